@@ -16,7 +16,7 @@ from typing import Any, Self
 from urllib.parse import unquote
 
 from reconciler.members.exchange import APPLY, JSON, JSON_PATCH, Answer, Failure, Request
-from reconciler.members.refusals import failure_of
+from reconciler.members.refusals import failure_of_refusal
 
 from .fake_fields import json_patched, merged, owned_by_update, server_side_applied
 
@@ -115,7 +115,7 @@ class FakeCluster:
             request.method, f"{request.path}?{query}", request.body, content_type=request.content_type
         )
         if status >= HTTPStatus.MULTIPLE_CHOICES:
-            return failure_of(request, status, {}, json.dumps(body).encode())
+            return failure_of_refusal(request, status, {}, json.dumps(body).encode())
         date = "" if self.now is None else formatdate(self.now, usegmt=True)
         return Answer(status=status, body=body, date=date)
 

@@ -26,8 +26,8 @@ from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.observe.cluster_status import MemberObservation, state_after
-from reconciler.observe.fact_changes import facts_of, facts_to_write
+from reconciler.observe.cluster_status import MemberObservation, cluster_state_after
+from reconciler.observe.fact_changes import facts_in_state, facts_to_write
 from reconciler.passes.options import ReconcileOptions
 from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
 from reconciler.passes.repeated_report import read_repeated_report
@@ -233,7 +233,7 @@ class Observer:
             if name in before and known_states.get(name) == state:
                 continue
             files[ClusterRecord.at(name)] = ClusterRecord(state=state).content()
-            files[ClusterFacts.at(name)] = facts_to_write(before.get(name), facts_of(state, now), 0).content()
+            files[ClusterFacts.at(name)] = facts_to_write(before.get(name), facts_in_state(state, now), 0).content()
         known = recorded.health()
         workloads = {ref: tuple(self._reports(known, binding, minute, now)) for ref, binding in bindings.items()}
         health = ObservedHealth(
@@ -249,7 +249,7 @@ class Observer:
             seen = MemberObservation(cluster=name, discovery=SERVED, nodes=(ROOMY,), pods=())
             if self.weather.is_down(name, minute):
                 seen = MemberObservation(cluster=name, failure=DEAD)
-            yield name, state_after(Cluster(name=name), known.get(name), seen, now)
+            yield name, cluster_state_after(Cluster(name=name), known.get(name), seen, now)
 
     def _reports(self, known: ObservedHealth, binding: Binding, minute: int, now: str) -> Iterator[ReportedHealth]:
         """Yield the health of a workload where it is: a new copy becomes healthy a minute after it was first seen."""

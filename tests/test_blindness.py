@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.deliver.orphans import refuse_orphans
 from reconciler.members.exchange import Failure, FailureKind, Request
-from reconciler.members.refusals import failure_of
+from reconciler.members.refusals import failure_of_refusal
 from render.documents import parse_documents
 
 from .build import a_config_map, a_deployment, a_policy, weighted
@@ -30,7 +30,7 @@ def refuses(status: int) -> Callable[[MemoryFleet], None]:
 
     def broken(fleet: MemoryFleet) -> None:
         def refused(request: Request) -> Failure:
-            return failure_of(request, status, {}, b'{"kind":"Status","message":"no","details":{}}')
+            return failure_of_refusal(request, status, {}, b'{"kind":"Status","message":"no","details":{}}')
 
         fleet.members["paris"].faults.append(refused)
 
@@ -166,7 +166,9 @@ def may_not_list(*plurals: str, space: str) -> Callable[[Request], Failure | Non
             return None
         where = f'in the namespace "{space}"' if is_there else "at the cluster scope"
         said = f'User "argosy" cannot list resource "{plural}" in API group "" {where}'
-        return failure_of(request, 403, {}, json.dumps({"kind": "Status", "message": said, "details": {}}).encode())
+        return failure_of_refusal(
+            request, 403, {}, json.dumps({"kind": "Status", "message": said, "details": {}}).encode()
+        )
 
     return refused
 
@@ -284,7 +286,7 @@ def test_nothing_moves_to_what_cannot_be_seen_though_no_cluster_is_known_to_be_w
     run(fleet, but="paris")
     fleet.down = {"paris"}
     for name in ("oslo", "rome"):
-        fleet.members[name].faults.append(lambda request: failure_of(request, 401, {}, b""))
+        fleet.members[name].faults.append(lambda request: failure_of_refusal(request, 401, {}, b""))
     for _ in range(4):
         run(fleet, 200, but="paris")
     assert targets(fleet) == {"oslo": 2, "paris": 2, "rome": 2}
@@ -298,7 +300,7 @@ def test_the_last_copy_that_we_can_see_stays_where_all_others_are_out_of_sight(t
     fleet = MemoryFleet.create(tmp_path / "fleet", {"oslo": (1, ROOMY), "paris": (1, ROOMY), "rome": None}, files)
     run(fleet)
     run(fleet, but="paris")
-    fleet.members["oslo"].faults.append(lambda request: failure_of(request, 401, {}, b""))
+    fleet.members["oslo"].faults.append(lambda request: failure_of_refusal(request, 401, {}, b""))
     for _ in range(3):
         run(fleet, 301, but="paris")
     assert targets(fleet) == {"oslo": 2, "paris": 2, "rome": 2}
@@ -314,7 +316,7 @@ def test_what_was_left_stays_while_nobody_sees_its_replacement(tmp_path: Path) -
     run(fleet, 300)
     assert targets(fleet) == {"oslo": 3, "rome": 3}
     for name in ("oslo", "rome"):
-        fleet.members[name].faults.append(lambda request: failure_of(request, 401, {}, b""))
+        fleet.members[name].faults.append(lambda request: failure_of_refusal(request, 401, {}, b""))
     fleet.down = set()
     for _ in range(3):
         run(fleet, 900)

@@ -15,7 +15,7 @@ from click.shell_completion import ShellComplete
 from reconciler.cli import argosy as command
 from reconciler.commands.options.global_options import REPOSITORY
 from reconciler.names import quick_scan as quick_names
-from reconciler.names.quick_scan import ScannedNames, scanned_names
+from reconciler.names.quick_scan import ScannedNames, collect_names_in_time
 from reconciler.repository import Repository as Opened
 from tests.build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, a_policy, argosy
 from tests.tables import each_row
@@ -110,7 +110,7 @@ def test_what_is_scanned_first_is_what_most_options_name(tmp_path: Path) -> None
     for name in ("apps/web.yaml", "clusters/paris.yaml", "policies/web.yaml"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).touch()
-    paths = quick_names._source_files(tmp_path)
+    paths = quick_names._short_manifest_files(tmp_path)
     assert [path.name for path in paths] == ["paris.yaml", "web.yaml", "web.yaml"]
 
 
@@ -205,5 +205,5 @@ def test_a_shell_does_not_wait(repository: Repository, monkeypatch: pytest.Monke
         signal.pause()
 
     begun = time.monotonic()
-    assert scanned_names(str(repository.path), look).clusters == {"paris"}
+    assert collect_names_in_time(str(repository.path), look).clusters == {"paris"}
     assert time.monotonic() - begun < 30

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from reconciler.console.json_values import as_json
 from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed_removals
-from reconciler.deliver.recreation import immutable_hint, may_recreate
-from reconciler.deliver.reports import exit_code, report_lines, report_table
+from reconciler.deliver.recreation import immutable_hint, is_recreation_allowed
+from reconciler.deliver.reports import exit_code_of_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.cluster import ClusterRecord, ClusterState, Deviation
 from reconciler.ledger.inventory import ApplyOutcome
@@ -179,7 +179,7 @@ def test_a_cluster_that_waits_is_not_converged_and_holds_its_commit() -> None:
         applied = cluster.apply(kept, inventory=inventory, how=how)
         assert applied.results[-1].reason == reason
         assert (applied.outcome, applied.recorded_outcome) == (ApplyOutcome.INCOMPLETE, ApplyOutcome.CONVERGED)
-        assert exit_code([ClusterReport(cluster="member1", applied=applied)]) == 1
+        assert exit_code_of_reports([ClusterReport(cluster="member1", applied=applied)]) == 1
     cluster.edit("configmaps", "going", {"metadata": {"finalizers": None}})
     cluster.server.request("DELETE", cluster.path("configmaps", "going"))
     assert cluster.apply(kept, inventory=inventory, how=how).outcome is ApplyOutcome.CONVERGED
@@ -228,7 +228,7 @@ def test_the_kinds_that_may_be_recreated_are_those_that_the_reference_names() ->
         )
         for group, kind in (*RECREATED, *NEVER_RECREATED)
     }
-    assert tuple(kind for kind, each in planned.items() if may_recreate(each)) == RECREATED
+    assert tuple(kind for kind, each in planned.items() if is_recreation_allowed(each)) == RECREATED
     entries = (entry for section in topic("annotations").sections for entry in section.entries)
     about = next(entry.about for entry in entries if entry.name == "argosy.dev/recreate")
     names = [kind for _, kind in RECREATED]
@@ -250,4 +250,4 @@ def test_a_cluster_that_is_too_busy_for_ever_is_one_that_could_not_be_reached() 
     busy = Failure(kind=FailureKind.THROTTLED, message="Too many requests")
     well = ClusterResult(cluster="us", outcome=ApplyOutcome.CONVERGED)
     reports = [ClusterReport(cluster="eu", failure=busy), ClusterReport(cluster="us", applied=well)]
-    assert exit_code(reports) == 7
+    assert exit_code_of_reports(reports) == 7

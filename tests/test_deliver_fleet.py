@@ -12,7 +12,7 @@ from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.members.visits import MemberReach
 from reconciler.plans.model import ClusterDesired, Plan
 from render.errors import GitError
@@ -185,14 +185,16 @@ def test_a_run_that_is_stopped_on_purpose_in_one_thread_is_stopped() -> None:
 
 class TestInParallel:
     def test_answers_come_in_the_order_of_the_questions(self) -> None:
-        assert in_parallel(lambda number: number * 2, range(50), limit=7) == [number * 2 for number in range(50)]
+        assert results_in_parallel(lambda number: number * 2, range(50), limit=7) == [
+            number * 2 for number in range(50)
+        ]
 
     def test_an_error_is_raised_where_it_was_asked_for(self) -> None:
         def failing(number: int) -> int:
             return 1 // number
 
         with pytest.raises(ZeroDivisionError):
-            in_parallel(failing, [1, 0, 2], limit=2)
+            results_in_parallel(failing, [1, 0, 2], limit=2)
 
 
 def attempted(job: ClusterJob, *commits: str) -> ClusterJob:

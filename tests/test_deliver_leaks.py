@@ -19,7 +19,7 @@ from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.kubeconfig import Context
-from reconciler.members.refusals import failure_of
+from reconciler.members.refusals import failure_of_refusal
 from reconciler.plans.model import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
@@ -147,7 +147,7 @@ def test_error_bodies(case: Body, cluster: Cluster, said: Any) -> None:
         if request.method != "PATCH" or "argosy" in request.path:
             return send(request)
         body = {"kind": "Status", "message": case.message, "reason": "Whatever"}
-        return failure_of(request, case.status, {}, json.dumps(body).encode())
+        return failure_of_refusal(request, case.status, {}, json.dumps(body).encode())
 
     client = cluster.client()
     client.wire = refusing

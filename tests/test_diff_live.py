@@ -3,7 +3,7 @@
 from typing import Any
 
 from reconciler.deliver.deviations import cluster_deviations
-from reconciler.deliver.questions import asked_plan
+from reconciler.deliver.questions import plan_with_answers
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import is_difference, live_changes, live_text
 from reconciler.members.exchange import Failure, FailureKind
@@ -19,7 +19,7 @@ FORBIDDEN = Failure(kind=FailureKind.FORBIDDEN, message="no", status=403)
 def reported(cluster: Cluster, *manifests: dict[str, Any], **chosen: Any) -> ClusterReport:
     """Return what ``argosy diff --live`` finds in a cluster called eu, with these options."""
     observed, plan = cluster.plan(manifests, cluster.inventory(*manifests), **chosen)
-    return ClusterReport(cluster="eu", observed=observed, plan=asked_plan(cluster.client(), plan))
+    return ClusterReport(cluster="eu", observed=observed, plan=plan_with_answers(cluster.client(), plan))
 
 
 def shown(cluster: Cluster, *manifests: dict[str, Any]) -> str:
@@ -182,7 +182,7 @@ def test_what_cannot_be_asked_is_not_said_to_be_equal(cluster: Cluster) -> None:
     _, plan = cluster.plan([less], cluster.inventory(less))
     client = cluster.client()
     client.wire = lambda request, send: FORBIDDEN if request.method == "PATCH" else send(request)
-    asked = asked_plan(client, plan)
+    asked = plan_with_answers(client, plan)
     assert "".join(live_text([ClusterReport(cluster="eu", plan=asked)])) == (
         "eu: 1 object differs\n"
         f"  ~ Role.rbac.authorization.k8s.io {cluster.space}/reader configured (Unproven): not verified: no\n"

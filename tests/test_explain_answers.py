@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.names.kinds import named_object
+from reconciler.names.kinds import ref_of_named_object
 from render.errors import UnknownName
 from render.model import ObjectRef, Template
 from tests.build import (
@@ -146,7 +146,7 @@ NAMES = [
 @each_row("case", NAMES, ids=lambda case: f"{case.noun}/{case.name}")
 def test_a_kind_has_the_names_kubectl_has_for_it(case: Named) -> None:
     try:
-        got: ObjectRef | str = named_object(case.noun, case.name, case.namespace, TEMPLATES)
+        got: ObjectRef | str = ref_of_named_object(case.noun, case.name, case.namespace, TEMPLATES)
     except UnknownName as error:
         got = str(error)
     assert got == case.want

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.explain.capacity import rooms_of
+from reconciler.explain.capacity import room_in_each_candidate
 from render.cluster_index import ClusterIndex
 from render.parsing import binding, cluster
 from render.scheduling.explanation import ExplainedAttempt, Explanation, explanation_of
@@ -29,7 +29,7 @@ def explained(case: Case) -> tuple[Explanation, list[str]]:
     found = explanation_of(cycle, scheduler.decision(cycle), scheduler.state)
     faults = [
         f"room of {each.cluster}"
-        for each in rooms_of(bound, found, scheduler.state)
+        for each in room_in_each_candidate(bound, found, scheduler.state)
         if max(each.by_summary - each.taken, 0) + each.held != each.room
     ]
     everything = set(index.names) - set(found.terminating)

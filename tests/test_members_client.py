@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reconciler.members.client import Clock, KubeClient, encoded_body
+from reconciler.members.client import Clock, KubeClient, json_body
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import UNREACHABLE, Answer, Expected, Failure, FailureKind, Request
@@ -438,10 +438,10 @@ class TestWithin:
 def test_a_body_is_the_same_as_json_and_as_yaml() -> None:
     """Servers read what is applied as YAML, which has no pairs of escapes for one character."""
     body = {"a": "é 😀", "b": "\x7f\x85\u2028\ufeff\\u", "\U0001f680": "\x07"}
-    sent = encoded_body(body)
+    sent = json_body(body)
     assert sent.decode() == ('{"a":"é 😀","b":"\\u007f\\u0085\\u2028\\ufeff\\\\u","\U0001f680":"\\u0007"}')
     assert json.loads(sent) == parse_documents(sent)[0].value == body
 
 
 def test_a_body_with_half_a_character_is_sent_with_it_escaped() -> None:
-    assert encoded_body({"a": "\ud83d", "b": 1.5}) == b'{"a":"\\ud83d","b":1.5}'
+    assert json_body({"a": "\ud83d", "b": 1.5}) == b'{"a":"\\ud83d","b":1.5}'

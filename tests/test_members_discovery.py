@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Failure, FailureKind, Request
 from render.model import ObjectRef
 
@@ -62,7 +62,7 @@ def test_two_questions_are_enough_where_discovery_is_aggregated() -> None:
             "/apis": aggregated(a_group("apps", {"version": "v1", "resources": [an_entry(DEPLOYMENT), status]})),
         }
     )
-    found = discover(cluster)
+    found = discover_served_kinds(cluster)
     assert isinstance(found, Discovery)
     assert dict(found.resources) == {("v1", "Node"): NODE, ("apps/v1", "Deployment"): DEPLOYMENT}
     assert set(found.resources) == {("v1", "Node"), ("apps/v1", "Deployment")}
@@ -79,7 +79,7 @@ def test_a_stale_group_is_unavailable_and_the_others_are_not() -> None:
             ),
         }
     )
-    found = discover(cluster)
+    found = discover_served_kinds(cluster)
     assert isinstance(found, Discovery)
     assert found.unavailable == {"metrics.k8s.io"}
     assert found.preferred_resource("apps", "Deployment") == DEPLOYMENT
@@ -100,7 +100,7 @@ def test_an_older_server_is_asked_group_by_group_and_one_that_fails_costs_itself
             "/apis/apps/v1beta1": {"resources": [an_old_entry(DEPLOYMENT)]},
         }
     )
-    found = discover(cluster)
+    found = discover_served_kinds(cluster)
     assert isinstance(found, Discovery)
     assert found.unavailable == {"metrics.k8s.io"}
     assert found.versions("apps", "Deployment") == ("apps/v1", "apps/v1beta1")
@@ -112,7 +112,7 @@ def test_a_cluster_that_does_not_answer_at_all_is_a_failure() -> None:
     cluster = FakeCluster()
     gone = Failure(kind=FailureKind.UNREACHABLE, message="it is gone")
     cluster.faults.append(lambda _request: gone)
-    assert discover(cluster) == gone
+    assert discover_served_kinds(cluster) == gone
 
 
 def test_of_two_resources_of_a_kind_the_one_that_can_be_applied_counts() -> None:
@@ -127,7 +127,7 @@ def test_of_two_resources_of_a_kind_the_one_that_can_be_applied_counts() -> None
             ),
         }
     )
-    found = discover(cluster)
+    found = discover_served_kinds(cluster)
     assert isinstance(found, Discovery)
     assert found.resource("apps/v1", "Deployment") == DEPLOYMENT
 
@@ -140,7 +140,7 @@ def test_names_are_escaped_in_paths() -> None:
 
 def test_a_request_says_both_forms_it_reads() -> None:
     cluster = FakeCluster()
-    discover(cluster)
+    discover_served_kinds(cluster)
     asked: Request = cluster.requests[0]
     assert asked.accept.split(",")[0] == "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
     assert asked.accept.split(",")[-1] == "application/json"
@@ -165,7 +165,7 @@ def test_kinds_with_the_scale_subresource_are_told_apart_by_old_and_new_servers(
         }
     )
     for cluster in (aggregate, one_by_one):
-        found = discover(cluster)
+        found = discover_served_kinds(cluster)
         assert isinstance(found, Discovery)
         assert {kind: each.is_scaled for (_, kind), each in found.resources.items()} == {
             "Node": False,

@@ -14,7 +14,7 @@ import pytest
 
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins, CredentialSource
-from reconciler.members.endpoint import Endpoint, endpoint_of
+from reconciler.members.endpoint import Endpoint, api_endpoint_of_context
 from reconciler.members.exchange import Failure
 from reconciler.members.identity import Credential
 from reconciler.members.kubeconfig import Context, Contexts
@@ -139,7 +139,7 @@ def a_kubeconfig(folder: Path, case: Written) -> Path:
 def ours(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     context = Contexts(files=[path]).find("it")
     assert isinstance(context, Context)
-    endpoint = endpoint_of(context, environment)
+    endpoint = api_endpoint_of_context(context, environment)
     credential = CredentialSource(context, AuthPlugins(environment=environment)).current()
     assert isinstance(credential, Credential)
     return {
@@ -199,17 +199,22 @@ WAYS = [
 def test_a_proxy_of_the_environment_is_for_what_it_does_not_except(case: Way) -> None:
     environment = {"HTTPS_PROXY": "http://proxy.example.com:3128", "NO_PROXY": case.no_proxy}
     context = Context(name="it", cluster={"server": case.server}, user={})
-    assert endpoint_of(context, environment).proxy == ("" if case.is_straight else "http://proxy.example.com:3128")
+    assert api_endpoint_of_context(context, environment).proxy == (
+        "" if case.is_straight else "http://proxy.example.com:3128"
+    )
 
 
 def test_a_proxy_of_the_environment_may_leave_its_scheme_out() -> None:
     context = Context(name="it", cluster=SERVER, user={})
-    assert endpoint_of(context, {"https_proxy": "proxy.example.com:3128"}).proxy == "http://proxy.example.com:3128"
+    assert (
+        api_endpoint_of_context(context, {"https_proxy": "proxy.example.com:3128"}).proxy
+        == "http://proxy.example.com:3128"
+    )
 
 
 def test_a_proxy_of_its_own_counts_whatever_the_environment_excepts() -> None:
     context = Context(name="it", cluster={**SERVER, "proxy-url": "http://own.example.com"}, user={})
-    assert endpoint_of(context, {"NO_PROXY": "*"}).proxy == "http://own.example.com"
+    assert api_endpoint_of_context(context, {"NO_PROXY": "*"}).proxy == "http://own.example.com"
 
 
 def test_what_is_secret_of_an_endpoint_or_a_credential_never_shows() -> None:

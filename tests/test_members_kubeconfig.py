@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.members.kubeconfig import Context, Contexts, default_files, load_kubeconfig
+from reconciler.members.kubeconfig import Context, Contexts, default_kubeconfig_files, load_kubeconfig
 from render.settings.clusters import ClusterAccess
 
 
@@ -169,5 +169,5 @@ def test_a_context_never_shows_its_user(tmp_path: Path) -> None:
 
 
 def test_the_usual_files_are_kubectls() -> None:
-    assert default_files({"HOME": "/home/ada"}) == (Path("/home/ada/.kube/config"),)
-    assert default_files({"HOME": "/home/ada", "KUBECONFIG": "/a::/b"}) == (Path("/a"), Path("/b"))
+    assert default_kubeconfig_files({"HOME": "/home/ada"}) == (Path("/home/ada/.kube/config"),)
+    assert default_kubeconfig_files({"HOME": "/home/ada", "KUBECONFIG": "/a::/b"}) == (Path("/a"), Path("/b"))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.members.patience import VisitTimes, end_of_waiting
+from reconciler.members.patience import VisitTimes, time_to_stop_waiting
 
 from .tables import each_row
 
@@ -45,9 +45,9 @@ WAITS = [
 
 @each_row("case", WAITS, ids=lambda case: case.why)
 def test_waiting_ends(case: Wait) -> None:
-    assert end_of_waiting(case.visits) == pytest.approx(case.want)
+    assert time_to_stop_waiting(case.visits) == pytest.approx(case.want)
 
 
 def test_a_caller_may_have_more_patience_with_ordinary_members() -> None:
-    assert end_of_waiting([QUICK, SILENT], 5.0) == 15.0
-    assert end_of_waiting([SLOWER, FAILED], 5.0) == 14.0
+    assert time_to_stop_waiting([QUICK, SILENT], 5.0) == 15.0
+    assert time_to_stop_waiting([SLOWER, FAILED], 5.0) == 14.0

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.members.exchange import Cause, FailureKind, Request
-from reconciler.members.masking import masked_value, safe_message, sensitive_values
-from reconciler.members.refusals import failure_of
+from reconciler.members.masking import message_without_secrets, value_for_report, values_not_to_be_repeated
+from reconciler.members.refusals import failure_of_refusal
 
 from .tables import each_row
 
@@ -310,7 +310,7 @@ ANSWERS = [
 def test_a_refusal_is_read(case: Answered) -> None:
     body = case.body.encode() if isinstance(case.body, str) else json.dumps(case.body).encode()
     request = Request(method="PATCH", path="/x", body=DEPLOYMENT)
-    failure = failure_of(request, case.status, {}, body)
+    failure = failure_of_refusal(request, case.status, {}, body)
     assert (failure.kind, failure.message) == (case.kind, case.message)
     assert CANARY not in repr(failure)
 
@@ -318,7 +318,7 @@ def test_a_refusal_is_read(case: Answered) -> None:
 @each_row("case", ANSWERS, ids=lambda case: case.why)
 def test_of_a_secret_no_words_are_repeated(case: Answered) -> None:
     body = case.body.encode() if isinstance(case.body, str) else json.dumps(case.body).encode()
-    failure = failure_of(Request(method="PATCH", path="/x", body=SECRET), case.status, {}, body)
+    failure = failure_of_refusal(Request(method="PATCH", path="/x", body=SECRET), case.status, {}, body)
     assert CANARY not in repr(failure)
     assert failure.kind is case.kind
 
@@ -327,7 +327,7 @@ def test_of_a_secret_that_cannot_change_only_that_is_said() -> None:
     fixed = {"message": "Forbidden: field is immutable when `immutable` is set", "field": "data"}
     wrong = {"message": f'Invalid value: "{CANARY}": no', "field": "type"}
     body = json.dumps(a_status("Secret is invalid: field is immutable when `immutable` is set", fixed, wrong)).encode()
-    failure = failure_of(Request(method="PATCH", path="/x", body=SECRET), 422, {}, body)
+    failure = failure_of_refusal(Request(method="PATCH", path="/x", body=SECRET), 422, {}, body)
     assert failure.kind is FailureKind.IMMUTABLE
     assert failure.message == "data: it cannot change; type: its value is not accepted"
 
@@ -403,7 +403,7 @@ REPEATED = [
 
 @each_row("case", REPEATED, ids=lambda case: case.why)
 def test_of_a_secret_the_sentences_are_repeated_that_have_names_alone(case: Repeated) -> None:
-    failure = failure_of(
+    failure = failure_of_refusal(
         Request(method="PATCH", path="/x", body=SECRET), case.status, {}, json.dumps(case.body).encode()
     )
     assert failure.message == case.shown
@@ -466,12 +466,12 @@ HINTS = [
 @each_row("case", HINTS, ids=lambda case: case.why)
 def test_a_refusal_says_what_to_do_and_its_reason_once(case: Hinted) -> None:
     body = json.dumps(a_status(case.message, reason="Forbidden")).encode()
-    failure = failure_of(Request(method="PATCH", path="/x", body=DEPLOYMENT), case.status, {}, body)
+    failure = failure_of_refusal(Request(method="PATCH", path="/x", body=DEPLOYMENT), case.status, {}, body)
     assert (failure.message, failure.hint) == (case.shown, case.hint)
 
 
 def test_causes_name_fields_and_their_owners() -> None:
-    failure = failure_of(Request(method="PATCH", path="/x"), 409, {}, json.dumps(ANSWERS[1].body).encode())
+    failure = failure_of_refusal(Request(method="PATCH", path="/x"), 409, {}, json.dumps(ANSWERS[1].body).encode())
     assert failure.causes == (
         Cause(
             reason="FieldManagerConflict",
@@ -484,7 +484,9 @@ def test_causes_name_fields_and_their_owners() -> None:
 
 def test_no_more_than_a_hundred_causes_are_read() -> None:
     causes = [{"reason": "FieldValueInvalid", "message": "no", "field": f"data.{number}"} for number in range(101)]
-    failure = failure_of(Request(method="PATCH", path="/x"), 422, {}, json.dumps(a_status("no", *causes)).encode())
+    failure = failure_of_refusal(
+        Request(method="PATCH", path="/x"), 422, {}, json.dumps(a_status("no", *causes)).encode()
+    )
     assert failure.causes == tuple(Cause(reason="FieldValueInvalid", field=f"data.{number}") for number in range(100))
 
 
@@ -507,19 +509,19 @@ class Delay(NamedTuple):
 )
 def test_when_to_ask_again(case: Delay) -> None:
     body = json.dumps({"kind": "Status", "details": case.details}).encode()
-    assert failure_of(Request(method="GET", path="/x"), 429, case.headers, body).retry_after == case.want
+    assert failure_of_refusal(Request(method="GET", path="/x"), 429, case.headers, body).retry_after == case.want
 
 
 def test_everything_people_hide_secrets_in_is_sensitive() -> None:
-    assert CANARY in sensitive_values(DEPLOYMENT)
-    assert {"Y2FuYXJ5LTQ3MTE=", CANARY} <= sensitive_values(SECRET)
-    assert base64.b64encode(CANARY.encode()).decode() in sensitive_values(DEPLOYMENT)
+    assert CANARY in values_not_to_be_repeated(DEPLOYMENT)
+    assert {"Y2FuYXJ5LTQ3MTE=", CANARY} <= values_not_to_be_repeated(SECRET)
+    assert base64.b64encode(CANARY.encode()).decode() in values_not_to_be_repeated(DEPLOYMENT)
     lines = {"kind": "ConfigMap", "data": {"file": f"user=ada\npassword={CANARY}"}}
-    assert f"password={CANARY}" in sensitive_values(lines)
+    assert f"password={CANARY}" in values_not_to_be_repeated(lines)
 
 
 def test_a_long_message_is_cut() -> None:
-    assert len(safe_message("x " * 1000, DEPLOYMENT)) == 400
+    assert len(message_without_secrets("x " * 1000, DEPLOYMENT)) == 400
 
 
 class Shown(NamedTuple):
@@ -554,4 +556,4 @@ SHOWN = [
 
 @each_row("case", SHOWN, ids=lambda case: case.why)
 def test_a_value_is_shown_where_it_can_be_no_secret(case: Shown) -> None:
-    assert masked_value(case.value, case.path, case.manifest) == case.want
+    assert value_for_report(case.value, case.path, case.manifest) == case.want

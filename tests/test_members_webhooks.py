@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.webhook_transport import address_of
+from reconciler.members.webhook_transport import address_of_webhook
 from reconciler.members.webhooks import WebhookCalls
 from render.interpreter import Interpreter, InterpreterError
 from tests.hooks import Authority, Behaviour, Hook, Said, a_patch, an_authority, said_of, serving
@@ -264,7 +264,7 @@ PLACES = [
 def test_places(case: Place, authority: Authority) -> None:
     with serving(authority, lambda _asked: {}) as hook:
         asked = Interpreter.of([hook.configuration(clientConfig=case.client)])
-    assert str(address_of(asked.webhooks[0])) == case.want
+    assert str(address_of_webhook(asked.webhooks[0])) == case.want
 
 
 def test_a_question_is_asked_once_in_a_pass(authority: Authority) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.members.bounded_reading import AnswerTooLarge, Received, UnknownEncoding, read_answer
-from reconciler.members.wire import message
+from reconciler.members.wire import http_request_bytes
 
 from .tables import each_row
 from .waiting import SECONDS
@@ -140,14 +140,14 @@ SAID = [
 
 @pytest.mark.parametrize("case", SAID, ids=lambda case: case.why)
 def test_a_request_as_it_is_sent(case: Said) -> None:
-    assert message(case.method, "/x?a=b", [("Host", "it")], case.body) == case.want
+    assert http_request_bytes(case.method, "/x?a=b", [("Host", "it")], case.body) == case.want
 
 
 def test_a_target_is_one_word() -> None:
-    assert message("GET", "/a b\r\n/ä%20", []) == b"GET /a%20b%0D%0A/%C3%A4%20 HTTP/1.1\r\n\r\n"
+    assert http_request_bytes("GET", "/a b\r\n/ä%20", []) == b"GET /a%20b%0D%0A/%C3%A4%20 HTTP/1.1\r\n\r\n"
 
 
 @pytest.mark.parametrize("value", ["a\r\nb: c", "a\nb", "a\rb", "a\0b"])
 def test_a_header_is_never_more_than_one(value: str) -> None:
     with pytest.raises(ValueError, match=r"^the header As has more than one line$"):
-        message("GET", "/", [("As", value)])
+        http_request_bytes("GET", "/", [("As", value)])

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from reconciler.members.discovery import Resource, discover
+from reconciler.members.discovery import Resource, discover_served_kinds
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.admission import observe_admission
 from reconciler.plans.admission import Admission
@@ -21,7 +21,7 @@ DEPLOYMENTS = Resource(group="apps", version="v1", kind="Deployment", plural="de
 
 
 def looked_at(member: FakeCluster) -> Admission:
-    discovery = discover(member)
+    discovery = discover_served_kinds(member)
     assert not isinstance(discovery, Failure)
     return observe_admission(member, discovery)
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from reconciler.ledger.cluster import ClusterState
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.observe.capacity import node_summary, resource_summary
-from reconciler.observe.cluster_status import MemberObservation, state_after
+from reconciler.observe.capacity import count_nodes, resource_summary
+from reconciler.observe.cluster_status import MemberObservation, cluster_state_after
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 
 from .tables import each_row
@@ -123,7 +123,7 @@ def test_grades(case: Graded) -> None:
 
 def test_nodes_are_counted_by_readiness() -> None:
     nodes = [a_node("a"), a_node("b", ready="False"), a_node("c", ready="Unknown"), {"metadata": {"name": "d"}}]
-    assert node_summary(nodes) == {"totalNum": 4, "readyNum": 1}
+    assert count_nodes(nodes) == {"totalNum": 4, "readyNum": 1}
 
 
 def served(*kinds: tuple[str, str], unavailable: tuple[str, ...] = ()) -> Discovery:
@@ -143,9 +143,9 @@ NOON, LATER, MUCH_LATER = "2026-11-21T12:00:00Z", "2026-11-21T12:00:29Z", "2026-
 
 
 def test_a_group_that_does_not_answer_keeps_its_kinds() -> None:
-    before = state_after(CLUSTER, None, looked(served(("", "Pod"), ("shop.example.com", "Banner"))), NOON)
+    before = cluster_state_after(CLUSTER, None, looked(served(("", "Pod"), ("shop.example.com", "Banner"))), NOON)
     partial = looked(served(("", "Pod"), unavailable=("shop.example.com",)))
-    after = state_after(CLUSTER, before, partial, LATER)
+    after = cluster_state_after(CLUSTER, before, partial, LATER)
     assert after.status["apiEnablements"] == [
         {
             "groupVersion": "shop.example.com/v1",
@@ -160,13 +160,13 @@ def test_a_group_that_does_not_answer_keeps_its_kinds() -> None:
         "message": "no answer for shop.example.com",
         "lastTransitionTime": LATER,
     }
-    gone = state_after(CLUSTER, before, looked(served(("", "Pod"))), LATER)
+    gone = cluster_state_after(CLUSTER, before, looked(served(("", "Pod"))), LATER)
     assert [each["groupVersion"] for each in gone.status["apiEnablements"]] == ["v1"]
 
 
 def test_capacity_that_may_not_be_read_stays_as_it_was() -> None:
-    before = state_after(CLUSTER, None, looked(nodes=(a_node("a", cpu="4"),), pods=()), NOON)
-    after = state_after(CLUSTER, before, looked(unread=(DOWN,)), LATER)
+    before = cluster_state_after(CLUSTER, None, looked(nodes=(a_node("a", cpu="4"),), pods=()), NOON)
+    after = cluster_state_after(CLUSTER, before, looked(unread=(DOWN,)), LATER)
     assert after.status["resourceSummary"] == {"allocatable": {"cpu": "4"}}
     assert after.status["nodeSummary"] == {"totalNum": 1, "readyNum": 1}
 
@@ -209,7 +209,7 @@ def test_readiness(case: Failing) -> None:
     state: ClusterState | None = None
     for now, failure in case.seen:
         seen = looked() if failure is None else MemberObservation(cluster="m1", failure=failure)
-        state = state_after(CLUSTER, state, seen, now)
+        state = cluster_state_after(CLUSTER, state, seen, now)
     assert state is not None
     condition = next(each for each in state.status["conditions"] if each["type"] == "Ready")
     assert (condition["status"], condition["reason"], condition["lastTransitionTime"]) == case.want

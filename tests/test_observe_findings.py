@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from reconciler.observe.findings import Finding, findings_of
+from reconciler.observe.findings import Finding, findings_in_pods_and_events
 
 from .tables import each_row
 
@@ -113,9 +113,9 @@ CASES = [
 
 @each_row("case", CASES, ids=lambda case: case.why)
 def test_findings(case: Case) -> None:
-    assert list(map(str, findings_of(case.pods, case.events))) == case.want
+    assert list(map(str, findings_in_pods_and_events(case.pods, case.events))) == case.want
 
 
 def test_a_long_message_is_cut() -> None:
-    (found,) = findings_of([], [a_warning("Long", "x" * 600, at="")])
+    (found,) = findings_in_pods_and_events([], [a_warning("Long", "x" * 600, at="")])
     assert found == Finding(about="Pod web-1", reason="Long", message="x" * 497 + "...")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from reconciler.members.discovery import Discovery, discover
+from reconciler.members.discovery import Discovery, discover_served_kinds
 from reconciler.members.exchange import Answer, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing
 from reconciler.observe.idle_members import IdleMember, apis_digest, idle_member, is_still_idle
@@ -46,7 +46,7 @@ def a_member() -> tuple[ByteCluster, ObservedCluster]:
     cluster = ByteCluster()
     for name in ("argosy", "settings"):
         assert cluster.request("POST", "/api/v1/namespaces/default/configmaps", a_config_map(name, a="b"))[0] == 201
-    discovery = discover(cluster)
+    discovery = discover_served_kinds(cluster)
     assert isinstance(discovery, Discovery)
     objects = {ref: _read(cluster, ref) for ref in (PARENT, SETTINGS)}
     observed = ObservedCluster(

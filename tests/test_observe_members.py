@@ -69,7 +69,7 @@ def test_a_member_that_hangs_comes_late_and_is_known_when_it_answers() -> None:
     late = observed.late["hanging"]
     assert not late.is_over
     over.set()
-    assert (late.awaited().cluster, late.failure(), late.is_over) == ("hanging", None, True)
+    assert (late.wait_for_observation().cluster, late.failure(), late.is_over) == ("hanging", None, True)
 
 
 def test_a_fleet_of_which_nobody_answers_is_waited_for() -> None:

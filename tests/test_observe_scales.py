@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.scales import observe_scales
 from reconciler.source.desired import Desired, known_scales
@@ -241,7 +241,7 @@ def test_what_a_real_server_says_of_a_definition(members: tuple[Member, ...]) ->
     try:
         eventually(lambda: member.request("GET", "/apis/scales.example.io/v1/widgets")[0] == 200, "the kind is served")
         client = client_of(member)
-        discovery = discover(client)
+        discovery = discover_served_kinds(client)
         assert isinstance(discovery, Discovery)
         first = observe_scales(client, discovery, [kind], {})
         assert {**first[kind], "revision": ""} == {**SCALE, "default": 2, "revision": ""}

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.choice import in_shard
+from reconciler.members.choice import is_in_shard
 from reconciler.members.exchange import Failure
 from reconciler.members.kubeconfig import Contexts
-from reconciler.members.options import AccessOptions, reached_members
+from reconciler.members.options import AccessOptions, names_of_reached_members
 from render.documents import emit
 from render.settings.clusters import ClusterAccess
 from render.settings.fleet import Fleet
@@ -49,16 +49,16 @@ REACHES = [
 
 @each_row("case", REACHES, ids=lambda case: case.why)
 def test_reach(case: Reach) -> None:
-    assert reached_members(case.fleet, AccessOptions(**case.options)) == case.want
+    assert names_of_reached_members(case.fleet, AccessOptions(**case.options)) == case.want
 
 
 def test_shards_divide_a_fleet_and_stay_where_they_are() -> None:
     names = [f"member{number}" for number in range(100)]
-    shards = [{name for name in names if in_shard(name, index, 3)} for index in (1, 2, 3)]
+    shards = [{name for name in names if is_in_shard(name, index, 3)} for index in (1, 2, 3)]
     assert set().union(*shards) == set(names)
     assert sum(map(len, shards)) == len(names)
     assert all(20 <= len(shard) <= 50 for shard in shards)
-    assert all(in_shard(name, 1, 1) for name in names)
+    assert all(is_in_shard(name, 1, 1) for name in names)
 
 
 def test_shards_may_be_counted_from_nought(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
-from reconciler.deliver.reports import exit_code
+from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.passes import ending
@@ -78,5 +78,5 @@ def test_where_nothing_is_reached_the_hint_is_what_helps(case: Away) -> None:
     failures = (Failure(kind=FailureKind.NAME, message="no", hint=hint) for hint in case.hints)
     reports = [ClusterReport(cluster=f"c{number}", failure=failure) for number, failure in enumerate(failures)]
     with pytest.raises(ClusterError) as refused:
-        exit_code(reports)
+        exit_code_of_reports(reports)
     assert refused.value.hint == case.want

@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.commands.wait import WaitOptions, wait_and_show
 from reconciler.console.log import Log
-from reconciler.deliver.reports import exit_code, report_table
+from reconciler.deliver.reports import exit_code_of_reports, report_table
 from reconciler.diff.live import live_text
 from reconciler.status.branches import Pacing
 
@@ -100,7 +100,7 @@ def test_an_image_that_another_manager_changed_is_a_conflict_everywhere(
         "OBJECT CLUSTER ACTION REASON MESSAGE",
         conflict,
     ]
-    assert (exit_code(reports), shop.image) == (1, "nginx:evil")
+    assert (exit_code_of_reports(reports), shop.image) == (1, "nginx:evil")
     told = [f"{MEMBER}: 1 object differs", f"  ! {web} conflict (FieldManagerConflict): {OWNED}"]
     told.append(f"      {IMAGE}: nginx:evil -> nginx:2  (foo-controller")
     shown = [line.rstrip(")").partition(" 20")[0] for line in shop.live_difference()[:3]]
@@ -123,7 +123,7 @@ def test_an_image_that_a_rule_yields_is_shown_with_its_manager(shop: Shop, capsy
     shop.commit_web("nginx:2", **rule)
     reports = shop.run(60)
     kept = f"field manager 'foo-controller' decides .{IMAGE}"
-    assert (exit_code(reports), shop.image) == (0, "nginx:theirs")
+    assert (exit_code_of_reports(reports), shop.image) == (0, "nginx:theirs")
     for said in (report_table(reports), shop.status(capsys).out):
         assert f"{web} {MEMBER} kept Yielded {kept}" in " ".join(said.split())
     equal = [f"{MEMBER}: equal", f"    {web} unchanged (UpToDate)"]

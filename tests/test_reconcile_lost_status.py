@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.deliver.reports import exit_code
+from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import FailureKind
@@ -111,19 +111,19 @@ class TestAClusterShallHoldNothing:
         assert (after.applied.prune_hold, after.applied.outcome) == ("", ApplyOutcome.INCOMPLETE)
         (left,) = fleet.recorded("inventory/member1.yaml")["left"]
         confirmed = fleet.run(options=DeliveryOptions(confirmed=(f"Namespace/{left['name']}",)))
-        assert exit_code(confirmed) == 0
+        assert exit_code_of_reports(confirmed) == 0
 
 
 class TestDryRuns:
     def test_all_equal_is_converged(self, fleet: MemoryFleet) -> None:
         reports = fleet.run(dry_run=True)
-        assert exit_code(reports) == 0
+        assert exit_code_of_reports(reports) == 0
 
     @pytest.mark.parametrize("change", [{"a.yaml": None}, {"d.yaml": "new"}], ids=["a deletion", "a creation"])
     def test_anything_to_do_is_not(self, fleet: MemoryFleet, change: dict[str, Any]) -> None:
         new = a_config_map("d", namespace=policy_namespace(fleet))
         fleet.repository.commit({path: content and new for path, content in change.items()})
-        assert exit_code(fleet.run(dry_run=True)) == 1
+        assert exit_code_of_reports(fleet.run(dry_run=True)) == 1
 
 
 def policy_namespace(fleet: MemoryFleet) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.deliver.reports import exit_code
+from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.inventory import ApplyOutcome
 
@@ -57,7 +57,7 @@ def test_a_namespace_that_was_deleted_behind_our_back_is_made_again_with_all_tha
     remove_namespaces([shop.member], shop.space)
     said, report = shop.applied()
     assert said == {"Namespace": "created Missing", **{f"ConfigMap {name}": "created Missing" for name in NAMES}}
-    assert exit_code([report]) == 0
+    assert exit_code_of_reports([report]) == 0
     assert set(shop.applied()[0].values()) == {"unchanged UpToDate"}
 
 
@@ -75,14 +75,14 @@ def test_a_namespace_on_its_way_out_is_waited_for_and_nothing_is_pruned_meanwhil
         "ConfigMap a": "blocked DependencyFailed",
         "ConfigMap b": "blocked DependencyFailed",
     }
-    assert exit_code([report]) == 1
+    assert exit_code_of_reports([report]) == 1
     release = {"metadata": {"finalizers": None}}
     path = f"{shop.path}/configmaps/held"
     shop.member.request("PATCH", path, release, content_type="application/merge-patch+json")
     eventually(shop.is_gone, "the namespace is gone")
     said, report = shop.applied()
     assert said == {"Namespace": "created Missing", "ConfigMap a": "created Missing", "ConfigMap b": "created Missing"}
-    assert exit_code([report]) == 0
+    assert exit_code_of_reports([report]) == 0
 
 
 def test_a_quota_that_is_exceeded_fails_what_is_too_much_and_is_made_good_when_it_is_raised(shop: Shop) -> None:
@@ -112,4 +112,4 @@ def test_a_quota_that_is_exceeded_fails_what_is_too_much_and_is_made_good_when_i
     eventually(lambda: shop.member.read(f"{shop.path}/resourcequotas/few") is None, "the quota is gone")
     said, report = shop.applied()
     assert (said["ConfigMap d"], said["ConfigMap c"]) == ("created Missing", "deleted NotWanted")
-    assert exit_code([report]) == 0
+    assert exit_code_of_reports([report]) == 0

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler.console.log import Log
-from reconciler.deliver.orphans import Orphans, agree_on_terminal
+from reconciler.deliver.orphans import Orphans, orphan_agreement_on_terminal
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import Action
@@ -168,9 +168,9 @@ def test_without_a_terminal_orphans_are_listed_and_refused() -> None:
     stream = io.StringIO()
     log, orphans = Log(stream=stream), {"member1": frozenset({ObjectRef("", "ConfigMap", "shop", "old")})}
     with pytest.raises(GuardRefused) as refused:
-        agree_on_terminal(ORPHANS, log)(orphans)
+        orphan_agreement_on_terminal(ORPHANS, log)(orphans)
     assert refused.value.message == "1 orphan would be deleted; nothing was applied"
     assert refused.value.hint == "see the lines above, then run it again with --yes"
     assert stream.getvalue() == "member1: ConfigMap shop/old: orphan, to be deleted\n"
-    agree_on_terminal(DeliveryOptions(orphans=True, yes=True), log)(orphans)
-    agree_on_terminal(ORPHANS, log)({})
+    orphan_agreement_on_terminal(DeliveryOptions(orphans=True, yes=True), log)(orphans)
+    orphan_agreement_on_terminal(ORPHANS, log)({})

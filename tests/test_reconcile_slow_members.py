@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.deliver.reports import exit_code
+from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.options import DeliveryOptions
@@ -222,7 +222,7 @@ class TestTheNextTime:
         fleet.members["slow"].faults.append(hang)
         fleet.said = Released(over)
         reports = fleet.run(60)
-        assert ({report.cluster: report.state for report in reports}, exit_code(reports)) == (
+        assert ({report.cluster: report.state for report in reports}, exit_code_of_reports(reports)) == (
             {**CONVERGED, "slow": "Unreachable"},
             7,
         )

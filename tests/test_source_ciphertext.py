@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.edit.importing import imported_folder
+from reconciler.edit.importing import import_of_folder
 from reconciler.source.broken import CIPHERTEXT
 from reconciler.source.ciphertext import may_hold_ciphertext
 from reconciler.source.karmada_objects import source_kinds
@@ -242,7 +242,7 @@ def test_an_import_makes_no_files_of_ciphertext(tmp_path: Path) -> None:
     secret = {**settings, "kind": "FederatedSecret", "sops": SOPS}
     (tmp_path / "b.yaml").write_bytes(emit(secret))
     with pytest.raises(ConfigError) as refused:
-        imported_folder(tmp_path)
+        import_of_folder(tmp_path)
     said = "a.yaml:1: sops: SOPS encrypted it, and nothing decrypts what is imported\n"
     said += "  hint: decrypt what is to be imported first: sops decrypt FILE"
     assert str(refused.value) == said, "Secrets are never copied"

@@ -76,10 +76,10 @@ class FleetContext(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, fleet: Fleet, desired: "Desired", publication: Publication) -> "FleetContext":
         """Return the context of a fleet with the members of a source."""
-        from reconciler.members.webhooks import calling_interpreter
+        from reconciler.members.webhooks import interpreter_that_calls_webhooks
         from reconciler.source.scopes.kind_scopes import kinds_to_observe, kinds_to_scale
 
-        interpreter = calling_interpreter(desired)
+        interpreter = interpreter_that_calls_webhooks(desired)
         kinds = frozenset() if fleet.validation is TemplateValidation.OFF else kinds_to_observe(desired)
         return cls(
             publication=publication,

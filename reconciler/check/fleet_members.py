@@ -5,8 +5,8 @@ from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.agents import AgentsFile
-from reconciler.members.choice import chosen_members, wanted_members
-from reconciler.members.options import AccessOptions, reached_members
+from reconciler.members.choice import chosen_members, members_chosen_by_options
+from reconciler.members.options import AccessOptions, names_of_reached_members
 from reconciler.members.ways import member_reach
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
@@ -32,7 +32,7 @@ def checks_of_members(
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch)
     inventories = read_inventories(status, status.tip())
     agents = _checks_of_agents(desired, access, status)
-    if not (is_asked or inventories or reached_members(desired.fleet, access) != frozenset()):
+    if not (is_asked or inventories or names_of_reached_members(desired.fleet, access) != frozenset()):
         return agents or (Check(name="members", is_well=True, state=NOT_REACHED),)
     members = chosen_members(desired.fleet, desired.clusters, access, log)
     tip = publication.known_tip(desired.fleet.rendered_branch)
@@ -59,7 +59,7 @@ def _checks_of_agents(desired: Desired, access: AccessOptions, status: StatusBra
     by_name = {cluster.name: cluster for cluster in desired.clusters if is_pulling(cluster)}
     if not by_name:
         return ()
-    names = [cluster.name for cluster in wanted_members(by_name, access)]
+    names = [cluster.name for cluster in members_chosen_by_options(by_name, access)]
     recorded = read_recorded(status, status.tip(), ("clusters", "works", AgentsFile.PATH))
     clocks = wrong_clocks(recorded, {name: by_name[name] for name in names})
     wrong = (

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from reconciler.ledger.inventory import Inventory
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.boundary import result_or_failure
-from reconciler.members.discovery import Discovery, discover
+from reconciler.members.discovery import Discovery, discover_served_kinds
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import read_object
 from reconciler.members.visits import MemberReach, Visit, Visits
-from reconciler.observe.members import health
+from reconciler.observe.members import failure_of_readiness
 from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, observe_cluster, read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import OWN_CONTEXT, defined_kinds
@@ -196,7 +196,7 @@ def _version(answer: Answer) -> Check:
 
 def _readiness(client: Client) -> Iterator[Check]:
     """Ask what a pass asks first: without a yes it counts the cluster as not observed, whatever it can apply."""
-    failure = health(client)
+    failure = failure_of_readiness(client)
     if failure is not None:
         state = f"it does not say that it is healthy: {failure.kind}: {failure.message}"
         yield Check(name="readiness", is_well=False, state=state, hint=_READY)
@@ -215,7 +215,7 @@ def _clock(answer: Answer, now: float) -> Iterator[Check]:
 
 
 def _kinds_and_permissions(client: Client, question: MemberQuestion, applyset: ApplySet) -> Iterator[Check]:
-    discovery = discover(client)
+    discovery = discover_served_kinds(client)
     if isinstance(discovery, Failure):
         yield Check(name="kinds", is_well=False, state=f"{discovery.kind}: {discovery.message}", hint=discovery.hint)
         return

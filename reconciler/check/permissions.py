@@ -14,7 +14,7 @@ from msgspec import Struct
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Failure, Request
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.observe.admission import ADMISSION_GROUP, ADMISSION_KINDS
 from reconciler.observe.findings import EVENTS, WORKLOADS
 from reconciler.observe.members import NODES, PODS
@@ -169,7 +169,7 @@ def missing_permissions(client: Client, needs: Iterable[Need]) -> tuple[Need, ..
     """Return the needs that the member does not grant this user, or why it did not say."""
     wanted = sorted(needs)
     namespaces = sorted({need.namespace for need in wanted if need.namespace})
-    reviews = in_parallel(lambda name: _rules(client, name), namespaces, limit=client.concurrency)
+    reviews = results_in_parallel(lambda name: _rules(client, name), namespaces, limit=client.concurrency)
     rules_by_namespace: dict[str, list[Mapping[str, Any]]] = {}
     for name, review in zip(namespaces, reviews, strict=True):
         if isinstance(review, Failure):
@@ -192,7 +192,7 @@ def missing_permissions(client: Client, needs: Iterable[Need]) -> tuple[Need, ..
 def _refused_needs(client: Client, needs: Iterable[Need]) -> frozenset[Need] | Failure:
     """Ask for each need by itself, and return those that are not granted."""
     asked = sorted(needs)
-    answers = in_parallel(lambda need: _is_granted(client, need), asked, limit=client.concurrency)
+    answers = results_in_parallel(lambda need: _is_granted(client, need), asked, limit=client.concurrency)
     failure = next((answer for answer in answers if isinstance(answer, Failure)), None)
     return failure or frozenset(need for need, answer in zip(asked, answers, strict=True) if answer is False)
 

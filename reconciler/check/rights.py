@@ -12,7 +12,7 @@ from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.inventory import Inventory
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.discovery import Discovery
-from reconciler.names.subjects import check_clusters
+from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.repository import Repository
@@ -62,7 +62,7 @@ class _TreeThere(Struct, frozen=True, kw_only=True):
 def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -> tuple[Manifest, ...]:
     """Return the manifests that let a ServiceAccount run passes over a member, for its tree at a rendered commit."""
     context, _desired, commit = applied_commit(repository, options.revision)
-    check_clusters([options.cluster], [cluster.name for cluster in context.members])
+    refuse_unknown_clusters([options.cluster], [cluster.name for cluster in context.members])
     if options.is_for_agent and not any(each.name == options.cluster and is_pulling(each) for each in context.members):
         raise ConfigError(
             f"{options.cluster!r} does not pull, so that an agent would find no mirror",

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reconciler.deliver.questions import dry_run_of
+from reconciler.deliver.questions import send_dry_run
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import Client, Failure, FailureKind
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.plans.cluster import make_plan
 from reconciler.plans.model import WRITES, Action, ClusterDesired, ObservedCluster, PlannedObject, PlanOptions
 
@@ -32,8 +32,8 @@ def unwritable_kinds(
 ) -> Iterator[tuple[str, Failure]]:
     """Yield the kinds that a member does not take at the moment, each with its failure, in the order of their names."""
     asked = dict(sorted(_objects_to_ask(make_plan(desired, observed, inventory, options).objects).items()))
-    answers = in_parallel(
-        lambda item: dry_run_of(client, item, options.applyset.manager, is_forced=True),
+    answers = results_in_parallel(
+        lambda item: send_dry_run(client, item, options.applyset.manager, is_forced=True),
         list(asked.values()),
         limit=client.concurrency,
     )

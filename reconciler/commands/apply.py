@@ -81,8 +81,8 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     """Apply a rendered commit to the members and print the reports; return the exit code."""
     from reconciler.branches.fleet_context import applied_commit
     from reconciler.branches.publication import maintain_repository
-    from reconciler.deliver.orphans import agree_on_terminal
-    from reconciler.deliver.reports import exit_code
+    from reconciler.deliver.orphans import orphan_agreement_on_terminal
+    from reconciler.deliver.reports import exit_code_of_reports
     from reconciler.guards.limits import check_allowed_clusters
     from reconciler.members.choice import chosen_members
     from reconciler.members.ways import member_reach
@@ -108,13 +108,13 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
             delivery=delivery,
             reach=reach,
             record=record,
-            agree=agree_on_terminal(options.delivery, log),
+            agree=orphan_agreement_on_terminal(options.delivery, log),
         )
         reports = apply_and_log(run, log)
         maintain_repository(repository, log)
     text = _dry_run_text(commit, reports, options) if is_rehearsal else _apply_summary(commit, reports, options)
     print_output(text, options.output)
-    return exit_code(reports)
+    return exit_code_of_reports(reports)
 
 
 def _apply_summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:

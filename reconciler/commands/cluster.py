@@ -180,7 +180,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
 
 
 def _unjoin_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
-    from reconciler.edit.agent_manifests import command_that_removes
+    from reconciler.edit.agent_manifests import command_to_remove_agent
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.leaving import pulling_members, remove_member
 
@@ -190,7 +190,7 @@ def _unjoin_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> 
     print_text(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
     if is_pulled:
         print_text("next, to take its agent back:")
-        print_text(f"  {command_that_removes(name)}")
+        print_text(f"  {command_to_remove_agent(name)}")
         print_text(f"  git push --delete REMOTE {before.mirror_branch(name)} {before.agent_branch(name)}")
     if before.reached and not after.reached:
         log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")

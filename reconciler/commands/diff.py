@@ -165,7 +165,7 @@ def _difference_texts(difference: "Difference", options: DiffOptions, *, is_full
 def show_live_difference(log: Log, options: DiffOptions) -> int:
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
     from reconciler.branches.fleet_context import applied_commit
-    from reconciler.deliver.reports import exit_code
+    from reconciler.deliver.reports import exit_code_of_reports
     from reconciler.diff.live import is_difference, live_changes, live_text
     from reconciler.members.choice import chosen_members
     from reconciler.members.ways import member_reach
@@ -189,5 +189,5 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     is_json = options.output == "json"
     text = document_text(live_difference_document(commit, reports)) if is_json else "".join(texts)
     print_output(text, options.output)
-    code = exit_code(reports)
+    code = exit_code_of_reports(reports)
     return 1 if any(is_difference(change) for report in reports for change in live_changes(report)) else code

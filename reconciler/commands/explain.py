@@ -80,12 +80,12 @@ def _refuse_field_of_unknown_kind(words: tuple[str, ...]) -> None:
 def _explain_object(log: Log, options: ExplainOptions) -> int:
     from reconciler.branches.left_out import AS_THEY_STAND, warn_of_uncommitted
     from reconciler.console.text import sections_as_markdown, sections_as_terminal_text
-    from reconciler.explain.answers import ExplainRequest, answer_to
-    from reconciler.explain.replay import replay_of
-    from reconciler.names.kinds import parsed_subject
+    from reconciler.explain.answers import ExplainRequest, explain_request
+    from reconciler.explain.replay import replay_of_revision
+    from reconciler.names.kinds import parse_kind_and_name
     from reconciler.repository import open_repository
 
-    noun, name = parsed_subject(options.subject)
+    noun, name = parse_kind_and_name(options.subject)
     _refuse_options_without_effect(noun, options)
     request = ExplainRequest(
         noun=noun, name=name, namespace=options.namespace, cluster=options.cluster, seats=log.level >= VERBOSE
@@ -93,8 +93,8 @@ def _explain_object(log: Log, options: ExplainOptions) -> int:
     with open_repository(log.repository, progress=log.transfer) as repository:
         if not options.rev and not options.worktree:
             warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
-        replay = replay_of(repository, log, revision=options.rev, worktree=options.worktree, now=options.now)
-        answer = answer_to(request, replay)
+        replay = replay_of_revision(repository, log, revision=options.rev, worktree=options.worktree, now=options.now)
+        answer = explain_request(request, replay)
     if options.output == "json":
         print_data(_explanation_as_json(answer))
     else:

@@ -171,13 +171,13 @@ def _command_help(root: click.Context, words: Sequence[str], topics: Iterable[st
         known = group.list_commands(context) if isinstance(group, click.Group) else []
         next_command = group.get_command(context, word) if isinstance(group, click.Group) else None
         if next_command is None:
-            from reconciler.names.subjects import unknown_name
+            from reconciler.names.subjects import error_of_unknown_name
             from reconciler.reference.search import advice_for
 
             if len(words) == 1 and (advice := advice_for(word)):
                 return advice
 
             names = [*known, *topics] if context is root else known
-            raise unknown_name(f"there is no command or topic {' '.join(words)!r}", word, names)
+            raise error_of_unknown_name(f"there is no command or topic {' '.join(words)!r}", word, names)
         context = next_command.context_class(next_command, info_name=word, parent=context)
     return context.get_help()

@@ -136,11 +136,11 @@ def _refuse_options_without_effect(options: ImportOptions) -> None:
 
 def import_and_show(log: Log, options: ImportOptions) -> int:
     """Convert, compare with clusters, write or print the files, and report; return the exit code."""
-    from reconciler.edit.importing import imported_folder
+    from reconciler.edit.importing import import_of_folder
 
     proof = None
     if options.folder is not None:
-        result = imported_folder(options.folder, options.system)
+        result = import_of_folder(options.folder, options.system)
     else:
         result, proof = _import_of_clusters_with_proof(log, options)
     if options.output_dir is not None:
@@ -173,13 +173,13 @@ def _exit_code_of_import(result: "Import", proof: "Proof | None") -> int:
 def _import_of_clusters_with_proof(log: Log, options: ImportOptions) -> "tuple[Import, Proof | None]":
     """Read the clusters that are named, and prove what became of them."""
     from reconciler.edit.beginning import named_contexts
-    from reconciler.edit.live_clusters import members_of
+    from reconciler.edit.live_clusters import members_in_contexts
     from reconciler.members.visits import MemberReach
     from reconciler.passes.import_proof import proof_of
 
     access = options.access
     contexts = named_contexts(dict.fromkeys(access.clusters))
-    members = members_of(contexts, access)
+    members = members_in_contexts(contexts, access)
     with log.timed("read clusters"):
         result = (
             _import_of_members(options, contexts, members) if contexts else _import_of_control_plane(options, members)
@@ -191,7 +191,7 @@ def _import_of_clusters_with_proof(log: Log, options: ImportOptions) -> "tuple[I
 
 
 def _import_of_members(options: ImportOptions, contexts: "Mapping[str, str]", members: "Members") -> "Import":
-    from reconciler.edit.live_clusters import LiveReading, imported_clusters
+    from reconciler.edit.live_clusters import LiveReading, import_of_clusters
     from reconciler.members.visits import MemberReach
 
     reading = LiveReading(
@@ -200,17 +200,17 @@ def _import_of_members(options: ImportOptions, contexts: "Mapping[str, str]", me
         namespaces=options.namespaces,
         with_system=options.with_system,
     )
-    return imported_clusters(reading)
+    return import_of_clusters(reading)
 
 
 def _import_of_control_plane(options: ImportOptions, members: "Members") -> "Import":
-    from reconciler.edit.live_clusters import control_plane
-    from reconciler.edit.live_hub import HubReading, imported_hub
+    from reconciler.edit.live_clusters import control_plane_context
+    from reconciler.edit.live_hub import HubReading, import_of_control_plane
     from reconciler.members.visits import MemberReach
 
-    context = control_plane(options.context, options.access)
+    context = control_plane_context(options.context, options.access)
     reading = HubReading(context=context, reach=MemberReach.of(options.access, members.open), system=options.system)
-    return imported_hub(reading)
+    return import_of_control_plane(reading)
 
 
 def _write_imported_files(log: Log, folder: Path, result: "Import", options: ImportOptions) -> None:

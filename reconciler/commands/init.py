@@ -59,8 +59,8 @@ def write_first_files(
     """Write or print the first files, and name the commands to run next."""
     from reconciler.edit.beginning import Beginning, new_fleet
     from reconciler.edit.cluster_files import opened_source, warn_of_ignored
-    from reconciler.edit.layout import layout_lines
-    from reconciler.edit.pipelines import places_to_write
+    from reconciler.edit.layout import repository_layout_lines
+    from reconciler.edit.pipelines import placeholders_to_fill_in
     from reconciler.repository.opening import begun_repository
 
     is_by_hand = bool(clusters) and not contexts
@@ -69,7 +69,7 @@ def write_first_files(
     if not is_printed and begun_repository(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
-        fleet, found_here = new_fleet(source, wanted), tuple(layout_lines(source))
+        fleet, found_here = new_fleet(source, wanted), tuple(repository_layout_lines(source))
         for line in (*found_here, *_notes_on_new_fleet(fleet)):
             log.info(f"found {line}")
         if is_printed:
@@ -80,7 +80,7 @@ def write_first_files(
             log.info("wrote", file=path)
         is_ignored = warn_of_ignored(source.repository, fleet.files, log)
     print_text("next:")
-    for line in places_to_write(pipelines):
+    for line in placeholders_to_fill_in(pipelines):
         print_text(f"  {line}")
     _print_next_steps(fleet, is_reaching=bool(found), is_ignored=is_ignored)
     return 0
@@ -108,10 +108,10 @@ def _contexts_to_join(log: Log, kubeconfig: str, chosen: tuple[str, ...]) -> tup
     import os
 
     from reconciler.edit.beginning import chosen_contexts
-    from reconciler.members.kubeconfig import Kubeconfig, default_files, load_kubeconfig
+    from reconciler.members.kubeconfig import Kubeconfig, default_kubeconfig_files, load_kubeconfig
     from render.errors import ConfigError
 
-    files = (Path(kubeconfig).expanduser(),) if kubeconfig else default_files(os.environ)
+    files = (Path(kubeconfig).expanduser(),) if kubeconfig else default_kubeconfig_files(os.environ)
     loaded = load_kubeconfig(files)
     if isinstance(loaded, Kubeconfig):
         return chosen_contexts(loaded.contexts, chosen)

@@ -46,7 +46,7 @@ def lock_and_show(log: Log, *, update: tuple[str, ...], check: bool, fetch: bool
     import os
 
     from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.locking import differences, sources_of
+    from reconciler.edit.locking import lock_differences, sources_of_work_tree
     from reconciler.locked.fetching import Fetcher
 
     if fetch and (update or check):
@@ -55,7 +55,7 @@ def lock_and_show(log: Log, *, update: tuple[str, ...], check: bool, fetch: bool
         raise click.UsageError("--base goes with --fetch: it says where may be fetched from")
     with opened_source(log) as source:
         if check and not update:
-            changes = differences(sources_of(source))
+            changes = lock_differences(sources_of_work_tree(source))
             print_text("".join(f"{change}\n" for change in changes), end="")
             return 1 if changes else 0
         fetcher = Fetcher.of(source.repository, os.environ, credentials)
@@ -88,12 +88,12 @@ def _lock_sources_and_show(
 
 def _fetch_locked_sources(log: Log, source: "MemberSource", fetcher: "Fetcher", base: str) -> int:
     """Fill the cache; return the exit code. GuardRefused for addresses that a base does not have."""
-    from reconciler.edit.locking import new_addresses, sources_of
+    from reconciler.edit.locking import addresses_new_since, sources_of_work_tree
     from reconciler.guards.accepted_settings import check_settings
     from reconciler.locked.fetching import fetch_missing
 
-    known = sources_of(source)
-    new = new_addresses(source, base) if base else {}
+    known = sources_of_work_tree(source)
+    new = addresses_new_since(source, base) if base else {}
     missing = [each for each in known.missing() if each.name not in new]
     refused = fetch_missing(fetcher, missing, known.sources)
     for error in refused:

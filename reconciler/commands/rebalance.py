@@ -33,10 +33,10 @@ def command(log: Log, /, *, subject: tuple[str, ...], namespace: str, commit: bo
     rebalancer is answered once by each workload, and may be deleted then.
     """
     from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.rebalancing import named_objects, write_rebalancer
+    from reconciler.edit.rebalancing import refs_named_by_words, write_rebalancer
 
     with opened_source(log) as source:
-        refs = named_objects(source, subject, namespace)
+        refs = refs_named_by_words(source, subject, namespace)
         show_moves = partial(_show_rescheduled_objects, log, source.repository, refs)
         path = write_rebalancer(source, refs, log, commit=commit, show_moves=show_moves)
     print_text(f"{path} {'committed' if commit else 'written'}")
@@ -45,12 +45,12 @@ def command(log: Log, /, *, subject: tuple[str, ...], namespace: str, commit: bo
 
 def _show_rescheduled_objects(log: Log, repository: "Repository", refs: Sequence["ObjectRef"]) -> None:
     """Show what moves, or say of each object why nothing of it does."""
-    from reconciler.explain.replay import replay_of
-    from reconciler.explain.stays import reasons_to_stay
+    from reconciler.explain.replay import replay_of_revision
+    from reconciler.explain.stays import reasons_objects_stay
 
     from .diff import DiffOptions, diff_and_show
 
     if diff_and_show(log, DiffOptions()):
         return
-    for reason in reasons_to_stay(refs, replay_of(repository, log, revision="", worktree=True).outcome):
+    for reason in reasons_objects_stay(refs, replay_of_revision(repository, log, revision="", worktree=True).outcome):
         print_text(reason)

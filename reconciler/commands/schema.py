@@ -24,7 +24,7 @@ def command(kind: str) -> int:
     """
     from reconciler.console.json_values import as_json
     from reconciler.console.text import text_table
-    from reconciler.names.subjects import unknown_name
+    from reconciler.names.subjects import error_of_unknown_name
     from reconciler.reference.field_pages import kind_of_noun
     from reconciler.reference.schemas import KINDS, json_schema
 
@@ -33,6 +33,6 @@ def command(kind: str) -> int:
         return 0
     known_kind = next((each for each in KINDS if each.lower() == kind.lower()), None) or kind_of_noun(kind)
     if known_kind is None:
-        raise unknown_name(f"there is no schema of {kind!r}", kind, KINDS)
+        raise error_of_unknown_name(f"there is no schema of {kind!r}", kind, KINDS)
     print_data(as_json(json_schema(known_kind)))
     return 0

@@ -34,12 +34,12 @@ def vendor_and_show(log: Log, *, names: tuple[str, ...], is_removed: bool, crede
     import os
 
     from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.locking import vendored_contents, without_vendored
+    from reconciler.edit.locking import removal_of_vendored, vendored_contents
     from reconciler.locked.fetching import Fetcher
 
     with opened_source(log) as source:
         if is_removed:
-            contents = without_vendored(source, names)
+            contents = removal_of_vendored(source, names)
         else:
             fetcher = Fetcher.of(source.repository, os.environ, credentials)
             contents = vendored_contents(source, fetcher, names)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reconciler.members.exchange import JSON_PATCH, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import read_object
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.plans.adoption import KUBECTL, kubectl_managers, without_paths
 from reconciler.plans.answers import changed_values
 from reconciler.plans.applyset import PART_OF
@@ -26,7 +26,7 @@ from reconciler.plans.payload import LAST_APPLIED
 from render.model import Manifest
 
 from .equal_versions import with_equal_versions
-from .questions import dry_run_of
+from .questions import send_dry_run
 
 _OUR_MARKS: tuple[Path, ...] = (("metadata", "labels", PART_OF), ("metadata", "annotations", LAST_APPLIED))
 _TRIES = 5
@@ -61,7 +61,7 @@ def plan_without_doubts(client: Client, plan: Plan) -> Plan:
     doubtful = [item for item in plan.objects if item.in_doubt]
     if not doubtful:
         return plan
-    answers = in_parallel(
+    answers = results_in_parallel(
         lambda item: certain_object(client, item, plan_context(plan, item)), doubtful, limit=client.concurrency
     )
     certain_by_ref = {item.ref: item for item in answers}
@@ -74,7 +74,7 @@ def certain_object(client: Client, planned: PlannedObject, context: PlanContext)
     An object that changes meanwhile is planned and asked about again.
     """
     for attempt in range(_TRIES):
-        outcome = _ask_server(client, planned, context)
+        outcome = _plan_after_asking_server(client, planned, context)
         if not isinstance(outcome, Failure):
             return outcome
         is_last = outcome.kind not in _CHANGED or attempt == _TRIES - 1
@@ -87,20 +87,20 @@ def certain_object(client: Client, planned: PlannedObject, context: PlanContext)
     return planned
 
 
-def _ask_server(client: Client, planned: PlannedObject, context: PlanContext) -> PlannedObject | Failure:
+def _plan_after_asking_server(client: Client, planned: PlannedObject, context: PlanContext) -> PlannedObject | Failure:
     manager = context.options.applyset.manager
-    answer = dry_run_of(client, planned, manager, is_forced=True)
+    answer = send_dry_run(client, planned, manager, is_forced=True)
     if isinstance(answer, Failure):
         return answer
     planned = _with_equal_versions(client, _with_first_owner(planned, answer.body, context), context)
-    changes: tuple[FieldChange, ...] | Failure = _changes(planned, answer.body)
+    changes: tuple[FieldChange, ...] | Failure = _changes_made_by_answer(planned, answer.body)
     vanishing = () if changes else fields_that_vanish(planned, context)
     if vanishing:
         changes = _changes_without(client, planned, vanishing, manager)
     return changes if isinstance(changes, Failure) else decide_adoption(planned, changes, context)
 
 
-def _changes(planned: PlannedObject, answer: Manifest) -> tuple[FieldChange, ...]:
+def _changes_made_by_answer(planned: PlannedObject, answer: Manifest) -> tuple[FieldChange, ...]:
     """Return the values that an answer has otherwise than the live object, but for our marks and kubectl's note."""
     live = without_paths(planned.live or {}, _OUR_MARKS)
     return changed_values(live, without_paths(answer, _OUR_MARKS), planned.manifest)
@@ -140,17 +140,17 @@ def _changes_without(
         path=planned.resource.path(planned.ref),
         expects=Expected.OBJECT,
         query={"fieldManager": manager, "dryRun": "All"},
-        body=[_version_lock(live), *_steps(live, without_paths(live, paths))],
+        body=[_patch_test_of_version(live), *_json_patch_between(live, without_paths(live, paths))],
         content_type=JSON_PATCH,
     )
     answer = client.send(request)
     if not isinstance(answer, Failure):
-        return _changes(planned, answer.body)
+        return _changes_made_by_answer(planned, answer.body)
     # A server that refuses the object without these fields would refuse the next apply as well.
-    return _dropped_changes(planned, paths) if answer.kind in _REFUSALS else answer
+    return _changes_to_dropped_fields(planned, paths) if answer.kind in _REFUSALS else answer
 
 
-def _dropped_changes(planned: PlannedObject, paths: tuple[Path, ...]) -> tuple[FieldChange, ...]:
+def _changes_to_dropped_fields(planned: PlannedObject, paths: tuple[Path, ...]) -> tuple[FieldChange, ...]:
     live, want = planned.live or {}, planned.manifest or {}
     owners = (next(iter(owners_at(live, path, frozenset())), Owner("")) for path in paths)
     return tuple(
@@ -159,20 +159,22 @@ def _dropped_changes(planned: PlannedObject, paths: tuple[Path, ...]) -> tuple[F
     )
 
 
-def _version_lock(live: Manifest) -> dict[str, Any]:
+def _patch_test_of_version(live: Manifest) -> dict[str, Any]:
     return {"op": "replace", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]}
 
 
-def _steps(live: Manifest, after: Manifest) -> Iterator[dict[str, Any]]:
+def _json_patch_between(live: Manifest, after: Manifest) -> Iterator[dict[str, Any]]:
     """Yield the steps of a JSON patch from one object to another that has less in it."""
     names = [name for name in live if name not in {"apiVersion", "kind", "metadata", "status"}]
-    yield from _replacing(live, after, names, "")
-    yield from _replacing(
+    yield from _patch_steps_for_fields(live, after, names, "")
+    yield from _patch_steps_for_fields(
         live["metadata"], after.get("metadata") or {}, OWNED_METADATA & {*live["metadata"]}, "/metadata"
     )
 
 
-def _replacing(live: Mapping[str, Any], after: Mapping[str, Any], names: Any, place: str) -> Iterator[dict[str, Any]]:
+def _patch_steps_for_fields(
+    live: Mapping[str, Any], after: Mapping[str, Any], names: Any, place: str
+) -> Iterator[dict[str, Any]]:
     for name in sorted(names):
         path = f"{place}/{name.replace('~', '~0').replace('/', '~1')}"
         if name not in after:

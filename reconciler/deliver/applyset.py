@@ -12,8 +12,8 @@ from reconciler.plans.model import Plan
 from reconciler.plans.ownership import managed_fields_entry
 from render.model import Manifest, ObjectRef
 
-from .prune import occupied_by
-from .recreation import deletion, was_deleted
+from .prune import reason_not_to_delete
+from .recreation import deletion_request, was_deleted
 from .results import ApplySettings
 
 _LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", is_namespaced=True)
@@ -22,42 +22,47 @@ _PAUSE = 0.5
 
 def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure | None:
     """Make the parent name every kind and namespace this pass may touch, before it touches any."""
-    wider = _widened_set(plan)
+    wider = _widened_applyset(plan)
     if wider == plan.recorded or not wider.group_kinds:
         return None
-    return _ensure_namespace(client, wider, options) or _write(client, wider, options.version)
+    return _ensure_namespace(client, wider, options) or _write_parent(client, wider, options.version)
 
 
-def names_all(plan: Plan) -> bool:
+def parent_names_all(plan: Plan) -> bool:
     """Return whether the parent names every kind and namespace of a plan as it stands, so that none can be lost."""
-    wider, recorded = _widened_set(plan), plan.recorded
+    wider, recorded = _widened_applyset(plan), plan.recorded
     return wider.group_kinds <= recorded.group_kinds and wider.namespaces <= recorded.namespaces
 
 
-def _widened_set(plan: Plan) -> ApplySet:
+def _widened_applyset(plan: Plan) -> ApplySet:
     leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
     return plan.recorded.united(plan.members).united(leaving)
 
 
 def narrow_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:
     """Make the parent name what remains, after everything succeeded; without members there is no parent either."""
-    if remaining == _widened_set(plan):
+    if remaining == _widened_applyset(plan):
         return None
     if remaining.group_kinds:
-        return _write(client, remaining, version)
-    return _remove(client, CONFIG_MAPS, remaining.parent)
+        return _write_parent(client, remaining, version)
+    return _delete_object_if_present(client, CONFIG_MAPS, remaining.parent)
 
 
 def remove_namespace(client: Client, plan: Plan) -> Failure | None:
     """Delete the namespace of a parent that is gone, where we made it and nothing else moved in."""
     ref = ObjectRef("", "Namespace", "", plan.options.applyset.namespace)
     live = read_object(client, NAMESPACES, ref)
-    if live is None or isinstance(live, Failure) or not _is_made_by_us(live, plan) or occupied_by(client, plan, ref):
+    if (
+        live is None
+        or isinstance(live, Failure)
+        or not _is_namespace_made_by_us(live, plan)
+        or reason_not_to_delete(client, plan, ref)
+    ):
         return live if isinstance(live, Failure) else None
-    return _remove(client, NAMESPACES, ref)
+    return _delete_object_if_present(client, NAMESPACES, ref)
 
 
-def _is_made_by_us(live: Manifest, plan: Plan) -> bool:
+def _is_namespace_made_by_us(live: Manifest, plan: Plan) -> bool:
     managers = {plan.options.applyset.manager, plan.options.applyset.former.manager}
     return any(managed_fields_entry(live, manager) is not None for manager in managers)
 
@@ -82,14 +87,16 @@ def retire_former(client: Client, plan: Plan) -> Failure | None:
         if members:
             return members if isinstance(members, Failure) else None
     lease = ObjectRef("coordination.k8s.io", "Lease", former.namespace, former.name)
-    return _remove(client, CONFIG_MAPS, former.parent) or _remove(client, _LEASE, lease)
+    return _delete_object_if_present(client, CONFIG_MAPS, former.parent) or _delete_object_if_present(
+        client, _LEASE, lease
+    )
 
 
-def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | None:
+def _delete_object_if_present(client: Client, resource: Resource, ref: ObjectRef) -> Failure | None:
     live = read_object(client, resource, ref)
     if live is None or isinstance(live, Failure):
         return live
-    outcome = client.send(deletion(resource.path(ref), uid=str(live["metadata"]["uid"])))
+    outcome = client.send(deletion_request(resource.path(ref), uid=str(live["metadata"]["uid"])))
     return None if was_deleted(outcome) or not isinstance(outcome, Failure) else outcome
 
 
@@ -110,7 +117,7 @@ def _ensure_namespace(client: Client, applyset: ApplySet, options: ApplySettings
     return _apply_parent(client, NAMESPACES.path(ref), body, {"fieldManager": applyset.manager})
 
 
-def _write(client: Client, applyset: ApplySet, version: str) -> Failure | None:
+def _write_parent(client: Client, applyset: ApplySet, version: str) -> Failure | None:
     query = {"fieldManager": applyset.manager, "force": "true"}
     return _apply_parent(client, CONFIG_MAPS.path(applyset.parent), applyset.manifest(version), query)
 

@@ -55,14 +55,14 @@ class AttemptRecord(Struct, kw_only=True):
         """
         self.wanted[cluster] = uid
         with self.turn:
-            if not (self._is_fresh() and self._has(cluster, uid)):
+            if not (self._was_read_recently() and self._has_recorded_attempt(cluster, uid)):
                 self.status.look_again()
                 self.record(self.wanted | {cluster: uid})
             self.wanted.pop(cluster, None)
 
-    def _is_fresh(self) -> bool:
+    def _was_read_recently(self) -> bool:
         return self.clock() - self._read_at < self.fresh
 
-    def _has(self, cluster: str, uid: str) -> bool:
+    def _has_recorded_attempt(self, cluster: str, uid: str) -> bool:
         known = self._known.get(cluster)
         return known is not None and known.attempting(self.commit, uid) == known

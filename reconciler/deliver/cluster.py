@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Client, Failure, FailureKind
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.observe.objects import read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import defined_kinds
@@ -20,7 +20,7 @@ from reconciler.plans.stages import CRD, intercepts, stage_of
 from render.kinds.kind import ApplyStage
 from render.model import ObjectRef
 
-from .applyset import names_all, narrow_parent, remove_namespace, retire_former, widen_parent
+from .applyset import narrow_parent, parent_names_all, remove_namespace, retire_former, widen_parent
 from .definitions import wait_until_established
 from .lease import await_lease, release_lease, take_lease
 from .prune import carry_out_deletions, rehearsed_deletions
@@ -43,8 +43,8 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=plan.refusal)
     context = ApplyContext(client=client, plan=plan, settings=settings)
     if settings.dry_run:
-        return _summary(context, _rehearsed_results(context), None, plan.prune_hold, None)
-    if settings.rehearse and (refused := _refused_in_rehearsal(context)):
+        return _cluster_result(context, _rehearsed_results(context), None, plan.prune_hold, None)
+    if settings.rehearse and (refused := _result_of_refused_rehearsal(context)):
         return refused
     if plan.writes or plan.members != plan.recorded:
         failure = _identity_failure(context)
@@ -52,17 +52,17 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
             return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=failure)
     # A context may lead elsewhere from one connection to the next: from here on each is asked before it may write.
     client.pin(plan.uid)
-    gone = _deleted_first(context)
+    gone = _results_of_deleting_interceptors(context)
     context = _context_without(context, {result.ref for result in gone})
     # Before anything is written: an object whose kind the parent does not name is one that nothing finds again.
     unnamed = _failure_to_widen_parent(context, has_waited=not gone)
-    parent_hold = plan.parent_refusal or ("" if names_all(plan) else _parent_hold(unnamed))
+    parent_hold = plan.parent_refusal or ("" if parent_names_all(plan) else _reason_to_hold_pruning(unnamed))
     results = _apply_stages(context)
     deletions, hold = _results_of_deletions(context, results, parent_hold)
     failure = hold if isinstance(hold, Failure) else client.stopped
     if unnamed and not failure:
         unnamed = widen_parent(client, plan, settings)
-    applied = _summary(
+    applied = _cluster_result(
         replace(context, plan=plan),
         [*results, *gone, *deletions],
         failure,
@@ -71,7 +71,9 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
     )
     # Only a cluster that has converged forgets kinds: what still is to leave has to stay in what the parent names.
     if applied.recorded_outcome is ApplyOutcome.CONVERGED and not parent_hold:
-        _close(replace(context, plan=plan), plan.members.containing(_remaining_members(applied)).united(plan.unseen))
+        _finish_with_parent(
+            replace(context, plan=plan), plan.members.containing(_remaining_members(applied)).united(plan.unseen)
+        )
     return applied
 
 
@@ -90,12 +92,12 @@ def _context_without(context: ApplyContext, gone: Container[ObjectRef]) -> Apply
     return replace(context, plan=replace(context.plan, deletions=deletions))
 
 
-def _parent_hold(failure: Failure | None) -> str:
+def _reason_to_hold_pruning(failure: Failure | None) -> str:
     """Return why nothing may be pruned: members of a set whose parent does not name them would be lost with it."""
     return f"the ApplySet's parent could not be written ({failure.message})" if failure else ""
 
 
-def _close(context: ApplyContext, remaining: ApplySet) -> None:
+def _finish_with_parent(context: ApplyContext, remaining: ApplySet) -> None:
     """Narrow the parent; one that cannot be narrowed now is too wide, which loses nothing, until the next time."""
     retire_former(context.client, context.plan)
     failure = narrow_parent(context.client, context.plan, remaining, context.settings.version)
@@ -121,8 +123,8 @@ def _rehearsed_results(context: ApplyContext) -> list[ObjectResult]:
     """Ask the server what it would do; what depends on a namespace or kind that is yet to be made cannot be asked."""
     dry = replace(context, settings=replace(context.settings, dry_run=True))
     planned, client = context.plan.objects, context.client
-    created = frozenset(_created_names(planned))
-    results = in_parallel(lambda item: _rehearsed_object(dry, item, created), planned, limit=client.concurrency)
+    created = frozenset(_names_created_in_stage(planned))
+    results = results_in_parallel(lambda item: _rehearsed_object(dry, item, created), planned, limit=client.concurrency)
     return results + rehearsed_deletions(context)
 
 
@@ -138,7 +140,7 @@ def _rehearsed_object(dry: ApplyContext, item: PlannedObject, created: frozenset
     return result
 
 
-def _refused_in_rehearsal(context: ApplyContext) -> ClusterResult | None:
+def _result_of_refused_rehearsal(context: ApplyContext) -> ClusterResult | None:
     results = _rehearsed_results(context)
     if not any(result.is_failure for result in results):
         return None
@@ -155,25 +157,27 @@ def _apply_stages(context: ApplyContext) -> list[ObjectResult]:
         planned = [_blocked_by_failure(item, failed_by_name) for item in items]
         failure = _identity_failure(context) if results and any(item.action in WRITES for item in planned) else None
         if failure or context.client.stopped:
-            results += [_not_reached(item, failure or context.client.stopped) for item in planned]
+            results += [_result_of_object_not_reached(item, failure or context.client.stopped) for item in planned]
             continue
         stage_results = _results_of_stage(context, planned)
         if stage == ApplyStage.DEFINITIONS:
             stage_results = wait_until_established(context, stage_results)
         results += stage_results
-        failed_by_name |= dict(_failed_names(planned, stage_results))
-        context = replace(context, just_created=context.just_created | frozenset(_created_names(planned)))
+        failed_by_name |= dict(_objects_failed_by_name(planned, stage_results))
+        context = replace(context, just_created=context.just_created | frozenset(_names_created_in_stage(planned)))
     return results
 
 
 def _results_of_stage(context: ApplyContext, planned: list[PlannedObject]) -> list[ObjectResult]:
     """Apply what is to be written, several at once; the rest, which is mostly everything, needs no threads."""
     writes = [item for item in planned if item.action in WRITES]
-    written = iter(in_parallel(lambda item: apply_object(context, item), writes, limit=context.client.concurrency))
+    written = iter(
+        results_in_parallel(lambda item: apply_object(context, item), writes, limit=context.client.concurrency)
+    )
     return [next(written) if item.action in WRITES else object_result(item) for item in planned]
 
 
-def _not_reached(item: PlannedObject, failure: Failure | None) -> ObjectResult:
+def _result_of_object_not_reached(item: PlannedObject, failure: Failure | None) -> ObjectResult:
     if item.action not in WRITES or failure is None:
         return object_result(item)
     return replace(object_result(item), action=Action.BLOCKED, reason=failure.kind, message=failure.message)
@@ -188,24 +192,26 @@ def _blocked_by_failure(item: PlannedObject, failed_by_name: dict[str, ObjectRef
     return replace(item, action=Action.BLOCKED, reason="DependencyFailed", message=f"it needs {missing}, which failed")
 
 
-def _failed_names(planned: Iterable[PlannedObject], results: Iterable[ObjectResult]) -> Iterator[tuple[str, ObjectRef]]:
+def _objects_failed_by_name(
+    planned: Iterable[PlannedObject], results: Iterable[ObjectResult]
+) -> Iterator[tuple[str, ObjectRef]]:
     for item, result in zip(planned, results, strict=True):
         # One that could not be looked at may well be there, and then nothing that needs it fails.
-        if result.is_failure and not _is_unseen(item):
-            yield from ((name, item.ref) for name in _names_made(item))
+        if result.is_failure and not _could_not_be_observed(item):
+            yield from ((name, item.ref) for name in _names_made_usable_by(item))
 
 
-def _is_unseen(item: PlannedObject) -> bool:
+def _could_not_be_observed(item: PlannedObject) -> bool:
     return item.action is Action.BLOCKED and item.reason in _UNSEEN
 
 
-def _created_names(planned: Iterable[PlannedObject]) -> Iterator[str]:
+def _names_created_in_stage(planned: Iterable[PlannedObject]) -> Iterator[str]:
     for item in planned:
         if item.action is Action.CREATED:
-            yield from _names_made(item)
+            yield from _names_made_usable_by(item)
 
 
-def _names_made(item: PlannedObject) -> Iterator[str]:
+def _names_made_usable_by(item: PlannedObject) -> Iterator[str]:
     """Yield the names that an object makes usable: a Namespace its own, a CRD its kinds."""
     if item.ref.group_kind == "Namespace":
         yield item.ref.name
@@ -220,20 +226,20 @@ def _results_of_deletions(
 
     Another pass that prunes and does not end is a failure of the cluster, and says nothing of its objects.
     """
-    if not _is_deleting(context):
+    if not _has_deletions(context):
         return [object_result(item) for item in context.plan.deletions], context.plan.prune_hold or parent_hold
     if failure := context.client.stopped or _identity_failure(context):
-        return _all_kept(context, failure.message), failure.message
+        return _results_of_keeping_all(context, failure.message), failure.message
     if parent_hold:
-        context = _with_interceptors_alone(context, parent_hold)
-    if not _is_deleting(context):
+        context = _context_deleting_interceptors_only(context, parent_hold)
+    if not _has_deletions(context):
         return [object_result(item) for item in context.plan.deletions], parent_hold
     if busy := await_lease(context.client, context.plan, context.settings):
-        return _all_kept(context, busy.message), busy
-    return _carried_out(context, results), parent_hold or context.plan.prune_hold
+        return _results_of_keeping_all(context, busy.message), busy
+    return _deletion_results_under_lease(context, results), parent_hold or context.plan.prune_hold
 
 
-def _carried_out(context: ApplyContext, results: list[ObjectResult]) -> list[ObjectResult]:
+def _deletion_results_under_lease(context: ApplyContext, results: list[ObjectResult]) -> list[ObjectResult]:
     """Carry out the deletions with the lease that was taken for it, and give that back."""
     try:
         return carry_out_deletions(context, results)
@@ -241,11 +247,11 @@ def _carried_out(context: ApplyContext, results: list[ObjectResult]) -> list[Obj
         release_lease(context.client, context.plan.options.applyset, context.settings.holder)
 
 
-def _is_deleting(context: ApplyContext) -> bool:
+def _has_deletions(context: ApplyContext) -> bool:
     return any(item.action in DELETIONS for item in context.plan.deletions)
 
 
-def _deleted_first(context: ApplyContext) -> list[ObjectResult]:
+def _results_of_deleting_interceptors(context: ApplyContext) -> list[ObjectResult]:
     """Delete what intercepts others, before anything it may refuse is written; return the result of each.
 
     One whose place another of its kind takes leaves with the rest, so that its rule is in force without a gap. While
@@ -259,10 +265,10 @@ def _deleted_first(context: ApplyContext) -> list[ObjectResult]:
     ]
     if not first or not take_lease(context.client, context.plan, context.settings):
         return []
-    return _carried_out(replace(context, plan=replace(context.plan, deletions=tuple(first))), [])
+    return _deletion_results_under_lease(replace(context, plan=replace(context.plan, deletions=tuple(first))), [])
 
 
-def _with_interceptors_alone(context: ApplyContext, hold: str) -> ApplyContext:
+def _context_deleting_interceptors_only(context: ApplyContext, hold: str) -> ApplyContext:
     """Return a context in which nothing is deleted but what intercepts others, which may be the reason for a hold."""
     deletions = tuple(
         item
@@ -273,7 +279,7 @@ def _with_interceptors_alone(context: ApplyContext, hold: str) -> ApplyContext:
     return replace(context, plan=replace(context.plan, deletions=deletions))
 
 
-def _all_kept(context: ApplyContext, hold: str) -> list[ObjectResult]:
+def _results_of_keeping_all(context: ApplyContext, hold: str) -> list[ObjectResult]:
     return [_kept_result(item, hold) for item in context.plan.deletions]
 
 
@@ -283,12 +289,12 @@ def _kept_result(item: PlannedObject, hold: str) -> ObjectResult:
     return replace(object_result(item), action=Action.KEPT, reason="Held", message=hold)
 
 
-def _summary(
+def _cluster_result(
     context: ApplyContext, results: list[ObjectResult], failure: Failure | None, hold: str, unnamed: Failure | None
 ) -> ClusterResult:
     """Return the result of all objects; ``unnamed`` is why the ApplySet's parent does not say what the set holds."""
     deletions = {item.ref for item in context.plan.deletions}
-    left = [result for result in results if result.ref in deletions and _is_staying(result)]
+    left = [result for result in results if result.ref in deletions and _stays_in_applyset(result)]
     is_undone = bool(hold or unnamed) or any(result.is_failure or result.reason in UNDONE for result in results)
     is_waiting = any(result.ref in deletions and result.reason in WAITING for result in results)
     outcome = ApplyOutcome.INCOMPLETE if is_undone or is_waiting else ApplyOutcome.CONVERGED
@@ -308,7 +314,7 @@ def _summary(
     )
 
 
-def _is_staying(result: ObjectResult) -> bool:
+def _stays_in_applyset(result: ObjectResult) -> bool:
     return result.is_failure or result.reason in _REMEMBERED | UNDONE
 
 

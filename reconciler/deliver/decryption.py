@@ -35,13 +35,13 @@ from render.json_values import value_in
 from render.model import ObjectRef, ref_in
 from render.settings.decryption import SecretName
 
-from .key_services import METADATA_OFF, SERVICES, keys_of
+from .key_services import METADATA_OFF, SERVICES, key_services_named_in
 
 Decrypt = Callable[[Client, ClusterDesired], ClusterDesired]
 """Return what a cluster must hold with its encrypted objects decrypted; those that cannot be say why."""
 
 
-def leave_encrypted(_client: Client, desired: ClusterDesired) -> ClusterDesired:
+def desired_left_encrypted(_client: Client, desired: ClusterDesired) -> ClusterDesired:
     """Decrypt nothing."""
     return desired
 
@@ -89,11 +89,11 @@ class SopsDecryption:
         """Return what a cluster must hold, decrypted; a cluster without encrypted objects is asked nothing."""
         if not any(item.encrypted for item in desired.objects):
             return desired
-        keys = self._member_keys(client)
+        keys = self._age_keys_of_member(client)
         objects = tuple(self._decrypt_object(item, keys) if item.encrypted else item for item in desired.objects)
         return replace(desired, objects=objects)
 
-    def _member_keys(self, client: Client) -> str | _Refusal:
+    def _age_keys_of_member(self, client: Client) -> str | _Refusal:
         """Return the age keys in the member's Secret; why there are none, where it was to have some."""
         if self.secret is None:
             return ""
@@ -114,7 +114,7 @@ class SopsDecryption:
             outcome = self._known.setdefault(known_as, Future())
         if is_first:
             try:
-                outcome.set_result(self._within_time(item, keys))
+                outcome.set_result(self._decrypt_within_time(item, keys))
             except BaseException as error:
                 outcome.set_exception(error)
                 raise
@@ -123,21 +123,21 @@ class SopsDecryption:
             return replace(item, fault=found.message, fault_hint=found.hint)
         return replace(item, manifest=found, encrypted=b"")
 
-    def _within_time(self, item: DesiredObject, keys: str) -> ConcealedManifest | _Refusal:
+    def _decrypt_within_time(self, item: DesiredObject, keys: str) -> ConcealedManifest | _Refusal:
         """Decrypt one object, in the time that is left for all."""
         if self._wasted >= _ALL_SECONDS:
             hint = "see to the others: which keys they name, and how long sops takes for them by hand"
             return _Refusal("no time is left to decrypt it: other objects took it", hint)
         begun = time.monotonic()
-        found = self._by_sops(item, keys)
+        found = self._decrypt_by_sops(item, keys)
         fair = 0.0 if isinstance(found, _Refusal) else _FAIR_SECONDS
         with self._turn:
             self._wasted += max(0.0, time.monotonic() - begun - fair)
         return found
 
-    def _by_sops(self, item: DesiredObject, keys: str) -> ConcealedManifest | _Refusal:
+    def _decrypt_by_sops(self, item: DesiredObject, keys: str) -> ConcealedManifest | _Refusal:
         """Decrypt one object; what sops says is only looked at, for it may quote what it read."""
-        named = keys_of(item.encrypted, self.services)
+        named = key_services_named_in(item.encrypted, self.services)
         if named.fault:
             return _Refusal(named.fault, named.hint)
         program = shutil.which("sops", path=self.environment.get("PATH"))
@@ -146,16 +146,16 @@ class SopsDecryption:
         command = [program, *_ARGUMENTS, ",".join(_ORDER), "/dev/stdin"]
         if not named.services:
             command = confined_command(command, (), Confinement(has_local_sockets=True))
-        environment = {**self._environment_of_sops(keys), **self._credentials(named.services)}
+        environment = {**self._environment_of_sops(keys), **self._credentials_for_services(named.services)}
         try:
             code, output, complaints = _run_command(command, item.encrypted, environment)
         except subprocess.TimeoutExpired:
             return _Refusal(f"sops did not end within {_SECONDS:g} s", "see which keys the object names")
         except OSError as error:
             return _Refusal(f"sops could not be run: {error.strerror}", "see to the program on PATH")
-        return _refusal(code, complaints) if code else _manifest_of_output(output, item.ref)
+        return _refusal_by_sops(code, complaints) if code else _manifest_of_output(output, item.ref)
 
-    def _credentials(self, services: frozenset[str]) -> dict[str, str]:
+    def _credentials_for_services(self, services: frozenset[str]) -> dict[str, str]:
         """Return what sops gets to log in with at services that argosy.yaml names, and never by a cloud's identity."""
         names = [name for service in services for name in SERVICES[service].credentials]
         found = {name: self.environment[name] for name in names if name in self.environment}
@@ -174,7 +174,7 @@ class SopsDecryption:
         return {**clean, "GNUPGHOME": str(keyring)} if keyring.is_dir() else clean
 
 
-def _refusal(code: int, complaints: str) -> _Refusal:
+def _refusal_by_sops(code: int, complaints: str) -> _Refusal:
     """Return why sops failed, by its exit code and by signs among what it says."""
     if code == NOT_RUN:
         return _Refusal("sops could not be run", "see to the program on PATH")

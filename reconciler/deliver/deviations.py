@@ -53,10 +53,10 @@ def _deviations_of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviatio
         owner = f"field manager {change.manager!r}" if change.manager else "the cluster"
         yield _deviation_of_field(item.ref, YIELDED, change, f"{owner} decides {change.path}")
     for change in item.foreign:
-        yield _deviation_of_field(item.ref, FOREIGN, change, _foreign_message(change))
+        yield _deviation_of_field(item.ref, FOREIGN, change, _message_about_foreign_field(change))
 
 
-def _foreign_message(change: FieldChange) -> str:
+def _message_about_foreign_field(change: FieldChange) -> str:
     owner = f"field manager {change.manager!r}"
     if Owner(change.manager).is_deployer:
         return f"{owner} states {change.path}, which the manifest does not"
@@ -74,25 +74,27 @@ def unconfirmed_removals(confirmed: Iterable[str], reports: Iterable[ClusterRepo
     seen = tuple(reports)
     lines = []
     for word in dict.fromkeys(confirmed):
-        about = [line for report in seen for line in _refused_confirmation(word, report)]
-        is_known = any(_is_named(item.ref, word) for report in seen for item in _planned_objects(report))
+        about = [line for report in seen for line in _lines_about_refused_confirmation(word, report)]
+        is_known = any(
+            _is_confirmed_by(item.ref, word) for report in seen for item in _planned_objects_of_report(report)
+        )
         lines += about if is_known else [f"--confirm {word}: no chosen cluster has such an object to delete"]
     return tuple(lines)
 
 
-def _planned_objects(report: ClusterReport) -> tuple[PlannedObject, ...]:
+def _planned_objects_of_report(report: ClusterReport) -> tuple[PlannedObject, ...]:
     return (*report.plan.objects, *report.plan.deletions) if report.plan else ()
 
 
-def _refused_confirmation(word: str, report: ClusterReport) -> Iterator[str]:
+def _lines_about_refused_confirmation(word: str, report: ClusterReport) -> Iterator[str]:
     wanted = frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
-    for ref in sorted(ref for ref in wanted if _is_named(ref, word)):
+    for ref in sorted(ref for ref in wanted if _is_confirmed_by(ref, word)):
         yield f"--confirm {word}: {report.cluster} must hold {ref}, so it is not deleted"
     for each in cluster_deviations(report):
         is_kept = each.action == Action.KEPT and not each.field and each.ref not in wanted
-        if is_kept and _is_named(each.ref, word):
+        if is_kept and _is_confirmed_by(each.ref, word):
             yield f"--confirm {word}: {report.cluster} keeps {each.ref} ({each.reason}): {each.message}"
 
 
-def _is_named(ref: ObjectRef, word: str) -> bool:
+def _is_confirmed_by(ref: ObjectRef, word: str) -> bool:
     return word in {confirmation_of(ref), f"{ref.kind}/{ref.name}"}

@@ -34,13 +34,17 @@ def with_equal_versions(
         if (version := str(entry.get("apiVersion"))) != resource.api_version and is_takeable(entry, managers, version)
     )
     for version in versions:
-        other = _in_version(client, live, resource, ref, version)
+        other = _live_object_in_version(client, live, resource, ref, version)
         if other is not None:
-            entries = _with_equal_fields(entries, managers, (version, resource.api_version), _equality(live, other))
+            entries = _with_equal_fields(
+                entries, managers, (version, resource.api_version), _predicate_of_equal_values(live, other)
+            )
     return {**live, "metadata": {**live["metadata"], "managedFields": entries}} if versions else live
 
 
-def _in_version(client: Client, live: Manifest, resource: Resource, ref: ObjectRef, version: str) -> Manifest | None:
+def _live_object_in_version(
+    client: Client, live: Manifest, resource: Resource, ref: ObjectRef, version: str
+) -> Manifest | None:
     """Return the same object in another version; None where it cannot be read in it, or changed since."""
     served = replace(resource, group=group_of(version), version=version.rpartition("/")[2])
     found = read_object(client, served, ref)
@@ -48,12 +52,12 @@ def _in_version(client: Client, live: Manifest, resource: Resource, ref: ObjectR
     return found if isinstance(found, dict) and is_it else None
 
 
-def _equality(live: Manifest, other: Manifest) -> Callable[[Path], bool]:
-    def is_equal(path: Path) -> bool:
+def _predicate_of_equal_values(live: Manifest, other: Manifest) -> Callable[[Path], bool]:
+    def is_equal_at(path: Path) -> bool:
         one, two = value_at(live, path), value_at(other, path)
         return one is two if MISSING in (one, two) else is_same(one, two)
 
-    return is_equal
+    return is_equal_at
 
 
 def _with_equal_fields(
@@ -67,14 +71,14 @@ def _with_equal_fields(
         if is_takeable(entry, managers, former):
             equal, others = _equal_and_other_fields(others, (), is_equal)
         if not has_leaves(equal):
-            _add(divided, entry)
+            _merge_entry_into(divided, entry)
             continue
         divided += [{**entry, "fieldsV1": others}] if has_leaves(others) else []
-        _add(divided, {**entry, "apiVersion": version, "fieldsV1": equal})
+        _merge_entry_into(divided, {**entry, "apiVersion": version, "fieldsV1": equal})
     return divided
 
 
-def _add(entries: list[Entry], added: Entry) -> None:
+def _merge_entry_into(entries: list[Entry], added: Entry) -> None:
     """Add an entry to a list: a manager has one for all that it owns in a version."""
     key = [added.get(name) for name in ("manager", "operation", "apiVersion", "subresource")]
     for number, entry in enumerate(entries):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import SILENT, Client, Failure, FailureKind
-from reconciler.members.patience import VisitTimes, end_of_waiting
+from reconciler.members.patience import VisitTimes, time_to_stop_waiting
 from reconciler.members.visits import MemberReach, Visit
 from reconciler.observe.findings import observe_findings
 from reconciler.observe.members import MOST_SECONDS
@@ -24,9 +24,9 @@ from reconciler.plans.model import ClusterDesired, ObservedCluster, Plan, PlanOp
 
 from .adoption import plan_without_doubts
 from .cluster import apply_plan
-from .decryption import Decrypt, leave_encrypted
-from .questions import asked_plan
-from .repairs import is_another_round_due, of_both_rounds, without_repetitions
+from .decryption import Decrypt, desired_left_encrypted
+from .questions import plan_with_answers
+from .repairs import is_another_round_due, merged_cluster_result, plan_without_repetitions
 from .results import ApplySettings, ClusterReport, live_objects
 
 ORDINARY_SECONDS = 5.0
@@ -57,19 +57,19 @@ class JobIfChanged(Struct, frozen=True, kw_only=True):
     job: Callable[[], ClusterJob]
 
 
-def _write_anyway(_plan: Plan) -> None:
+def _accept_any_plan(_plan: Plan) -> None:
     return
 
 
-def _tell_nobody(_clusters: tuple[str, ...]) -> None:
+def _ignore_clusters(_clusters: tuple[str, ...]) -> None:
     return
 
 
-def _go_on() -> bool:
+def _never_stop() -> bool:
     return False
 
 
-def _has_none(_cluster: str, _uid: str) -> tuple[str, ...]:
+def _no_twins(_cluster: str, _uid: str) -> tuple[str, ...]:
     return ()
 
 
@@ -97,13 +97,13 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     patience: float = 2.0
     is_observing: bool = False
     apply: ApplySettings = field(default_factory=ApplySettings)
-    decrypt: Decrypt = leave_encrypted
-    before_writing: Callable[[Plan], None] = _write_anyway
+    decrypt: Decrypt = desired_left_encrypted
+    before_writing: Callable[[Plan], None] = _accept_any_plan
     late: Mapping[str, AwaitObservation] = field(default_factory=dict)
-    twins: Callable[[str, str], tuple[str, ...]] = _has_none
-    on_slow: Callable[[tuple[str, ...]], None] = _tell_nobody
-    is_stopping: Callable[[], bool] = _go_on
-    is_making_way: Callable[[], bool] = _go_on
+    twins: Callable[[str, str], tuple[str, ...]] = _no_twins
+    on_slow: Callable[[tuple[str, ...]], None] = _ignore_clusters
+    is_stopping: Callable[[], bool] = _never_stop
+    is_making_way: Callable[[], bool] = _never_stop
 
 
 def apply_fleet(
@@ -130,45 +130,51 @@ class _FleetRun:
     def reports(self) -> Iterator[ClusterReport]:
         is_caller_informed = False
         while not self._visits.are_over:
-            self._leave_out(is_caller_informed=is_caller_informed)
-            slow_at = math.inf if is_caller_informed or self._is_anybody_waiting() else self._slow_at()
+            self._leave_out_unwanted_clusters(is_caller_informed=is_caller_informed)
+            slow_at = math.inf if is_caller_informed or self._is_anybody_waiting() else self._time_when_slow()
             asked_at = (
                 self._reach.clock() + STOPPING_SECONDS if self._visits.waiting or is_caller_informed else math.inf
             )
-            visit = self._visits.next(min([slow_at, asked_at, *(self._end(each) for each in self._under_way())]))
+            visit = self._visits.next(
+                min([slow_at, asked_at, *(self._end_time_of_visit(each) for each in self._visits_under_way())])
+            )
             if visit is not None and visit.result is not None:
                 yield visit.result
             now = self._reach.clock()
             if visit is None and slow_at <= now:
                 is_caller_informed = True
                 self._options.on_slow(tuple(sorted(self._visits.under_way)))
-            for each in self._under_way():
-                if self._end(each) <= now:
+            for each in self._visits_under_way():
+                if self._end_time_of_visit(each) <= now:
                     self._visits.give_up(each)
-                    yield self._overdue(each.name)
+                    yield self._report_of_overdue_cluster(each.name)
 
-    def _leave_out(self, *, is_caller_informed: bool) -> None:
+    def _leave_out_unwanted_clusters(self, *, is_caller_informed: bool) -> None:
         """Leave out the clusters that are not to be begun, or waited for, any more."""
         is_making_way = self._options.is_making_way() and bool(self._visits.begun)
         if is_making_way or self._options.is_stopping():
             self._visits.waiting.clear()
-        for each in self._under_way() if is_making_way and is_caller_informed else ():
+        for each in self._visits_under_way() if is_making_way and is_caller_informed else ():
             self._visits.give_up(each)
 
-    def _under_way(self) -> tuple[Visit[ClusterReport], ...]:
+    def _visits_under_way(self) -> tuple[Visit[ClusterReport], ...]:
         return tuple(self._visits.under_way.values())
 
     def _is_anybody_waiting(self) -> bool:
         return any(name not in self._options.late for name in self._visits.waiting)
 
-    def _slow_at(self) -> float:
+    def _time_when_slow(self) -> float:
         visits = self._visits.begun.values()
-        times = (self._times(each) for each in visits if each.ended is not None or each.name in self._visits.under_way)
-        until = end_of_waiting(times, self._options.patience)
+        times = (
+            self._times_of_visit(each)
+            for each in visits
+            if each.ended is not None or each.name in self._visits.under_way
+        )
+        until = time_to_stop_waiting(times, self._options.patience)
         # Where all have ended, only their reports have yet to come.
         return until if math.isfinite(until) else math.inf
 
-    def _times(self, visit: Visit[ClusterReport]) -> VisitTimes:
+    def _times_of_visit(self, visit: Visit[ClusterReport]) -> VisitTimes:
         report = visit.result
         times = visit.times(
             is_answered=report is not None and report.failure is None, failed_before=visit.name in self._options.late
@@ -177,13 +183,13 @@ class _FleetRun:
             return times
         return replace(times, ended=max(times.ended, times.began + ORDINARY_SECONDS))
 
-    def _end(self, visit: Visit[ClusterReport]) -> float:
-        return self._deadline(visit) + self._options.grace
+    def _end_time_of_visit(self, visit: Visit[ClusterReport]) -> float:
+        return self._deadline_of_visit(visit) + self._options.grace
 
-    def _deadline(self, visit: Visit[ClusterReport]) -> float:
+    def _deadline_of_visit(self, visit: Visit[ClusterReport]) -> float:
         return visit.began + self._reach.timeout - self._options.spent.get(visit.name, 0.0)
 
-    def _overdue(self, cluster: str) -> ClusterReport:
+    def _report_of_overdue_cluster(self, cluster: str) -> ClusterReport:
         failure = Failure(
             kind=FailureKind.DEADLINE,
             message=f"it did not finish within {self._reach.timeout:g} s",
@@ -203,7 +209,7 @@ class _FleetRun:
         # A member that did not answer a moment ago is not asked the same again.
         if failure is not None and failure.kind in SILENT:
             return failure
-        client = self._reach.open_client(visit.name, self._deadline(visit))
+        client = self._reach.open_client(visit.name, self._deadline_of_visit(visit))
         if isinstance(client, Failure):
             return client
         heard, job = visit.heard_through(client), self._jobs[visit.name]
@@ -220,7 +226,7 @@ class _FleetRun:
         observed, plan = self._observe_and_plan(observing, job)
         plan = plan_without_doubts(client, plan)
         if self._options.is_observing:
-            plan = asked_plan(client, plan)
+            plan = plan_with_answers(client, plan)
         if plan.refusal or self._options.is_observing:
             return ClusterReport(cluster=job.cluster, observed=observed, plan=plan, failure=plan.refusal)
         if plan.writes and not self._options.apply.dry_run:
@@ -232,7 +238,7 @@ class _FleetRun:
         if report.failure is not None or self._options.apply.dry_run:
             return report
         if is_another_round_due(client, plan, applied, self._options.apply):
-            report = self._applied_again(client, job, report)
+            report = self._report_of_second_round(client, job, report)
         return self._with_findings(client, report)
 
     def _observe_and_plan(self, client: Client, job: ClusterJob) -> tuple[ObservedCluster, Plan]:
@@ -241,14 +247,14 @@ class _FleetRun:
         options = replace(job.options, twins=twins, is_observing=self._options.is_observing)
         return observed, make_plan(job.desired, observed, job.inventory, options)
 
-    def _applied_again(self, client: Client, job: ClusterJob, first: ClusterReport) -> ClusterReport:
+    def _report_of_second_round(self, client: Client, job: ClusterJob, first: ClusterReport) -> ClusterReport:
         """Apply what the first round could not, now that it can be read; where that fails, the first round counts."""
         assert first.applied is not None
         observed, plan = self._observe_and_plan(client.within(self._options.observe_seconds), job)
         if plan.refusal:
             return first
-        plan = without_repetitions(plan, first.applied)
-        applied = of_both_rounds(first.applied, apply_plan(client, plan, self._options.apply))
+        plan = plan_without_repetitions(plan, first.applied)
+        applied = merged_cluster_result(first.applied, apply_plan(client, plan, self._options.apply))
         return replace(first, observed=observed, plan=plan, applied=applied, failure=applied.failure)
 
     def _with_findings(self, client: Client, report: ClusterReport) -> ClusterReport:

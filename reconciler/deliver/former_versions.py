@@ -47,7 +47,7 @@ class FormerEntries(Struct, frozen=True, kw_only=True):
     @property
     def statement(self) -> str:
         """A sentence about the entries of others that are moved; empty where there are none."""
-        others = [entry for entry in self._to_move() if not _is_own(entry, self.manager)]
+        others = [entry for entry in self._entries_to_move() if not _is_entry_of_manager(entry, self.manager)]
         if not others:
             return ""
         managers = listed(sorted({repr(str(entry.get("manager"))) for entry in others}))
@@ -57,7 +57,7 @@ class FormerEntries(Struct, frozen=True, kw_only=True):
             f" {self.resource.api_version} now"
         )
 
-    def _to_move(self) -> Iterator[Entry]:
+    def _entries_to_move(self) -> Iterator[Entry]:
         return (entry for entry, is_moved in zip(self.entries, self.are_moved, strict=True) if is_moved)
 
 
@@ -68,7 +68,8 @@ def former_entries(
     entries = tuple(live["metadata"].get("managedFields") or ())
     former = [str(entry.get("apiVersion")) != resource.api_version for entry in entries]
     first = tuple(
-        is_former and (_is_own(entry, manager) or not _is_served(entry, resource, discovery))
+        is_former
+        and (_is_entry_of_manager(entry, manager) or not _is_version_of_entry_served(entry, resource, discovery))
         for entry, is_former in zip(entries, former, strict=True)
     )
     named = {cause.field for cause in failure.causes if cause.reason == FORMER_VERSION}
@@ -82,11 +83,11 @@ def former_entries(
     return FormerEntries(resource=resource, manager=manager, entries=entries, are_moved=chosen)
 
 
-def _is_own(entry: Entry, manager: str) -> bool:
+def _is_entry_of_manager(entry: Entry, manager: str) -> bool:
     return entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource")
 
 
-def _is_served(entry: Entry, resource: Resource, discovery: Discovery) -> bool:
+def _is_version_of_entry_served(entry: Entry, resource: Resource, discovery: Discovery) -> bool:
     return discovery.resource(str(entry.get("apiVersion")), resource.kind) is not None
 
 
@@ -96,10 +97,12 @@ def with_served_versions(live: Manifest, resource: Resource, discovery: Discover
     Kubernetes' own kinds are left alone: of these a server drops such an entry by itself, and no other with it.
     """
     entries = live["metadata"].get("managedFields") or ()
-    if is_builtin(resource.group) or all(_is_served(entry, resource, discovery) for entry in entries):
+    if is_builtin(resource.group) or all(_is_version_of_entry_served(entry, resource, discovery) for entry in entries):
         return live
     moved = [
-        dict(entry) if _is_served(entry, resource, discovery) else {**entry, "apiVersion": resource.api_version}
+        dict(entry)
+        if _is_version_of_entry_served(entry, resource, discovery)
+        else {**entry, "apiVersion": resource.api_version}
         for entry in entries
     ]
     return {**live, "metadata": {**live["metadata"], "managedFields": moved}}

@@ -52,7 +52,7 @@ def lease_holder(folder: Path) -> Iterator[LeaseHolder]:
     name = f"{socket.gethostname()}/{os.getpid()}/{token}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _forget_dead(folder)
+        _remove_files_of_dead_holders(folder)
         descriptor = os.open(folder / token, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     except OSError:
         yield LeaseHolder(name=name)
@@ -68,7 +68,7 @@ def lease_holder(folder: Path) -> Iterator[LeaseHolder]:
         os.close(descriptor)
 
 
-def _forget_dead(folder: Path) -> None:
+def _remove_files_of_dead_holders(folder: Path) -> None:
     for path in folder.iterdir():
         with suppress(OSError):
             if path.stat().st_mtime < time.time() - _REMEMBERED_SECONDS and _is_unlocked(path):

@@ -82,7 +82,7 @@ class _UnaskedError(Exception):
     """A document names what is not asked."""
 
 
-def keys_of(text: bytes, allowed: frozenset[str]) -> NamedKeys:
+def key_services_named_in(text: bytes, allowed: frozenset[str]) -> NamedKeys:
     """Return the services that a document of SOPS names; ``allowed`` are addresses of those that may be asked."""
     documents, errors = read_documents(text)
     value = documents[0].value if len(documents) == 1 and not errors else None
@@ -117,11 +117,11 @@ def _services_of_group(group: Mapping[str, Any], allowed: frozenset[str]) -> Ite
         if not isinstance(keys, list):
             raise _UnaskedError(f"its {kind} is no list of keys")
         for key in as_list(keys):
-            _check(key, kind, service, allowed)
+            _check_key(key, kind, service, allowed)
         yield kind
 
 
-def _check(key: Any, kind: str, service: KeyService, allowed: frozenset[str]) -> None:
+def _check_key(key: Any, kind: str, service: KeyService, allowed: frozenset[str]) -> None:
     """Check that a key is one at an address that may be asked, and that it says nothing of how that is asked."""
     if not isinstance(key, dict) or str(key.get(service.address)) not in allowed:
         raise _UnaskedError(f"it names a key of {kind} at an address that argosy.yaml does not name")
@@ -129,11 +129,11 @@ def _check(key: Any, kind: str, service: KeyService, allowed: frozenset[str]) ->
     if fields - service.may_have:
         other = min(map(str, fields - service.may_have))
         raise _UnaskedError(f"its key of {kind} chooses the identity to ask with: {other[:_SHOWN]}")
-    if field := next((each for each in _IN_PATHS if not _is_path(key.get(each))), ""):
+    if field := next((each for each in _IN_PATHS if not _is_plain_path(key.get(each))), ""):
         raise _UnaskedError(f"its key of {kind} leads to another place of that address: {field}")
 
 
-def _is_path(value: Any) -> bool:
+def _is_plain_path(value: Any) -> bool:
     """Say whether a field is a plain path, which leads to no folder above and asks for nothing else; "" is one."""
     parts = str(value or "").strip("/").split("/")
     return parts == [""] or all(map(_PART.fullmatch, parts))

@@ -51,19 +51,19 @@ def await_lease(client: Client, plan: Plan, settings: ApplySettings) -> Failure 
 
 def acquire_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> str:
     """Take the cluster's lease; return who else holds it, or nothing once it is ours (or cannot be had by anybody)."""
-    ref = _object_ref(applyset)
+    ref = _lease_ref(applyset)
     answer = client.send(Request(method="GET", path=_LEASES.path(ref), expects=Expected.OBJECT))
     if isinstance(answer, Answer):
-        held_by = _other_holder(answer, holder)
+        held_by = _other_holder_of_lease(answer, holder)
         if held_by:
             return held_by
-        body = {**answer.body, "spec": _spec_of_holder(holder.name, answer.date)}
-        taken = client.send(_write("PUT", _LEASES.path(ref), body, applyset.manager))
+        body = {**answer.body, "spec": _lease_spec(holder.name, answer.date)}
+        taken = client.send(_lease_request("PUT", _LEASES.path(ref), body, applyset.manager))
     elif answer.kind is FailureKind.NOT_FOUND:
         metadata = {"name": ref.name, "namespace": ref.namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
-        body |= {"spec": _spec_of_holder(holder.name, "")}
-        taken = client.send(_write("POST", _LEASES.collection(ref.namespace), body, applyset.manager))
+        body |= {"spec": _lease_spec(holder.name, "")}
+        taken = client.send(_lease_request("POST", _LEASES.collection(ref.namespace), body, applyset.manager))
     else:
         return ""
     is_lost = isinstance(taken, Failure) and taken.kind is FailureKind.RACE
@@ -72,31 +72,31 @@ def acquire_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> st
 
 def release_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> None:
     """Give the lease back if it is ours; what cannot be given back runs out, unless its holder is known to be dead."""
-    path = _LEASES.path(_object_ref(applyset))
+    path = _LEASES.path(_lease_ref(applyset))
     answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT))
     if isinstance(answer, Answer) and (answer.body.get("spec") or {}).get("holderIdentity") == holder.name:
         body = {**answer.body, "spec": {**answer.body["spec"], "holderIdentity": ""}}
-        answer = client.send(_write("PUT", path, body, applyset.manager))
+        answer = client.send(_lease_request("PUT", path, body, applyset.manager))
     if isinstance(answer, Answer) or answer.kind is FailureKind.NOT_FOUND:
         holder.taken.discard(applyset.member)
 
 
-def _object_ref(applyset: ApplySet) -> ObjectRef:
+def _lease_ref(applyset: ApplySet) -> ObjectRef:
     return ObjectRef(_LEASES.group, _LEASES.kind, applyset.namespace, applyset.name)
 
 
-def _other_holder(answer: Answer, holder: LeaseHolder) -> str:
+def _other_holder_of_lease(answer: Answer, holder: LeaseHolder) -> str:
     """Return who else holds a lease that has not run out by the server's clock, unless that pass is dead."""
     spec: Mapping[str, Any] = answer.body.get("spec") or {}
     other = str(spec.get("holderIdentity") or "")
     if other in {"", holder.name} or not spec.get("renewTime") or holder.is_dead(other):
         return ""
     ends = datetime.fromisoformat(str(spec["renewTime"])) + timedelta(seconds=spec.get("leaseDurationSeconds") or 0)
-    return other if ends > _now(answer.date) else ""
+    return other if ends > _server_time(answer.date) else ""
 
 
-def _spec_of_holder(holder: str, date: str) -> dict[str, Any]:
-    now = _now(date).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _lease_spec(holder: str, date: str) -> dict[str, Any]:
+    now = _server_time(date).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {
         "holderIdentity": holder,
         "leaseDurationSeconds": LEASE_SECONDS,
@@ -105,9 +105,9 @@ def _spec_of_holder(holder: str, date: str) -> dict[str, Any]:
     }
 
 
-def _now(date: str) -> datetime:
+def _server_time(date: str) -> datetime:
     return parsedate_to_datetime(date) if date else datetime.now(UTC)
 
 
-def _write(method: str, path: str, body: Mapping[str, Any], manager: str) -> Request:
+def _lease_request(method: str, path: str, body: Mapping[str, Any], manager: str) -> Request:
     return Request(method=method, path=path, expects=Expected.OBJECT, query={"fieldManager": manager}, body=body)

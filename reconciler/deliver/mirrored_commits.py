@@ -35,7 +35,7 @@ class Mirror(Struct, frozen=True, dict=True):
     @cached_property
     def rendered(self) -> str:
         """The rendered commit that the tip was taken from."""
-        return rendered_of(self.repository.commit_info(self.tip))
+        return rendered_commit_mirrored_by(self.repository.commit_info(self.tip))
 
     @cached_property
     def settings(self) -> AgentSettings:
@@ -47,7 +47,7 @@ class Mirror(Struct, frozen=True, dict=True):
         """The commits of the mirror by the rendered commits they were taken from, the newest of each, newest first."""
         found: dict[str, str] = {}
         for info in self.repository.history(self.tip, MOST_COMMITS):
-            found.setdefault(rendered_of(info), info.id)
+            found.setdefault(rendered_commit_mirrored_by(info), info.id)
         return found
 
     def commit_of(self, rendered: str) -> str:
@@ -62,23 +62,23 @@ class Mirror(Struct, frozen=True, dict=True):
         return self.history[rendered]
 
     @cached_property
-    def _known(self) -> dict[str, AgentSettings]:
+    def _settings_by_commit(self) -> dict[str, AgentSettings]:
         return {}
 
     def settings_at(self, commit: str) -> AgentSettings:
         """Return the settings at one commit of the mirror, read once; GitError where there are none."""
-        if commit not in self._known:
-            self._known[commit] = self._read_settings(commit)
-        return self._known[commit]
+        if commit not in self._settings_by_commit:
+            self._settings_by_commit[commit] = self._read_agent_settings(commit)
+        return self._settings_by_commit[commit]
 
-    def _read_settings(self, commit: str) -> AgentSettings:
+    def _read_agent_settings(self, commit: str) -> AgentSettings:
         tree = self.repository.commit_info(commit).tree
         found = next((each for each in self.repository.read_trees([tree])[tree] if each.text == FILE), None)
         content = self.repository.read_blobs([found.id])[found.id] if found and found.mode != TREE_MODE else b""
         return parse_settings(content if len(content) <= MOST_BYTES else b"", self.cluster, commit)
 
 
-def rendered_of(info: CommitInfo) -> str:
+def rendered_commit_mirrored_by(info: CommitInfo) -> str:
     """Return the rendered commit that a commit of a mirror was taken from; GitError where it names none."""
     named = info.trailer(RENDERED)
     if len(named) != 1:
@@ -141,4 +141,8 @@ class MirroredCommits(RenderedCommits, kw_only=True):
         known = [each for each in commits if not self.is_lenient or each in self.mirror.history]
         removed = self.repository.removed_files(map(self.mirror.commit_of, known), ".") if known else ()
         infos = {info.id: info for info in self.repository.commit_infos({file.commit for file in removed})}
-        return [file._replace(commit=rendered_of(infos[file.commit])) for file in removed if file.path != FILE]
+        return [
+            file._replace(commit=rendered_commit_mirrored_by(infos[file.commit]))
+            for file in removed
+            if file.path != FILE
+        ]

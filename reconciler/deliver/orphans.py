@@ -27,13 +27,13 @@ Agree = Callable[[Orphans], None]
 """Agree that orphans are deleted; GuardRefused where nobody does."""
 
 
-def found_orphans(reports: Iterable[ClusterReport]) -> Orphans:
+def orphans_in_reports(reports: Iterable[ClusterReport]) -> Orphans:
     """Return the orphans that passes over members would delete."""
-    found = {report.cluster: frozenset(_orphans(report)) for report in reports}
+    found = {report.cluster: frozenset(_orphans_in_report(report)) for report in reports}
     return {cluster: found[cluster] for cluster in sorted(found) if found[cluster]}
 
 
-def _orphans(report: ClusterReport) -> Iterator[ObjectRef]:
+def _orphans_in_report(report: ClusterReport) -> Iterator[ObjectRef]:
     if report.plan is not None:
         for item in report.plan.deletions:
             if item.action in DELETIONS and item.ref not in report.plan.held_objects:
@@ -45,10 +45,10 @@ def refuse_orphans(_found: Orphans) -> None:
     raise GuardRefused("nobody was asked whether orphans may be deleted; nothing was applied")
 
 
-def agree_on_terminal(options: DeliveryOptions, log: Log) -> Agree:
+def orphan_agreement_on_terminal(options: DeliveryOptions, log: Log) -> Agree:
     """Return what shows orphans and asks whether they may go; ``--yes`` is an answer given before."""
 
-    def agree(orphans: Orphans) -> None:
+    def agree_or_raise(orphans: Orphans) -> None:
         count = sum(map(len, orphans.values()))
         if not count:
             return
@@ -63,7 +63,7 @@ def agree_on_terminal(options: DeliveryOptions, log: Log) -> Agree:
         if not click.confirm(f"Delete {counted(count, 'orphan')}?", err=True):
             raise GuardRefused(would)
 
-    return agree
+    return agree_or_raise
 
 
 def with_trusted_objects(inventory: Inventory, commits: RenderedCommits, commit: str) -> Inventory:
@@ -75,16 +75,16 @@ def with_trusted_objects(inventory: Inventory, commits: RenderedCommits, commit:
     named = commits.held_objects(inventory.cluster, inventory.commits)
     refs = set[ObjectRef](item.ref for item in named)
     if any(item.ref not in refs for item in inventory.left):
-        refs |= {item.ref for item in commits.departed(inventory.cluster, _starts(inventory, commit))}
+        refs |= {item.ref for item in commits.departed(inventory.cluster, _commits_to_search_from(inventory, commit))}
         refs |= {replace(ref, namespace="") for ref in refs}
     return replace(inventory, left=tuple(item for item in inventory.left if item.ref in refs)).with_objects(named)
 
 
-def once_rendered(inventory: Inventory, commits: RenderedCommits, commit: str) -> frozenset[ObjectRef]:
+def formerly_rendered_refs(inventory: Inventory, commits: RenderedCommits, commit: str) -> frozenset[ObjectRef]:
     """Return what commits once asked of a cluster and its inventory does not name."""
-    departed = commits.departed(inventory.cluster, _starts(inventory, commit))
+    departed = commits.departed(inventory.cluster, _commits_to_search_from(inventory, commit))
     return frozenset(item.ref for item in departed) - inventory.held_objects.keys()
 
 
-def _starts(inventory: Inventory, commit: str) -> tuple[str, ...]:
+def _commits_to_search_from(inventory: Inventory, commit: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((commit, *inventory.commits)))

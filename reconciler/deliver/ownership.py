@@ -48,41 +48,41 @@ def take_ownership(
         "fieldsType": "FieldsV1",
         "fieldsV1": fields,
     }
-    steps = [*_patch_of_entries(live, [*taken.kept, mine])]
+    steps = [*_patch_of_managed_fields(live, [*taken.kept, mine])]
     if LAST_APPLIED in (live["metadata"].get("annotations") or {}):
-        steps.append({"op": "remove", "path": f"/metadata/annotations/{_pointer_token(LAST_APPLIED)}"})
-    return _patch(client, planned.resource.path(planned.ref), steps, manager)
+        steps.append({"op": "remove", "path": f"/metadata/annotations/{_json_pointer_token(LAST_APPLIED)}"})
+    return _send_json_patch(client, planned.resource.path(planned.ref), steps, manager)
 
 
 def give_up_ownership(client: Client, path: str, live: Manifest, applyset: ApplySet) -> Answer | Failure:
     """Take our label and our claim off an object that stays as it is."""
     own = fleet_entry(live, applyset, is_held=True)
     kept = [entry for entry in live["metadata"].get("managedFields") or () if entry != own]
-    steps = [*_patch_of_entries(live, kept or [{}])]
+    steps = [*_patch_of_managed_fields(live, kept or [{}])]
     if PART_OF in (live["metadata"].get("labels") or {}):
-        steps.append({"op": "remove", "path": f"/metadata/labels/{_pointer_token(PART_OF)}"})
-    return _patch(client, path, steps, applyset.manager)
+        steps.append({"op": "remove", "path": f"/metadata/labels/{_json_pointer_token(PART_OF)}"})
+    return _send_json_patch(client, path, steps, applyset.manager)
 
 
 def set_managers(
     client: Client, path: str, live: Manifest, entries: Iterable[Mapping[str, Any]], manager: str
 ) -> Answer | Failure:
     """Record who owns which fields of an object, unless that changed since it was read."""
-    return _patch(client, path, _patch_of_entries(live, list(entries)), manager)
+    return _send_json_patch(client, path, _patch_of_managed_fields(live, list(entries)), manager)
 
 
-def _patch_of_entries(live: Manifest, entries: list[Any]) -> list[dict[str, Any]]:
+def _patch_of_managed_fields(live: Manifest, entries: list[Any]) -> list[dict[str, Any]]:
     return [
         {"op": "replace", "path": "/metadata/resourceVersion", "value": live["metadata"]["resourceVersion"]},
         {"op": "replace", "path": "/metadata/managedFields", "value": entries},
     ]
 
 
-def _pointer_token(key: str) -> str:
+def _json_pointer_token(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def _patch(client: Client, path: str, steps: list[dict[str, Any]], manager: str) -> Answer | Failure:
+def _send_json_patch(client: Client, path: str, steps: list[dict[str, Any]], manager: str) -> Answer | Failure:
     return client.send(
         Request(
             method="PATCH",

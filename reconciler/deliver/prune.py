@@ -5,10 +5,10 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind
 from reconciler.members.listing import Listing, list_objects, read_object
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.plans.membership import is_member
 from reconciler.plans.model import DELETIONS, Action, Plan, PlannedObject
 from reconciler.plans.prune import UNKNOWN
@@ -19,7 +19,7 @@ from render.model import Manifest, ObjectRef
 from .definitions import is_established
 from .former_versions import with_served_versions
 from .ownership import give_up_ownership
-from .recreation import deletion, was_deleted
+from .recreation import deletion_request, was_deleted
 from .results import FINALIZING, ObjectResult, failed_result, object_result
 from .server_side_apply import ApplyContext
 
@@ -35,7 +35,7 @@ _PAUSE = 0.1
 _LAST = frozenset({"Namespace", CRD})
 
 
-def occupied_by(client: Client, plan: Plan, ref: ObjectRef, going: Container[ObjectRef] = ()) -> str:
+def reason_not_to_delete(client: Client, plan: Plan, ref: ObjectRef, going: Container[ObjectRef] = ()) -> str:
     """Return what keeps a Namespace or CRD from being deleted: an object in it, or a kind that cannot be listed.
 
     Objects that are ``going`` before it do not count.
@@ -53,14 +53,18 @@ def occupied_by(client: Client, plan: Plan, ref: ObjectRef, going: Container[Obj
         if plan.discovery.unavailable:
             return f"the API of {', '.join(sorted(plan.discovery.unavailable))} does not answer"
     listings = [Listing(resource=item, metadata_only=True, only_namespace=namespace) for item in resources]
-    listed = in_parallel(lambda item: list_objects(client, item), listings, limit=client.concurrency)
+    listed = results_in_parallel(lambda item: list_objects(client, item), listings, limit=client.concurrency)
     for listing, objects in zip(listings, listed, strict=True):
         if isinstance(objects, Failure):
             is_gone = objects.kind is FailureKind.NOT_SERVED
             if is_gone and (ref.group_kind != CRD or not _may_hide_objects(client, plan, ref)):
                 continue
             return f"{listing.resource.group_kind} could not be listed in it"
-        others = [other for other, live in objects.items() if other not in going and _counts(other, live, plan)]
+        others = [
+            other
+            for other, live in objects.items()
+            if other not in going and _would_be_lost_with_namespace(other, live, plan)
+        ]
         if others:
             return f"{others[0]} is in it" + (f" and {len(others) - 1} more" if len(others) > 1 else "")
     return ""
@@ -82,7 +86,7 @@ def _served_resources(discovery: Discovery) -> list[Resource]:
     return sorted(kinds.values(), key=lambda item: item.group_kind)
 
 
-def _counts(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
+def _would_be_lost_with_namespace(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
     """Return whether an object would be lost with its namespace: not what came with it or goes with its owner."""
     if replace(ref, namespace="") in _BORN_WITH_NAMESPACES or _is_transient(ref):
         return False
@@ -101,16 +105,16 @@ def rehearsed_deletions(context: ApplyContext) -> list[ObjectResult]:
     """Return the result of each deletion as far as it shows without one: what would still stand in a namespace."""
     planned = context.plan.deletions
     going = frozenset(item.ref for item in planned if item.action is Action.PRUNE)
-    return [_unless_occupied(context, item, going) or object_result(item) for item in planned]
+    return [_result_if_occupied(context, item, going) or object_result(item) for item in planned]
 
 
-def _unless_occupied(
+def _result_if_occupied(
     context: ApplyContext, item: PlannedObject, going: Container[ObjectRef] = ()
 ) -> ObjectResult | None:
     """Return the result of a Namespace or CRD that is kept for what is in it, None for everything else."""
     if item.action is not Action.PRUNE or item.ref.group_kind not in _LAST:
         return None
-    occupied = occupied_by(context.client, context.plan, item.ref, going)
+    occupied = reason_not_to_delete(context.client, context.plan, item.ref, going)
     if not occupied:
         return None
     hint = "delete it by hand, or wait until it is gone"
@@ -124,28 +128,32 @@ def carry_out_deletions(context: ApplyContext, applied: Sequence[ObjectResult]) 
     failed += [item.ref for item in context.plan.deletions if item.reason == UNKNOWN]
     results: list[ObjectResult] = []
     for _, wave in groupby(context.plan.deletions, key=lambda item: deletion_wave(item.ref)):
-        planned = [_unless_failed(item, failed, context.plan.discovery) for item in wave]
+        planned = [_kept_where_failure_matters(item, failed, context.plan.discovery) for item in wave]
         if any(item.ref.group_kind in _LAST and item.action in DELETIONS for item in planned):
             context = _with_fresh_discovery(context)
-        wave_results = _wait_until_gone(context, _deleted_wave(context, planned))
+        wave_results = _wait_until_gone(context, _results_of_wave(context, planned))
         results += wave_results
         failed += [result.ref for result in wave_results if result.is_failure]
     return results
 
 
-def _deleted_wave(context: ApplyContext, planned: Sequence[PlannedObject]) -> list[ObjectResult]:
-    return in_parallel(lambda item: _carried_out(context, item), planned, limit=context.client.concurrency)
+def _results_of_wave(context: ApplyContext, planned: Sequence[PlannedObject]) -> list[ObjectResult]:
+    return results_in_parallel(
+        lambda item: _result_of_pruning(context, item), planned, limit=context.client.concurrency
+    )
 
 
 def _with_fresh_discovery(context: ApplyContext) -> ApplyContext:
     """Ask again what the cluster serves, for what was deleted just now may have served some of it."""
-    discovery = discover(context.client)
+    discovery = discover_served_kinds(context.client)
     if isinstance(discovery, Failure):
         return context
     return replace(context, plan=replace(context.plan, discovery=discovery))
 
 
-def _unless_failed(item: PlannedObject, failed: Iterable[ObjectRef], discovery: Discovery) -> PlannedObject:
+def _kept_where_failure_matters(
+    item: PlannedObject, failed: Iterable[ObjectRef], discovery: Discovery
+) -> PlannedObject:
     """Keep an object that something failed may still need, or that is unwanted only because of that failure."""
     if item.action not in DELETIONS:
         return item
@@ -165,8 +173,8 @@ def _is_reason_to_keep(failed: ObjectRef, ref: ObjectRef, discovery: Discovery) 
     return (
         is_in_it
         or _shares_namespace(failed, ref)
-        or _defines(failed, ref, discovery)
-        or _defines(ref, failed, discovery)
+        or _may_define_kind_of(failed, ref, discovery)
+        or _may_define_kind_of(ref, failed, discovery)
     )
 
 
@@ -177,7 +185,7 @@ def _shares_namespace(failed: ObjectRef, ref: ObjectRef) -> bool:
     return ref.namespace == (failed.name if failed.group_kind == "Namespace" else failed.namespace)
 
 
-def _defines(crd: ObjectRef, ref: ObjectRef, discovery: Discovery) -> bool:
+def _may_define_kind_of(crd: ObjectRef, ref: ObjectRef, discovery: Discovery) -> bool:
     """Return whether a CRD (named ``plural.group``) is the one of a custom resource, or may be."""
     plural, _, group = crd.name.partition(".")
     if crd.group_kind != CRD or group != ref.group:
@@ -186,7 +194,7 @@ def _defines(crd: ObjectRef, ref: ObjectRef, discovery: Discovery) -> bool:
     return resource is None or resource.plural == plural
 
 
-def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:
+def _result_of_pruning(context: ApplyContext, item: PlannedObject) -> ObjectResult:
     if item.action not in DELETIONS:
         return object_result(item)
     resource = context.plan.discovery.preferred_resource(item.ref.group, item.ref.kind)
@@ -194,11 +202,11 @@ def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:
         return failed_result(
             item, Failure(kind=FailureKind.NOT_SERVED, message="the cluster no longer serves its kind")
         )
-    if occupied := _unless_occupied(context, item):
+    if occupied := _result_if_occupied(context, item):
         return occupied
     for attempt in range(_TRIES):
         live = read_object(context.client, resource, item.ref)
-        outcome = _attempt(context, item, resource, live)
+        outcome = _try_to_prune(context, item, resource, live)
         if isinstance(outcome, ObjectResult):
             return outcome
         if not context.client.wait(_PAUSE * 2**attempt):
@@ -206,7 +214,7 @@ def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:
     return failed_result(item, Failure(kind=FailureKind.RACE, message="it keeps changing while it is to be deleted"))
 
 
-def _attempt(
+def _try_to_prune(
     context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest | Failure | None
 ) -> ObjectResult | None:
     """Delete or hand off an object as it is now; None asks to read it again and to try once more."""
@@ -218,16 +226,18 @@ def _attempt(
         message = "it was taken out of our set meanwhile"
         return replace(object_result(item), action=Action.KEPT, reason="LabelLost", message=message)
     if item.action is Action.HAND_OFF:
-        return _handed_off(context, item, resource, live)
+        return _result_of_handing_off(context, item, resource, live)
     version = str(live["metadata"]["resourceVersion"])
-    outcome = context.client.send(deletion(resource.path(item.ref), uid=item.uid, resource_version=version))
+    outcome = context.client.send(deletion_request(resource.path(item.ref), uid=item.uid, resource_version=version))
     if was_deleted(outcome):
         return _result_of_deletion(item, outcome)
     assert isinstance(outcome, Failure)
     return None if outcome.kind is FailureKind.RACE else failed_result(item, outcome)
 
 
-def _handed_off(context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest) -> ObjectResult | None:
+def _result_of_handing_off(
+    context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest
+) -> ObjectResult | None:
     readable = with_served_versions(live, resource, context.plan.discovery)
     outcome = give_up_ownership(context.client, resource.path(item.ref), readable, context.plan.options.applyset)
     if isinstance(outcome, Answer):
@@ -252,10 +262,10 @@ def _wait_until_gone(context: ApplyContext, results: Sequence[ObjectResult]) -> 
     while pending and waited < context.settings.settle_seconds and context.client.wait(pause):
         waited, pause = waited + pause, min(pause * 2, 2.0)
         pending = {ref for ref in pending if _is_still_there(context, ref)}
-    return [_without_finalizing(result) if result.ref not in pending else result for result in results]
+    return [_result_once_gone(result) if result.ref not in pending else result for result in results]
 
 
-def _without_finalizing(result: ObjectResult) -> ObjectResult:
+def _result_once_gone(result: ObjectResult) -> ObjectResult:
     return replace(result, reason="NotWanted", message="") if result.reason == FINALIZING else result
 
 

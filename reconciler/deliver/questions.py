@@ -4,7 +4,7 @@ A plan marks the objects that looking does not decide about (``PlannedObject.is_
 ours: a server-side apply that changes nothing is the answer, too. Whoever only looks has them asked here, and gets a
 plan that says of each what the server said.
 
-``dry_run_of`` asks about one object, and ``plans.answers.changed_values`` compares the answer with the live object by
+``send_dry_run`` asks about one object, and ``plans.answers.changed_values`` compares the answer with the live object by
 equality. A plan that may only go ahead where nothing changes - the adoption of an object that is not ours - asks in the
 same way, with ``is_forced``, before it writes.
 """
@@ -12,8 +12,8 @@ same way, with ``is_forced``, before it writes.
 from msgspec.structs import replace
 
 from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
-from reconciler.members.listing import named_kind
-from reconciler.members.parallel import in_parallel
+from reconciler.members.listing import item_with_kind
+from reconciler.members.parallel import results_in_parallel
 from reconciler.plans.answers import answered
 from reconciler.plans.fixed_fields import fixed_message
 from reconciler.plans.model import Action, Plan, PlannedObject
@@ -26,28 +26,30 @@ _APPLY_SECONDS = 35.0
 """Longer than a server waits for an admission webhook, so that it is the server which says that this one hangs."""
 
 
-def asked_plan(client: Client, plan: Plan) -> Plan:
+def plan_with_answers(client: Client, plan: Plan) -> Plan:
     """Return a plan in which nothing is left to be asked; one that could not be asked says so."""
     open_questions = [item for item in plan.objects if item.is_asked]
     if plan.refusal or not open_questions:
         return plan
-    answered = in_parallel(lambda item: asked_object(client, item, plan), open_questions, limit=client.concurrency)
+    answered = results_in_parallel(
+        lambda item: plan_by_dry_run(client, item, plan), open_questions, limit=client.concurrency
+    )
     by_ref = {item.ref: item for item in answered}
     return replace(plan, objects=tuple(by_ref.get(item.ref, item) for item in plan.objects))
 
 
-def asked_object(client: Client, planned: PlannedObject, plan: Plan) -> PlannedObject:
+def plan_by_dry_run(client: Client, planned: PlannedObject, plan: Plan) -> PlannedObject:
     """Return the plan for an object by what the server says that applying would make of it."""
-    answer = dry_run_of(client, planned, plan.options.applyset.manager)
+    answer = send_dry_run(client, planned, plan.options.applyset.manager)
     if isinstance(answer, Failure):
         if planned.fixed and answer.kind in REFUSALS:
-            return _fixed_object(planned)
-        return replace(planned, is_asked=False, message=f"not verified: {_why(answer)}")
+            return _plan_blocked_by_immutable_field(planned)
+        return replace(planned, is_asked=False, message=f"not verified: {_reason_for_no_answer(answer)}")
     assert planned.resource is not None
-    return answered(planned, named_kind(planned.resource, answer.body), plan.admission)
+    return answered(planned, item_with_kind(planned.resource, answer.body), plan.admission)
 
 
-def _fixed_object(planned: PlannedObject) -> PlannedObject:
+def _plan_blocked_by_immutable_field(planned: PlannedObject) -> PlannedObject:
     """Return the plan for an object that states what the server refuses; the rest of it would be applied."""
     return replace(
         planned,
@@ -59,7 +61,7 @@ def _fixed_object(planned: PlannedObject) -> PlannedObject:
     )
 
 
-def dry_run_of(client: Client, planned: PlannedObject, manager: str, *, is_forced: bool = False) -> Answer | Failure:
+def send_dry_run(client: Client, planned: PlannedObject, manager: str, *, is_forced: bool = False) -> Answer | Failure:
     """Ask the server what it would make of a planned object; nothing is written.
 
     ``is_forced``: as if all fields of others that differ were taken over.
@@ -96,7 +98,7 @@ def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False
     )
 
 
-def _why(failure: Failure) -> str:
+def _reason_for_no_answer(failure: Failure) -> str:
     if failure.kind is FailureKind.BAD_REQUEST and "dry run" in failure.message.lower():
         return "an admission webhook does not support dry runs"
     return failure.message

@@ -22,20 +22,20 @@ _GONE_PAUSE = 0.2
 _GONE_SECONDS = 60.0
 
 
-def may_recreate(planned: PlannedObject) -> bool:
+def is_recreation_allowed(planned: PlannedObject) -> bool:
     """Return whether an object's manifest and kind allow deleting it to create it again."""
     annotations = (planned.manifest or {"metadata": {}})["metadata"].get("annotations") or {}
-    return str(annotations.get(RECREATE)).lower() == "true" and _is_recreatable(planned.ref) and bool(planned.uid)
+    return str(annotations.get(RECREATE)).lower() == "true" and _has_recreatable_kind(planned.ref) and bool(planned.uid)
 
 
-def _is_recreatable(ref: ObjectRef) -> bool:
+def _has_recreatable_kind(ref: ObjectRef) -> bool:
     kind = BUILT_IN.get((ref.group, ref.kind))
     return kind is not None and kind.is_recreatable
 
 
 def immutable_hint(ref: ObjectRef) -> str:
     """Return what to do about a change of a field that cannot change, by what the object's kind allows."""
-    if not _is_recreatable(ref):
+    if not _has_recreatable_kind(ref):
         return "undo the change, or rename the object"
     again = (
         " - it then runs from the beginning, also what has been done" if BUILT_IN[ref.group, ref.kind].is_run else ""
@@ -43,7 +43,7 @@ def immutable_hint(ref: ObjectRef) -> str:
     return f'undo the change, rename the object, or let it be recreated: annotate it with {RECREATE}: "true"{again}'
 
 
-def deletion(path: str, *, uid: str, resource_version: str = "", orphan: bool = False) -> Request:
+def deletion_request(path: str, *, uid: str, resource_version: str = "", orphan: bool = False) -> Request:
     """Return the deletion of one incarnation (and version) of an object, its dependents with it unless orphaned."""
     preconditions = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
     body = {
@@ -55,16 +55,16 @@ def deletion(path: str, *, uid: str, resource_version: str = "", orphan: bool = 
     return Request(method="DELETE", path=path, body=body)
 
 
-def recreate(
+def recreate_object(
     client: Client, planned: PlannedObject, immutable: Failure, *, again: Callable[[PlannedObject], ObjectResult]
 ) -> ObjectResult:
     """Delete the object, wait until it is gone, create it."""
     assert planned.resource is not None
     path = planned.resource.path(planned.ref)
-    deleted = client.send(deletion(path, uid=planned.uid, orphan=planned.ref.kind == "StatefulSet"))
+    deleted = client.send(deletion_request(path, uid=planned.uid, orphan=planned.ref.kind == "StatefulSet"))
     if isinstance(deleted, Failure) and deleted.kind is not FailureKind.NOT_FOUND:
-        return _failed_step(planned, deleted, f"{immutable.message}; deleting it to create it again failed")
-    if not _is_gone(client, planned):
+        return _result_of_failed_step(planned, deleted, f"{immutable.message}; deleting it to create it again failed")
+    if not _wait_until_deleted(client, planned):
         return replace(
             object_result(planned),
             action=Action.FAILED,
@@ -78,7 +78,7 @@ def recreate(
     return replace(result, reason="Recreated", message=immutable.message)
 
 
-def _is_gone(client: Client, planned: PlannedObject) -> bool:
+def _wait_until_deleted(client: Client, planned: PlannedObject) -> bool:
     assert planned.resource is not None
     waited = 0.0
     while waited < _GONE_SECONDS:
@@ -91,7 +91,7 @@ def _is_gone(client: Client, planned: PlannedObject) -> bool:
     return False
 
 
-def _failed_step(planned: PlannedObject, failure: Failure, step: str) -> ObjectResult:
+def _result_of_failed_step(planned: PlannedObject, failure: Failure, step: str) -> ObjectResult:
     message = f"{step}: {failure.message}"
     return replace(failed_result(planned, failure), message=message)
 

@@ -47,14 +47,17 @@ class RemovalTrailers(Struct):
     def allowed(self, cluster: str, converged: str) -> int | None:
         """Return how many objects may leave a cluster at once; None where nothing says so."""
         if converged and converged not in self._known:
-            self._known[converged] = self._since(converged)
+            self._known[converged] = self._removals_allowed_since(converged)
         allowances = self._known.get(converged, ())
         return max((each.count for each in allowances if each.cluster in {cluster, "*"}), default=None)
 
-    def _since(self, converged: str) -> tuple[RemovalAllowance, ...]:
-        return (*self._by_source(converged), *evictions_between(self.repository, converged, self.commit))
+    def _removals_allowed_since(self, converged: str) -> tuple[RemovalAllowance, ...]:
+        return (
+            *self._removals_allowed_by_source(converged),
+            *evictions_between(self.repository, converged, self.commit),
+        )
 
-    def _by_source(self, converged: str) -> tuple[RemovalAllowance, ...]:
+    def _removals_allowed_by_source(self, converged: str) -> tuple[RemovalAllowance, ...]:
         try:
             named = (written_commit(self.repository, commit) for commit in (converged, self.commit))
             old, new = (info.trailer(SOURCE)[0] for info in named)
@@ -118,12 +121,12 @@ class RenderedCommits(Struct):
     def desired(self, cluster: str, commit: str) -> ClusterDesired:
         """Return everything a cluster must hold at a commit."""
         rendered = self.commit(commit)
-        failing = any(_keeps_older(binding, cluster) for binding in rendered.bindings.values())
+        failing = any(_may_keep_older_manifest(binding, cluster) for binding in rendered.bindings.values())
         tree_id = rendered.tree.clusters.get(cluster)
-        objects = () if tree_id is None else self._objects_of(cluster, commit, tree_id)
+        objects = () if tree_id is None else self._desired_objects_in_tree(cluster, commit, tree_id)
         return ClusterDesired(cluster=cluster, commit=commit, objects=objects, is_complete=not failing)
 
-    def _objects_of(self, cluster: str, commit: str, tree_id: bytes) -> tuple[DesiredObject, ...]:
+    def _desired_objects_in_tree(self, cluster: str, commit: str, tree_id: bytes) -> tuple[DesiredObject, ...]:
         bindings = self.commit(commit).bindings
         suspended = frozenset(ref for ref, binding in bindings.items() if is_suspended(binding, cluster))
         key = commit, tree_id, suspended
@@ -146,7 +149,10 @@ class RenderedCommits(Struct):
             return False
         if old.tree.clusters.get(cluster) != new.tree.clusters.get(cluster):
             return False
-        return all(_rules(one, cluster) == _rules(other, cluster) for one, other in self._changed_bindings(old, new))
+        return all(
+            _delivery_rules_in_binding(one, cluster) == _delivery_rules_in_binding(other, cluster)
+            for one, other in self._changed_bindings(old, new)
+        )
 
     def _changed_bindings(self, old: Previous, new: Previous) -> tuple[tuple[Binding | None, Binding | None], ...]:
         """Return the bindings that differ in two commits, None where a commit has none of the object."""
@@ -201,14 +207,14 @@ class RenderedCommits(Struct):
         trees.pop(self.commit(commit).tree.clusters.get(cluster), None)
         if not trees:
             return frozenset()
-        wanted, changed = self._blobs(cluster, commit), set[bytes]()
+        wanted, changed = self._blob_ids_by_path(cluster, commit), set[bytes]()
         for each in trees.values():
-            known = self._blobs(cluster, each)
+            known = self._blob_ids_by_path(cluster, each)
             changed |= {blob_id for path, blob_id in wanted.items() if known.get(path) != blob_id}
-        self._load({blob_id: "/".join(path) for path, blob_id in wanted.items() if blob_id in changed})
+        self._load_manifests({blob_id: "/".join(path) for path, blob_id in wanted.items() if blob_id in changed})
         return frozenset(ObjectRef.of(self._manifests[blob_id]) for blob_id in changed)
 
-    def _blobs(self, cluster: str, commit: str) -> dict[tuple[str, ...], bytes]:
+    def _blob_ids_by_path(self, cluster: str, commit: str) -> dict[tuple[str, ...], bytes]:
         """Return the files of a cluster at a commit by their paths."""
         tree = self.commit(commit).tree
         tree_id = tree.clusters.get(cluster)
@@ -221,7 +227,7 @@ class RenderedCommits(Struct):
     def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
         removed = self._removed_files(cluster, commits)
-        self._load({file.id: file.path for file in removed})
+        self._load_manifests({file.id: file.path for file in removed})
         held_objects: dict[ObjectRef, HeldObject] = {}
         for file in removed:
             manifest = self._manifests[file.id]
@@ -238,10 +244,10 @@ class RenderedCommits(Struct):
 
     def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
         files = list(self.commit(commit).tree.files(tree_id))
-        self._load({blob_id: "/".join(path) for path, blob_id in files})
+        self._load_manifests({blob_id: "/".join(path) for path, blob_id in files})
         return tuple(self._manifests[blob_id] for _, blob_id in files)
 
-    def _load(self, path_by_id: Mapping[bytes, str]) -> None:
+    def _load_manifests(self, path_by_id: Mapping[bytes, str]) -> None:
         wanted = {blob_id for blob_id in path_by_id if blob_id not in self._manifests}
         known = ((id_, self.known_manifests[id_]) for id_ in wanted & self.known_manifests.keys())
         self._manifests |= {id_: manifest for id_, manifest in known if not is_opaque(manifest)}
@@ -263,7 +269,7 @@ class RenderedCommits(Struct):
         return fresh
 
 
-def _rules(binding: Binding | None, cluster: str) -> tuple[bool, ...]:
+def _delivery_rules_in_binding(binding: Binding | None, cluster: str) -> tuple[bool, ...]:
     """Return what a binding says of applying its object to a cluster, beside the object itself."""
     if binding is None:
         return False, False, False, False
@@ -271,11 +277,11 @@ def _rules(binding: Binding | None, cluster: str) -> tuple[bool, ...]:
         binding.conflict_resolution is ConflictResolution.OVERWRITE,
         binding.preserve_resources_on_deletion,
         is_suspended(binding, cluster),
-        _keeps_older(binding, cluster),
+        _may_keep_older_manifest(binding, cluster),
     )
 
 
-def _keeps_older(binding: Binding, cluster: str) -> bool:
+def _may_keep_older_manifest(binding: Binding, cluster: str) -> bool:
     """Return whether a binding could not be built for a cluster, so that it may keep an older manifest.
 
     A condition that names no clusters is about all of the targets.

@@ -9,9 +9,9 @@ from collections.abc import Container, Iterable
 
 from msgspec.structs import replace
 
-from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Answer, Client, FailureKind
-from reconciler.observe.objects import listable
+from reconciler.observe.objects import probe_listing
 from reconciler.plans.model import WRITES, Action, Plan
 from reconciler.plans.stages import CRD, intercepts
 from render.model import ObjectRef
@@ -30,10 +30,10 @@ _LONGEST_PAUSE = 2.0
 
 def is_another_round_due(client: Client, plan: Plan, applied: ClusterResult, settings: ApplySettings) -> bool:
     """Return whether a round has done something by which another one may do what it could not."""
-    return _is_let_through(client, applied) or _are_kinds_repaired(client, plan, applied, settings)
+    return _may_be_admitted_now(client, applied) or _are_kinds_repaired(client, plan, applied, settings)
 
 
-def _is_let_through(client: Client, applied: ClusterResult) -> bool:
+def _may_be_admitted_now(client: Client, applied: ClusterResult) -> bool:
     """Return whether something was refused and then something that refuses has changed, and let the server notice."""
     has_changed = any(intercepts(result.ref) and result.action in _CHANGED for result in applied.results)
     unnamed = applied.parent_failure
@@ -53,8 +53,8 @@ def _are_kinds_repaired(client: Client, plan: Plan, applied: ClusterResult, sett
     if not changed or not (broken or silent):
         return False
     waited, pause = 0.0, _PAUSE
-    while not (_is_any_listable(client, plan, broken) or _is_any_served(client, silent)):
-        is_over = waited >= settings.settle_seconds or not _is_awaited(changed, broken, silent)
+    while not (_is_any_listable(client, plan, broken) or _is_any_silent_group_served(client, silent)):
+        is_over = waited >= settings.settle_seconds or not _may_repair_kinds_soon(changed, broken, silent)
         if is_over or client.stopped or not client.wait(pause):
             return False
         waited, pause = waited + pause, min(pause * 2, _LONGEST_PAUSE)
@@ -62,11 +62,11 @@ def _are_kinds_repaired(client: Client, plan: Plan, applied: ClusterResult, sett
 
 
 def _is_any_listable(client: Client, plan: Plan, broken: Iterable[Resource]) -> bool:
-    return any(isinstance(listable(client, resource, plan.options.applyset), Answer) for resource in broken)
+    return any(isinstance(probe_listing(client, resource, plan.options.applyset), Answer) for resource in broken)
 
 
-def _is_any_served(client: Client, silent: frozenset[str]) -> bool:
-    discovery = discover(client) if silent else None
+def _is_any_silent_group_served(client: Client, silent: frozenset[str]) -> bool:
+    discovery = discover_served_kinds(client) if silent else None
     return isinstance(discovery, Discovery) and not silent <= discovery.unavailable
 
 
@@ -90,7 +90,7 @@ def _kinds_not_listed(plan: Plan) -> list[Resource]:
     return [resources[group_kind] for group_kind in sorted(resources)]
 
 
-def _is_awaited(changed: Iterable[ObjectRef], broken: Iterable[Resource], silent: frozenset[str]) -> bool:
+def _may_repair_kinds_soon(changed: Iterable[ObjectRef], broken: Iterable[Resource], silent: frozenset[str]) -> bool:
     """Return whether something changed by which a server reads a kind otherwise, a moment later."""
     definitions = {f"{resource.plural}.{resource.group}" for resource in broken}
     return any(
@@ -100,7 +100,7 @@ def _is_awaited(changed: Iterable[ObjectRef], broken: Iterable[Resource], silent
     )
 
 
-def without_repetitions(plan: Plan, first: ClusterResult) -> Plan:
+def plan_without_repetitions(plan: Plan, first: ClusterResult) -> Plan:
     """Return the plan of a second round that sends nothing of what is still as the first was answered.
 
     A server may refuse the second time what it took the first time. Where what intercepts writes has changed meanwhile,
@@ -120,16 +120,16 @@ def without_repetitions(plan: Plan, first: ClusterResult) -> Plan:
     return replace(plan, objects=objects)
 
 
-def of_both_rounds(first: ClusterResult, second: ClusterResult) -> ClusterResult:
+def merged_cluster_result(first: ClusterResult, second: ClusterResult) -> ClusterResult:
     """Return the result of two rounds: what the first wrote and the second found as it should be was written."""
     written = {result.ref: result for result in first.results if result.action in _DONE}
-    results = [_result_of_both_rounds(written.get(result.ref), result) for result in second.results]
+    results = [_merged_object_result(written.get(result.ref), result) for result in second.results]
     results_of_second: Container[ObjectRef] = {result.ref for result in second.results}
     gone = [result for result in first.results if result.action in _DONE and result.ref not in results_of_second]
     return replace(second, results=(*results, *gone))
 
 
-def _result_of_both_rounds(first: ObjectResult | None, second: ObjectResult) -> ObjectResult:
+def _merged_object_result(first: ObjectResult | None, second: ObjectResult) -> ObjectResult:
     if first is None or second.action is not Action.UNCHANGED:
         return second
     return replace(first, live=second.live or first.live)

@@ -76,7 +76,7 @@ def action_counts(report: ClusterReport) -> Counter[str]:
     return Counter()
 
 
-def exit_code(reports: Iterable[ClusterReport]) -> int:
+def exit_code_of_reports(reports: Iterable[ClusterReport]) -> int:
     """Return 0 when all converged, 1 when an object failed, 7 when all that could be reached converged.
 
     ClusterError when there was something to reach and nothing could be.
@@ -84,14 +84,14 @@ def exit_code(reports: Iterable[ClusterReport]) -> int:
     visited = tuple(reports)
     unreachable = [report for report in visited if report.failure is not None and report.failure.kind in UNREACHABLE]
     if visited and len(unreachable) == len(visited):
-        raise ClusterError("no cluster could be used", hint=_hint_of_all(unreachable))
+        raise ClusterError("no cluster could be used", hint=_hint_shared_by_failures(unreachable))
     reached = [report for report in visited if report not in unreachable]
     if any(not _is_converged(report) for report in reached):
         return 1
     return 7 if unreachable else 0
 
 
-def _hint_of_all(reports: Iterable[ClusterReport]) -> str:
+def _hint_shared_by_failures(reports: Iterable[ClusterReport]) -> str:
     """Return what to do where nothing could be reached: what helps every cluster, if one thing does."""
     hints = {report.failure.hint for report in reports if report.failure is not None}
     return hints.pop() if len(hints) == 1 and hints != {""} else "the lines above say what each answered"

@@ -89,7 +89,7 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
         return self.actions[str(action)]
 
 
-def _tell_nobody(_line: str) -> None:
+def _ignore_progress_line(_line: str) -> None:
     return
 
 
@@ -108,7 +108,7 @@ class ApplySettings(Struct, frozen=True, kw_only=True):
     version: str = "0"
     settle_seconds: float = 30.0
     lease_seconds: float = 150.0
-    tell: Callable[[str], None] = _tell_nobody
+    tell: Callable[[str], None] = _ignore_progress_line
 
 
 def object_result(planned: PlannedObject) -> ObjectResult:

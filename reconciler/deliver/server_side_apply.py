@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind
-from reconciler.members.listing import named_kind, read_object
+from reconciler.members.listing import item_with_kind, read_object
 from reconciler.plans.admission import Admission
 from reconciler.plans.answers import (
     UNKNOWN_ANSWER,
@@ -39,7 +39,7 @@ from .adoption import certain_object, plan_context
 from .former_versions import former_entries, move_entries, with_served_versions
 from .ownership import take_ownership
 from .questions import REFUSALS, apply_request
-from .recreation import immutable_hint, may_recreate, recreate
+from .recreation import immutable_hint, is_recreation_allowed, recreate_object
 from .results import ApplySettings, ObjectResult, failed_result, object_result
 
 _TRIES = 5
@@ -97,15 +97,15 @@ def _apply_planned(context: ApplyContext, planned: PlannedObject) -> ObjectResul
         planned = ready
         outcome = _answer_to_apply(context, planned)
         if isinstance(outcome, Answer):
-            return _result_of(context, planned, outcome)
-        again = _planned_again(context, planned, outcome, attempt)
+            return _result_of_sent_apply(context, planned, outcome)
+        again = _plan_after_change(context, planned, outcome, attempt)
         if again is None:
             return _result_of_refusal(context, planned, outcome)
         planned = again
-    return _result_of_restless(planned)
+    return _result_of_ever_changing_object(planned)
 
 
-def _result_of_restless(planned: PlannedObject) -> ObjectResult:
+def _result_of_ever_changing_object(planned: PlannedObject) -> ObjectResult:
     return replace(
         object_result(planned),
         action=Action.FAILED,
@@ -115,7 +115,7 @@ def _result_of_restless(planned: PlannedObject) -> ObjectResult:
     )
 
 
-def _result_of(context: ApplyContext, planned: PlannedObject, answer: Answer) -> ObjectResult:
+def _result_of_sent_apply(context: ApplyContext, planned: PlannedObject, answer: Answer) -> ObjectResult:
     if context.settings.dry_run:
         return _dry_run_result(planned, answer, context.plan.admission)
     return _result_of_answer(planned, answer, context)
@@ -137,7 +137,7 @@ def _plan_ready_to_send(context: ApplyContext, planned: PlannedObject) -> Planne
         planned = migrated
         if is_changed and not context.client.wait(_RACE_PAUSE * 2**attempt):
             break
-    return _result_of_restless(planned)
+    return _result_of_ever_changing_object(planned)
 
 
 def _answer_to_apply(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:
@@ -176,21 +176,21 @@ def _plan_after_migration(context: ApplyContext, planned: PlannedObject) -> Plan
         if answer.kind is FailureKind.RACE:
             return planned
         return failed_result(planned, answer)
-    again = plan_object(named_kind(planned.resource, answer.body), context.plan_context(planned))
+    again = plan_object(item_with_kind(planned.resource, answer.body), context.plan_context(planned))
     if again.action not in WRITES:
         return again
     # Of what was taken over no value changes; the server's answer says so.
     changes = () if planned.takeover else planned.changes or again.changes
-    return _as_first_planned(replace(again, migrate=(), takeover=(), changes=changes), planned)
+    return _with_words_of_first_plan(replace(again, migrate=(), takeover=(), changes=changes), planned)
 
 
-def _as_first_planned(again: PlannedObject, planned: PlannedObject) -> PlannedObject:
+def _with_words_of_first_plan(again: PlannedObject, planned: PlannedObject) -> PlannedObject:
     """Return a new plan for an object that became ours in this very pass, by the words of the plan before."""
     force = again.force or planned.force
     return replace(again, action=planned.action, reason=planned.reason, message=planned.message, force=force)
 
 
-def _planned_again(
+def _plan_after_change(
     context: ApplyContext, planned: PlannedObject, failure: Failure, attempt: int
 ) -> PlannedObject | None:
     """Return a new plan for an object that changed meanwhile; None when reading it again would not help."""
@@ -201,17 +201,17 @@ def _planned_again(
     if isinstance(live, Failure):
         return None
     if failure.kind is FailureKind.FORMER_VERSION:
-        return _with_entries_moved(context, planned, failure, live)
+        return _plan_after_moving_entries(context, planned, failure, live)
     again = plan_object(live, context.plan_context(planned))
     if planned.action is Action.ADOPTED and again.action is Action.CONFIGURED:
-        again = _as_first_planned(again, planned)
+        again = _with_words_of_first_plan(again, planned)
     is_same = (again.action, again.force, again.manifest) == (planned.action, planned.force, planned.manifest)
     if failure.kind is FailureKind.CONFLICT and is_same and not again.in_doubt:
-        return _decided_by_server(context, again, failure)
+        return _plan_after_conflict_on_server(context, again, failure)
     return again if context.client.wait(_RACE_PAUSE * 2**attempt) else None
 
 
-def _with_entries_moved(
+def _plan_after_moving_entries(
     context: ApplyContext, planned: PlannedObject, failure: Failure, live: Manifest | None
 ) -> PlannedObject | None:
     """Move the managed fields that keep an object from being applied; None where that does not help."""
@@ -224,14 +224,16 @@ def _with_entries_moved(
     answer = move_entries(context.client, planned.ref, live, found)
     if isinstance(answer, Failure):
         return planned if answer.kind is FailureKind.RACE else None
-    again = plan_object(named_kind(planned.resource, answer.body), context.plan_context(planned))
+    again = plan_object(item_with_kind(planned.resource, answer.body), context.plan_context(planned))
     stated = "; ".join(filter(None, (planned.message, found.statement)))
     if again.action not in WRITES:
         return replace(again, message=stated or again.message)
     return replace(again, message=stated, changes=planned.changes or again.changes, reason=planned.reason)
 
 
-def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
+def _plan_after_conflict_on_server(
+    context: ApplyContext, planned: PlannedObject, failure: Failure
+) -> PlannedObject | None:
     """Decide a conflict that only the server sees, for it knows more of a schema than managed fields show."""
     assert planned.manifest is not None
     claims = context.plan_context(planned).claims
@@ -253,8 +255,10 @@ def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: F
 
 def _result_of_answer(planned: PlannedObject, answer: Answer, context: ApplyContext) -> ObjectResult:
     assert planned.resource is not None
-    live = named_kind(planned.resource, answer.body)
-    result = _with_answer(replace(object_result(planned), warnings=answer.warnings, live=live), planned, live, context)
+    live = item_with_kind(planned.resource, answer.body)
+    result = _result_with_answer_remembered(
+        replace(object_result(planned), warnings=answer.warnings, live=live), planned, live, context
+    )
     if answer.status == HTTPStatus.CREATED:
         # What rewrites objects at their creation alone makes another answer of applying them once more: some webhooks
         # do, and servers themselves with some kinds.
@@ -273,7 +277,9 @@ def _result_of_answer(planned: PlannedObject, answer: Answer, context: ApplyCont
     return result
 
 
-def _with_answer(result: ObjectResult, planned: PlannedObject, live: Manifest, context: ApplyContext) -> ObjectResult:
+def _result_with_answer_remembered(
+    result: ObjectResult, planned: PlannedObject, live: Manifest, context: ApplyContext
+) -> ObjectResult:
     """Return a result with what is to be remembered of the server's answer, and a line for what it wrote otherwise."""
     assert planned.manifest is not None
     desired = planned.desired.manifest if planned.desired else planned.manifest
@@ -306,8 +312,8 @@ def _dry_run_result(planned: PlannedObject, answer: Answer, admission: Admission
 
 
 def _result_of_refusal(context: ApplyContext, planned: PlannedObject, failure: Failure) -> ObjectResult:
-    if failure.kind is FailureKind.IMMUTABLE and may_recreate(planned) and not context.settings.dry_run:
-        return recreate(context.client, planned, failure, again=_creation(context))
+    if failure.kind is FailureKind.IMMUTABLE and is_recreation_allowed(planned) and not context.settings.dry_run:
+        return recreate_object(context.client, planned, failure, again=_function_that_creates(context))
     if failure.kind is FailureKind.CONFLICT:
         hint = conflict_hint(cause.manager for cause in failure.causes)
         return replace(failed_result(planned, failure), action=Action.CONFLICT, hint=hint)
@@ -319,13 +325,13 @@ def _result_of_refusal(context: ApplyContext, planned: PlannedObject, failure: F
     return failed_result(planned, failure)
 
 
-def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
+def _function_that_creates(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
     """Return the function that creates an object which was deleted to be recreated."""
 
-    def create(planned: PlannedObject) -> ObjectResult:
+    def create_object(planned: PlannedObject) -> ObjectResult:
         outcome = _answer_to_apply(context, planned)
         if isinstance(outcome, Failure):
             return failed_result(planned, outcome)
         return _result_of_answer(planned, outcome, context)
 
-    return create
+    return create_object

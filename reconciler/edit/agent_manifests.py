@@ -47,23 +47,29 @@ class AgentPlan(Struct, frozen=True, kw_only=True):
 def manifests_of_agent(plan: AgentPlan, rights: Iterable[Manifest]) -> Iterator[Manifest]:
     """Yield everything that an agent needs in its cluster: the rights of its account, its settings and its workload."""
     for manifest in rights:
-        yield _with_label(manifest, plan) if manifest["kind"] != "Namespace" else manifest
-    yield _with_label(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _metadata(), "data": dict(_trusted_files(plan))}, plan
+        yield _with_agent_label(manifest, plan) if manifest["kind"] != "Namespace" else manifest
+    yield _with_agent_label(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": _pod_metadata(),
+            "data": dict(_names_and_contents_of_trusted_files(plan)),
+        },
+        plan,
     )
-    yield _with_label(_workload_of_plan(plan), plan)
+    yield _with_agent_label(_workload_of_plan(plan), plan)
 
 
-def _metadata() -> dict[str, Any]:
+def _pod_metadata() -> dict[str, Any]:
     return {"name": _NAME, "namespace": NAMESPACE}
 
 
-def _with_label(manifest: Manifest, plan: AgentPlan) -> Manifest:
+def _with_agent_label(manifest: Manifest, plan: AgentPlan) -> Manifest:
     metadata = manifest["metadata"]
     return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), LABEL: plan.cluster}}}
 
 
-def _trusted_files(plan: AgentPlan) -> Iterator[tuple[str, str]]:
+def _names_and_contents_of_trusted_files(plan: AgentPlan) -> Iterator[tuple[str, str]]:
     for name, content in ((_KNOWN_HOSTS, plan.known_hosts), (_SIGNERS, plan.allowed_signers)):
         if content:
             yield name, content
@@ -75,11 +81,11 @@ def _workload_of_plan(plan: AgentPlan) -> Manifest:
         job = {"backoffLimit": 0, "activeDeadlineSeconds": 1800, "template": template}
         schedule = {"schedule": plan.schedule, "concurrencyPolicy": "Forbid", "startingDeadlineSeconds": 120}
         spec = {**schedule, "jobTemplate": {"spec": job}}
-        return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": _metadata(), "spec": spec}
+        return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": _pod_metadata(), "spec": spec}
     selector = {"matchLabels": {LABEL: plan.cluster}}
     # Two at once would be distinguished by Git alone.
     spec = {"replicas": 1, "strategy": {"type": "Recreate"}, "selector": selector, "template": template}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _metadata(), "spec": spec}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": _pod_metadata(), "spec": spec}
 
 
 def _pod_of_plan(plan: AgentPlan) -> dict[str, Any]:
@@ -106,7 +112,7 @@ def _container_of_plan(plan: AgentPlan) -> dict[str, Any]:
         "name": "argosy",
         "image": plan.image,
         "args": list(_arguments_of_plan(plan)),
-        "env": [_git_environment(plan)],
+        "env": [_git_environment_of_agent(plan)],
         "securityContext": secure,
         "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
         "volumeMounts": [
@@ -126,14 +132,14 @@ def _arguments_of_plan(plan: AgentPlan) -> Iterator[str]:
     yield plan.repository
 
 
-def _git_environment(plan: AgentPlan) -> Mapping[str, str]:
+def _git_environment_of_agent(plan: AgentPlan) -> Mapping[str, str]:
     if not plan.is_ssh:
         return {"name": "GIT_CONFIG_GLOBAL", "value": f"{_KEYS}/gitconfig"}
     known = f"-o StrictHostKeyChecking=yes -o UserKnownHostsFile={_PINNED}/{_KNOWN_HOSTS}"
     return {"name": "GIT_SSH_COMMAND", "value": f"ssh -i {_KEYS}/identity -o IdentitiesOnly=yes {known}"}
 
 
-def command_that_removes(cluster: str) -> str:
+def command_to_remove_agent(cluster: str) -> str:
     """Return the command that takes an agent and its rights out of its cluster; what it applied stays there."""
     kinds = "deployment,cronjob,configmap,rolebinding,role,clusterrolebinding,clusterrole,serviceaccount"
     return f"kubectl delete {kinds} --all-namespaces -l {LABEL}={cluster}"

@@ -20,7 +20,7 @@ from render.words import nearest
 
 from .cluster_files import MemberSource
 from .joining import NewMember
-from .locking import differences
+from .locking import lock_differences
 from .other_tools import DeployedFolders, deployed_folders
 from .pipelines import PIPELINES
 
@@ -64,17 +64,15 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
     members = sorted({*contexts, *wanted.clusters})
     known = {cluster.name for cluster in source.loaded.desired.clusters}
     base = f"{source.repository.folder.under}/" if source.repository.folder.under else ""
-    deployed = deployed_in(source)
-    own = f"{base}{_own_folder(source, base) if deployed else ''}"
+    deployed = folders_deployed_by_tools(source)
+    own = f"{base}{_folder_for_argosy_files(source, base) if deployed else ''}"
     files = {}
     for name in members:
         if name not in known:
             path = f"{own}clusters/{name}.yaml"
             files[path] = emit(NewMember(name=name).checked_manifest(path))
-    files[f"{own}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter([*members, *known]))
-    paths = _paths_of_deployed(
-        deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"})
-    )
+    files[f"{own}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter_policy([*members, *known]))
+    paths = _source_paths(deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"}))
     kinds = deployed.kinds if deployed else ()
     files = {
         f"{base}{FLEET_FILE}": _fleet_of_source(source, contexts, {"paths": paths, "render": list(kinds)}, files),
@@ -88,7 +86,7 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
     after = source.checked(files, is_first=True)
     releases = sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE)
     lost = _objects_left_out(source.loaded, after, deployed, base)
-    unlocked, lock = (len(differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
+    unlocked, lock = (len(lock_differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
     tool = deployed.tool if deployed else ""
     return NewFleet(files=files, releases=releases, lost=lost, tool=tool, unlocked=unlocked, lock=lock)
 
@@ -100,13 +98,13 @@ def _objects_left_out(before: Loaded, after: Loaded, deployed: DeployedFolders |
     """
     if deployed is None:
         repeated = [f"{base}{each.removeprefix('/')}" for each in repeated_folders(before.broken)]
-        return tuple(map(str, sorted({*_objects(before, repeated)} - {*_objects(after)})))
-    known = {(each.group_kind, each.name) for each in _objects(after)}
-    left = {each for each in _objects(before) if (each.group_kind, each.name) not in known}
+        return tuple(map(str, sorted({*_objects_in_folders(before, repeated)} - {*_objects_in_folders(after)})))
+    known = {(each.group_kind, each.name) for each in _objects_in_folders(after)}
+    left = {each for each in _objects_in_folders(before) if (each.group_kind, each.name) not in known}
     return tuple(str(each) for each in sorted(left) if each.kind not in deployed.kinds)
 
 
-def _objects(loaded: Loaded, folders: Sequence[str] = ("",)) -> Iterator[ObjectRef]:
+def _objects_in_folders(loaded: Loaded, folders: Sequence[str] = ("",)) -> Iterator[ObjectRef]:
     """Yield what stands in these folders of a source, whether it can be used or not."""
     for place in loaded.lines.places.values() if loaded.lines else ():
         metadata = place.manifest.get("metadata")
@@ -143,7 +141,7 @@ def named_contexts(contexts: Iterable[str]) -> Mapping[str, str]:
     return named
 
 
-def deployed_in(source: MemberSource) -> DeployedFolders | None:
+def folders_deployed_by_tools(source: MemberSource) -> DeployedFolders | None:
     """Return the folders that Flux or Argo CD deploys from a work tree; None where neither does."""
     if source.loaded.lines is None:
         return None
@@ -152,13 +150,13 @@ def deployed_in(source: MemberSource) -> DeployedFolders | None:
     return deployed_folders(objects, [file.path for file in source.files], base)
 
 
-def _own_folder(source: MemberSource, base: str) -> str:
+def _folder_for_argosy_files(source: MemberSource, base: str) -> str:
     """Return the folder for files of Argosy where its usual ones hold something else; empty where they are free."""
     taken = (f"{base}clusters/", f"{base}policies/")
     return "argosy/" if any(file.path.startswith(taken) for file in source.files) else ""
 
 
-def _paths_of_deployed(deployed: DeployedFolders | None, own: str, *, has_clusters: bool) -> list[str]:
+def _source_paths(deployed: DeployedFolders | None, own: str, *, has_clusters: bool) -> list[str]:
     """Return what is read where a tool deploys from here, with the folders of Argosy's own files."""
     if deployed is None:
         return []
@@ -193,7 +191,7 @@ def repeated_folders(broken: Iterable[Broken]) -> list[str]:
     return sorted({each.ignore for each in broken if each.ignore})
 
 
-def _starter(members: Iterable[str]) -> dict[str, Any]:
+def _starter_policy(members: Iterable[str]) -> dict[str, Any]:
     selector = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

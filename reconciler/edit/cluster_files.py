@@ -17,7 +17,7 @@ from msgspec import Struct
 from reconciler.branches.in_force import published_fleet
 from reconciler.branches.reading import recorded_facts, source_reading, worktree_of
 from reconciler.console.log import Log
-from reconciler.names.subjects import unknown_cluster
+from reconciler.names.subjects import error_of_unknown_cluster
 from reconciler.repository import File, Repository, open_repository
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded, load_source
@@ -83,7 +83,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
             return self.loaded.lines.places[found.path, found.document]
         if self.loaded.problems:
             raise InputError(self.loaded.problems)
-        raise unknown_cluster(name, [cluster.name for cluster in clusters])
+        raise error_of_unknown_cluster(name, [cluster.name for cluster in clusters])
 
     def line_of(self, place: LocatedManifest, field: str = "") -> int:
         """Return the line of a manifest's field, or the one it begins on."""
@@ -95,18 +95,18 @@ class MemberSource(Struct, frozen=True, kw_only=True):
 
         ``onto`` are the files that are changed already.
         """
-        path, prefix = place.file.path, steps_of(place.prefix)
+        path, prefix = place.file.path, field_path_steps(place.prefix)
         content = (onto[path] if path in onto else self.content(path)) or b""
         inner = [Edit((*prefix, *edit.path), edit.value) for edit in edits]
-        return {**onto, path: _edited_content(path, content, place.position, inner)}
+        return {**onto, path: _file_content_with_edits(path, content, place.position, inner)}
 
     def without(self, place: LocatedManifest) -> Contents:
         """Return a manifest's file without it: None when nothing else is in the file."""
-        path, prefix = place.file.path, steps_of(place.prefix)
+        path, prefix = place.file.path, field_path_steps(place.prefix)
         content = self.content(path) or b""
         try:
             if prefix and len(parse_documents(content)[place.position].value["items"]) > 1:
-                return {path: _edited_content(path, content, place.position, [Edit(prefix, REMOVED)])}
+                return {path: _file_content_with_edits(path, content, place.position, [Edit(prefix, REMOVED)])}
             return {path: without_document(content, place.position) or None}
         except UneditableError as error:
             raise refused_edit(path, error) from error
@@ -184,7 +184,7 @@ def refused_edit(path: str, error: UneditableError) -> InputError:
     return InputError([Problem(path, where.line, "", where.message, where.hint)])
 
 
-def _edited_content(path: str, content: bytes, index: int, edits: Iterable[Edit]) -> bytes:
+def _file_content_with_edits(path: str, content: bytes, index: int, edits: Iterable[Edit]) -> bytes:
     try:
         return edit_file(content, index, edits)
     except UneditableError as error:
@@ -194,10 +194,10 @@ def _edited_content(path: str, content: bytes, index: int, edits: Iterable[Edit]
         raise InputError(problems) from error
 
 
-def steps_of(path: str) -> tuple[str | int, ...]:
+def field_path_steps(path: str) -> tuple[str | int, ...]:
     """Return the steps of a field's path.
 
-    >>> steps_of("spec.items[2].")
+    >>> field_path_steps("spec.items[2].")
     ('spec', 'items', 2)
     """
     return tuple(name or int(number) for name, number in _STEP.findall(path))
@@ -213,20 +213,22 @@ def _loaded_with_contents(repository: Repository, files: tuple[File, ...], conte
             new[id_] = content
             file_by_path[path] = File(path, BLOB_MODE, id_, len(content))
 
-    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+    def read_with_contents(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
         wanted = set(ids)
         return {**repository.read_blobs(wanted - new.keys()), **{id_: new[id_] for id_ in wanted & new.keys()}}
 
     facts = recorded_facts(repository)
     ordered = [file_by_path[path] for path in sorted(file_by_path)]
     with source_reading(repository) as reading:
-        return load_source(ordered, reading._replace(read=read, facts=facts), folder=repository.folder.under)
+        return load_source(
+            ordered, reading._replace(read=read_with_contents, facts=facts), folder=repository.folder.under
+        )
 
 
 def capacity_edits(manifest: Manifest, amounts: Mapping[str, str]) -> tuple[Edit, ...]:
     """Return the edits that declare amounts by resource; none for those that are declared already."""
     for resource, amount in amounts.items():
-        if not is_amount(amount):
+        if not is_nonnegative_quantity(amount):
             raise click.UsageError(f"--{resource} {amount!r} is no amount; write one such as 16, 500m or 64Gi")
     allocatable = manifest
     for key in _ALLOCATABLE:
@@ -238,10 +240,10 @@ def capacity_edits(manifest: Manifest, amounts: Mapping[str, str]) -> tuple[Edit
     )
 
 
-def is_amount(text: str) -> bool:
+def is_nonnegative_quantity(text: str) -> bool:
     """Say whether a text is a quantity of at least 0.
 
-    >>> [is_amount(text) for text in ("16", "500m", "64Gi", "-1", "many")]
+    >>> [is_nonnegative_quantity(text) for text in ("16", "500m", "64Gi", "-1", "many")]
     [True, True, True, False, False]
     """
     try:

@@ -68,24 +68,27 @@ class Import(Struct, frozen=True, kw_only=True):
         return any(line.grade is Grade.REFUSED for line in self.lines)
 
 
-def imported_folder(folder: Path, system: str | None = None) -> Import:
+def import_of_folder(folder: Path, system: str | None = None) -> Import:
     """Convert the documents below a folder, or those of standard input for ``-``, from a system or the one they tell.
 
     ConfigError names every file that cannot be read, and every document that SOPS encrypted and files would be made of,
     and says where nothing of another federation is found.
     """
-    documents = list(_documents(folder))
-    federation = _found_in(folder, documents) if system is None else named(system)
-    conversion = federation.convert(documents, members_among(documents)).without_secrets()
-    _check_readable(documents, conversion)
+    documents = list(_objects_below_folder(folder))
+    federation = _federation_of_documents(folder, documents) if system is None else named(system)
+    conversion = federation.convert(documents, labels_of_clusters_among(documents)).without_secrets()
+    _refuse_ciphertext(documents, conversion)
     if not (conversion.units or conversion.members or conversion.kept or conversion.left):
         raise ConfigError(f"{folder} holds no document of {federation.title}", hint=_HINT)
     return Import(
-        system=federation.title, files=files_of(conversion), lines=report_of(conversion), others=conversion.others
+        system=federation.title,
+        files=files_of(conversion),
+        lines=report_lines_of_conversion(conversion),
+        others=conversion.others,
     )
 
 
-def _check_readable(documents: Iterable[Placed], conversion: Conversion) -> None:
+def _refuse_ciphertext(documents: Iterable[Placed], conversion: Conversion) -> None:
     """Refuse ciphertext, which files that are made of it would have as values."""
     used = {unit.origin for unit in conversion.units} | {each.origin for each in conversion.kept}
     used |= {origin for origin, _ in conversion.members}
@@ -95,7 +98,7 @@ def _check_readable(documents: Iterable[Placed], conversion: Conversion) -> None
         raise ConfigError("\n".join(lines), hint="decrypt what is to be imported first: sops decrypt FILE")
 
 
-def _found_in(folder: Path, documents: list[Placed]) -> Federation:
+def _federation_of_documents(folder: Path, documents: list[Placed]) -> Federation:
     found = found_in(each.manifest for each in documents)
     if not found:
         raise ConfigError(f"{folder} holds no document of another federation", hint=_HINT)
@@ -106,7 +109,7 @@ def _found_in(folder: Path, documents: list[Placed]) -> Federation:
     return found[0]
 
 
-def members_among(documents: Iterable[Placed]) -> dict[str, dict[str, str]]:
+def labels_of_clusters_among(documents: Iterable[Placed]) -> dict[str, dict[str, str]]:
     """Return the labels of Karmada's Clusters among the documents, by name."""
     return {
         each.key[1]: each.manifest["metadata"].get("labels") or {}
@@ -118,7 +121,7 @@ def members_among(documents: Iterable[Placed]) -> dict[str, dict[str, str]]:
     }
 
 
-def report_of(conversion: Conversion) -> tuple[Line, ...]:
+def report_lines_of_conversion(conversion: Conversion) -> tuple[Line, ...]:
     """Return what became of each document, the exact ones first."""
     lines = [
         Line(left.remark.grade, left.subject, left.origin, left.remark.code, left.remark.message)
@@ -132,17 +135,17 @@ def report_of(conversion: Conversion) -> tuple[Line, ...]:
     return tuple(sorted(lines, key=lambda line: (order.index(line.grade), line.origin, line.subject)))
 
 
-def _documents(folder: Path) -> Iterator[Placed]:
+def _objects_below_folder(folder: Path) -> Iterator[Placed]:
     """Yield the objects below a folder; what has neither a kind nor a version, such as values of a chart, is none."""
     problems: list[str] = []
-    for name, content in _contents(folder):
+    for name, content in _contents_of_files_below(folder):
         try:
             documents = parse_documents(content)
         except DocumentErrors as error:
             problems += [f"{name}:{each.line}: {each.message}" for each in error.errors]
             continue
         for document in documents:
-            for manifest in _manifests(document.value):
+            for manifest in _objects_in_document(document.value):
                 said = [key for key in ("apiVersion", "kind") if key in manifest]
                 unread = [key for key in said if not isinstance(manifest[key], str)]
                 problems += [f"{name}:{document.line}: {key}: it must be text" for key in unread]
@@ -152,7 +155,7 @@ def _documents(folder: Path) -> Iterator[Placed]:
         raise ConfigError("\n".join([f"{counted(len(problems), 'problem')}:", *problems]))
 
 
-def _manifests(value: Any) -> Iterator[dict[str, Any]]:
+def _objects_in_document(value: Any) -> Iterator[dict[str, Any]]:
     """Yield the objects of a document: itself, or the items of a list such as kubectl prints."""
     if not isinstance(value, dict):
         return
@@ -164,7 +167,7 @@ def _manifests(value: Any) -> Iterator[dict[str, Any]]:
         yield value
 
 
-def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+def _contents_of_files_below(folder: Path) -> Iterator[tuple[str, bytes]]:
     if str(folder) == "-":
         yield "-", _content_within_limit("-", sys.stdin.buffer.read(_MOST_BYTES + 1))
         return

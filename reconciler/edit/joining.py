@@ -64,9 +64,9 @@ class NewMember(Struct, frozen=True, kw_only=True):
 
 def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bool) -> Desired:
     """Write the Cluster of a new member, and its context where that is not named like it; return the new source."""
-    path = _new_path(source, member.name)
+    path = _path_of_new_cluster(source, member.name)
     manifest = member.checked_manifest(path)
-    refuse_member(source, member.name, path)
+    refuse_existing_member(source, member.name, path)
     contents = {path: emit(manifest), **context_change(source, member.name, member.context)}
     after = source.checked(contents).desired
     if member.name not in {cluster.name for cluster in after.clusters}:
@@ -89,11 +89,11 @@ def capacity_warning(name: str, desired: Desired) -> str:
     return f"no capacity is known of {name}, so that {why}\n  hint: {capacity_hint(name)}"
 
 
-def _new_path(source: MemberSource, name: str) -> str:
+def _path_of_new_cluster(source: MemberSource, name: str) -> str:
     return "/".join(filter(None, (source.home.folder, "clusters", f"{name}.yaml")))
 
 
-def refuse_member(source: MemberSource, name: str, path: str) -> None:
+def refuse_existing_member(source: MemberSource, name: str, path: str) -> None:
     """Refuse the name of a member, and the path of a file, that is there already."""
     if name in {cluster.name for cluster in source.loaded.desired.clusters}:
         place = source.place_of(name)
@@ -121,10 +121,10 @@ def context_change(source: MemberSource, name: str, context: str) -> Contents:
     if content is None:
         head = {"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet", "metadata": {"name": "default"}}
         return {path: emit({**head, "spec": {"clusters": [item]}})}
-    return source.with_edits(fleet_place(source, path, content), edits)
+    return source.with_edits(place_of_fleet_settings(source, path, content), edits)
 
 
-def fleet_place(source: MemberSource, path: str, content: bytes) -> LocatedManifest:
+def place_of_fleet_settings(source: MemberSource, path: str, content: bytes) -> LocatedManifest:
     """Return where the settings of the fleet stand in a file."""
     documents = [each for each in parse_documents(content) if each.value]
     document = next(each for each in documents if isinstance(each.value, dict) and each.value.get("kind") == "Fleet")

@@ -104,27 +104,27 @@ def taint_edits(manifest: Manifest, change: TaintChange, *, overwrite: bool) -> 
     """Return the edits that set and remove taints; one with another value is only changed with ``overwrite``."""
     taints = (manifest.get("spec") or {}).get("taints") or []
     path = ("spec", "taints")
-    gone = {at for at, each in enumerate(taints) if any(_is_same(each, taint) for taint in change.removed)}
+    gone = {at for at, each in enumerate(taints) if any(_is_same_taint(each, taint) for taint in change.removed)}
     changed, new = [], []
     for taint in change.wanted:
-        at = next((at for at, each in enumerate(taints) if _is_same(each, taint)), len(taints))
+        at = next((at for at, each in enumerate(taints) if _is_same_taint(each, taint)), len(taints))
         value = (taints[at].get("value") or "") if at < len(taints) else None
         if value is not None and value != taint.value and not overwrite:
             raise click.UsageError(f"taint {taint.key}:{taint.effect} is there already; --overwrite changes its value")
         if value and taint.value and value != taint.value:
             changed.append(Edit((*path, at, "value"), taint.value))
         elif value != taint.value:
-            new.append(plain_taint(taint))
+            new.append(taint_as_plain_data(taint))
             gone |= {at} - {len(taints)}
     added = (Edit((*path, len(taints) + number), taint) for number, taint in enumerate(new))
     return (*changed, *added, *(Edit((*path, at)) for at in sorted(gone, reverse=True)))
 
 
-def _is_same(plain: Mapping[str, Any], taint: Taint) -> bool:
+def _is_same_taint(plain: Mapping[str, Any], taint: Taint) -> bool:
     return plain.get("key") == taint.key and taint.effect in {"", plain.get("effect")}
 
 
-def plain_taint(taint: Taint) -> dict[str, str]:
+def taint_as_plain_data(taint: Taint) -> dict[str, str]:
     """Return a taint as a Cluster's spec holds it."""
     value = {"value": taint.value} if taint.value else {}
     return {"key": taint.key, **value, "effect": taint.effect}

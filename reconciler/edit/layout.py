@@ -9,7 +9,7 @@ from reconciler.source.files import Reason
 from render.model import is_opaque
 from render.words import counted, listed
 
-from .beginning import deployed_in
+from .beginning import folders_deployed_by_tools
 from .cluster_files import MemberSource
 from .other_tools import DeployedFolders
 
@@ -26,23 +26,23 @@ _LANGUAGES = {
 """Languages that manifests are written in and nothing here runs, with what the names of their files end in."""
 
 
-def layout_lines(source: MemberSource) -> Iterator[str]:
+def repository_layout_lines(source: MemberSource) -> Iterator[str]:
     """Yield what a repository holds; nothing for an empty one."""
     desired = source.loaded.desired
     if desired.templates:
-        folders = sorted({_first_folder(source, template.path) for template in desired.templates})
+        folders = sorted({_first_folder_below_fleet(source, template.path) for template in desired.templates})
         objects, files = counted(len(desired.templates), "object"), len({each.path for each in desired.templates})
         yield f"{objects} in {counted(files, 'file')} of {listed(folders)}"
-    yield from _lines_of_unbuilt(desired)
-    yield from _written_otherwise(source)
-    deployed = deployed_in(source)
-    for tool in _tools_of_source(source, desired):
+    yield from _lines_about_builds(desired)
+    yield from _files_in_other_languages(source)
+    deployed = folders_deployed_by_tools(source)
+    for tool in _tool_names_found_in_source(source, desired):
         if deployed is None or tool != deployed.tool:
             yield f"{tool} deploys from here: its own objects go to members only if a policy selects them"
     if encrypted := sum(1 for each in desired.templates if is_opaque(each.manifest)):
         yield f"{counted(encrypted, 'object')} that SOPS encrypted: whoever applies needs sops and its keys"
     if deployed is not None:
-        yield from _lines_of_deployed_folders(deployed)
+        yield from _lines_about_deployed_folders(deployed)
         return
     for line in sorted({each.ignore for each in source.loaded.broken if each.ignore}):
         yield f"{line} holds objects of another folder again: argosy.yaml leaves it out"
@@ -52,7 +52,7 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
         yield f"{counted(others, 'problem')} to look at: argosy validate"
 
 
-def _lines_of_deployed_folders(deployed: DeployedFolders) -> Iterator[str]:
+def _lines_about_deployed_folders(deployed: DeployedFolders) -> Iterator[str]:
     """Yield what a tool deploys, and what of it Argosy reads otherwise."""
     named = f" named in {listed(deployed.environments)}" if deployed.environments else ""
     folders, kinds = counted(len(deployed.folders), "folder"), " and ".join(f"{kind}s" for kind in deployed.kinds)
@@ -61,13 +61,13 @@ def _lines_of_deployed_folders(deployed: DeployedFolders) -> Iterator[str]:
         yield f"{other} is another environment of {deployed.tool}: its folders are not read; overrides say what differs"
 
 
-def _first_folder(source: MemberSource, path: str) -> str:
+def _first_folder_below_fleet(source: MemberSource, path: str) -> str:
     """Return the first folder of a path below the fleet."""
     folder, _, rest = path.removeprefix(f"{source.home.folder}/" if source.home.folder else "").partition("/")
     return f"{folder}/" if rest else "the top folder"
 
 
-def _lines_of_unbuilt(desired: Desired) -> Iterator[str]:
+def _lines_about_builds(desired: Desired) -> Iterator[str]:
     """Yield what a tool builds, and what is not read because none does."""
     found = Counter(each.reason for each in desired.skipped)
     if count := len({each.path for each in desired.templates if each.origin}):
@@ -85,7 +85,7 @@ def _lines_of_unbuilt(desired: Desired) -> Iterator[str]:
         yield f"{counted(count, 'template')} of ytt {are} not read: commit what it makes"
 
 
-def _written_otherwise(source: MemberSource) -> Iterator[str]:
+def _files_in_other_languages(source: MemberSource) -> Iterator[str]:
     """Yield the files in languages that make manifests, and that nothing here runs."""
     base = f"{source.home.folder}/" if source.home.folder else ""
     for language, ends in _LANGUAGES.items():
@@ -94,7 +94,7 @@ def _written_otherwise(source: MemberSource) -> Iterator[str]:
             yield f"{counted(count, 'file')} in {language} {are} not read: commit what {language} makes"
 
 
-def _tools_of_source(source: MemberSource, desired: Desired) -> Iterator[str]:
+def _tool_names_found_in_source(source: MemberSource, desired: Desired) -> Iterator[str]:
     groups = {template.ref.group for template in desired.templates}
     for tool, ends in _TOOLS.items():
         is_there = any(group == end or group.endswith(f".{end}") for group in groups for end in ends)

@@ -45,7 +45,7 @@ def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool
     ``disconnect``: the cluster keeps what it holds, and is not asked for it.
     """
     if not disconnect:
-        _refuse_full(source, name)
+        _refuse_member_with_objects(source, name)
     place = source.place_of(name)
     contents = {**source.without(place), **context_change(source, name, "")}
     after = source.checked(contents).desired.fleet
@@ -73,11 +73,13 @@ def drain_member(source: MemberSource, name: str, log: Log, *, commit: bool) -> 
         change = SourceChange(contents=contents, subject=f"Drain {name}", trailers=trailers)
         write_change(source, change, log, commit=commit)
     return Drain(
-        is_new=bool(edits), leaving=_count_of_objects(paths), next_steps=tuple(_next_steps(source, name, trailers))
+        is_new=bool(edits),
+        leaving=_object_count_in_words(paths),
+        next_steps=tuple(_next_steps_of_draining(source, name, trailers)),
     )
 
 
-def _next_steps(source: MemberSource, name: str, trailers: tuple[str, ...]) -> Iterator[str]:
+def _next_steps_of_draining(source: MemberSource, name: str, trailers: tuple[str, ...]) -> Iterator[str]:
     path, repository = source.place_of(name).file.path, source.repository
     if path in repository.dirty_paths():
         messages = "".join(f" -m '{each}'" for each in trailers)
@@ -87,13 +89,16 @@ def _next_steps(source: MemberSource, name: str, trailers: tuple[str, ...]) -> I
     yield "argosy reconcile"
 
 
-def _refuse_full(source: MemberSource, name: str) -> None:
+def _refuse_member_with_objects(source: MemberSource, name: str) -> None:
     """Refuse to forget a member that holds something of ours, as far as the branches know."""
     source.place_of(name)
     if paths := _rendered_paths(source, name):
         said = tuple(filter(is_counted, paths)) or paths
         listed = ", ".join(said[:_LISTED]) + (f" and {len(said) - _LISTED} more" if len(said) > _LISTED else "")
-        raise ConfigError(f"{_count_of_objects(paths)} still rendered for {name!r}: {listed}", hint=_hint(source, name))
+        raise ConfigError(
+            f"{_object_count_in_words(paths)} still rendered for {name!r}: {listed}",
+            hint=_hint_for_emptying_member(source, name),
+        )
     if commits := _unpruned_commits(source, name):
         raise ConfigError(
             f"{name!r} may still hold what rendered commit {commits[0][:12]} asked of it",
@@ -101,7 +106,7 @@ def _refuse_full(source: MemberSource, name: str) -> None:
         )
 
 
-def _hint(source: MemberSource, name: str) -> str:
+def _hint_for_emptying_member(source: MemberSource, name: str) -> str:
     """Return what empties a member that holds something, or what is left to do where it is drained already."""
     taints = (source.place_of(name).manifest.get("spec") or {}).get("taints") or ()
     if not {each.key for each in DRAIN} & {taint.get("key") for taint in taints}:
@@ -112,7 +117,7 @@ def _hint(source: MemberSource, name: str) -> str:
     )
 
 
-def _count_of_objects(paths: Collection[str]) -> str:
+def _object_count_in_words(paths: Collection[str]) -> str:
     """Return how many objects are at paths, counted as the removal guard counts: namespaces only among themselves."""
     count = sum(map(is_counted, paths))
     if paths and not count:
@@ -124,25 +129,25 @@ def rendered_clusters(source: MemberSource) -> frozenset[str]:
     """Return the clusters that have a folder in the newest rendered commit."""
     fleet = source.published
     tip = publication_of(source.repository, fleet).current_tip(fleet.rendered_branch)
-    return frozenset(_tree_at(source, tip).clusters) if tip else frozenset()
+    return frozenset(_rendered_tree_at(source, tip).clusters) if tip else frozenset()
 
 
 def _rendered_paths(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return what the newest rendered commit holds for a member."""
     fleet = source.published
     tip = publication_of(source.repository, fleet).current_tip(fleet.rendered_branch)
-    return _paths_at(source, name, tip) if tip else ()
+    return _paths_of_member_at(source, name, tip) if tip else ()
 
 
-def _tree_at(source: MemberSource, commit: str) -> RenderedTree:
+def _rendered_tree_at(source: MemberSource, commit: str) -> RenderedTree:
     repository = source.repository
     tree = RenderedTree.of(repository.commit_info(commit).tree, repository.read_trees)
     names = new_names(source.loaded.desired.clusters, tree.clusters)
     return replace(tree, clusters=by_new_names(tree.clusters, names))
 
 
-def _paths_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:
-    tree = _tree_at(source, commit)
+def _paths_of_member_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:
+    tree = _rendered_tree_at(source, commit)
     folder = tree.clusters.get(name)
     return tuple(sorted("/".join(path) for path, _ in tree.files(folder))) if folder else ()
 
@@ -154,4 +159,4 @@ def _unpruned_commits(source: MemberSource, name: str) -> tuple[str, ...]:
     status = StatusBranch(publication=publication, branch=fleet.status_branch, clusters=clusters)
     inventory = read_inventories(status, status.tip()).get(name)
     commits = inventory.commits if inventory else ()
-    return tuple(commit for commit in commits if _paths_at(source, name, commit))
+    return tuple(commit for commit in commits if _paths_of_member_at(source, name, commit))

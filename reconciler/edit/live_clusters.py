@@ -12,7 +12,7 @@ from msgspec import Struct
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure
 from reconciler.members.identity import Impersonation
-from reconciler.members.kubeconfig import default_files, load_kubeconfig
+from reconciler.members.kubeconfig import default_kubeconfig_files, load_kubeconfig
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.members.options import AccessOptions
 from reconciler.members.visits import MemberReach
@@ -31,7 +31,7 @@ from render.federations.policies import files_of
 from render.model import ARGOSY_API_VERSION
 from render.settings.clusters import ClusterAccess
 
-from .importing import Import, report_of
+from .importing import Import, report_lines_of_conversion
 
 SYSTEM = "live clusters"
 FLEET_FILE = "argosy.yaml"
@@ -55,13 +55,13 @@ class LiveReading(Struct, frozen=True, kw_only=True):
         return ReadingOptions(
             reach=self.reach,
             namespaces=self.namespaces,
-            is_skipped=_is_of_argosy if self.with_system else is_of_the_system,
+            is_skipped=_is_argosy_namespace if self.with_system else is_of_the_system,
             skipped_kinds=KINDS_LEFT_OUT,
             metadata_kinds=METADATA_ALONE,
         )
 
 
-def members_of(contexts: Mapping[str, str], options: AccessOptions) -> Members:
+def members_in_contexts(contexts: Mapping[str, str], options: AccessOptions) -> Members:
     """Return what opens clients for clusters: by their contexts in the kubeconfig, or in the folder, of options."""
     groups = options.as_groups
     identity = Impersonation(user=options.as_user, groups=groups) if options.as_user or groups else None
@@ -77,11 +77,11 @@ def members_of(contexts: Mapping[str, str], options: AccessOptions) -> Members:
     )
 
 
-def control_plane(context: str, options: AccessOptions) -> str:
+def control_plane_context(context: str, options: AccessOptions) -> str:
     """Return the context of a control plane, the current one where none is named."""
     if context:
         return context
-    files = (Path(options.kubeconfig).expanduser(),) if options.kubeconfig else default_files(os.environ)
+    files = (Path(options.kubeconfig).expanduser(),) if options.kubeconfig else default_kubeconfig_files(os.environ)
     loaded = load_kubeconfig(files)
     if isinstance(loaded, Failure):
         raise ConfigError(loaded.message, hint=loaded.hint)
@@ -90,28 +90,31 @@ def control_plane(context: str, options: AccessOptions) -> str:
     return loaded.current
 
 
-def _is_of_argosy(namespace: str) -> bool:
+def _is_argosy_namespace(namespace: str) -> bool:
     return namespace == OWN_NAMESPACE
 
 
-def imported_clusters(reading: LiveReading) -> Import:
+def import_of_clusters(reading: LiveReading) -> Import:
     """Read clusters and convert what runs there; ClusterError where none of them can be read."""
     read = read_clusters(sorted(reading.contexts), reading.options())
-    found = {name: _read_cluster(each, reading) for name, each in read.items()}
+    found = {name: _read_as_written_by_hand(each, reading) for name, each in read.items()}
     clusters = [each for each in found.values() if isinstance(each, ReadCluster)]
     failures = {name: each for name, each in found.items() if isinstance(each, Failure)}
     if not clusters:
-        raise ClusterError("no cluster could be read", hint=_reasons(failures))
+        raise ClusterError("no cluster could be read", hint=_joined_failure_reasons(failures))
     skipped = frozenset[str]().union(*(each.skipped for each in read.values() if isinstance(each, WholeCluster)))
     conversion = converted_clusters(clusters, skipped).without_secrets()
     contexts = {each.name: reading.contexts[each.name] for each in clusters}
-    fleet = {FLEET_FILE: _fleet_file(contexts, is_whole=reading.is_of_system)}
+    fleet = {FLEET_FILE: _fleet_file_content(contexts, is_whole=reading.is_of_system)}
     return Import(
-        system=SYSTEM, files={**fleet, **files_of(conversion)}, lines=report_of(conversion), failures=failures
+        system=SYSTEM,
+        files={**fleet, **files_of(conversion)},
+        lines=report_lines_of_conversion(conversion),
+        failures=failures,
     )
 
 
-def _read_cluster(cluster: WholeCluster | Failure, reading: LiveReading) -> ReadCluster | Failure:
+def _read_as_written_by_hand(cluster: WholeCluster | Failure, reading: LiveReading) -> ReadCluster | Failure:
     """Return a cluster as a person would write it; whatever is wrong with its objects is its own failure."""
     if isinstance(cluster, Failure):
         return cluster
@@ -120,17 +123,17 @@ def _read_cluster(cluster: WholeCluster | Failure, reading: LiveReading) -> Read
     return result_or_failure(lambda: read_cluster(live, with_system=reading.is_of_system))
 
 
-def _reasons(failures: Mapping[str, Failure]) -> str:
+def _joined_failure_reasons(failures: Mapping[str, Failure]) -> str:
     return "; ".join(f"{name}: {each.message}" for name, each in failures.items())
 
 
-def _fleet_file(contexts: Mapping[str, str], *, is_whole: bool) -> bytes:
+def _fleet_file_content(contexts: Mapping[str, str], *, is_whole: bool) -> bytes:
     """Return the settings of a fleet: the contexts of its clusters; ``is_whole`` if the system's namespaces are its."""
-    spec = {"clusters": list(_context_fields(contexts))} | ({"skippedNamespaces": []} if is_whole else {})
+    spec = {"clusters": list(_contexts_as_settings(contexts))} | ({"skippedNamespaces": []} if is_whole else {})
     metadata = {"name": "default"}
     return emit({"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet", "metadata": metadata, "spec": spec})
 
 
-def _context_fields(contexts: Mapping[str, str]) -> Iterable[Mapping[str, str]]:
+def _contexts_as_settings(contexts: Mapping[str, str]) -> Iterable[Mapping[str, str]]:
     for name, context in sorted(contexts.items()):
         yield {"name": name} | ({"context": context} if context != name else {})

@@ -30,7 +30,7 @@ from render.interpretation.removal import take_out
 from render.model import Manifest, ObjectRef, as_mapping
 from render.words import counted
 
-from .importing import Import, members_among, report_of
+from .importing import Import, labels_of_clusters_among, report_lines_of_conversion
 
 _NOT_READ: Mapping[str, str] = {
     **KINDS_LEFT_OUT,
@@ -54,35 +54,35 @@ class HubReading(Struct, frozen=True, kw_only=True):
             reach=self.reach,
             skipped_kinds=_NOT_READ,
             metadata_kinds=METADATA_ALONE,
-            is_wanted=_is_stored,
+            is_wanted=_is_kind_stored,
         )
 
 
-def _is_stored(resource: Resource) -> bool:
+def _is_kind_stored(resource: Resource) -> bool:
     return resource.group not in _VIRTUAL_GROUPS
 
 
-def imported_hub(reading: HubReading) -> Import:
+def import_of_control_plane(reading: HubReading) -> Import:
     """Read a control plane and convert what it propagates; ClusterError where it cannot be read."""
     read = read_clusters([reading.context], reading.options())[reading.context]
     if isinstance(read, Failure):
         raise ClusterError(f"{reading.context} cannot be read: {read.message}", hint=read.hint)
-    federation = _federation(reading, read)
+    federation = _federation_with_counts(reading, read)
     documents = [Placed(manifest=each, origin=reading.context) for each in read.objects]
     left: list[Left] = []
     if federation is KARMADA:
-        documents, left = _propagated_and_left(documents)
-    conversion = federation.convert(documents, members_among(documents)).without_secrets()
-    conversion = replace(conversion, left=(*conversion.left, *left, *_kinds_not_listed(read)), others=0)
+        documents, left = _propagated_and_other_objects(documents)
+    conversion = federation.convert(documents, labels_of_clusters_among(documents)).without_secrets()
+    conversion = replace(conversion, left=(*conversion.left, *left, *_unlisted_kinds_as_left(read)), others=0)
     return Import(
         system=federation.title,
         files=files_of(_without_hub_fields(conversion)),
-        lines=report_of(conversion),
-        facts=dict(_facts_known(documents)),
+        lines=report_lines_of_conversion(conversion),
+        facts=dict(_facts_of_karmada_clusters(documents)),
     )
 
 
-def _facts_known(documents: Iterable[Placed]) -> Iterator[tuple[str, ClusterFacts]]:
+def _facts_of_karmada_clusters(documents: Iterable[Placed]) -> Iterator[tuple[str, ClusterFacts]]:
     """Yield what Karmada's Clusters say of members that passes observe as well: what they serve, and their room."""
     for each in documents:
         if each.kind != "Cluster" or not each.group.startswith("cluster.karmada.io"):
@@ -98,7 +98,7 @@ def _facts_known(documents: Iterable[Placed]) -> Iterator[tuple[str, ClusterFact
             yield facts.name, facts
 
 
-def _federation(reading: HubReading, read: WholeCluster) -> Federation:
+def _federation_with_counts(reading: HubReading, read: WholeCluster) -> Federation:
     if reading.system is not None:
         return named(reading.system)
     found = found_in(read.objects)
@@ -110,13 +110,13 @@ def _federation(reading: HubReading, read: WholeCluster) -> Federation:
     raise ConfigError(f"{reading.context} holds {what}", hint=hint)
 
 
-def _propagated_and_left(documents: Sequence[Placed]) -> tuple[list[Placed], list[Left]]:
+def _propagated_and_other_objects(documents: Sequence[Placed]) -> tuple[list[Placed], list[Left]]:
     """Return Karmada's own documents and those that it propagates, and how many of each kind it does not."""
     is_propagated = propagation_of([each.manifest for each in documents])
     kept: list[Placed] = []
     left: Counter[tuple[str, str]] = Counter()
     for each in documents:
-        if KARMADA.is_its(each.manifest) or is_propagated(each.manifest) or _is_space(each.manifest):
+        if KARMADA.is_its(each.manifest) or is_propagated(each.manifest) or _is_namespace(each.manifest):
             kept.append(each)
         else:
             left[ObjectRef.of(each.manifest).group_kind, each.origin] += 1
@@ -126,7 +126,7 @@ def _propagated_and_left(documents: Sequence[Placed]) -> tuple[list[Placed], lis
     ]
 
 
-def _is_space(manifest: Manifest) -> bool:
+def _is_namespace(manifest: Manifest) -> bool:
     """Say whether an object is a Namespace, which Karmada sends to every cluster."""
     return ObjectRef.of(manifest).group_kind == "Namespace"
 
@@ -139,25 +139,25 @@ def _without_hub_fields(conversion: Conversion) -> Conversion:
             each if KARMADA.is_its(each.manifest) else replace(each, manifest=without_filled_in(each.manifest))
             for each in conversion.kept
         ),
-        units=tuple(replace(unit, manifest=_as_members_have_it(unit.manifest)) for unit in conversion.units),
+        units=tuple(replace(unit, manifest=_template_without_hub_fields(unit.manifest)) for unit in conversion.units),
     )
 
 
-def _as_members_have_it(manifest: Manifest) -> Manifest:
+def _template_without_hub_fields(manifest: Manifest) -> Manifest:
     """Return a template without what was filled in, and without a label that only Karmada would ask about."""
     kept = without_filled_in(manifest)
-    if _is_space(manifest):
+    if _is_namespace(manifest):
         take_out(kept, ("metadata", "labels", SKIP_NAMESPACE))
     return kept
 
 
-def _kinds_not_listed(read: WholeCluster) -> Iterator[Left]:
+def _unlisted_kinds_as_left(read: WholeCluster) -> Iterator[Left]:
     for kind, failure in sorted(read.unlisted.items()):
         message = f"it cannot be listed, so that nothing of it is known: {failure.message}"
         yield Left(origin=read.name, subject=kind, remark=refused_remark("not-listed", message))
-    yield from _kinds_left_out(read.skipped, read.name)
+    yield from _left_of_kinds(read.skipped, read.name)
 
 
-def _kinds_left_out(kinds: Iterable[str], origin: str) -> Iterator[Left]:
+def _left_of_kinds(kinds: Iterable[str], origin: str) -> Iterator[Left]:
     for kind in sorted(kinds):
         yield Left(origin=origin, subject=kind, remark=exact("kind-left-out", _NOT_READ[kind]))

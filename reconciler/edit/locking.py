@@ -46,7 +46,7 @@ class LockUpdate(Struct, frozen=True, kw_only=True):
     refused: tuple[UnavailableSource, ...] = ()
 
 
-def sources_of(source: MemberSource) -> LockedFiles:
+def sources_of_work_tree(source: MemberSource) -> LockedFiles:
     """Return the Sources of a work tree; InputError where they, or the lock, cannot be read."""
     locked = source.loaded.locked
     refused = [each for each in source.loaded.blocking if locked is None or each.path == locked.lock.path]
@@ -55,7 +55,7 @@ def sources_of(source: MemberSource) -> LockedFiles:
     return locked
 
 
-def differences(known: LockedFiles) -> tuple[LockChange, ...]:
+def lock_differences(known: LockedFiles) -> tuple[LockChange, ...]:
     """Return how argosy.lock differs from the Sources, without asking anybody."""
     lock, changes = known.lock, list[LockChange]()
     for source in known.sources:
@@ -65,23 +65,27 @@ def differences(known: LockedFiles) -> tuple[LockChange, ...]:
         elif current.spec != source.spec:
             changes.append(LockChange("~", source.name, "changed since it was locked"))
     gone = sorted(lock.sources.keys() - set(known.names))
-    return tuple(sorted([*changes, *(LockChange("-", name, "no Source has this name") for name in gone)], key=_order))
+    return tuple(
+        sorted(
+            [*changes, *(LockChange("-", name, "no Source has this name") for name in gone)], key=_sort_key_of_change
+        )
+    )
 
 
-def new_addresses(source: MemberSource, base: str) -> Mapping[str, tuple[SettingChange, ...]]:
+def addresses_new_since(source: MemberSource, base: str) -> Mapping[str, tuple[SettingChange, ...]]:
     """Return the addresses of argosy.lock that it does not have at another commit, by the names of their Sources."""
     repository = source.repository
     files = repository.snapshot(repository.resolve(base)).files
     before = lock_in(repository, files, load_fleet(files, folder=repository.folder.under, read=repository.read_blobs))
-    lock = sources_of(source).lock
+    lock = sources_of_work_tree(source).lock
     found = {name: lock_changes(before, replace(lock, sources={name: each})) for name, each in lock.sources.items()}
     return {name: changes for name, changes in found.items() if changes}
 
 
 def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]) -> LockUpdate:
     """Resolve what is not locked, or is to be updated (``*``: everything); return what is to be written."""
-    known = sources_of(source)
-    _check_names(known, [name for name in update if name != ALL])
+    known = sources_of_work_tree(source)
+    _refuse_unknown_sources(known, [name for name in update if name != ALL])
     entries, changes, refused = dict[str, LockedSource](), list[LockChange](), list[UnavailableSource]()
     for each in known.sources:
         current = known.lock.sources.get(each.name)
@@ -89,11 +93,11 @@ def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]
             entries[each.name] = current
             continue
         try:
-            entries[each.name] = _resolved_source(each, current, fetcher)
+            entries[each.name] = _resolve_source(each, current, fetcher)
         except UnavailableSource as error:
             refused.append(each.explained(error))
             continue
-        changes += _changes(current, entries[each.name])
+        changes += _lock_changes_of_source(current, entries[each.name])
     gone = [known.lock.sources[name] for name in sorted(known.lock.sources.keys() - set(known.names))]
     changes += (LockChange("-", old.name, old.version) for old in gone)
     lock = replace(known.lock, sources=entries)
@@ -103,25 +107,27 @@ def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]
     for locked in entries.values():
         if locked.vendored and known.lock.sources.get(locked.name) != locked:
             contents |= _vendored_files(source, locked, fetcher.files(locked))
-    return LockUpdate(contents=contents, changes=tuple(sorted(changes, key=_order)), refused=tuple(refused))
+    return LockUpdate(
+        contents=contents, changes=tuple(sorted(changes, key=_sort_key_of_change)), refused=tuple(refused)
+    )
 
 
 def vendored_contents(source: MemberSource, fetcher: Fetcher, names: Collection[str]) -> dict[str, bytes | None]:
     """Return the files that put the content of Sources (none named: of all) into the repository, with the lock."""
-    known = sources_of(source)
-    _check_names(known, names)
+    known = sources_of_work_tree(source)
+    _refuse_unknown_sources(known, names)
     entries, contents = dict(known.lock.sources), dict[str, bytes | None]()
     for name in names or known.names:
         locked = replace(known.locked(name), vendored=f"{VENDOR_FOLDER}/{name}")
-        contents |= _vendored_files(source, locked, _locked_files(known, locked, fetcher))
+        contents |= _vendored_files(source, locked, _files_of_locked_source(known, locked, fetcher))
         entries[name] = locked
     return {**contents, known.lock.path: emitted_lock(replace(known.lock, sources=entries))}
 
 
-def without_vendored(source: MemberSource, names: Collection[str]) -> dict[str, bytes | None]:
+def removal_of_vendored(source: MemberSource, names: Collection[str]) -> dict[str, bytes | None]:
     """Return the changes that take vendored content out of the repository again; the lock stays as exact."""
-    known = sources_of(source)
-    _check_names(known, names)
+    known = sources_of_work_tree(source)
+    _refuse_unknown_sources(known, names)
     entries, contents = dict(known.lock.sources), dict[str, bytes | None]()
     for name in names or known.names:
         locked = known.locked(name)
@@ -133,7 +139,7 @@ def without_vendored(source: MemberSource, names: Collection[str]) -> dict[str, 
     return contents
 
 
-def _locked_files(known: LockedFiles, locked: LockedSource, fetcher: Fetcher) -> Files:
+def _files_of_locked_source(known: LockedFiles, locked: LockedSource, fetcher: Fetcher) -> Files:
     """Return locked files, fetched only where they are neither vendored nor in the cache."""
     try:
         return known.files(locked.name)
@@ -141,12 +147,12 @@ def _locked_files(known: LockedFiles, locked: LockedSource, fetcher: Fetcher) ->
         return fetcher.files(locked)
 
 
-def _resolved_source(source: ExternalSource, current: LockedSource | None, fetcher: Fetcher) -> LockedSource:
+def _resolve_source(source: ExternalSource, current: LockedSource | None, fetcher: Fetcher) -> LockedSource:
     resolved = fetcher.resolved(source)
     return replace(resolved, vendored=current.vendored) if current else resolved
 
 
-def _changes(current: LockedSource | None, locked: LockedSource) -> Iterator[LockChange]:
+def _lock_changes_of_source(current: LockedSource | None, locked: LockedSource) -> Iterator[LockChange]:
     if current is None:
         yield LockChange("+", locked.name, locked.version)
     elif current.version != locked.version:
@@ -159,7 +165,7 @@ def _changes(current: LockedSource | None, locked: LockedSource) -> Iterator[Loc
 
 def _vendored_files(source: MemberSource, locked: LockedSource, files: Files) -> dict[str, bytes | None]:
     """Return the changes that make a vendored folder hold exactly these files."""
-    folder = _folder(source, locked)
+    folder = _vendored_folder(source, locked)
     new: dict[str, bytes | None] = {f"{folder}/{path}": content for path, content in files.items()}
     return {**dict.fromkeys(_vendored_paths(source, locked), None), **new, f"{folder}/{MARKER}": _MARKED}
 
@@ -167,15 +173,15 @@ def _vendored_files(source: MemberSource, locked: LockedSource, files: Files) ->
 def _vendored_paths(source: MemberSource, locked: LockedSource) -> Iterable[str]:
     if not locked.vendored:
         return ()
-    below = f"{_folder(source, locked)}/"
+    below = f"{_vendored_folder(source, locked)}/"
     return (file.path for file in source.files if file.path.startswith(below))
 
 
-def _folder(source: MemberSource, locked: LockedSource) -> str:
+def _vendored_folder(source: MemberSource, locked: LockedSource) -> str:
     return f"{source.home.folder}/{locked.vendored}" if source.home.folder else locked.vendored
 
 
-def _check_names(known: LockedFiles, names: Iterable[str]) -> None:
+def _refuse_unknown_sources(known: LockedFiles, names: Iterable[str]) -> None:
     for name in names:
         if name not in known.names:
             near = nearest(name, known.names)
@@ -183,5 +189,5 @@ def _check_names(known: LockedFiles, names: Iterable[str]) -> None:
             raise UnknownName(f"there is no Source {name!r}", hint=f"did you mean {near!r}?" if near else there)
 
 
-def _order(change: LockChange) -> tuple[str, str]:
+def _sort_key_of_change(change: LockChange) -> tuple[str, str]:
     return change.name, change.sign

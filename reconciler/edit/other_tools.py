@@ -62,18 +62,18 @@ def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str 
 
     ``objects`` are all of the repository, of whose files ``paths`` are all.
     """
-    known = _folders_of_paths(path.removeprefix(base) for path in paths if path.startswith(base))
+    known = _all_folders_above(path.removeprefix(base) for path in paths if path.startswith(base))
     placed = [(path.removeprefix(base), manifest) for path, manifest in objects]
     for group, tool in _TOOL_BY_GROUP.items():
-        deployers = list(_deployers(placed, group, known))
-        environments, others = _environments_of_deployers(deployers)
-        chosen = [each for each in deployers if not _is_below(each.path, others)]
-        folders = _without_entry_points(chosen)
+        deployers = list(_deployers_of_group(placed, group, known))
+        environments, others = _read_and_other_environments(deployers)
+        chosen = [each for each in deployers if not _is_below_any(each.path, others)]
+        folders = _deployed_without_entry_points(chosen)
         if folders:
             return DeployedFolders(
                 tool=tool,
                 folders=folders,
-                entries=_entries_of_deployers(chosen),
+                entries=_entry_folders_of_deployers(chosen),
                 kinds=tuple(sorted({each.manifest["kind"] for each in chosen})),
                 environments=environments,
                 left_out=others,
@@ -81,7 +81,7 @@ def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str 
     return None
 
 
-def _deployers(placed: Collection[Placed], group: str, known: Collection[str]) -> Iterator[_Deployer]:
+def _deployers_of_group(placed: Collection[Placed], group: str, known: Collection[str]) -> Iterator[_Deployer]:
     """Yield the objects of a tool that name folders; artifacts are those of their own folder where it has some."""
     anywhere = dict(_artifacts_of_manifests(manifest for _, manifest in placed))
     for path, manifest in placed:
@@ -95,7 +95,7 @@ def _deployers(placed: Collection[Placed], group: str, known: Collection[str]) -
                 yield _Deployer(path=path, manifest=manifest, folders=folders)
 
 
-def _environments_of_deployers(deployers: Iterable[_Deployer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _read_and_other_environments(deployers: Iterable[_Deployer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the environments to read, and the others: folders in which objects of the same name stand.
 
     One is read of those that have names in common, if possible of the same name everywhere.
@@ -112,36 +112,38 @@ def _environments_of_deployers(deployers: Iterable[_Deployer]) -> tuple[tuple[st
             groups = [*apart, found.union(*(group for group in groups if group not in apart))]
     chosen: list[str] = []
     for group in sorted(sorted(group) for group in groups if group):
-        chosen.append(_chosen_environment(group, {_leaf(each) for each in chosen}))
+        chosen.append(_chosen_environment(group, {_last_folder_name(each) for each in chosen}))
     others = tuple(sorted({each for group in groups for each in group} - {*chosen}))
-    return tuple(each for each in chosen if not _is_below(f"{each}/", others)), others
+    return tuple(each for each in chosen if not _is_below_any(f"{each}/", others)), others
 
 
 def _chosen_environment(environments: Sequence[str], names: Collection[str]) -> str:
     """Return the environment to read: production, else one of these names, else the first."""
-    production = (each for each in environments if _PRODUCTION.search(_leaf(each)))
-    return [*production, *(each for each in environments if _leaf(each) in names), environments[0]][0]
+    production = (each for each in environments if _PRODUCTION.search(_last_folder_name(each)))
+    return [*production, *(each for each in environments if _last_folder_name(each) in names), environments[0]][0]
 
 
-def _leaf(path: str) -> str:
+def _last_folder_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _without_entry_points(deployers: Collection[_Deployer]) -> tuple[str, ...]:
+def _deployed_without_entry_points(deployers: Collection[_Deployer]) -> tuple[str, ...]:
     """Return the folders that are deployed, without those that only hold objects naming others elsewhere."""
     folders = {folder for each in deployers for folder in each.folders}
-    entries = {folder for folder in folders if any(_is_below(each.path, [folder]) for each in deployers)}
+    entries = {folder for folder in folders if any(_is_below_any(each.path, [folder]) for each in deployers)}
     leaves = folders - entries
-    return _outermost_folders(leaves | {each for each in entries if any(_is_below(leaf, [each]) for leaf in leaves)})
+    return _outermost_folders(
+        leaves | {each for each in entries if any(_is_below_any(leaf, [each]) for leaf in leaves)}
+    )
 
 
-def _entries_of_deployers(deployers: Collection[_Deployer]) -> tuple[str, ...]:
+def _entry_folders_of_deployers(deployers: Collection[_Deployer]) -> tuple[str, ...]:
     """Return where the objects stand that nothing else deploys; those that deploy themselves, by that folder."""
     folders = {folder for each in deployers for folder in each.folders}
     themselves = {
-        each for each in folders if any(_is_below(it.path, [each]) and each in it.folders for it in deployers)
+        each for each in folders if any(_is_below_any(it.path, [each]) and each in it.folders for it in deployers)
     }
-    others = {each.path for each in deployers if not _is_below(each.path, folders)}
+    others = {each.path for each in deployers if not _is_below_any(each.path, folders)}
     return _outermost_folders(themselves | {dirname(path) or path for path in others})
 
 
@@ -150,8 +152,8 @@ def _artifacts_of_manifests(manifests: Iterable[Manifest]) -> Iterator[tuple[str
     for manifest in manifests:
         spec = manifest.get("spec")
         if manifest["kind"] == _GENERATOR and isinstance(spec, dict):
-            for artifact in _objects(spec.get("artifacts")):
-                copies = _objects(artifact.get("copy"))
+            for artifact in _mappings_in_list(spec.get("artifacts")):
+                copies = _mappings_in_list(artifact.get("copy"))
                 yield (
                     str(artifact.get("name")),
                     [(_folder_in_place(each.get("to")), _folder_in_place(each.get("from"))) for each in copies],
@@ -175,38 +177,38 @@ def _named_folders(spec: Mapping[str, Any], known: Collection[str], artifacts: M
             for target, origin in copies:
                 if not target or wanted == target or wanted.startswith(f"{target}/"):
                     meant = f"{origin}/{wanted.removeprefix(target).strip('/')}".strip("/")
-                    yield from (folder for folder in known if folder == meant or _is_matched(folder, meant))
+                    yield from (folder for folder in known if folder == meant or _matches_pattern(folder, meant))
 
 
 def _values_with_path(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the values of a spec that have a path: Flux's itself, an Application's sources, a generator's folders."""
     template = spec.get("template")
     inner = template.get("spec") if isinstance(template, dict) else None
-    generators = [each.get("git") for each in _objects(spec.get("generators"))]
-    folders = [each for git in _objects(generators) for each in _objects(git.get("directories"))]
-    sources = _objects([spec.get("source"), *as_list(spec.get("sources"))])
+    generators = [each.get("git") for each in _mappings_in_list(spec.get("generators"))]
+    folders = [each for git in _mappings_in_list(generators) for each in _mappings_in_list(git.get("directories"))]
+    sources = _mappings_in_list([spec.get("source"), *as_list(spec.get("sources"))])
     nested = list(_values_with_path(inner)) if isinstance(inner, dict) else []
     yield from (each for each in (spec, *sources, *folders, *nested) if not each.get("exclude"))
 
 
-def _objects(values: Any) -> list[dict[str, Any]]:
+def _mappings_in_list(values: Any) -> list[dict[str, Any]]:
     return [each for each in as_list(values) if isinstance(each, dict)]
 
 
-def _is_matched(folder: str, pattern: str) -> bool:
+def _matches_pattern(folder: str, pattern: str) -> bool:
     """Say whether a folder is one that a generator's pattern names; ``*`` stands for one step of a path."""
     return "*" in pattern and folder.count("/") == pattern.count("/") and fnmatchcase(folder, pattern)
 
 
-def _folders_of_paths(paths: Iterable[str]) -> frozenset[str]:
+def _all_folders_above(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(path[: match.start()] for path in paths for match in re.finditer("/", path))
 
 
-def _is_below(path: str, folders: Iterable[str]) -> bool:
+def _is_below_any(path: str, folders: Iterable[str]) -> bool:
     return any(path.startswith(f"{folder}/") for folder in folders)
 
 
 def _outermost_folders(folders: Iterable[str]) -> tuple[str, ...]:
     """Return folders without those inside others, sorted."""
     every = sorted(set(folders))
-    return tuple(folder for folder in every if not _is_below(folder, every))
+    return tuple(folder for folder in every if not _is_below_any(folder, every))

@@ -145,10 +145,10 @@ PIPELINES: Mapping[str, Mapping[str, str]] = {
 _PLACES = {"github": "__OWNER__/argosy and __COMMIT__", "gitlab": "the variable ARGOSY_INSTALL"}
 
 
-def places_to_write(hosts: Iterable[str]) -> Iterator[str]:
+def placeholders_to_fill_in(hosts: Iterable[str]) -> Iterator[str]:
     """Yield what a person has to write into the files of these forges: where Argosy is kept, and a commit of it.
 
-    >>> [*places_to_write(["gitlab"])]
+    >>> [*placeholders_to_fill_in(["gitlab"])]
     ['write where you keep Argosy, and its commit, into .gitlab-ci.yml: the variable ARGOSY_INSTALL']
     """
     for host in dict.fromkeys(hosts):

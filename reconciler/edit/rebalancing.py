@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from reconciler.console.log import Log
-from reconciler.names.kinds import named_object, parsed_subject
+from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
 from reconciler.source.desired import Desired
 from render.documents import emit
 from render.errors import ConfigError, ReconcileError
@@ -17,10 +17,10 @@ from .cluster_files import MemberSource, SourceChange, write_change
 _FOLDER = "rebalancers"
 
 
-def named_objects(source: MemberSource, words: Sequence[str], namespace: str) -> tuple[ObjectRef, ...]:
+def refs_named_by_words(source: MemberSource, words: Sequence[str], namespace: str) -> tuple[ObjectRef, ...]:
     """Return the objects that words such as deploy/web mean, sorted; UnknownName for one that is not there."""
     templates = source.loaded.desired.templates
-    return tuple(sorted({named_object(*parsed_subject([word]), namespace, templates) for word in words}))
+    return tuple(sorted({ref_of_named_object(*parse_kind_and_name([word]), namespace, templates) for word in words}))
 
 
 def write_rebalancer(
@@ -30,9 +30,9 @@ def write_rebalancer(
 
     Where the moves cannot be shown, nothing stays written.
     """
-    path, name = _free_path(source)
+    path, name = _free_path_and_name(source)
     change = SourceChange(
-        contents={path: emit(_manifest(name, refs, source.loaded.desired))},
+        contents={path: emit(_rebalancer_manifest(name, refs, source.loaded.desired))},
         subject=f"Rebalance {', '.join(map(str, refs))}" if len(refs) == 1 else f"Rebalance {len(refs)} objects",
     )
     after = source.checked(change.contents).desired
@@ -53,7 +53,7 @@ def write_rebalancer(
     return path
 
 
-def _free_path(source: MemberSource) -> tuple[str, str]:
+def _free_path_and_name(source: MemberSource) -> tuple[str, str]:
     """Return the first path and name that nothing has: rebalance-1, rebalance-2 and so on."""
     taken = {file.path for file in source.files}
     names = {each.name.partition("@")[0] for each in source.loaded.desired.reschedule_requests}
@@ -65,7 +65,7 @@ def _free_path(source: MemberSource) -> tuple[str, str]:
     raise AssertionError("numbers do not end")
 
 
-def _manifest(name: str, refs: Sequence[ObjectRef], desired: Desired) -> Manifest:
+def _rebalancer_manifest(name: str, refs: Sequence[ObjectRef], desired: Desired) -> Manifest:
     version_by_ref = {each.ref: each.api_version for each in desired.templates}
     # The time makes the request another one than an earlier one of the same name, whose file is gone.
     workloads = [

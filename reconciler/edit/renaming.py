@@ -25,8 +25,8 @@ from render.parsing import RENAMED_FROM, former_names
 from render.settings.clusters import OTHERS
 from render.settings.fleet import Fleet
 
-from .cluster_files import Contents, MemberSource, SourceChange, steps_of, write_change
-from .joining import fleet_place, refuse_member
+from .cluster_files import Contents, MemberSource, SourceChange, field_path_steps, write_change
+from .joining import place_of_fleet_settings, refuse_existing_member
 from .leaving import rendered_clusters
 
 
@@ -40,19 +40,19 @@ class Renaming(Struct, frozen=True, kw_only=True):
 def rename_member(source: MemberSource, old: str, new: str, log: Log, *, commit: bool) -> Renaming:
     """Give a member another name in the files of the source."""
     place, path = _place_and_path(source, old, new)
-    contents = source.with_edits(place, _cluster_edits(place, old, new))
+    contents = source.with_edits(place, _edits_of_cluster(place, old, new))
     fields: list[str] = []
     for listing in _policies_of_source(source):
-        edits = tuple(_list_edits(listing.manifest["spec"], old, new))
+        edits = tuple(_edits_of_cluster_lists(listing.manifest["spec"], old, new))
         if edits:
             contents = source.with_edits(listing, edits, onto=contents)
             fields += (_place_of_field(source, listing, edit) for edit in edits)
-    contents = _with_fleet(source, contents, old, new)
+    contents = _contents_with_fleet_file(source, contents, old, new)
     if path != place.file.path:
         contents = {**contents, path: contents[place.file.path], place.file.path: None}
     source.checked(contents)
     write_change(source, SourceChange(contents=contents, subject=f"Rename {old} to {new}"), log, commit=commit)
-    return Renaming(fields=tuple(fields), tests=tuple(_tests_with(source, old)))
+    return Renaming(fields=tuple(fields), tests=tuple(_policy_tests_naming(source, old)))
 
 
 def _place_and_path(source: MemberSource, old: str, new: str) -> tuple[LocatedManifest, str]:
@@ -67,12 +67,12 @@ def _place_and_path(source: MemberSource, old: str, new: str) -> tuple[LocatedMa
     place = source.place_of(old)
     file = PurePosixPath(place.file.path)
     path = str(file.with_stem(new) if file.stem == old else file)
-    refuse_member(source, new, "" if path == place.file.path else path)
-    _refuse_disconnected(source, new)
+    refuse_existing_member(source, new, "" if path == place.file.path else path)
+    _refuse_name_of_disconnected(source, new)
     return place, path
 
 
-def _refuse_disconnected(source: MemberSource, new: str) -> None:
+def _refuse_name_of_disconnected(source: MemberSource, new: str) -> None:
     """Refuse the name of a cluster that left the source and still has a folder in the rendered branch."""
     if new in rendered_clusters(source):
         branch = source.fleet.rendered_branch
@@ -82,7 +82,7 @@ def _refuse_disconnected(source: MemberSource, new: str) -> None:
         )
 
 
-def _cluster_edits(place: LocatedManifest, old: str, new: str) -> tuple[Edit, ...]:
+def _edits_of_cluster(place: LocatedManifest, old: str, new: str) -> tuple[Edit, ...]:
     if fault := cluster_name_fault(new):
         raise ConfigError(f"{new!r} is no name for a cluster: {fault}")
     names = [name for name in (*former_names(place.manifest["metadata"]), old) if name not in {old, new}]
@@ -105,12 +105,12 @@ def _all_manifests(source: MemberSource) -> list[LocatedManifest]:
     return [] if lines is None else [lines.places[key] for key in sorted(lines.places)]
 
 
-def _list_edits(spec: Any, old: str, new: str) -> Iterator[Edit]:
+def _edits_of_cluster_lists(spec: Any, old: str, new: str) -> Iterator[Edit]:
     """Yield the edits of the lists of clusters in a policy."""
     for path, names in lists_of_clusters(spec, "spec"):
         for index, name in enumerate(names):
             if name == old:
-                yield Edit((*steps_of(path), index), new)
+                yield Edit((*field_path_steps(path), index), new)
 
 
 def _place_of_field(source: MemberSource, place: LocatedManifest, edit: Edit) -> str:
@@ -119,18 +119,18 @@ def _place_of_field(source: MemberSource, place: LocatedManifest, edit: Edit) ->
     return f"{place.file.path}:{source.line_of(place, field)}: {field}"
 
 
-def _with_fleet(source: MemberSource, contents: Contents, old: str, new: str) -> Contents:
+def _contents_with_fleet_file(source: MemberSource, contents: Contents, old: str, new: str) -> Contents:
     """Return the changed files with argosy.yaml: it names the member anew, and a context that had its name."""
     path = source.home.path
     content = contents.get(path) or (source.content(path) if path else None)
     if content is None:
         return contents
-    place = fleet_place(source, path, content)
-    edits = tuple(_fleet_edits(source.fleet, place.manifest.get("spec") or {}, old, new))
+    place = place_of_fleet_settings(source, path, content)
+    edits = tuple(_edits_of_fleet(source.fleet, place.manifest.get("spec") or {}, old, new))
     return source.with_edits(place, edits, contents) if edits else contents
 
 
-def _fleet_edits(fleet: Fleet, spec: Any, old: str, new: str) -> Iterator[Edit]:
+def _edits_of_fleet(fleet: Fleet, spec: Any, old: str, new: str) -> Iterator[Edit]:
     listed = [access.name for access in fleet.clusters]
     if old in listed:
         index = listed.index(old)
@@ -146,16 +146,16 @@ def _fleet_edits(fleet: Fleet, spec: Any, old: str, new: str) -> Iterator[Edit]:
                 yield Edit(("spec", "movementGuard", "pinned", number, "clusters", index), new)
 
 
-def _tests_with(source: MemberSource, name: str) -> Iterator[str]:
+def _policy_tests_naming(source: MemberSource, name: str) -> Iterator[str]:
     """Yield the PolicyTests that name a cluster, as a value or as a key."""
     for place in _all_manifests(source):
         manifest = place.manifest
         is_test = manifest["kind"] == POLICY_TEST and group_of(manifest["apiVersion"]) == ARGOSY_GROUP
-        if is_test and _mentions(manifest.get("spec"), name):
+        if is_test and _mentions_name(manifest.get("spec"), name):
             yield f"{place.file.path}:{source.line_of(place)}"
 
 
-def _mentions(value: Any, name: str) -> bool:
+def _mentions_name(value: Any, name: str) -> bool:
     if isinstance(value, dict):
-        return name in value or any(_mentions(each, name) for each in value.values())
-    return any(_mentions(each, name) for each in value) if isinstance(value, list) else bool(value == name)
+        return name in value or any(_mentions_name(each, name) for each in value.values())
+    return any(_mentions_name(each, name) for each in value) if isinstance(value, list) else bool(value == name)

@@ -18,7 +18,7 @@ from .model import (
     IgnoredField,
     RenderedPlace,
     Stage,
-    emitted_name,
+    name_fit_for_label,
 )
 
 _API_VERSION = "argoproj.io/v1alpha1"
@@ -55,7 +55,7 @@ def argocd_objects(trees: Iterable[ClusterTree], options: EmissionOptions) -> Em
         return Emission(files=(), notes=notes)
     return Emission(
         files=(("applicationset.yaml", (_application_set(listed, options),)),),
-        notes=(*notes, *_shared_rules(listed)),
+        notes=(*notes, *_notes_on_shared_ignore_rules(listed)),
     )
 
 
@@ -63,11 +63,11 @@ def _applications_of_tree(tree: ClusterTree, options: EmissionOptions) -> Iterat
     patterns = _patterns_of_trees([tree])
     for stage in _stages_of_patterns(patterns):
         is_here = options.placing is Placing.MEMBER
-        spec = _spec_of_place(tree.place, _ignored_differences(tree.ignored), options)
+        spec = _common_application_spec(tree.place, _ignored_differences(tree.ignored), options)
         spec["source"] |= {"path": tree.place.folder or ".", "directory": _directory_of_stage(stage, patterns)}
         spec["destination"] = {"server": _HERE} if is_here else {"name": tree.cluster}
         spec["syncPolicy"] |= {"automated": {"prune": stage is not Stage.KEPT, "selfHeal": True}}
-        metadata = _metadata(_name(options.prefix, tree.cluster, stage), options)
+        metadata = _application_metadata(_application_name(options.prefix, tree.cluster, stage), options)
         metadata["labels"] = {_CLUSTER: tree.cluster, _STAGE: stage.value}
         metadata["annotations"] = {_WAVE: _WAVES[stage]}
         yield {"apiVersion": _API_VERSION, "kind": "Application", "metadata": metadata, "spec": spec}
@@ -82,7 +82,7 @@ def _application_set(trees: list[ClusterTree], options: EmissionOptions) -> Mani
     elements = [_element_of_stage(stage, patterns) for stage in _stages_of_patterns(patterns)]
     folders = [{"path": "clusters/*"}]
     git = {"repoURL": place.address, "revision": place.branch, "directories": folders}
-    spec = _spec_of_place(
+    spec = _common_application_spec(
         place, _ignored_differences(sorted({field for tree in trees for field in tree.ignored})), options
     )
     spec["source"]["path"] = "{{ .path.path }}"
@@ -95,7 +95,7 @@ def _application_set(trees: list[ClusterTree], options: EmissionOptions) -> Mani
     return {
         "apiVersion": _API_VERSION,
         "kind": "ApplicationSet",
-        "metadata": _metadata(options.prefix, options),
+        "metadata": _application_metadata(options.prefix, options),
         "spec": {
             "goTemplate": True,
             "goTemplateOptions": ["missingkey=error"],
@@ -124,13 +124,15 @@ def _patterns_of_trees(trees: Iterable[ClusterTree]) -> dict[Stage, tuple[str, .
     """Return the files of trees that do not belong to the common part, as patterns below a cluster's folder."""
     found: dict[Stage, set[str]] = {Stage.KEPT: set(), Stage.INTERCEPTORS: set()}
     for tree in trees:
-        found[Stage.KEPT] |= {f"*/{_folder(*each)}/*" for each in tree.kept_kinds}
+        found[Stage.KEPT] |= {f"*/{_stage_folder_pattern(*each)}/*" for each in tree.kept_kinds}
         found[Stage.KEPT] |= {"/".join(object_path(ref)) for _, ref in tree.kept}
-        found[Stage.INTERCEPTORS] |= {f"{CLUSTER_SCOPED}/{_folder(*each)}/*" for each in tree.interceptors}
+        found[Stage.INTERCEPTORS] |= {
+            f"{CLUSTER_SCOPED}/{_stage_folder_pattern(*each)}/*" for each in tree.interceptors
+        }
     return {stage: tuple(sorted(patterns)) for stage, patterns in found.items() if patterns}
 
 
-def _folder(api_version: str, kind: str) -> str:
+def _stage_folder_pattern(api_version: str, kind: str) -> str:
     return kind_folder(ObjectRef(api_version.rpartition("/")[0], kind, "", ""))
 
 
@@ -141,16 +143,18 @@ def _stages_of_patterns(patterns: Mapping[Stage, tuple[str, ...]]) -> tuple[Stag
 def _directory_of_stage(stage: Stage, patterns: Mapping[Stage, tuple[str, ...]]) -> dict[str, Any]:
     """Return the files of one part: those that its patterns name, or all that no other part's do."""
     if stage is not Stage.OBJECTS:
-        return {"recurse": True, "include": _pattern_of_either(patterns[stage])}
+        return {"recurse": True, "include": _glob_of_alternatives(patterns[stage])}
     others = sorted(pattern for each in patterns.values() for pattern in each)
-    return {"recurse": True, **({"exclude": _pattern_of_either(others)} if others else {})}
+    return {"recurse": True, **({"exclude": _glob_of_alternatives(others)} if others else {})}
 
 
-def _pattern_of_either(patterns: Iterable[str]) -> str:
+def _glob_of_alternatives(patterns: Iterable[str]) -> str:
     return f"{{{','.join(patterns)}}}"
 
 
-def _spec_of_place(place: RenderedPlace, ignored: list[dict[str, Any]], options: EmissionOptions) -> dict[str, Any]:
+def _common_application_spec(
+    place: RenderedPlace, ignored: list[dict[str, Any]], options: EmissionOptions
+) -> dict[str, Any]:
     """Return what every Application has in common."""
     return {
         "project": options.project,
@@ -167,15 +171,15 @@ def _ignored_differences(fields: Iterable[IgnoredField]) -> list[dict[str, Any]]
     pointers: dict[ObjectRef, list[str]] = {}
     for field in fields:
         pointers.setdefault(field.ref, []).append(field.pointer)
-    return [_ignored_of(ref, found) for ref, found in pointers.items()]
+    return [_ignored_difference_of_object(ref, found) for ref, found in pointers.items()]
 
 
-def _ignored_of(ref: ObjectRef, pointers: list[str]) -> dict[str, Any]:
+def _ignored_difference_of_object(ref: ObjectRef, pointers: list[str]) -> dict[str, Any]:
     named = {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
     return {**{key: value for key, value in named.items() if value}, "jsonPointers": pointers}
 
 
-def _shared_rules(trees: list[ClusterTree]) -> Iterator[str]:
+def _notes_on_shared_ignore_rules(trees: list[ClusterTree]) -> Iterator[str]:
     """Yield a note for each field that one ApplicationSet leaves to others in clusters where nobody writes it."""
     clusters: dict[IgnoredField, list[str]] = {}
     for tree in trees:
@@ -189,9 +193,9 @@ def _shared_rules(trees: list[ClusterTree]) -> Iterator[str]:
             )
 
 
-def _name(prefix: str, cluster: str, stage: Stage) -> str:
-    return emitted_name(prefix, cluster, "" if stage is Stage.OBJECTS else stage.value)
+def _application_name(prefix: str, cluster: str, stage: Stage) -> str:
+    return name_fit_for_label(prefix, cluster, "" if stage is Stage.OBJECTS else stage.value)
 
 
-def _metadata(name: str, options: EmissionOptions) -> dict[str, Any]:
+def _application_metadata(name: str, options: EmissionOptions) -> dict[str, Any]:
     return {"name": name, "namespace": options.namespace or _NAMESPACE}

@@ -15,7 +15,7 @@ from render.layout import CLUSTER_SCOPED, kind_folder
 from render.model import Manifest, ObjectRef
 from render.settings.emission import Placing
 
-from .model import ClusterTree, Emission, EmissionOptions, RenderedPlace, emitted_name
+from .model import ClusterTree, Emission, EmissionOptions, RenderedPlace, name_fit_for_label
 
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
@@ -31,7 +31,7 @@ def flux_objects(trees: Iterable[ClusterTree], options: EmissionOptions) -> Emis
     files: list[tuple[str, tuple[Manifest, ...]]] = []
     notes: list[str] = []
     for tree in sorted(trees, key=lambda tree: tree.cluster):
-        source = _repository_of_place(tree.place, options)
+        source = _git_repository_of_place(tree.place, options)
         kustomizations = tuple(_kustomizations_of_tree(tree, options))
         if options.placing is Placing.MEMBER:
             files.append((f"{tree.cluster}.yaml", (source, *kustomizations)))
@@ -42,7 +42,7 @@ def flux_objects(trees: Iterable[ClusterTree], options: EmissionOptions) -> Emis
     return Emission(files=tuple(files), notes=tuple(notes))
 
 
-def _repository_of_place(place: RenderedPlace, options: EmissionOptions) -> Manifest:
+def _git_repository_of_place(place: RenderedPlace, options: EmissionOptions) -> Manifest:
     """Return the source. Flux leaves out files with names such as ``cloudbuild.yaml`` unless it is told otherwise."""
     spec: dict[str, Any] = {"interval": options.interval, "url": place.address, "ref": {"branch": place.branch}}
     if options.git_secret:
@@ -57,15 +57,15 @@ def _repository_of_place(place: RenderedPlace, options: EmissionOptions) -> Mani
 
 
 def _kustomizations_of_tree(tree: ClusterTree, options: EmissionOptions) -> Iterator[Manifest]:
-    name = emitted_name(options.prefix, tree.cluster)
-    patches = [*_left_out(tree), *_patches_that_keep_objects(tree)]
+    name = name_fit_for_label(options.prefix, tree.cluster)
+    patches = [*_patches_that_leave_out_objects(tree), *_patches_that_keep_objects(tree)]
     spec = _spec_of_tree(tree, tree.place.folder, options) | ({"patches": patches} if patches else {})
     yield _kustomization(name, tree, spec, options)
     for api_version, kind in tree.interceptors:
         folder = kind_folder(ObjectRef(api_version.rpartition("/")[0], kind, "", ""))
         path = "/".join(filter(None, (tree.place.folder, CLUSTER_SCOPED, folder)))
         later = {**_spec_of_tree(tree, path, options), "dependsOn": [{"name": name}]}
-        yield _kustomization(emitted_name(name, kind.lower()), tree, later, options)
+        yield _kustomization(name_fit_for_label(name, kind.lower()), tree, later, options)
 
 
 def _kustomization(name: str, tree: ClusterTree, spec: Mapping[str, Any], options: EmissionOptions) -> Manifest:
@@ -91,37 +91,39 @@ def _spec_of_tree(tree: ClusterTree, path: str, options: EmissionOptions) -> dic
         spec["kubeConfig"] = {"secretRef": {"name": secret}}
     if tree.is_encrypted and options.decryption_secret:
         spec["decryption"] = {"provider": "sops", "secretRef": {"name": options.decryption_secret}}
-    rules = list(_ignore_rules(tree))
+    rules = list(_ignore_rules_of_tree(tree))
     return {**spec, "ignore": rules} if rules else spec
 
 
-def _ignore_rules(tree: ClusterTree) -> Iterator[dict[str, Any]]:
+def _ignore_rules_of_tree(tree: ClusterTree) -> Iterator[dict[str, Any]]:
     paths: dict[ObjectRef, list[str]] = {}
     for field in tree.ignored:
         paths.setdefault(field.ref, []).append(field.pointer)
     for ref, pointers in paths.items():
-        yield {"paths": pointers, "target": _target(ref)}
+        yield {"paths": pointers, "target": _selector_of_object(ref)}
 
 
-def _target(ref: ObjectRef) -> dict[str, str]:
+def _selector_of_object(ref: ObjectRef) -> dict[str, str]:
     """Return a selector of one object; its parts are regular expressions."""
     named = {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
     return {key: value.replace(".", r"\.") for key, value in named.items() if value}
 
 
-def _left_out(tree: ClusterTree) -> Iterator[dict[str, Any]]:
+def _patches_that_leave_out_objects(tree: ClusterTree) -> Iterator[dict[str, Any]]:
     for api_version, kind in tree.interceptors:
-        yield _patch(api_version, kind, {"$patch": "delete"}, {})
+        yield _patch_of_kind(api_version, kind, {"$patch": "delete"}, {})
 
 
 def _patches_that_keep_objects(tree: ClusterTree) -> Iterator[dict[str, Any]]:
     for api_version, kind in tree.kept_kinds:
-        yield _patch(api_version, kind, {}, _KEPT)
+        yield _patch_of_kind(api_version, kind, {}, _KEPT)
     for api_version, ref in tree.kept:
-        yield {**_patch(api_version, ref.kind, {}, _KEPT), "target": _target(ref)}
+        yield {**_patch_of_kind(api_version, ref.kind, {}, _KEPT), "target": _selector_of_object(ref)}
 
 
-def _patch(api_version: str, kind: str, words: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+def _patch_of_kind(
+    api_version: str, kind: str, words: Mapping[str, Any], annotations: Mapping[str, str]
+) -> dict[str, Any]:
     """Return a patch of all objects of a kind, which has to name one all the same."""
     metadata = {"name": "any", **({"annotations": dict(annotations)} if annotations else {})}
     text = emit({**words, "apiVersion": api_version, "kind": kind, "metadata": metadata}).decode()

@@ -42,12 +42,12 @@ def karmada_objects(desired: Desired, documents: Iterable[Manifest]) -> Emission
         "policies.yaml": policies,
     }
     return Emission(
-        files=tuple((path, tuple(sorted(found, key=_order_of_manifest))) for path, found in files.items() if found),
-        notes=(*_settings_notes(fleet), *_template_notes(desired.templates)),
+        files=tuple((path, tuple(sorted(found, key=_sort_key_of_manifest))) for path, found in files.items() if found),
+        notes=(*_notes_on_settings(fleet), *_notes_on_templates(desired.templates)),
     )
 
 
-def _order_of_manifest(manifest: Manifest) -> tuple[str, ObjectRef]:
+def _sort_key_of_manifest(manifest: Manifest) -> tuple[str, ObjectRef]:
     return str(manifest["kind"]), ObjectRef.of(manifest)
 
 
@@ -72,13 +72,13 @@ def _manifest_of_template(template: Template) -> Manifest:
     return {**template.manifest, "spec": spec}
 
 
-def _settings_notes(fleet: Fleet) -> Iterator[str]:
+def _notes_on_settings(fleet: Fleet) -> Iterator[str]:
     """Yield a line for each setting of argosy.yaml that decides something, and is not what Karmada does by default."""
     default = parse_fleet({"spec": {"compatibility": "Karmada"} if fleet.is_karmada_compatible else {}})
-    yield from _section_notes(fleet, default, "spec")
+    yield from _notes_on_section(fleet, default, "spec")
 
 
-def _section_notes(section: Struct, default: Struct, path: str) -> Iterator[str]:
+def _notes_on_section(section: Struct, default: Struct, path: str) -> Iterator[str]:
     """Yield the lines of a section: one for each field that has something to say, with all that is below it."""
     for field in setting_fields(type(section)):
         here = f"{path}.{field.setting.name}".rstrip(".")
@@ -88,12 +88,12 @@ def _section_notes(section: Struct, default: Struct, path: str) -> Iterator[str]
             field.setting.in_karmada,
         )
         if value != usual and why is None:
-            yield from _section_notes(value, usual, here)
+            yield from _notes_on_section(value, usual, here)
         elif value != usual and why != NOT_DECIDED_BY_IT:
             yield f"{here} of argosy.yaml has no object of its own: {why}"
 
 
-def _template_notes(templates: Iterable[Template]) -> Iterator[str]:
+def _notes_on_templates(templates: Iterable[Template]) -> Iterator[str]:
     for template in templates:
         if template.text:
             yield f"{template.ref} is left out: SOPS encrypted it, and Karmada decrypts nothing"

@@ -54,7 +54,7 @@ def committed_files(
     objects = {name: tuple(_objects_of_tree_id(tree_id, rendered, known)) for name, tree_id in sorted(clusters.items())}
     rules = TreeRules(fields=fleet.field_rules, preserved=frozenset(preserved))
     for settings in fleet.emit:
-        options = _options_of_settings(settings, fleet)
+        options = _emission_options(settings, fleet)
         trees = [
             cluster_tree(name, found, rendered_place(fleet, name, settings.repository, options), rules)
             for name, found in objects.items()
@@ -75,7 +75,7 @@ def _objects_of_tree_id(
         yield DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest, encrypted=encrypted)
 
 
-def _options_of_settings(settings: EmissionSettings, fleet: Fleet) -> EmissionOptions:
+def _emission_options(settings: EmissionSettings, fleet: Fleet) -> EmissionOptions:
     """Return the choices of argosy.yaml; what it leaves out is as ``argosy emit`` has it."""
     said: dict[str, Any] = {
         name: getattr(settings, name)

@@ -96,10 +96,10 @@ def file_contents(emission: Emission) -> Iterator[tuple[str, bytes]]:
         yield path, b"---\n".join(map(emit, manifests))
 
 
-def emitted_name(*parts: str) -> str:
+def name_fit_for_label(*parts: str) -> str:
     """Return a name that may also be the value of a label: one that is too long is cut and ends in a hash.
 
-    >>> emitted_name("argosy", "member1"), len(emitted_name("argosy", "m" * 80))
+    >>> name_fit_for_label("argosy", "member1"), len(name_fit_for_label("argosy", "m" * 80))
     ('argosy-member1', 63)
     """
     name = "-".join(filter(None, parts))

@@ -90,10 +90,10 @@ def parse_tool_reports(
     by_cluster: dict[str, list[PartReport]] = {}
     found, wanted = list(objects), frozenset(branches)
     for each in found:
-        cluster = _text(_at(each, "metadata", "labels", CLUSTER_LABEL))
-        if cluster and _is_ours(deployer, each, wanted, prefix):
+        cluster = _text_or_empty(_value_at(each, "metadata", "labels", CLUSTER_LABEL))
+        if cluster and _delivers_our_branch(deployer, each, wanted, prefix):
             by_cluster.setdefault(cluster, []).append(_PART_OF[deployer](each))
-    fault = _source_fault(found, prefix)
+    fault = _fault_of_flux_source(found, prefix)
     return [
         ToolReport(
             cluster=name,
@@ -105,49 +105,51 @@ def parse_tool_reports(
     ]
 
 
-def _is_ours(deployer: Deployer, found: Manifest, branches: frozenset[str], prefix: str) -> bool:
+def _delivers_our_branch(deployer: Deployer, found: Manifest, branches: frozenset[str], prefix: str) -> bool:
     if deployer is Deployer.FLUX:
-        return found.get("kind") == "Kustomization" and _at(found, "spec", "sourceRef", "name") == prefix
-    return found.get("kind") == "Application" and _at(found, "spec", "source", "targetRevision") in branches
+        return found.get("kind") == "Kustomization" and _value_at(found, "spec", "sourceRef", "name") == prefix
+    return found.get("kind") == "Application" and _value_at(found, "spec", "source", "targetRevision") in branches
 
 
-def _source_fault(objects: Iterable[Manifest], prefix: str) -> tuple[str, str]:
+def _fault_of_flux_source(objects: Iterable[Manifest], prefix: str) -> tuple[str, str]:
     """Return why Flux cannot read the branch; empty texts where it can, and for Argo CD, whose Applications say so."""
     for each in objects:
-        if each.get("kind") == "GitRepository" and _at(each, "metadata", "name") == prefix:
-            ready = _condition(each, "Ready")
+        if each.get("kind") == "GitRepository" and _value_at(each, "metadata", "name") == prefix:
+            ready = _condition_of_type(each, "Ready")
             if ready.get("status") == "False":
-                return _text(ready.get("reason")) or "SourceFailed", _text(ready.get("message"))
+                return _text_or_empty(ready.get("reason")) or "SourceFailed", _text_or_empty(ready.get("message"))
     return "", ""
 
 
-def _flux_part(found: Manifest) -> PartReport:
+def _part_of_kustomization(found: Manifest) -> PartReport:
     """Return what a Kustomization tells: it names a commit as applied once all that it applied is healthy."""
-    ready, status = _condition(found, "Ready"), as_mapping(found.get("status"))
-    part = PartReport(name=_name(found), heard=_newest_time(_times_of_flux(status)))
+    ready, status = _condition_of_type(found, "Ready"), as_mapping(found.get("status"))
+    part = PartReport(name=_name_of_manifest(found), heard=_newest_time(_times_in_flux_status(status)))
     applied, attempted = (
         _commit_of_revision(status.get(key)) for key in ("lastAppliedRevision", "lastAttemptedRevision")
     )
-    is_stale = _number(_at(found, "metadata", "generation")) > _number(ready.get("observedGeneration"))
-    if _at(found, "spec", "suspend") is True:
+    is_stale = _number_or_zero(_value_at(found, "metadata", "generation")) > _number_or_zero(
+        ready.get("observedGeneration")
+    )
+    if _value_at(found, "spec", "suspend") is True:
         message = "its Kustomization is suspended"
-        return _part_with_outcome(part, applied, INCOMPLETE, message, _inventory_of_status(status, "", ""))
+        return _part_with_outcome(part, applied, INCOMPLETE, message, _objects_in_flux_inventory(status, "", ""))
     if is_stale or str(ready.get("status")) not in {"True", "False"}:
         return part
-    reason, message = _text(ready.get("reason")), _text(ready.get("message"))
+    reason, message = _text_or_empty(ready.get("reason")), _text_or_empty(ready.get("message"))
     if ready["status"] == "True":
-        return _part_with_outcome(part, applied, CONVERGED, "", _inventory_of_status(status, _HEALTHY, ""))
+        return _part_with_outcome(part, applied, CONVERGED, "", _objects_in_flux_inventory(status, _HEALTHY, ""))
     if reason == "HealthCheckFailed":
-        return _part_with_outcome(part, attempted, CONVERGED, "", _inventory_of_status(status, "", message))
+        return _part_with_outcome(part, attempted, CONVERGED, "", _objects_in_flux_inventory(status, "", message))
     is_applied = reason in {"ReconciliationFailed", "PruneFailed", "DependencyNotReady"}
     outcome = INCOMPLETE if is_applied else reason or "NotReady"
-    return _part_with_outcome(part, attempted or applied, outcome, message, _inventory_of_status(status, "", ""))
+    return _part_with_outcome(part, attempted or applied, outcome, message, _objects_in_flux_inventory(status, "", ""))
 
 
-def _inventory_of_status(status: Manifest, health: str, message: str) -> Iterator[ReportedObject]:
+def _objects_in_flux_inventory(status: Manifest, health: str, message: str) -> Iterator[ReportedObject]:
     """Yield the objects that Flux has applied; ``message`` names those that are not healthy."""
-    for entry in as_list(_at(status, "inventory", "entries")):
-        parts = _text(as_mapping(entry).get("id")).split("_", 1)
+    for entry in as_list(_value_at(status, "inventory", "entries")):
+        parts = _text_or_empty(as_mapping(entry).get("id")).split("_", 1)
         name, *rest = parts[1].rsplit("_", 2) if len(parts) == 2 else ("",)
         if len(rest) != 2:
             continue
@@ -156,38 +158,40 @@ def _inventory_of_status(status: Manifest, health: str, message: str) -> Iterato
         is_named = "/".join(filter(None, (ref.kind, ref.namespace, ref.name))) + " " in message
         yield ReportedObject(
             ref=ref,
-            version=_text(as_mapping(entry).get("v")),
+            version=_text_or_empty(as_mapping(entry).get("v")),
             health="Unhealthy" if is_named else health,
             message="its health check failed" if is_named else "",
         )
 
 
-def _times_of_flux(status: Manifest) -> Iterator[Any]:
+def _times_in_flux_status(status: Manifest) -> Iterator[Any]:
     yield from (as_mapping(each).get("lastTransitionTime") for each in as_list(status.get("conditions")))
     yield from (as_mapping(each).get("lastReconciled") for each in as_list(status.get("history")))
 
 
-def _argo_part(found: Manifest) -> PartReport:
+def _part_of_application(found: Manifest) -> PartReport:
     """Return what an Application tells, by what it compared last and by its last operation."""
     status = as_mapping(found.get("status"))
     operation, sync = as_mapping(status.get("operationState")), as_mapping(status.get("sync"))
     times = (status.get("reconciledAt"), operation.get("finishedAt"))
-    part = PartReport(name=_name(found), heard=_newest_time(times))
+    part = PartReport(name=_name_of_manifest(found), heard=_newest_time(times))
     compared, last = (
         _commit_of_revision(sync.get("revision")),
-        _commit_of_revision(_at(operation, "syncResult", "revision")),
+        _commit_of_revision(_value_at(operation, "syncResult", "revision")),
     )
-    objects = tuple(_argo_objects(status, operation))
-    if sync.get("status") == "Synced" or _is_only_kept(found, status):
+    objects = tuple(_objects_of_application(status, operation))
+    if sync.get("status") == "Synced" or _differs_only_by_unpruned(found, status):
         return _part_with_outcome(part, compared, CONVERGED, "", objects)
     errors = (as_mapping(each) for each in as_list(status.get("conditions")))
-    error = next((each for each in errors if _text(each.get("type")).endswith("Error")), {})
+    error = next((each for each in errors if _text_or_empty(each.get("type")).endswith("Error")), {})
     if sync.get("status") != "OutOfSync":
-        return _part_with_outcome(part, compared, _text(error.get("type")), _text(error.get("message")), objects)
+        return _part_with_outcome(
+            part, compared, _text_or_empty(error.get("type")), _text_or_empty(error.get("message")), objects
+        )
     # One that is tried again without end is told as running; how often it was says that it failed.
-    is_failed = str(operation.get("phase")) in {"Failed", "Error"} or _number(operation.get("retryCount")) > 0
+    is_failed = str(operation.get("phase")) in {"Failed", "Error"} or _number_or_zero(operation.get("retryCount")) > 0
     if is_failed and last == compared and operation.get("phase") != "Succeeded":
-        return _part_with_outcome(part, compared, INCOMPLETE, _text(operation.get("message")), objects)
+        return _part_with_outcome(part, compared, INCOMPLETE, _text_or_empty(operation.get("message")), objects)
     if operation.get("phase") == "Succeeded" and last == compared:
         unequal = sum(not each.is_applied for each in objects)
         return _part_with_outcome(
@@ -196,38 +200,40 @@ def _argo_part(found: Manifest) -> PartReport:
     return part
 
 
-def _is_only_kept(found: Manifest, status: Manifest) -> bool:
+def _differs_only_by_unpruned(found: Manifest, status: Manifest) -> bool:
     """Return whether all that differs is what has left the folder, and this Application prunes nothing."""
     differs = [each for each in map(as_mapping, as_list(status.get("resources"))) if each.get("status") != "Synced"]
-    is_kept = _at(found, "spec", "syncPolicy", "automated", "prune") is False
+    is_kept = _value_at(found, "spec", "syncPolicy", "automated", "prune") is False
     return is_kept and bool(differs) and all(each.get("requiresPruning") is True for each in differs)
 
 
-def _argo_objects(status: Manifest, operation: Manifest) -> Iterator[ReportedObject]:
+def _objects_of_application(status: Manifest, operation: Manifest) -> Iterator[ReportedObject]:
     """Yield the objects of an Application; where it tells no health of each, they are well if the whole is."""
     failed = {
-        _object_ref(each): _text(each.get("message"))
-        for each in map(as_mapping, as_list(_at(operation, "syncResult", "resources")))
+        _ref_of_reported_object(each): _text_or_empty(each.get("message"))
+        for each in map(as_mapping, as_list(_value_at(operation, "syncResult", "resources")))
         if str(each.get("status")) in {"SyncFailed", "PruneSkipped"}
     }
     has_health = status.get("resourceHealthSource") != "appTree"
-    whole = _text(_at(status, "health", "status"))
+    whole = _text_or_empty(_value_at(status, "health", "status"))
     for each in map(as_mapping, as_list(status.get("resources"))):
-        ref, health = _object_ref(each), as_mapping(each.get("health"))
+        ref, health = _ref_of_reported_object(each), as_mapping(each.get("health"))
         if not (ref.kind and ref.name) or each.get("requiresPruning") is True:
             continue
         is_synced = each.get("status") == "Synced"
         health_unless_known = _HEALTHY if has_health or whole == _HEALTHY else ""
         yield ReportedObject(
             ref=ref,
-            version=_text(each.get("version")),
+            version=_text_or_empty(each.get("version")),
             is_applied=is_synced,
-            health=_text(health.get("status")) or health_unless_known,
-            message=_text(health.get("message")) if is_synced else failed.get(ref, "") or _text(each.get("status")),
+            health=_text_or_empty(health.get("status")) or health_unless_known,
+            message=_text_or_empty(health.get("message"))
+            if is_synced
+            else failed.get(ref, "") or _text_or_empty(each.get("status")),
         )
 
 
-_PART_OF = {Deployer.FLUX: _flux_part, Deployer.ARGO_CD: _argo_part}
+_PART_OF = {Deployer.FLUX: _part_of_kustomization, Deployer.ARGO_CD: _part_of_application}
 
 
 def _part_with_outcome(
@@ -247,37 +253,37 @@ def _commit_of_revision(revision: Any) -> str:
     ... )
     (True, '')
     """
-    name = re.split(r"[:/]", _text(revision))[-1]
+    name = re.split(r"[:/]", _text_or_empty(revision))[-1]
     return name if _COMMIT.fullmatch(name) else ""
 
 
-def _object_ref(found: Mapping[str, Any]) -> ObjectRef:
-    group, kind, namespace, name = (_text(found.get(key)) for key in ("group", "kind", "namespace", "name"))
+def _ref_of_reported_object(found: Mapping[str, Any]) -> ObjectRef:
+    group, kind, namespace, name = (_text_or_empty(found.get(key)) for key in ("group", "kind", "namespace", "name"))
     return ObjectRef(group, kind, namespace, name)
 
 
-def _name(found: Manifest) -> str:
-    return _text(_at(found, "metadata", "name"))
+def _name_of_manifest(found: Manifest) -> str:
+    return _text_or_empty(_value_at(found, "metadata", "name"))
 
 
 def _newest_time(times: Iterable[Any]) -> str:
-    return max(map(_text, times), default="")
+    return max(map(_text_or_empty, times), default="")
 
 
-def _condition(found: Manifest, kind: str) -> Mapping[str, Any]:
-    conditions = map(as_mapping, as_list(_at(found, "status", "conditions")))
+def _condition_of_type(found: Manifest, kind: str) -> Mapping[str, Any]:
+    conditions = map(as_mapping, as_list(_value_at(found, "status", "conditions")))
     return next((each for each in conditions if each.get("type") == kind), {})
 
 
-def _at(value: Any, *keys: str) -> Any:
+def _value_at(value: Any, *keys: str) -> Any:
     for key in keys:
         value = as_mapping(value).get(key)
     return value
 
 
-def _text(value: Any) -> str:
+def _text_or_empty(value: Any) -> str:
     return value[:_LONGEST] if isinstance(value, str) else ""
 
 
-def _number(value: Any) -> int:
+def _number_or_zero(value: Any) -> int:
     return value if type(value) is int else 0

@@ -10,18 +10,18 @@ from msgspec.structs import replace
 from overrides.policy import OverridePolicy
 from reconciler.console.json_values import value_as_plain_data
 from reconciler.console.text import Section
-from reconciler.names.kinds import named_object
-from reconciler.names.subjects import check_clusters, is_cluster_noun, is_policy_noun, named_policies
+from reconciler.names.kinds import ref_of_named_object
+from reconciler.names.subjects import is_cluster_noun, is_policy_noun, policies_meant_by, refuse_unknown_clusters
 from reconciler.rendering.outcome import Outcome
 from render.model import ObjectRef
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 
 from .capacity import CapacityOrigin
-from .cluster import cluster_explanation, rebalancing_words
+from .cluster import cluster_explanation, outcome_of_rebalancing_in_words
 from .object import object_explanation
 from .policies import override_policy_explanation, policy_explanation
-from .replay import Replay, names_of_now, with_new_names
+from .replay import Replay, new_names_of_renamed_clusters, value_with_new_cluster_names
 from .sections import cluster_sections, object_sections, override_policy_sections, policy_sections
 
 
@@ -46,16 +46,16 @@ class ExplainAnswer(Struct, frozen=True, kw_only=True):
     sections: tuple[Section, ...]
 
 
-def answer_to(request: ExplainRequest, replay: Replay) -> ExplainAnswer:
+def explain_request(request: ExplainRequest, replay: Replay) -> ExplainAnswer:
     """Explain an object, a cluster or a policy in a replayed pass; UnknownName for a name that nothing goes by."""
     outcome = replay.outcome
-    check_clusters(filter(None, [request.cluster]), outcome.rendered.built.index.names)
+    refuse_unknown_clusters(filter(None, [request.cluster]), outcome.rendered.built.index.names)
     if is_cluster_noun(request.noun):
-        kind, (value, sections) = "ClusterExplanation", _about_cluster(request.name, outcome)
+        kind, (value, sections) = "ClusterExplanation", _answer_about_cluster(request.name, outcome)
     elif is_policy_noun(request.noun):
-        kind, (value, sections) = "PolicyExplanation", _about_policies(request, outcome)
+        kind, (value, sections) = "PolicyExplanation", _answer_about_policies(request, outcome)
     else:
-        kind, (value, sections) = "ObjectExplanation", _about_object(request, replay)
+        kind, (value, sections) = "ObjectExplanation", _answer_about_object(request, replay)
     origin = {
         "source": outcome.source.commit or None,
         "previous": outcome.previous.commit if outcome.previous else None,
@@ -63,19 +63,19 @@ def answer_to(request: ExplainRequest, replay: Replay) -> ExplainAnswer:
     return ExplainAnswer(kind=kind, value={**origin, **value}, sections=tuple(sections))
 
 
-def _about_cluster(name: str, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
+def _answer_about_cluster(name: str, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
     if name in outcome.rendered.tree.disconnected:
         sentence = "It left the source: nothing in it is read, written or pruned, and its folder stays as it was."
         left = Section(title=f"Cluster {name}", before=(sentence,))
         return {"name": name, "disconnected": True}, [left]
-    check_clusters([name], outcome.rendered.built.index.names)
+    refuse_unknown_clusters([name], outcome.rendered.built.index.names)
     explanation = cluster_explanation(name, outcome.rendered)
     return value_as_plain_data(explanation), cluster_sections(explanation)
 
 
-def _about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
+def _answer_about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
     desired, built = outcome.source.desired, outcome.rendered.built
-    named = named_policies(
+    named = policies_meant_by(
         request.noun, request.name, request.namespace, (*desired.policies, *desired.override_policies)
     )
     policies = [policy_explanation(each, desired, built) for each in named if isinstance(each, PropagationPolicy)]
@@ -88,17 +88,17 @@ def _about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str
     return value, sections
 
 
-def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, Any], Iterable[Section]]:
+def _answer_about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, Any], Iterable[Section]]:
     outcome = replay.outcome
-    ref = _named_object(request, outcome)
+    ref = _ref_of_requested_object(request, outcome)
     explanation = object_explanation(ref, outcome.source.desired, outcome.rendered)
     decided = replay.deciding_pass(ref) if explanation.decision else None
     if observed := [room.cluster for room in explanation.rooms if room.origin is CapacityOrigin.OBSERVED]:
-        explanation = replace(explanation, facts=_recorded_at(decided or replay, observed))
+        explanation = replace(explanation, facts=_note_on_recorded_facts(decided or replay, observed))
     if decided is not None:
         past = decided.outcome
         explained = object_explanation(ref, past.source.desired, past.rendered)
-        earlier = with_new_names(explained, names_of_now(outcome))
+        earlier = value_with_new_cluster_names(explained, new_names_of_renamed_clusters(outcome))
         explanation = replace(
             explanation,
             decision=earlier.decision,
@@ -106,41 +106,49 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
             left=earlier.left,
             decided_in=decided.commit,
             decided_from=past.source.commit,
-            joined_later=tuple(_words_about_younger(explanation.decision, outcome, past, request.cluster)),
+            joined_later=tuple(
+                _lines_about_clusters_joined_later(explanation.decision, outcome, past, request.cluster)
+            ),
         )
     sections = object_sections(explanation, cluster=request.cluster, seats=request.seats)
-    seats = {"seats": _seats_of(explanation.decision)} if request.seats and explanation.decision else {}
+    seats = (
+        {"seats": _seats_of_divisions_as_plain_data(explanation.decision)}
+        if request.seats and explanation.decision
+        else {}
+    )
     return {**value_as_plain_data(explanation), **seats}, sections
 
 
-def _words_about_younger(decision: Explanation | None, outcome: Outcome, past: Outcome, cluster: str) -> Iterator[str]:
+def _lines_about_clusters_joined_later(
+    decision: Explanation | None, outcome: Outcome, past: Outcome, cluster: str
+) -> Iterator[str]:
     """Yield what rescheduling an object would give each cluster that was no member when it was decided."""
     before, now = past.rendered.built.index, outcome.rendered.built.index
-    names = names_of_now(outcome)
+    names = new_names_of_renamed_clusters(outcome)
     known = {names.get(name, name) for name in before.names}
     for name in now.names:
         if decision is not None and name not in known and cluster in {"", name}:
-            words = rebalancing_words(decision, name)
+            words = outcome_of_rebalancing_in_words(decision, name)
             yield f"{name} joined after this was decided{f'; {words}' if words else ''}"
 
 
-def _named_object(request: ExplainRequest, outcome: Outcome) -> ObjectRef:
+def _ref_of_requested_object(request: ExplainRequest, outcome: Outcome) -> ObjectRef:
     namespaces = (template for template, _ in outcome.rendered.namespaces)
     templates = {template.ref: template for template in (*namespaces, *outcome.source.desired.templates)}
-    return named_object(request.noun, request.name, request.namespace, templates.values())
+    return ref_of_named_object(request.noun, request.name, request.namespace, templates.values())
 
 
-def _seats_of(decision: Explanation) -> list[list[Any]]:
+def _seats_of_divisions_as_plain_data(decision: Explanation) -> list[list[Any]]:
     """Return every division of a decision, replica by replica, as plain data."""
     divisions = (division for attempt in decision.attempts for division in attempt.divisions)
     return [[value_as_plain_data(seat) for seat in division.seats()] for division in divisions]
 
 
-def _recorded_at(replay: Replay, clusters: Iterable[str]) -> str:
+def _note_on_recorded_facts(replay: Replay, clusters: Iterable[str]) -> str:
     """Say in which commit facts are recorded, and when they were seen: a rendered commit has the time of its source."""
     if replay.facts is None:
         return ""
-    names, facts = names_of_now(replay.outcome), replay.outcome.facts
+    names, facts = new_names_of_renamed_clusters(replay.outcome), replay.outcome.facts
     seen = {names.get(name, name): each.observed_at for name, each in facts.items() if each.observed_at}
     times = sorted({seen[name] for name in clusters if name in seen})
     commit = f"commit {replay.facts.id[:12]}"

@@ -53,7 +53,7 @@ class ClusterRoom(Struct, frozen=True, kw_only=True):
     by_grades: bool = False
 
 
-def rooms_of(binding: Binding, decision: Explanation, state: PassState) -> tuple[ClusterRoom, ...]:
+def room_in_each_candidate(binding: Binding, decision: Explanation, state: PassState) -> tuple[ClusterRoom, ...]:
     """Return the room of every candidate of the last attempt, where the placement asked for it."""
     candidates = decision.attempts[-1].candidates if decision.attempts else ()
     if not binding.is_workload or (binding.components and not _is_for_one_cluster(binding)):
@@ -74,10 +74,10 @@ def _is_for_one_cluster(binding: Binding) -> bool:
 
 def _room_in_cluster(candidate: Candidate, room: int, before: int, binding: Binding, state: PassState) -> ClusterRoom:
     summary = state.index.clusters[state.index.index_by_name[candidate.cluster]].resource_summary
-    held, resources = candidate.held or 0, tuple(_resources(summary, binding))
+    held, resources = candidate.held or 0, tuple(_room_by_resource(summary, binding))
     return ClusterRoom(
         cluster=candidate.cluster,
-        origin=origin_of(summary),
+        origin=origin_of_capacity(summary),
         by_summary=before,
         taken=before + held - room,
         held=held,
@@ -87,14 +87,14 @@ def _room_in_cluster(candidate: Candidate, room: int, before: int, binding: Bind
     )
 
 
-def origin_of(summary: ResourceSummary | None) -> CapacityOrigin:
+def origin_of_capacity(summary: ResourceSummary | None) -> CapacityOrigin:
     """Return the origin of a cluster's summary."""
     if summary is None:
         return CapacityOrigin.UNKNOWN
     return CapacityOrigin.DECLARED if summary.is_declared else CapacityOrigin.OBSERVED
 
 
-def _resources(summary: ResourceSummary | None, binding: Binding) -> Iterator[ResourceRoom]:
+def _room_by_resource(summary: ResourceSummary | None, binding: Binding) -> Iterator[ResourceRoom]:
     if summary is None:
         return
     request_of_all, pods = request_of_set(binding.components)

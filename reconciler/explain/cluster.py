@@ -16,7 +16,7 @@ from render.scheduling.decisions import Trigger
 from render.scheduling.explanation import Candidate, Explanation
 from render.scheduling.resource_models import modelled_nodes
 
-from .capacity import CapacityOrigin, origin_of
+from .capacity import CapacityOrigin, origin_of_capacity
 
 
 class ClusterObject(Struct, frozen=True, kw_only=True):
@@ -87,7 +87,7 @@ def cluster_explanation(name: str, rendered: Rendered) -> ClusterExplanation:
     refs = {each.ref for each in held}
     elsewhere = {binding.ref: binding for binding in built.bindings if binding.ref not in refs}
     explained = {each.ref: each for each in built.schedule.explanations(elsewhere)}
-    absent = (_absent_object(name, binding, explained.get(ref)) for ref, binding in elsewhere.items())
+    absent = (_explain_absent_object(name, binding, explained.get(ref)) for ref, binding in elsewhere.items())
     return ClusterExplanation(
         name=name,
         path=cluster.path,
@@ -98,15 +98,15 @@ def cluster_explanation(name: str, rendered: Rendered) -> ClusterExplanation:
         former_names=cluster.former_names,
         taints=tuple(map(str, cluster.taints)),
         served=None if cluster.api_enablements is None else len(cluster.api_enablements),
-        origin=origin_of(cluster.resource_summary),
-        capacity=tuple(_capacity(cluster)),
-        grades=tuple(_grades(cluster)) if built.schedule.scheduler.state.options.uses_resource_models else (),
+        origin=origin_of_capacity(cluster.resource_summary),
+        capacity=tuple(_capacity_lines(cluster)),
+        grades=tuple(_grade_lines(cluster)) if built.schedule.scheduler.state.options.uses_resource_models else (),
         held=held,
         absent=tuple(sorted(absent, key=lambda each: each.ref)),
     )
 
 
-def _capacity(cluster: Cluster) -> Iterator[CapacityLine]:
+def _capacity_lines(cluster: Cluster) -> Iterator[CapacityLine]:
     summary = cluster.resource_summary
     for resource, allocatable in sorted(summary.allocatable.items()) if summary else ():
         parts = (summary.allocated, summary.allocating, summary.reserved) if summary else ()
@@ -120,7 +120,7 @@ def _capacity(cluster: Cluster) -> Iterator[CapacityLine]:
         )
 
 
-def _grades(cluster: Cluster) -> Iterator[GradeLine]:
+def _grade_lines(cluster: Cluster) -> Iterator[GradeLine]:
     """Yield the grades that have nodes, of a cluster whose room is counted by them."""
     if modelled_nodes(cluster) is None or cluster.resource_summary is None:
         return
@@ -150,7 +150,7 @@ def _objects_in_cluster(name: str, rendered: Rendered) -> Iterator[ClusterObject
             replicas = binding.placed_replicas[name] if own else 0
             why, overridden = ", ".join([*by_policy, *required]), name in binding.overridden_replicas or None
             yield ClusterObject(ref=binding.ref, replicas=replicas, why=why, overridden=overridden)
-        elif not (own or required) and name in _held_back(binding):
+        elif not (own or required) and name in _clusters_keeping_former(binding):
             why = f"{REMOVAL_HELD}: too much would leave the cluster at once"
             yield ClusterObject(ref=binding.ref, replicas=0, why=why)
     bit = rendered.built.index.index_by_name[name]
@@ -164,12 +164,12 @@ def _reason_to_stay(name: str, binding: Binding) -> str:
     return next((each.message for each in binding.conditions if each.type == REMOVED and name in each.clusters), "")
 
 
-def _held_back(binding: Binding) -> frozenset[str]:
+def _clusters_keeping_former(binding: Binding) -> frozenset[str]:
     """Return the clusters that keep what they have although something else was built, or nothing."""
     return frozenset(name for each in binding.conditions if each.type == RENDERED for name in each.clusters)
 
 
-def _absent_object(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
+def _explain_absent_object(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
     """Say why a binding does not target a cluster, by the last affinity group that was tried."""
     if name in binding.undispatched:
         return AbsentObject(ref=binding.ref, why=f"{binding.policy} suspends dispatching to the cluster")
@@ -182,13 +182,13 @@ def _absent_object(name: str, binding: Binding, explanation: Explanation | None)
     if attempt.refusal is not None:
         return AbsentObject(ref=binding.ref, why=attempt.refusal.message)
     candidate = next((each for each in attempt.candidates if each.cluster == name), None)
-    return AbsentObject(ref=binding.ref, why=_why_passed_over(candidate, explanation))
+    return AbsentObject(ref=binding.ref, why=_reason_not_targeted(candidate, explanation))
 
 
-def _why_passed_over(candidate: Candidate | None, explanation: Explanation) -> str:
+def _reason_not_targeted(candidate: Candidate | None, explanation: Explanation) -> str:
     if candidate is None:
         return "the cluster is being deleted"
-    more = rebalancing_words(explanation, candidate.cluster)
+    more = outcome_of_rebalancing_in_words(explanation, candidate.cluster)
     if explanation.trigger is Trigger.NONE:
         return f"nothing asks for a new decision; {more}" if more else _NOT_ASKED
     if not candidate.is_selected:
@@ -199,7 +199,7 @@ def _why_passed_over(candidate: Candidate | None, explanation: Explanation) -> s
 _NOT_ASKED = "nothing asks for a new decision; decided now, it would be a candidate"
 
 
-def rebalancing_words(explanation: Explanation, cluster: str) -> str:
+def outcome_of_rebalancing_in_words(explanation: Explanation, cluster: str) -> str:
     """Return what a request to reschedule would give a cluster of an object; nothing where that is not known."""
     if explanation.afresh is None:
         return ""

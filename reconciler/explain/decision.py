@@ -66,14 +66,16 @@ class DecisionView(Struct, frozen=True, kw_only=True):
 
 def decision_sections(explanation: Explanation, rooms: Sequence[ClusterRoom], view: DecisionView) -> Iterator[Section]:
     """Yield the sections of a decision."""
-    yield Section(title=f"Scheduling: {explanation.strategy}", before=(*view.before, *_heading(explanation, view.left)))
+    yield Section(
+        title=f"Scheduling: {explanation.strategy}", before=(*view.before, *_heading_lines(explanation, view.left))
+    )
     for attempt in explanation.attempts:
-        yield from _attempt(attempt, replace(view, is_packed=explanation.strategy is Strategy.AGGREGATED))
+        yield from _sections_of_attempt(attempt, replace(view, is_packed=explanation.strategy is Strategy.AGGREGATED))
     if explanation.attempts:
-        yield from _capacity([each for each in rooms if view.cluster in {"", each.cluster}], view)
+        yield from _capacity_sections([each for each in rooms if view.cluster in {"", each.cluster}], view)
 
 
-def _heading(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
+def _heading_lines(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
     why = f"it was evicted from {listed(left)}" if left else _WHY[explanation.trigger]
     yield f"{explanation.trigger}: {why}."
     condition = explanation.decision.condition
@@ -85,7 +87,7 @@ def _heading(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
         yield f"No candidates, because they are being deleted: {shortened_cluster_list(explanation.terminating)}."
 
 
-def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]:
+def _sections_of_attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]:
     group = f" in affinity group {attempt.affinity}" if attempt.affinity else ""
     if attempt.refusal and group:
         yield Section(title=f"Affinity group {attempt.affinity} fails", before=(attempt.refusal.message,))
@@ -99,12 +101,14 @@ def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]
         yield section_with_table(f"Clusters refused{group}", ("CLUSTERS", "FILTER", "REASON"), rows_of_rejected)
     if attempt.regions:
         yield section_with_table(
-            "Regions", ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST", "WHY NOT"), map(_region, attempt.regions)
+            "Regions",
+            ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST", "WHY NOT"),
+            map(_region_cells, attempt.regions),
         )
     for division in attempt.divisions:
-        yield _division(division, is_packed=view.is_packed)
+        yield _division_section(division, is_packed=view.is_packed)
         if view.seats and division.replicas:
-            yield _seats(division)
+            yield _seats_section(division)
 
 
 def _candidate_cells(each: Candidate) -> tuple[str, ...]:
@@ -124,7 +128,7 @@ def _rows_by_reasons(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, s
         yield [(first if not number else DITTO, *reason) for number, reason in enumerate(reasons)]
 
 
-def _region(each: ScoredRegion) -> tuple[str, ...]:
+def _region_cells(each: ScoredRegion) -> tuple[str, ...]:
     return (
         each.name,
         "chosen" if each.is_chosen else "not chosen",
@@ -134,19 +138,19 @@ def _region(each: ScoredRegion) -> tuple[str, ...]:
     )
 
 
-def _division(division: ExplainedDivision, *, is_packed: bool) -> Section:
+def _division_section(division: ExplainedDivision, *, is_packed: bool) -> Section:
     is_copied = division.mode is Mode.COPY
-    rows = [_vote(each.cluster, each.votes, each.base, each.more) for each in division.votes]
+    rows = [_vote_cells(each.cluster, each.votes, each.base, each.more) for each in division.votes]
     votes, base, more = (sum(getattr(each, name) for each in division.votes) for name in ("votes", "base", "more"))
     if not is_copied:
-        rows.append(_vote("sum", votes, base, more))
+        rows.append(_vote_cells("sum", votes, base, more))
     mode = _MODE[division.mode].format(replicas=division.replicas)
     title = f"Division: {mode}{', on top of what each held' if base and more else ''}"
     header = ("CLUSTER", _VOTES.get(division.mode, "VOTES"), "BASE", "MORE", "REPLICAS")
-    return section_with_table(title, header, rows, before=_rules(division, is_packed=is_packed))
+    return section_with_table(title, header, rows, before=_tie_rules_in_words(division, is_packed=is_packed))
 
 
-def _rules(division: ExplainedDivision, *, is_packed: bool) -> Iterator[str]:
+def _tie_rules_in_words(division: ExplainedDivision, *, is_packed: bool) -> Iterator[str]:
     if is_packed and division.replicas:
         yield "Among as few clusters as have room for all: those that hold replicas already, then the roomiest."
     if division.replicas:
@@ -154,19 +158,19 @@ def _rules(division: ExplainedDivision, *, is_packed: bool) -> Iterator[str]:
         yield f"A tie goes to the cluster with fewer of them, then to the {name} name."
 
 
-def _vote(name: str, votes: int, base: int, more: int) -> tuple[str, ...]:
+def _vote_cells(name: str, votes: int, base: int, more: int) -> tuple[str, ...]:
     """Return a row; base and more have cells of their own only where a cluster has both."""
     is_both = bool(base and more)
     return name, str(votes or ""), str(base) if is_both else "", str(more) if is_both else "", str(base + more)
 
 
-def _seats(division: ExplainedDivision) -> Section:
+def _seats_section(division: ExplainedDivision) -> Section:
     rows = [(str(each.number), each.cluster, f"{each.average:g}", " ".join(each.tied)) for each in division.seats()]
     before = ("Each goes to the greatest average: votes / (2 x replicas given + 1).",)
     return section_with_table("Seat by seat", ("REPLICA", "CLUSTER", "AVERAGE", "TIED WITH"), rows, before=before)
 
 
-def _capacity(rooms: Iterable[ClusterRoom], view: DecisionView) -> Iterator[Section]:
+def _capacity_sections(rooms: Iterable[ClusterRoom], view: DecisionView) -> Iterator[Section]:
     rows = [
         (
             each.cluster,
@@ -175,7 +179,7 @@ def _capacity(rooms: Iterable[ClusterRoom], view: DecisionView) -> Iterator[Sect
             str(each.taken or ""),
             str(each.held or ""),
             str(each.room),
-            ", ".join(map(_resource, each.resources))
+            ", ".join(map(_resource_room_in_words, each.resources))
             + (_GRADES.format(each.by_summary, each.cluster) if each.by_grades else ""),
         )
         for each in rooms
@@ -188,16 +192,16 @@ def _capacity(rooms: Iterable[ClusterRoom], view: DecisionView) -> Iterator[Sect
         yield section_with_table("Capacity", header, rows, before=(rule, *sets, *facts))
 
 
-def _resource(each: ResourceRoom) -> str:
+def _resource_room_in_words(each: ResourceRoom) -> str:
     over = max(each.used - each.allocatable, 0)
     amounts = each.allocatable, max(each.allocatable - each.used, 0), each.request, over
-    allocatable, free, request, excess = (_quantity(each.resource, amount) for amount in amounts)
+    allocatable, free, request, excess = (_quantity_text(each.resource, amount) for amount in amounts)
     left = allocatable if free == allocatable else f"{free} of {allocatable}"
     left += f", {excess} too many" if over else ""
     return f"{each.resource} {left}: {each.fits} of {request}"
 
 
-def _quantity(resource: str, units: int) -> str:
+def _quantity_text(resource: str, units: int) -> str:
     """Return so many units of a resource in Kubernetes' notation."""
     if resource == CPU:
         return format_quantity(Fraction(units, 1000))

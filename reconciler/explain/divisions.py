@@ -21,7 +21,7 @@ _WORDS = {
 }
 
 
-def layers_of_replicas(template: Template, interpreter: Interpreter) -> Mapping[str, str]:
+def interpreter_layers_of_replicas(template: Template, interpreter: Interpreter) -> Mapping[str, str]:
     """Return the layers of the interpreter that read and write an object's replicas; empty where nothing reads them."""
     layers = {operation: interpreter.layer(operation, template.manifest) for operation in (_READ, _WRITE)}
     if layers[_READ] is Layer.NONE:
@@ -29,7 +29,7 @@ def layers_of_replicas(template: Template, interpreter: Interpreter) -> Mapping[
     return {str(operation): str(layer) for operation, layer in layers.items()}
 
 
-def interpreter_words(layers: Mapping[str, str]) -> str:
+def layers_in_words(layers: Mapping[str, str]) -> str:
     """Return a sentence about the layers that read and write replicas; empty for those that one expects."""
     if not layers:
         return ""
@@ -41,16 +41,16 @@ def interpreter_words(layers: Mapping[str, str]) -> str:
     return f"Its replicas are read by {_WORDS[read]}, and written by {_WORDS[write]}."
 
 
-def misdivisions(ref: ObjectRef, desired: Desired, built: Built) -> Iterator[Unmet]:
+def division_warnings(ref: ObjectRef, desired: Desired, built: Built) -> Iterator[Unmet]:
     """Yield the warnings about an object, and about what stands beside it, because of a division."""
     template_by_ref = {template.ref: template for template in desired.templates}
     interpreter, scheduler = built.work_context.interpreter, built.schedule.scheduler
     found = division_warnings_of(built.bindings, template_by_ref, desired, interpreter, scheduler)
     for each in found:
         if ref in {each.ref, each.workload}:
-            yield Unmet(field=_field(each, ref), message=each.message, hint=each.hint)
+            yield Unmet(field=_warned_field_in_words(each, ref), message=each.message, hint=each.hint)
 
 
-def _field(found: DivisionWarning, ref: ObjectRef) -> str:
+def _warned_field_in_words(found: DivisionWarning, ref: ObjectRef) -> str:
     parts = ("" if found.ref == ref else str(found.ref), found.field)
     return ": ".join(filter(None, parts))

@@ -36,9 +36,9 @@ from render.selectors import ImplicitPriority, implicit_priority
 from render.timing import written
 from render.words import counted, listed
 
-from .capacity import ClusterRoom, rooms_of
-from .divisions import layers_of_replicas, misdivisions
-from .overrides import OverriddenClusters, names_of, overridden_clusters
+from .capacity import ClusterRoom, room_in_each_candidate
+from .divisions import division_warnings, interpreter_layers_of_replicas
+from .overrides import OverriddenClusters, overridden_clusters, sorted_cluster_names
 
 SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
 
@@ -131,42 +131,43 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
     match = built.claims.matches.get(ref, Match())
     considered = policy_index(desired).candidates(template) if match.is_selected else ()
     decision = next(built.schedule.explanations({ref}), None)
-    targets = _targets(ref, binding, rendered)
+    targets = _targets_of_object(ref, binding, rendered)
     return ObjectExplanation(
         ref=ref,
         path=template.path,
         origin=template.origin,
-        verdict=verdict_of(ref, binding, match, rendered) + ("" if targets else _near_miss(template, match, desired)),
+        verdict=policy_claim_in_words(ref, binding, match, rendered)
+        + ("" if targets else _policy_that_nearly_selects(template, match, desired)),
         policies=tuple(_policy_verdict(each, match) for each in considered),
         replicas=binding.asked_replicas if binding and binding.is_workload else None,
-        components=tuple(_components(binding)) if binding else (),
+        components=tuple(_explained_components(binding)) if binding else (),
         targets=targets,
         overridden=tuple(sorted(binding.overridden_replicas)) if binding else (),
         required_by=binding.required_by if binding else (),
         decision=decision,
-        rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
+        rooms=room_in_each_candidate(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
         overrides=tuple(overridden_clusters(template, binding, desired, built)) if binding else (),
-        kept=tuple(_kept_targets_of(binding, built)) if binding else (),
-        unmet=(*unmet_of(match.policy, built), *_thin_spreads(binding, built)),
+        kept=tuple(_clusters_keeping_former_bytes(binding, built)) if binding else (),
+        unmet=(*unmet_parts_of_placement(match.policy, built), *_unmet_spread_constraints(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
-        scaled=scaling_words(binding, built.cron.capped.get(ref)) if binding else "",
-        descheduled=descheduling_words(binding) if binding else "",
+        scaled=scaling_in_words(binding, built.cron.capped.get(ref)) if binding else "",
+        descheduled=descheduling_in_words(binding) if binding else "",
         moved=moving_words(binding) if binding else "",
         left=built.failover.left.get(ref, ()),
-        interpreters=tuple(_interpreters(template, desired)),
-        layers=layers_of_replicas(template, built.work_context.interpreter) if binding else {},
-        undivided=tuple(misdivisions(ref, desired, built)),
+        interpreters=tuple(_interpreters_asked_about(template, desired)),
+        layers=interpreter_layers_of_replicas(template, built.work_context.interpreter) if binding else {},
+        undivided=tuple(division_warnings(ref, desired, built)),
         waits=f"{flip.what} at {written(flip.at)}" if (flip := built.waits.get(ref)) else "",
     )
 
 
-def _components(binding: Binding) -> Iterator[ExplainedComponent]:
+def _explained_components(binding: Binding) -> Iterator[ExplainedComponent]:
     for each in binding.components:
         requests = each.requirements.resource_request if each.requirements else {}
         yield ExplainedComponent(name=each.name, replicas=each.replicas, requests=dict(sorted(requests.items())))
 
 
-def _interpreters(template: Template, desired: Desired) -> Iterator[str]:
+def _interpreters_asked_about(template: Template, desired: Desired) -> Iterator[str]:
     """Yield the customizations and webhooks of the source that are asked about objects of a template's kind."""
     api = str(template.manifest["apiVersion"]), str(template.manifest["kind"])
     for each in (*desired.customizations, *desired.webhooks):
@@ -176,7 +177,7 @@ def _interpreters(template: Template, desired: Desired) -> Iterator[str]:
             yield f"{each.ref.kind} {each.ref.name} ({each.path}){asked}"
 
 
-def scaling_words(binding: Binding, capped: CappedReplicas | None = None) -> str:
+def scaling_in_words(binding: Binding, capped: CappedReplicas | None = None) -> str:
     """Return what scales a workload: rules and bounds, and which rule fires next; nothing where nothing does."""
     said = []
     if scaled := binding.scaled:
@@ -194,7 +195,7 @@ def scaling_words(binding: Binding, capped: CappedReplicas | None = None) -> str
     return "; ".join([*said, *([f"next, {flip.what} at {written(flip.at)}"] if flip else [])])
 
 
-def descheduling_words(binding: Binding) -> str:
+def descheduling_in_words(binding: Binding) -> str:
     """Return what the descheduler last took from clusters; nothing where it took nothing."""
     if binding.descheduled is None:
         return ""
@@ -202,26 +203,26 @@ def descheduling_words(binding: Binding) -> str:
     return f"The descheduler took {taken} at {binding.descheduled.at}, where no node took them"
 
 
-def unmet_of(policy: PropagationPolicy | None, built: Built) -> tuple[Unmet, ...]:
+def unmet_parts_of_placement(policy: PropagationPolicy | None, built: Built) -> tuple[Unmet, ...]:
     """Return the parts of a policy's placement that no cluster meets, or too few."""
     if policy is None:
         return ()
     return (*absent_clusters(policy.placement, built.index), *unmet_placement(policy.placement, built.index))
 
 
-def _thin_spreads(binding: Binding | None, built: Built) -> Iterator[Unmet]:
+def _unmet_spread_constraints(binding: Binding | None, built: Built) -> Iterator[Unmet]:
     """Yield the spread constraints that ask for more than have replicas of an object."""
     for each in thin_spreads_of(filter(None, [binding]), built.index):
         yield Unmet(field=f"spec.placement.spreadConstraints[{each.number}]", message=each.message, hint=each.hint)
 
 
-def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: Rendered) -> str:
+def policy_claim_in_words(ref: ObjectRef, binding: Binding | None, match: Match, rendered: Rendered) -> str:
     """Say in one sentence which policy claims an object, or why none does."""
     if any(template.ref == ref for template, _ in rendered.namespaces):
         return "it is propagated with the objects in it"
     policy = binding.policy if binding is not None else str(match.policy or "")
     if policy:
-        return f"{policy} claims it{_obstacle(ref, policy, binding, match, rendered)}"
+        return f"{policy} claims it{_obstacle_to_placing(ref, policy, binding, match, rendered)}"
     if match.reason is NoPolicyReason.NEVER_PROPAGATED:
         return f"never propagated: {match.message}"
     if binding is not None and binding.required_by and not match.is_selected:
@@ -231,7 +232,7 @@ def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: 
     return match.message or "no policy selects it"
 
 
-def _near_miss(template: Template, match: Match, desired: Desired) -> str:
+def _policy_that_nearly_selects(template: Template, match: Match, desired: Desired) -> str:
     """Name a policy that would select an object which none selects, were it not for its namespace."""
     if match.is_selected or match.reason is NoPolicyReason.NEVER_PROPAGATED:
         return ""
@@ -249,7 +250,7 @@ def _near_miss(template: Template, match: Match, desired: Desired) -> str:
     return f"; {min(found)[1]} would, if it were {there}a ClusterPropagationPolicy"
 
 
-def _obstacle(ref: ObjectRef, policy: str, binding: Binding | None, match: Match, rendered: Rendered) -> str:
+def _obstacle_to_placing(ref: ObjectRef, policy: str, binding: Binding | None, match: Match, rendered: Rendered) -> str:
     """Say what keeps a policy from placing the object it claims; empty when nothing does."""
     error = next((error for template, error in rendered.built.claims.failed if template.ref == ref), None)
     if error is not None:
@@ -276,7 +277,7 @@ def _policy_verdict(candidate: RankedPolicy, match: Match) -> PolicyVerdict:
     )
 
 
-def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tuple[TargetCluster, ...]:
+def _targets_of_object(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tuple[TargetCluster, ...]:
     if binding is not None:
         set_there = binding.overridden_replicas
         found = (TargetCluster(name, set_there.get(name, share)) for name, share in binding.target_replicas.items())
@@ -285,10 +286,10 @@ def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tup
     mask = 0
     for variant in works.variants if works else ():
         mask |= variant.clusters
-    return tuple(TargetCluster(name) for name in names_of(mask, rendered.built))
+    return tuple(TargetCluster(name) for name in sorted_cluster_names(mask, rendered.built))
 
 
-def _kept_targets_of(binding: Binding, built: Built) -> Iterator[Kept]:
+def _clusters_keeping_former_bytes(binding: Binding, built: Built) -> Iterator[Kept]:
     """Yield the clusters that keep the bytes of an earlier commit, or none, and the reasons."""
     works = built.works.get(binding.ref)
     if works is None:
@@ -301,16 +302,16 @@ def _kept_targets_of(binding: Binding, built: Built) -> Iterator[Kept]:
         yield Kept(clusters=kept.clusters, reason=SUSPENDED, message=_suspension_message(binding, kept))
     failed: set[str] = set()
     for failure in works.failures:
-        names = names_of(failure.clusters, built)
+        names = sorted_cluster_names(failure.clusters, built)
         failed.update(names)
         yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))
-    yield from _evicted_clusters(binding)
+    yield from _clusters_evicted_from(binding)
     for condition in binding.conditions:
         if condition.type == RENDERED and (capped := tuple(name for name in condition.clusters if name not in failed)):
             yield Kept(clusters=capped, reason=REMOVAL_HELD, message=condition.message)
 
 
-def _evicted_clusters(binding: Binding) -> Iterator[Kept]:
+def _clusters_evicted_from(binding: Binding) -> Iterator[Kept]:
     """Yield the clusters that a binding is evicted from, and those that it would leave if it could."""
     for task in binding.eviction_tasks:
         if task.purge_mode != DIRECTLY:

@@ -51,16 +51,16 @@ def overridden_clusters(
     targets = work.targets.of(template.manifest, binding)
     for manifest, classes in runs:
         for each in classes:
-            before = _values_effect(works, each.clusters)
+            before = _effect_of_other_values(works, each.clusters)
             if before is None and not each.applied:
                 continue
             for clusters, steps in _effects_by_clusters(manifest, each, targets):
                 error = str(each.error) if each.error else ""
                 made = (before, *steps) if before else steps
-                yield OverriddenClusters(clusters=names_of(clusters, built), steps=made, error=error)
+                yield OverriddenClusters(clusters=sorted_cluster_names(clusters, built), steps=made, error=error)
 
 
-def _values_effect(works: Works, clusters: Mask) -> RuleEffect | None:
+def _effect_of_other_values(works: Works, clusters: Mask) -> RuleEffect | None:
     """Return the changes that other values make of a template in some clusters, if they have others there."""
     contents = (content for content in works.contents if content.clusters & clusters)
     run = next((run for content in contents for run in content.runs if isinstance(run, VariantRun)), None)
@@ -77,8 +77,11 @@ def _effects_by_clusters(
     for target in targets:
         if not (clusters := target.clusters & overridden.clusters):
             continue
-        steps = effects_of(_with_numbers(manifest, target), overridden.applied)
-        same = next((at for at, (_, others) in enumerate(effects) if _effects(others) == _effects(steps)), None)
+        steps = effects_of(_manifest_with_replicas_of_target(manifest, target), overridden.applied)
+        same = next(
+            (at for at, (_, others) in enumerate(effects) if _comparable_effects(others) == _comparable_effects(steps)),
+            None,
+        )
         if same is None:
             effects.append((clusters, steps))
         else:
@@ -86,21 +89,21 @@ def _effects_by_clusters(
     return effects
 
 
-def _effects(steps: Sequence[RuleEffect]) -> list[tuple[object, str]]:
+def _comparable_effects(steps: Sequence[RuleEffect]) -> list[tuple[object, str]]:
     return [(step.changes, str(step.error)) for step in steps]
 
 
-def _with_numbers(value: Any, target: Target) -> Any:
+def _manifest_with_replicas_of_target(value: Any, target: Target) -> Any:
     """Return a manifest with the numbers its clusters get."""
     if isinstance(value, dict):
-        return {key: _with_numbers(item, target) for key, item in value.items()}
+        return {key: _manifest_with_replicas_of_target(item, target) for key, item in value.items()}
     if isinstance(value, list):
-        return [_with_numbers(item, target) for item in value]
+        return [_manifest_with_replicas_of_target(item, target) for item in value]
     if isinstance(value, Hole):
         return target.replicas if value.name == REPLICAS else target.completions
     return value
 
 
-def names_of(clusters: Mask, built: Built) -> tuple[str, ...]:
+def sorted_cluster_names(clusters: Mask, built: Built) -> tuple[str, ...]:
     """Return the names of clusters, sorted."""
     return tuple(built.index.names[index] for index in members(clusters))

@@ -18,8 +18,8 @@ from render.policy import PropagationPolicy
 from render.scheduling.filters.unmet import Unmet
 from render.selectors import ResourceSelector, implicit_priority
 
-from .object import SELECTS_BY, unmet_of
-from .overrides import OverriddenClusters, names_of, overridden_clusters
+from .object import SELECTS_BY, unmet_parts_of_placement
+from .overrides import OverriddenClusters, overridden_clusters, sorted_cluster_names
 
 
 class SelectorCount(Struct, frozen=True, kw_only=True):
@@ -75,13 +75,13 @@ def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built
         path=policy.path,
         priority=policy.priority,
         preemption=policy.preemption,
-        selectors=tuple(counted_selector(selector, scope) for selector in policy.resource_selectors),
+        selectors=tuple(count_selected_templates(selector, scope) for selector in policy.resource_selectors),
         objects=tuple(found),
-        unmet=unmet_of(policy, built),
+        unmet=unmet_parts_of_placement(policy, built),
     )
 
 
-def counted_selector(selector: ResourceSelector, scope: Iterable[Template]) -> SelectorCount:
+def count_selected_templates(selector: ResourceSelector, scope: Iterable[Template]) -> SelectorCount:
     """Count what a selector selects among the templates a policy may select."""
     count = sum(bool(implicit_priority(selector, template)) for template in scope)
     return SelectorCount(selector=selector_text(selector), objects=count)
@@ -154,17 +154,17 @@ def override_policy_explanation(policy: OverridePolicy, desired: Desired, built:
     return OverridePolicyExplanation(
         policy=str(policy),
         path=policy.path,
-        selectors=tuple(counted_selector(selector, scope) for selector in policy.resource_selectors),
-        rules=tuple(_targets_of_policy(policy, built)),
+        selectors=tuple(count_selected_templates(selector, scope) for selector in policy.resource_selectors),
+        rules=tuple(_targets_of_policy_rules(policy, built)),
         objects=tuple(each for each in affected if each is not None),
     )
 
 
-def _targets_of_policy(policy: OverridePolicy, built: Built) -> Iterator[RuleTargets]:
+def _targets_of_policy_rules(policy: OverridePolicy, built: Built) -> Iterator[RuleTargets]:
     for rule in policy.rules:
         affinity = rule.target_cluster
         mask = built.index.all if affinity is None else built.index.matching(affinity)
-        yield RuleTargets(rule=rule.path, clusters=names_of(mask, built))
+        yield RuleTargets(rule=rule.path, clusters=sorted_cluster_names(mask, built))
 
 
 def _affected_object(
@@ -178,20 +178,20 @@ def _affected_object(
     if kinds and template.ref.kind not in kinds:
         return None
     overridden = overridden_clusters(template, binding, desired, built) if binding else ()
-    classes = tuple(_merged_classes([_only_of_policy(policy, each) for each in overridden]))
+    classes = tuple(_merge_classes_with_equal_steps([_overrides_by_policy_alone(policy, each) for each in overridden]))
     if classes:
         return AffectedObject(ref=template.ref, classes=classes)
     if not priority_of(policy, template):
         return None
-    return AffectedObject(ref=template.ref, why=_why_nothing(template, binding, built))
+    return AffectedObject(ref=template.ref, why=_reason_for_no_effect(template, binding, built))
 
 
-def _only_of_policy(policy: OverridePolicy, overridden: OverriddenClusters) -> OverriddenClusters:
+def _overrides_by_policy_alone(policy: OverridePolicy, overridden: OverriddenClusters) -> OverriddenClusters:
     steps = tuple(step for step in overridden.steps if step.applied.policy == str(policy))
     return OverriddenClusters(clusters=overridden.clusters, steps=steps)
 
 
-def _merged_classes(classes: Sequence[OverriddenClusters]) -> Iterator[OverriddenClusters]:
+def _merge_classes_with_equal_steps(classes: Sequence[OverriddenClusters]) -> Iterator[OverriddenClusters]:
     """Yield classes in which this policy does something, those in which it does the same as one."""
     steps_by_outcome: dict[str, tuple[RuleEffect, ...]] = {}
     clusters: dict[str, list[str]] = {}
@@ -204,7 +204,7 @@ def _merged_classes(classes: Sequence[OverriddenClusters]) -> Iterator[Overridde
         yield OverriddenClusters(clusters=tuple(sorted(clusters[outcome])), steps=steps)
 
 
-def _why_nothing(template: Template, binding: Binding | None, built: Built) -> str:
+def _reason_for_no_effect(template: Template, binding: Binding | None, built: Built) -> str:
     if binding is None:
         return built.claims.matches[template.ref].message or "no policy places it"
     if template.ref not in built.works:

@@ -49,7 +49,7 @@ class Replay(Struct, frozen=True, kw_only=True):
         if decision is None or decision.trigger is not Trigger.NONE or self.outcome.previous is None:
             return None
         history = self.repository.history(self.outcome.previous.commit, _FARTHEST)
-        made = _last_moved(self.repository, ref, history, names_of_now(self.outcome))
+        made = _commit_that_last_moved(self.repository, ref, history, new_names_of_renamed_clusters(self.outcome))
         if made is None:
             return None
         replay = replay_pass(self.repository, made, self.log)
@@ -57,7 +57,7 @@ class Replay(Struct, frozen=True, kw_only=True):
         return replay if earlier is not None and earlier.trigger is not Trigger.NONE else None
 
 
-def replay_of(
+def replay_of_revision(
     repository: Repository, log: Log, *, revision: str, worktree: bool, now: datetime | None = None
 ) -> Replay:
     """Return the pass of a source revision (or a rendered commit); without either the one of ``HEAD``.
@@ -72,7 +72,7 @@ def replay_of(
     fleet = published_fleet(repository, commit, source.desired.fleet)
     publication = publication_of(repository, fleet)
     tip = publication.known_tip(fleet.rendered_branch)
-    made = _made_from(repository, commit, tip)
+    made = _last_commit_rendered_from(repository, commit, tip)
     if made is not None and now is None:
         return replay_pass(repository, made, log)
     previous = read_previous(repository, tip) if tip else None
@@ -84,7 +84,7 @@ def replay_of(
     )
 
 
-def _made_from(repository: Repository, source: str, tip: str | None) -> CommitInfo | None:
+def _last_commit_rendered_from(repository: Repository, source: str, tip: str | None) -> CommitInfo | None:
     """Return the last rendered commit that was made from a source commit."""
     history = repository.history(tip, _FARTHEST) if tip and source else ()
     return next((info for info in history if info.trailer(SOURCE) == (source,)), None)
@@ -93,7 +93,7 @@ def _made_from(repository: Repository, source: str, tip: str | None) -> CommitIn
 def replay_pass(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     """Make the pass of a rendered commit again."""
     observed = read_observed_inputs(repository, info.id)
-    inputs = RenderInputs(observed=observed, now=_time_of(info), allowed=allowed_by([info]))
+    inputs = RenderInputs(observed=observed, now=_pass_time_of_commit(info), allowed=allowed_by([info]))
     source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: observed.facts)
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None
@@ -101,19 +101,19 @@ def replay_pass(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     return Replay(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
 
 
-def _time_of(info: CommitInfo) -> datetime | None:
+def _pass_time_of_commit(info: CommitInfo) -> datetime | None:
     """Return the time that a rendered commit was made by; None where no rule asked for it."""
     times = info.trailer(NOW)
     return parse_instant(times[0]) if times else None
 
 
-def names_of_now(outcome: Outcome) -> NewNames:
+def new_names_of_renamed_clusters(outcome: Outcome) -> NewNames:
     """Return the names that a source gives to renamed clusters, by each of their former names."""
     clusters = outcome.source.desired.clusters
     return {old: cluster.name for cluster in clusters for old in cluster.former_names}
 
 
-def _last_moved(
+def _commit_that_last_moved(
     repository: Repository, ref: ObjectRef, history: Sequence[CommitInfo], names: NewNames
 ) -> CommitInfo | None:
     """Return the commit that gave a binding the targets it has at the first of these; None beyond a shallow clone.
@@ -143,19 +143,19 @@ def _blobs_at(repository: Repository, path: tuple[str, ...], history: Iterable[C
     return ids
 
 
-def with_new_names(value: Any, names: NewNames) -> Any:
+def value_with_new_cluster_names(value: Any, names: NewNames) -> Any:
     """Return a value whose fields about clusters have the new names."""
     if isinstance(value, TargetCluster):
         return TargetCluster(names.get(value.name, value.name), value.replicas)
     if isinstance(value, tuple):
-        return tuple(with_new_names(each, names) for each in value)
+        return tuple(value_with_new_cluster_names(each, names) for each in value)
     if not isinstance(value, Struct):
         return value
     inner = {name: getattr(value, name) for name in value.__struct_fields__}
-    return replace(value, **{name: _field(name, part, names) for name, part in inner.items()})
+    return replace(value, **{name: _field_value_with_new_names(name, part, names) for name, part in inner.items()})
 
 
-def _field(name: str, value: Any, names: NewNames) -> Any:
+def _field_value_with_new_names(name: str, value: Any, names: NewNames) -> Any:
     if name not in _NAMES:
-        return with_new_names(value, names)
+        return value_with_new_cluster_names(value, names)
     return names.get(value, value) if isinstance(value, str) else tuple(names.get(each, each) for each in value)

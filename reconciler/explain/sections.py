@@ -11,7 +11,7 @@ from render.words import counted
 
 from .cluster import AbsentObject, ClusterExplanation, ClusterObject
 from .decision import DecisionView, decision_sections
-from .divisions import interpreter_words
+from .divisions import layers_in_words
 from .object import ExplainedComponent, Kept, ObjectExplanation, PolicyVerdict
 from .overrides import OverriddenClusters
 from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanation, SelectedObject
@@ -25,9 +25,9 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
         title=f"{explanation.ref}{where}",
         before=(
             f"{explanation.verdict[:1].upper()}{explanation.verdict[1:]}.",
-            *_outcome(explanation, cluster),
+            *_outcome_lines(explanation, cluster),
             *(f"Its kind is interpreted by {each}." for each in explanation.interpreters),
-            *filter(None, [interpreter_words(explanation.layers)]),
+            *filter(None, [layers_in_words(explanation.layers)]),
         ),
     )
     yield from _sections_before_decision(explanation)
@@ -55,13 +55,13 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
 
 def _sections_before_decision(explanation: ObjectExplanation) -> Iterator[Section]:
     if explanation.policies:
-        yield _policies(explanation.policies)
+        yield _policies_section(explanation.policies)
     if explanation.components:
-        yield _components(explanation.components)
+        yield _components_section(explanation.components)
     if explanation.undivided:
         yield _undivided_section(explanation.undivided)
     if explanation.unmet:
-        yield _unmet(explanation.unmet)
+        yield _unmet_section(explanation.unmet)
     if explanation.required_by:
         yield _required_section(explanation)
 
@@ -75,7 +75,7 @@ def _undivided_section(undivided: Iterable[Unmet]) -> Section:
     return Section(title="What is not divided", before=tuple(lines))
 
 
-def _components(components: Iterable[ExplainedComponent]) -> Section:
+def _components_section(components: Iterable[ExplainedComponent]) -> Section:
     rows = [
         (each.name, str(each.replicas), ", ".join(f"{name} {amount}" for name, amount in each.requests.items()))
         for each in components
@@ -84,7 +84,7 @@ def _components(components: Iterable[ExplainedComponent]) -> Section:
     return section_with_table("Components", ("COMPONENT", "REPLICAS", "REQUESTS OF EACH"), rows, before=before)
 
 
-def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
+def _outcome_lines(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
     targets = [each for each in explanation.targets if cluster in {"", each.name}]
     own = {each.name for each in targets}
     required = sorted({each.name for binding in explanation.required_by for each in binding.clusters} - own)
@@ -94,10 +94,10 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
     elif not targets:
         yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
     if targets:
-        names = shortened_cluster_list([_target_words(each, explanation.overridden, " ") for each in targets], ", ")
+        names = shortened_cluster_list([_target_in_words(each, explanation.overridden, " ") for each in targets], ", ")
         asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
-        yield from _mark_note(own.intersection(explanation.overridden))
+        yield from _note_explaining_mark(own.intersection(explanation.overridden))
     yield from (f"It is {message}." for message in explanation.pending)
     yield from (f"{words}." for words in explanation.joined_later)
     if explanation.scaled:
@@ -110,7 +110,7 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
         yield f"By itself: {explanation.waits}."
 
 
-def _policies(policies: Iterable[PolicyVerdict]) -> Section:
+def _policies_section(policies: Iterable[PolicyVerdict]) -> Section:
     rows = [
         (each.policy, "claims it" if each.holds else "lost", each.selects_by, str(each.priority), each.why, each.path)
         for each in policies
@@ -118,7 +118,7 @@ def _policies(policies: Iterable[PolicyVerdict]) -> Section:
     return section_with_table("Policies that select it", ("POLICY", "VERDICT", "BY", "PRIORITY", "WHY", "FILE"), rows)
 
 
-def _unmet(unmet: Iterable[Unmet]) -> Section:
+def _unmet_section(unmet: Iterable[Unmet]) -> Section:
     rows = [(each.field, each.message, each.hint) for each in unmet]
     return section_with_table("What the placement asks for in vain", ("FIELD", "WHY", "HINT"), rows)
 
@@ -147,12 +147,12 @@ def _override_rows(each: OverriddenClusters) -> Iterator[tuple[str, str, str]]:
     clusters = shortened_cluster_list(each.clusters)
     for step in each.steps:
         rule = f"{step.applied.policy} {step.applied.rule}"
-        for change in _changes(step):
+        for change in _changes_in_words(step):
             yield clusters, rule, change
             clusters = rule = DITTO
 
 
-def _changes(step: RuleEffect) -> tuple[str, ...]:
+def _changes_in_words(step: RuleEffect) -> tuple[str, ...]:
     if step.error is not None:
         return (f"could not be applied: {step.error}",)
     return tuple(map(str, step.changes)) or ("changes nothing",)
@@ -190,7 +190,7 @@ def cluster_sections(explanation: ClusterExplanation) -> Iterator[Section]:
     where = f" ({explanation.path})" if explanation.path else ""
     yield Section(
         title=f"Cluster {explanation.name}{where}",
-        before=(*_traits(explanation), f"It holds {counted(len(explanation.held), 'object')}."),
+        before=(*_traits_of_cluster(explanation), f"It holds {counted(len(explanation.held), 'object')}."),
     )
     if explanation.capacity:
         header = ("RESOURCE", "ALLOCATABLE", "ALLOCATED", "ALLOCATING", "RESERVED")
@@ -206,23 +206,23 @@ def cluster_sections(explanation: ClusterExplanation) -> Iterator[Section]:
         ]
         yield section_with_table("Resource model", ("GRADE", "NODES", "EACH HAS AT LEAST"), grades, before=(_BY_MODEL,))
     if explanation.held:
-        held = [(str(each.ref), _held_replicas(each), each.why) for each in explanation.held]
-        note = _mark_note(each.overridden for each in explanation.held)
+        held = [(str(each.ref), _replicas_cell(each), each.why) for each in explanation.held]
+        note = _note_explaining_mark(each.overridden for each in explanation.held)
         yield section_with_table("It holds", ("OBJECT", "REPLICAS", "WHY"), held, before=note)
     if explanation.absent:
-        absent = [row for each in explanation.absent for row in _absent_rows(each)]
+        absent = [row for each in explanation.absent for row in _rows_of_absent_object(each)]
         yield section_with_table("It does not hold", ("OBJECT", "FILTER", "REASON"), absent)
 
 
 _BY_MODEL = "What fits is counted node by node, and of a node only the least of its grade counts (spec.resourceModels)."
 
 
-def _held_replicas(each: ClusterObject) -> str:
+def _replicas_cell(each: ClusterObject) -> str:
     """Return the replicas of an object, nothing where it has none; those that an override sets are marked, 0 too."""
     return f"{each.replicas}{OVERRIDDEN}" if each.overridden else str(each.replicas or "")
 
 
-def _traits(explanation: ClusterExplanation) -> Iterator[str]:
+def _traits_of_cluster(explanation: ClusterExplanation) -> Iterator[str]:
     located = {"region": explanation.region, "zones": " ".join(explanation.zones), "provider": explanation.provider}
     parts = [f"{key} {value}" for key, value in located.items() if value]
     parts += [f"label {key}={value}" for key, value in sorted(explanation.labels.items())]
@@ -239,7 +239,7 @@ def _traits(explanation: ClusterExplanation) -> Iterator[str]:
         yield "No capacity is known."
 
 
-def _absent_rows(each: AbsentObject) -> Iterator[tuple[str, str, str]]:
+def _rows_of_absent_object(each: AbsentObject) -> Iterator[tuple[str, str, str]]:
     name = str(each.ref)
     for plugin, reason in each.refused or (("", each.why),):
         yield name, plugin, reason
@@ -260,27 +260,27 @@ def policy_sections(explanation: PolicyExplanation) -> Iterator[Section]:
     selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]
     yield section_with_table("Its selectors", ("SELECTOR", "OBJECTS"), selectors)
     if explanation.unmet:
-        yield _unmet(explanation.unmet)
+        yield _unmet_section(explanation.unmet)
     if claimed:
-        rows = [(str(each.ref), each.selects_by, shortened_cluster_list(_targets(each))) for each in claimed]
-        note = _mark_note(each.overridden for each in claimed)
+        rows = [(str(each.ref), each.selects_by, shortened_cluster_list(_targets_in_words(each))) for each in claimed]
+        note = _note_explaining_mark(each.overridden for each in claimed)
         yield section_with_table("It claims", ("OBJECT", "BY", "CLUSTERS"), rows, before=note)
     if lost:
         rows_lost = [(str(each.ref), each.selects_by, each.holder, each.why) for each in lost]
         yield section_with_table("It selects, but does not claim", ("OBJECT", "BY", "CLAIMED BY", "WHY"), rows_lost)
 
 
-def _targets(each: SelectedObject) -> list[str]:
-    return [_target_words(target, each.overridden, ":") for target in each.targets]
+def _targets_in_words(each: SelectedObject) -> list[str]:
+    return [_target_in_words(target, each.overridden, ":") for target in each.targets]
 
 
-def _target_words(target: TargetCluster, overridden: Container[str], separator: str) -> str:
+def _target_in_words(target: TargetCluster, overridden: Container[str], separator: str) -> str:
     """Return a cluster with its replicas, if it has any; those that an override sets are marked, 0 too."""
     if target.name in overridden:
         return f"{target.name}{separator}{target.replicas}{OVERRIDDEN}"
     return f"{target.name}{separator}{target.replicas}" if target.replicas else target.name
 
 
-def _mark_note(marked: Iterable[object]) -> tuple[str, ...]:
+def _note_explaining_mark(marked: Iterable[object]) -> tuple[str, ...]:
     """Return the sentence that tells what the mark means, where something is marked."""
     return (f"{OVERRIDDEN_NOTE}.",) if any(marked) else ()

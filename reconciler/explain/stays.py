@@ -12,7 +12,7 @@ from render.scheduling.unknown_capacity import capacity_hint
 from render.words import listed
 
 
-def reasons_to_stay(refs: Iterable[ObjectRef], outcome: Outcome) -> Iterator[str]:
+def reasons_objects_stay(refs: Iterable[ObjectRef], outcome: Outcome) -> Iterator[str]:
     """Yield why each of some objects stays as it is in a pass that was asked to reschedule them."""
     built = outcome.rendered.built
     bindings = {binding.ref: binding for binding in built.bindings}
@@ -22,14 +22,14 @@ def reasons_to_stay(refs: Iterable[ObjectRef], outcome: Outcome) -> Iterator[str
             clusters_by_object[name].append(each.cluster)
     for ref in refs:
         binding, decision = bindings.get(ref), built.schedule.decisions.get(ref)
-        yield f"{ref} stays as it is: {_reason(binding, decision)}"
+        yield f"{ref} stays as it is: {_reason_object_stays(binding, decision)}"
         if unknown := clusters_by_object.get(str(ref), []):
             gets = "it gets" if len(unknown) == 1 else "they get"
             hint = capacity_hint(unknown[0])
             yield f"no capacity is known of {listed(unknown)}, so that {gets} no new replicas of {ref}: {hint}"
 
 
-def _reason(binding: Binding | None, decision: SchedulingDecision | None) -> str:
+def _reason_object_stays(binding: Binding | None, decision: SchedulingDecision | None) -> str:
     if binding is None or not binding.policy:
         return "no policy selects it"
     if decision is None or not is_schedulable(binding):

@@ -50,14 +50,14 @@ class Forge(Struct, frozen=True, kw_only=True):
 def forge_of(address: str, kind: ForgeKind | None, environment: Mapping[str, str]) -> Forge:
     """Return the forge of a remote's address (of ours, or ""); ConfigError says what is missing to know it."""
     host, path = _host_and_path(address)
-    known = kind or _kind_of(host)
+    known = kind or _known_forge_kind(host)
     if known is None:
         where = repr(host) if host else "this remote"
         raise ConfigError(
             f"which forge {where} is, is not known",
             hint="write GitHub, GitLab or Gitea to rendered.forge in argosy.yaml",
         )
-    api = environment.get(API, "").rstrip("/") or _api_of(host, known)
+    api = environment.get(API, "").rstrip("/") or _default_api_address(host, known)
     project = environment.get(PROJECT, "").strip("/") or path
     token_file = environment.get(TOKEN_FILE, "")
     if not api or not project:
@@ -87,7 +87,7 @@ def _host_and_path(address: str) -> tuple[str, str]:
     return host, path.strip("/").removesuffix(".git")
 
 
-def _kind_of(host: str) -> ForgeKind | None:
+def _known_forge_kind(host: str) -> ForgeKind | None:
     words = {
         "github": ForgeKind.GITHUB,
         "gitlab": ForgeKind.GITLAB,
@@ -98,7 +98,7 @@ def _kind_of(host: str) -> ForgeKind | None:
     return hosts.get(host) or next((kind for word, kind in words.items() if word in host.split(".")), None)
 
 
-def _api_of(host: str, kind: ForgeKind) -> str:
+def _default_api_address(host: str, kind: ForgeKind) -> str:
     if not host:
         return ""
     return "https://api.github.com" if host == "github.com" else f"https://{host}{_PATHS[kind]}"

@@ -9,7 +9,7 @@ from reconciler.console.cleaning import safe_for_terminal
 from reconciler.members.bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from reconciler.members.connection import Connection, Sent
 from reconciler.members.credentials import AuthPlugins, CredentialSource
-from reconciler.members.endpoint import UnsupportedEndpoint, endpoint_of
+from reconciler.members.endpoint import UnsupportedEndpoint, api_endpoint_of_context
 from reconciler.members.identity import Credential, Impersonation
 from reconciler.members.kubeconfig import Context
 from reconciler.members.sockets import network_failure
@@ -42,11 +42,11 @@ class ForgeCall(DiscreetStruct, frozen=True, kw_only=True):
     body: dict[str, Any] | None = None
 
 
-def answer_of(forge: Forge, call: ForgeCall) -> Any:
+def send_call(forge: Forge, call: ForgeCall) -> Any:
     """Send a call and return the answer, as plain data; GitError says what the forge had to say against it."""
     token = forge.token()
     try:
-        received = _received_answer(forge, call, token)
+        received = _send_over_new_connection(forge, call, token)
     except UnsupportedEndpoint as error:
         raise GitError(f"{forge.host} cannot be asked: {error.failure.message}", hint=error.failure.hint) from error
     except (AnswerTooLarge, UnknownEncoding) as error:
@@ -56,7 +56,7 @@ def answer_of(forge: Forge, call: ForgeCall) -> Any:
     except OSError as error:
         raise GitError(network_failure(error, forge.host).message, hint="the next pass tries again") from error
     if not 200 <= received.status < 300:
-        raise _refusal(forge, call, received, token)
+        raise _error_of_refused_call(forge, call, received, token)
     try:
         return json.loads(received.content or b"null")
     except (ValueError, RecursionError) as error:
@@ -65,11 +65,11 @@ def answer_of(forge: Forge, call: ForgeCall) -> Any:
         ) from error
 
 
-def _received_answer(forge: Forge, call: ForgeCall, token: str) -> Received:
+def _send_over_new_connection(forge: Forge, call: ForgeCall, token: str) -> Received:
     """Ask over a connection of its own: a pass asks seldom, and much later again."""
     context = Context(name="forge", cluster={"server": forge.api}, user={})
     plugins = AuthPlugins(environment=os.environ)
-    endpoint = endpoint_of(context, os.environ)
+    endpoint = api_endpoint_of_context(context, os.environ)
     connection = Connection(endpoint, CredentialSource(context, plugins), Impersonation(), 1)
     connection.open(Credential())
     return connection.ask(
@@ -97,7 +97,7 @@ def _headers_of_forge(forge: Forge, token: str) -> dict[str, str]:
             return {**common, "Authorization": f"token {token}"}
 
 
-def _refusal(forge: Forge, call: ForgeCall, received: Received, token: str) -> GitError:
+def _error_of_refused_call(forge: Forge, call: ForgeCall, received: Received, token: str) -> GitError:
     """Return the error for an answer that is a refusal, with a little of what the forge says, and never the token."""
     try:
         said = json.loads(received.content)

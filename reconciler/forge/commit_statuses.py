@@ -9,7 +9,7 @@ from render.errors import GitError
 from render.settings.rendered import ForgeKind
 
 from .address import Forge
-from .calls import ForgeCall, answer_of
+from .calls import ForgeCall, send_call
 
 _MOST_TEXT = 140
 
@@ -34,7 +34,7 @@ def set_status(forge: Forge, status: CommitStatus) -> None:
         path = f"/repos/{quote(forge.project)}/statuses/{status.commit}"
         body = {"state": str(status.state), "context": status.context, "description": text}
     try:
-        answer_of(forge, ForgeCall(method="POST", path=path, body=body, right="set the statuses of its commits"))
+        send_call(forge, ForgeCall(method="POST", path=path, body=body, right="set the statuses of its commits"))
     except GitError as error:
         # GitLab refuses a state that a commit has already, whatever its text.
         if not (forge.kind is ForgeKind.GITLAB and "Cannot transition status" in error.message):

@@ -10,7 +10,7 @@ from render.settings.rendered import ForgeKind
 from render.values import DiscreetStruct
 
 from .address import Forge
-from .calls import ForgeCall, answer_of
+from .calls import ForgeCall, send_call
 
 _PAGE = 50
 
@@ -39,64 +39,66 @@ class Wanted(DiscreetStruct, frozen=True, kw_only=True):
     body: str = ""
 
 
-def listed(forge: Forge, wanted: Wanted) -> tuple[PullRequest, ...]:
+def list_pull_requests(forge: Forge, wanted: Wanted) -> tuple[PullRequest, ...]:
     """Return the pull requests from one branch into another, open and closed, the newest first."""
     if forge.kind is ForgeKind.GITLAB:
         query = {"state": "all", "source_branch": wanted.head, "target_branch": wanted.base, "per_page": _PAGE}
-        answer = answer_of(forge, ForgeCall(method="GET", path=f"{_folder_of_forge(forge)}?{urlencode(query)}"))
+        answer = send_call(forge, ForgeCall(method="GET", path=f"{_pull_requests_path(forge)}?{urlencode(query)}"))
     else:
         # Gitea knows no filter by branches, and lists first what changed last.
         github = {"head": f"{forge.project.partition('/')[0]}:{wanted.head}", "base": wanted.base, "per_page": _PAGE}
         query = github if forge.kind is ForgeKind.GITHUB else {"sort": "recentupdate", "limit": _PAGE}
-        answer = answer_of(
-            forge, ForgeCall(method="GET", path=f"{_folder_of_forge(forge)}?{urlencode({'state': 'all', **query})}")
+        answer = send_call(
+            forge, ForgeCall(method="GET", path=f"{_pull_requests_path(forge)}?{urlencode({'state': 'all', **query})}")
         )
-    found = [_request_in(forge, each) for each in (answer if isinstance(answer, list) else [None])]
+    found = [_parse_pull_request(forge, each) for each in (answer if isinstance(answer, list) else [None])]
     ours = [each.pull_request for each in found if each.branches == (wanted.head, wanted.base)]
     return tuple(sorted(ours, key=lambda request: -request.number))
 
 
-def opened(forge: Forge, wanted: Wanted) -> PullRequest:
+def open_pull_request(forge: Forge, wanted: Wanted) -> PullRequest:
     """Open a pull request."""
     body: dict[str, Any] = {"title": wanted.title, "head": wanted.head, "base": wanted.base, "body": wanted.body}
     if forge.kind is ForgeKind.GITLAB:
         body = {"title": wanted.title, "source_branch": wanted.head, "target_branch": wanted.base}
         # A squashed commit has another message, and with it no trailers, by which passes go on.
         body |= {"description": wanted.body, "squash": False}
-    return _pull_request_answered(forge, ForgeCall(method="POST", path=_folder_of_forge(forge), body=body))
+    return _pull_request_after_call(forge, ForgeCall(method="POST", path=_pull_requests_path(forge), body=body))
 
 
-def renew_request(forge: Forge, number: int, wanted: Wanted) -> PullRequest:
+def update_pull_request(forge: Forge, number: int, wanted: Wanted) -> PullRequest:
     """Give a pull request another title and body."""
     is_gitlab = forge.kind is ForgeKind.GITLAB
-    return _send_change(forge, number, {"title": wanted.title, "description" if is_gitlab else "body": wanted.body})
-
-
-def closed(forge: Forge, number: int) -> PullRequest:
-    """Close a pull request without merging it."""
-    is_gitlab = forge.kind is ForgeKind.GITLAB
-    return _send_change(forge, number, {"state_event": "close"} if is_gitlab else {"state": "closed"})
-
-
-def _send_change(forge: Forge, number: int, body: dict[str, Any]) -> PullRequest:
-    method = "PUT" if forge.kind is ForgeKind.GITLAB else "PATCH"
-    return _pull_request_answered(
-        forge, ForgeCall(method=method, path=f"{_folder_of_forge(forge)}/{number}", body=body)
+    return _change_pull_request(
+        forge, number, {"title": wanted.title, "description" if is_gitlab else "body": wanted.body}
     )
 
 
-def _folder_of_forge(forge: Forge) -> str:
+def close_pull_request(forge: Forge, number: int) -> PullRequest:
+    """Close a pull request without merging it."""
+    is_gitlab = forge.kind is ForgeKind.GITLAB
+    return _change_pull_request(forge, number, {"state_event": "close"} if is_gitlab else {"state": "closed"})
+
+
+def _change_pull_request(forge: Forge, number: int, body: dict[str, Any]) -> PullRequest:
+    method = "PUT" if forge.kind is ForgeKind.GITLAB else "PATCH"
+    return _pull_request_after_call(
+        forge, ForgeCall(method=method, path=f"{_pull_requests_path(forge)}/{number}", body=body)
+    )
+
+
+def _pull_requests_path(forge: Forge) -> str:
     """Return the path of a project's pull requests."""
     if forge.kind is ForgeKind.GITLAB:
         return f"/projects/{quote(forge.project, safe='')}/merge_requests"
     return f"/repos/{quote(forge.project)}/pulls"
 
 
-def _pull_request_answered(forge: Forge, call: ForgeCall) -> PullRequest:
-    return _request_in(forge, answer_of(forge, call)).pull_request
+def _pull_request_after_call(forge: Forge, call: ForgeCall) -> PullRequest:
+    return _parse_pull_request(forge, send_call(forge, call)).pull_request
 
 
-def _request_in(forge: Forge, answer: Any) -> "_GitLabRequest | _GitHubRequest":
+def _parse_pull_request(forge: Forge, answer: Any) -> "_GitLabRequest | _GitHubRequest":
     """Return a pull request of an answer; GitError where it is none."""
     try:
         if forge.kind is ForgeKind.GITLAB:

@@ -6,7 +6,7 @@ What is allowed (``Allowed``) comes from ``--allow-removal``, ``--allow-movement
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from reconciler.names.subjects import check_clusters
+from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.pipeline.cluster_removals import Removal
 from reconciler.pipeline.previous import Previous
 from reconciler.source.desired import Desired
@@ -25,7 +25,7 @@ def check_allowed_clusters(allowed: Allowed, desired: Desired, previous: Previou
     A cluster that left the source keeps its folder, and may be back.
     """
     known = {cluster.name for cluster in desired.clusters} | (previous.tree.clusters.keys() if previous else set())
-    check_clusters((each.cluster for each in allowed.removals if each.cluster != EACH), known)
+    refuse_unknown_clusters((each.cluster for each in allowed.removals if each.cluster != EACH), known)
 
 
 def check_members(

@@ -18,7 +18,7 @@ from typing import Any
 
 from .exchange import Failure
 from .identity import FOREVER, Credential
-from .kubeconfig import Context, unusable_context
+from .kubeconfig import Context, failure_of_unusable_context
 
 _PROVIDERS = ("gcp", "oidc")
 _LOG_IN = "log in again as kubectl's users do, or use an exec plugin"
@@ -29,7 +29,7 @@ def provider_credential(context: Context, seconds: float) -> Credential | Failur
     name = str(context.user["auth-provider"].get("name") or "")
     if name not in _PROVIDERS:
         message = f"the auth provider {name!r} of context {context.name!r} is not known here"
-        return unusable_context(message, "use the exec plugin that replaces it")
+        return failure_of_unusable_context(message, "use the exec plugin that replaces it")
     answers: SimpleQueue[Credential | str] = SimpleQueue()
     threading.Thread(target=lambda: answers.put(_ask_provider(context)), daemon=True).start()
     try:
@@ -39,7 +39,7 @@ def provider_credential(context: Context, seconds: float) -> Credential | Failur
     if isinstance(answer, Credential):
         return answer
     message = f"the auth provider {name!r} of context {context.name!r} {answer}"
-    return unusable_context(message, _LOG_IN)
+    return failure_of_unusable_context(message, _LOG_IN)
 
 
 def _ask_provider(context: Context) -> Credential | str:
@@ -48,13 +48,13 @@ def _ask_provider(context: Context) -> Credential | str:
     from kubernetes.config import load_kube_config_from_dict
 
     configuration = Configuration()
-    provider = _with_authority(context)
+    provider = _provider_with_named_authority(context)
     try:
         load_kube_config_from_dict(  # type: ignore[no-untyped-call]  # the library annotates little
             _kubeconfig_of(provider), client_configuration=configuration, persist_config=False
         )
         token = configuration.api_key.get("BearerToken", "").removeprefix("Bearer ")
-        expires = _expiry(token, provider)
+        expires = _expiry_time_of_token(token, provider)
     except Exception as error:  # noqa: BLE001 - whatever the libraries of providers raise; it may quote credentials
         return f"gave no token ({type(error).__name__})"
     if expires < time.time():
@@ -62,7 +62,7 @@ def _ask_provider(context: Context) -> Credential | str:
     return Credential(token=token, expires=expires) if token else "gave no token"
 
 
-def _with_authority(context: Context) -> dict[str, Any]:
+def _provider_with_named_authority(context: Context) -> dict[str, Any]:
     """Return a copy of the provider whose authority is named: without one the library would trust any server."""
     provider: dict[str, Any] = copy.deepcopy(dict(context.user["auth-provider"]))
     config = provider.setdefault("config", {})
@@ -70,11 +70,11 @@ def _with_authority(context: Context) -> dict[str, Any]:
         config["idp-certificate-authority"] = str(context.user_folder / str(config["idp-certificate-authority"]))
     elif not config.get("idp-certificate-authority-data"):
         config.pop("idp-certificate-authority-data", None)
-        config["idp-certificate-authority"] = _machine_authorities()
+        config["idp-certificate-authority"] = _ca_file_of_machine()
     return provider
 
 
-def _machine_authorities() -> str:
+def _ca_file_of_machine() -> str:
     """Return the file of the certificate authorities this machine trusts."""
     paths = ssl.get_default_verify_paths()
     if paths.cafile:
@@ -94,7 +94,7 @@ def _kubeconfig_of(provider: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _expiry(token: str, provider: dict[str, Any]) -> float:
+def _expiry_time_of_token(token: str, provider: dict[str, Any]) -> float:
     """Return the time at which a token expires, by the provider's entry or by the token itself (a JWT)."""
     written = provider["config"].get("expiry")
     if written:
@@ -119,7 +119,7 @@ def in_cluster_context() -> Context | Failure:
             client_configuration=configuration
         )
     except (ConfigException, OSError) as error:
-        return unusable_context(f"this process runs in no cluster it could use ({type(error).__name__})")
+        return failure_of_unusable_context(f"this process runs in no cluster it could use ({type(error).__name__})")
     cluster = {"server": configuration.host, "certificate-authority": configuration.ssl_ca_cert}
     user = {"tokenFile": incluster_config.SERVICE_TOKEN_FILENAME}
     root = Path("/")

@@ -96,7 +96,7 @@ class _Reading:
         """Take in the next bytes; none at the end of the connection."""
         assert self._parser is not None
         if not content:
-            self._end_of_connection()
+            self._complete_at_end_of_connection()
             return
         self._fed += len(content)
         try:
@@ -110,7 +110,7 @@ class _Reading:
         if self._fed > 2 * self._size + _MOST_AROUND:
             raise ConnectionError("an answer without end")
         if self._is_headed and not self._packing:
-            self._packing = self._encoding()
+            self._packing = self._content_encoding()
 
     def answer(self) -> Received:
         """Return the answer, which is complete."""
@@ -124,12 +124,12 @@ class _Reading:
         """Let go of the parser, which refers back to this."""
         self._parser = None
 
-    def _end_of_connection(self) -> None:
+    def _complete_at_end_of_connection(self) -> None:
         if not self._is_headed or not _WITHOUT_END.isdisjoint(name.lower() for name, _ in self.headers):
             raise ConnectionError("the answer is not complete")
         self.is_complete = True
 
-    def _encoding(self) -> bytes:
+    def _content_encoding(self) -> bytes:
         found = [value.strip().lower() for name, value in self.headers if name.lower() == b"content-encoding"]
         encoding = found[0] if len(found) == 1 else b", ".join(found) or b"identity"
         if encoding not in {b"identity", b"gzip"}:

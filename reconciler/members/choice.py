@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 
 from reconciler.console.log import Log
-from reconciler.names.subjects import check_clusters
+from reconciler.names.subjects import refuse_unknown_clusters
 from render.cluster import Cluster, is_pulling
 from render.selectors import LabelSelector, Requirement, matches
 from render.settings.fleet import Fleet
 from render.words import listed
 
-from .options import AccessOptions, reached_members
+from .options import AccessOptions, names_of_reached_members
 
 
 def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOptions, log: Log) -> tuple[Cluster, ...]:
@@ -24,11 +24,11 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     UnknownName names a cluster that was asked for and is no member.
     """
     by_name = {cluster.name: cluster for cluster in members}
-    check_choice(options, by_name)
-    warn_of_pulling_members(by_name.values(), options, log)
+    refuse_unknown_choice(options, by_name)
+    warn_of_unreachable_pull_members(by_name.values(), options, log)
     # Where nothing is said of any member, each is reached by the context named like it.
-    reached = reached_members(fleet, options) or frozenset(by_name)
-    wanted = tuple(cluster for cluster in wanted_members(by_name, options) if not is_pulling(cluster))
+    reached = names_of_reached_members(fleet, options) or frozenset(by_name)
+    wanted = tuple(cluster for cluster in members_chosen_by_options(by_name, options) if not is_pulling(cluster))
     unreached = [cluster.name for cluster in wanted if cluster.name not in reached]
     if unreached:
         log.info(f"left alone, for argosy.yaml does not say how to reach them: {listed(unreached)}")
@@ -37,47 +37,47 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     return tuple(cluster for cluster in wanted if cluster.name in reached)
 
 
-def warn_of_pulling_members(members: Iterable[Cluster], options: AccessOptions, log: Log) -> None:
+def warn_of_unreachable_pull_members(members: Iterable[Cluster], options: AccessOptions, log: Log) -> None:
     """Say which of the members that are asked for by name pull, so that no command reaches them."""
     pulling = sorted(cluster.name for cluster in members if is_pulling(cluster) and cluster.name in options.clusters)
     if pulling:
         log.info(f"left to their agents, for they pull: {listed(pulling)}")
 
 
-def check_choice(options: AccessOptions, members: Iterable[str]) -> None:
+def refuse_unknown_choice(options: AccessOptions, members: Iterable[str]) -> None:
     """Raise UnknownName for a cluster that is asked for and is no member, a usage error for a wrong selector."""
-    check_clusters([*filter(None, [options.in_cluster]), *options.clusters], frozenset(members))
-    label_selector(options.selector)
+    refuse_unknown_clusters([*filter(None, [options.in_cluster]), *options.clusters], frozenset(members))
+    parse_label_selector(options.selector)
 
 
-def wanted_members(by_name: Mapping[str, Cluster], options: AccessOptions) -> Iterator[Cluster]:
+def members_chosen_by_options(by_name: Mapping[str, Cluster], options: AccessOptions) -> Iterator[Cluster]:
     """Yield the members that are asked for, by name."""
-    selector = label_selector(options.selector)
+    selector = parse_label_selector(options.selector)
     for name, cluster in sorted(by_name.items()):
         is_named = not options.clusters or name in options.clusters
         is_selected = selector is None or matches(selector, cluster.labels)
-        if is_named and is_selected and in_shard(name, *options.shard):
+        if is_named and is_selected and is_in_shard(name, *options.shard):
             yield cluster
 
 
-def in_shard(cluster: str, index: int, count: int) -> bool:
+def is_in_shard(cluster: str, index: int, count: int) -> bool:
     """Return whether a cluster is in shard ``index`` (from 1) of ``count``; other clusters that come or go move none.
 
-    >>> [in_shard("member1", index, 2) for index in (1, 2)]
+    >>> [is_in_shard("member1", index, 2) for index in (1, 2)]
     [False, True]
     """
     number = int.from_bytes(hashlib.sha256(cluster.encode()).digest()[:8])
     return number % count == index - 1
 
 
-def label_selector(text: str) -> LabelSelector | None:
+def parse_label_selector(text: str) -> LabelSelector | None:
     """Read kubectl's ``key=value,key!=value,key,!key``; a usage error names what is no label expression."""
     if not text:
         return None
-    return LabelSelector(match_expressions=tuple(_requirement(part.strip()) for part in text.split(",")))
+    return LabelSelector(match_expressions=tuple(_parse_requirement(part.strip()) for part in text.split(",")))
 
 
-def _requirement(text: str) -> Requirement:
+def _parse_requirement(text: str) -> Requirement:
     for sign, operator in (("!=", "NotIn"), ("==", "In"), ("=", "In")):
         key, matched, value = text.partition(sign)
         if matched:

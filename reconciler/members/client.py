@@ -27,9 +27,9 @@ from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from .connection import IDENTITY_PATH, Connection, OtherCluster, Sent
 from .exchange import ASTRAY, Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
-from .refusals import LACKING_HINT, failure_of
+from .refusals import LACKING_HINT, failure_of_refusal
 from .request_limits import Hangs, RequestLimit
-from .shapes import MOST_BYTES, NoJson, UnusableAnswer, expected_content
+from .shapes import MOST_BYTES, NoJson, UnusableAnswer, parse_expected_content
 from .sockets import network_failure
 
 DEFAULT_CONCURRENCY = 8
@@ -146,17 +146,17 @@ class KubeClient:
 
     def send(self, request: Request) -> Answer | Failure:
         """Send a request, retrying what is worth it within the cluster's deadline."""
-        number, attempt = 1, self._once(request)
+        number, attempt = 1, self._send_once(request)
         if isinstance(attempt.outcome, Failure) and attempt.outcome.kind is FailureKind.UNAUTHORIZED:
-            attempt = self._once(request, renew=True)
+            attempt = self._send_once(request, renew=True)
         while isinstance(attempt.outcome, Failure):
-            pause = None if attempt.has_hung else self._pause(attempt.outcome, number, request.tries)
+            pause = None if attempt.has_hung else self._pause_before_retry(attempt.outcome, number, request.tries)
             if pause is None or not self.wait(pause):
-                return self._given_up(request, attempt.outcome)
-            number, attempt = number + 1, self._once(request)
+                return self._final_failure(request, attempt.outcome)
+            number, attempt = number + 1, self._send_once(request)
         return attempt.outcome
 
-    def _given_up(self, request: Request, failure: Failure) -> Failure:
+    def _final_failure(self, request: Request, failure: Failure) -> Failure:
         """Return the failure of a request that is not tried again, and stop where it is one of the whole cluster."""
         is_doubtful = failure.kind in _DOUBTFUL and request.is_of_objects and not self._hangs.are_enough
         if is_doubtful and self._is_server_well():
@@ -167,10 +167,10 @@ class KubeClient:
 
     def _is_server_well(self) -> bool:
         """Ask the server for its identity, once."""
-        answer = self._once(_PROBE).outcome
+        answer = self._send_once(_PROBE).outcome
         return isinstance(answer, Answer) or answer.status in _WELL
 
-    def _pause(self, failure: Failure, attempt: int, tries: int) -> float | None:
+    def _pause_before_retry(self, failure: Failure, attempt: int, tries: int) -> float | None:
         retry = _RETRIES.get(failure.kind)
         if retry is None or attempt >= min(tries or retry.tries, retry.tries):
             return None
@@ -179,7 +179,7 @@ class KubeClient:
             return failure.retry_after + spread
         return min(retry.pause * float(2 ** (attempt - 1)), _LONGEST_PAUSE) * spread
 
-    def _once(self, request: Request, *, renew: bool = False) -> _Attempt:
+    def _send_once(self, request: Request, *, renew: bool = False) -> _Attempt:
         with self._limit:
             if self.stopped:
                 return _Attempt(self.stopped)
@@ -187,29 +187,29 @@ class KubeClient:
             seconds = min(self._hangs.seconds_for(request), self.deadline - began)
             if seconds <= 0:
                 return _Attempt(Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over"))
-            outcome = self._exchange(request, seconds, renew=renew)
+            outcome = self._answer_or_failure(request, seconds, renew=renew)
             has_hung = self._hangs.note(request, outcome, self._clock() - began, seconds)
         if isinstance(outcome, Failure) and outcome.kind is FailureKind.THROTTLED:
             self._limit.slow_down()
         return _Attempt(outcome, has_hung)
 
-    def _exchange(self, request: Request, seconds: float, *, renew: bool) -> Answer | Failure:
+    def _answer_or_failure(self, request: Request, seconds: float, *, renew: bool) -> Answer | Failure:
         identity = self._connection.headers(renew=renew)
         if isinstance(identity, Failure):
             return identity
         try:
-            answer = self._connection.ask(self._sent_request(request, identity), time.monotonic() + seconds)
-            return self._answer(request, answer, identity)
+            answer = self._connection.ask(self._with_headers(request, identity), time.monotonic() + seconds)
+            return self._parse_answer(request, answer, identity)
         except OtherCluster as error:
-            return self._other_cluster(error.answer)
+            return self._failure_of_other_cluster(error.answer)
         except OSError as error:
             return network_failure(error, self._connection.host)
         except (AnswerTooLarge, UnusableAnswer) as error:
-            return _unusable_answer(request, error)
+            return _failure_of_unusable_answer(request, error)
         except (NoJson, UnknownEncoding):
-            return self._no_api_server()
+            return self._failure_of_no_api_server()
 
-    def _sent_request(self, request: Request, identity: list[tuple[str, str]]) -> Sent:
+    def _with_headers(self, request: Request, identity: list[tuple[str, str]]) -> Sent:
         is_packed = request.method == "GET" and not self._is_local
         return Sent(
             method=request.method,
@@ -220,24 +220,24 @@ class KubeClient:
                 ("Accept", request.accept),
                 ("User-Agent", self._user_agent),
             ),
-            body=None if request.body is None else encoded_body(request.body),
+            body=None if request.body is None else json_body(request.body),
             content_type="" if request.body is None else request.content_type,
             most=MOST_BYTES[request.expects],
         )
 
-    def _other_cluster(self, answer: Received) -> Failure:
+    def _failure_of_other_cluster(self, answer: Received) -> Failure:
         """Return the failure for a new connection whose cluster, asked for its identity, gave this answer."""
         if answer.status in _REDIRECTS:
-            return self._no_api_server(answer.status)
+            return self._failure_of_no_api_server(answer.status)
         if answer.status >= 400:
-            return _refusal_of(Request(method="GET", path=IDENTITY_PATH), answer, answer.content)
+            return _failure_of_refused_request(Request(method="GET", path=IDENTITY_PATH), answer, answer.content)
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
             message=f"a new connection to {self._connection.host} leads to another cluster than a moment ago",
             hint="see what stands between here and the cluster",
         )
 
-    def _no_api_server(self, redirect: int = 0) -> Failure:
+    def _failure_of_no_api_server(self, redirect: int = 0) -> Failure:
         redirects = f": it redirects elsewhere (HTTP status {redirect})" if redirect else ""
         before = "; a proxy with a page to log in may stand before the API server" if redirect else ""
         return Failure(
@@ -246,26 +246,26 @@ class KubeClient:
             hint=f"see the server address of this cluster's context{before}",
         )
 
-    def _answer(self, request: Request, answer: Received, identity: list[tuple[str, str]]) -> Answer | Failure:
+    def _parse_answer(self, request: Request, answer: Received, identity: list[tuple[str, str]]) -> Answer | Failure:
         if answer.status in _REDIRECTS:
-            return self._no_api_server(answer.status)
+            return self._failure_of_no_api_server(answer.status)
         if answer.status >= 400:
             credential = dict(identity).get("Authorization", "")
-            failure = _refusal_of(
-                request, answer, _refusal_without_token(credential.rpartition(" ")[2], answer.content)
+            failure = _failure_of_refused_request(
+                request, answer, _content_without_token(credential.rpartition(" ")[2], answer.content)
             )
             is_lacking = failure.hint == LACKING_HINT and self.granting
             return replace(failure, hint=f"grant what is missing: {self.granting}") if is_lacking else failure
         return Answer(
             status=answer.status,
-            body=expected_content(request, answer.content),
+            body=parse_expected_content(request, answer.content),
             size=len(answer.content),
             warnings=tuple(map(_warning_text, answer.values("Warning"))),
             date=answer.first("Date"),
         )
 
 
-def encoded_body(body: Any) -> bytes:
+def json_body(body: Any) -> bytes:
     r"""Return a body as JSON that is also the same YAML, which is what servers take for an apply.
 
     YAML knows no pairs of escapes for one character, such as \ud83d\ude00, and takes some characters for breaks.
@@ -285,11 +285,11 @@ def _query_string(query: tuple[tuple[str, str], ...]) -> str:
     return urlencode(query)
 
 
-def _refusal_of(request: Request, answer: Received, content: bytes) -> Failure:
-    return failure_of(request, answer.status, {"Retry-After": answer.first("Retry-After")}, content)
+def _failure_of_refused_request(request: Request, answer: Received, content: bytes) -> Failure:
+    return failure_of_refusal(request, answer.status, {"Retry-After": answer.first("Retry-After")}, content)
 
 
-def _refusal_without_token(token: str, refusal: bytes) -> bytes:
+def _content_without_token(token: str, refusal: bytes) -> bytes:
     """Return a refusal without our token: some proxies repeat what they were asked with."""
     return refusal.replace(token.encode(), HIDDEN.encode()) if len(token) >= _SHORTEST_TOKEN else refusal
 
@@ -299,7 +299,7 @@ def _warning_text(header: str) -> str:
     return header.split(" ", 2)[-1].strip('"')
 
 
-def _unusable_answer(request: Request, error: AnswerTooLarge | UnusableAnswer) -> Failure:
+def _failure_of_unusable_answer(request: Request, error: AnswerTooLarge | UnusableAnswer) -> Failure:
     """Return the failure for an answer that is larger than, or other than, what the request asks for."""
     if isinstance(error, AnswerTooLarge):
         most = MOST_BYTES[request.expects] >> 20

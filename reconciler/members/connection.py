@@ -21,12 +21,12 @@ from render.values import DiscreetStruct
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from .credentials import AuthPlugins, CredentialSource
-from .endpoint import Endpoint, UnsupportedEndpoint, endpoint_of
+from .endpoint import Endpoint, UnsupportedEndpoint, api_endpoint_of_context
 from .exchange import Failure
 from .identity import Credential, Impersonation
-from .kubeconfig import Context, context_fault
+from .kubeconfig import Context, failure_of_faulty_context
 from .sockets import Sockets
-from .wire import Wire, message
+from .wire import Wire, http_request_bytes
 
 IDENTITY_PATH = "/api/v1/namespaces/kube-system"
 _IDENTITY_SECONDS = 10.0
@@ -69,7 +69,7 @@ class Connection:
         self._connections = connections
         self._certificate = ""
         self._uid = ""
-        self._host_header = ("Host", _authority_of_server(endpoint.server))
+        self._host_header = ("Host", _host_and_port_of_server(endpoint.server))
 
     def open(self, credential: Credential) -> None:
         """Prepare to connect (again, when a certificate was renewed)."""
@@ -99,18 +99,18 @@ class Connection:
         wire = wires.take(until)
         was_used = wire.is_used
         try:
-            return self._answer_of(wires, wire, sent, until)
+            return self._answer_over_wire(wires, wire, sent, until)
         except ConnectionError:
             # A server may close a connection between two requests and say nothing of it; reading can be repeated.
             if not (was_used and sent.method in _READING):
                 raise
-            return self._answer_of(wires, wires.open(until), sent, until)
+            return self._answer_over_wire(wires, wires.open(until), sent, until)
 
-    def _answer_of(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Received:
+    def _answer_over_wire(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Received:
         try:
             if self._uid and sent.method not in _READING and not wire.is_checked:
                 wire = self._checked_connection(wires, wire, sent, until)
-            answer = wire.ask(self._message(sent, wires), until, sent.most)
+            answer = wire.ask(self._request_bytes(sent, wires), until, sent.most)
         except BaseException:
             wire.close()
             raise
@@ -121,10 +121,12 @@ class Connection:
         """Return a connection that leads to the right cluster: this one, unless the server closes it at once."""
         who = replace(sent, method="GET", path=IDENTITY_PATH, body=None, content_type="", most=_MOST_OF_AN_IDENTITY)
         try:
-            answer = wire.ask(self._message(who, wires), min(until, time.monotonic() + _IDENTITY_SECONDS), who.most)
+            answer = wire.ask(
+                self._request_bytes(who, wires), min(until, time.monotonic() + _IDENTITY_SECONDS), who.most
+            )
         except (AnswerTooLarge, UnknownEncoding) as error:
             raise OtherCluster(Received(status=200)) from error
-        if answer.status != 200 or _uid_of(answer.content) != self._uid:
+        if answer.status != 200 or _uid_in_answer(answer.content) != self._uid:
             raise OtherCluster(answer)
         if answer.is_last:
             wire.close()
@@ -132,13 +134,13 @@ class Connection:
         wire.is_checked = True
         return wire
 
-    def _message(self, sent: Sent, wires: "_Wires") -> bytes:
+    def _request_bytes(self, sent: Sent, wires: "_Wires") -> bytes:
         headers = [self._host_header, *sent.headers, *wires.forwarding_headers]
         if sent.content_type:
             headers.append(("Content-Type", sent.content_type))
         # A plain proxy wants the whole address, and a server behind a prefix gets every path with it.
         prefix = self.host if self._endpoint.is_forwarded else self._endpoint.base_path
-        return message(sent.method, f"{prefix}{sent.path}", headers, sent.body)
+        return http_request_bytes(sent.method, f"{prefix}{sent.path}", headers, sent.body)
 
 
 class _Wires:
@@ -190,17 +192,17 @@ def open_connection(
     if isinstance(credential, Failure):
         return credential
     try:
-        endpoint = endpoint_of(context, plugins.environment)
+        endpoint = api_endpoint_of_context(context, plugins.environment)
         connection = Connection(endpoint, credentials, identity or Impersonation.of(context.user), connections)
         connection.open(credential)
     except UnsupportedEndpoint as error:
         return error.failure
     except (OSError, ValueError) as error:
-        return context_fault(context.name, error)
+        return failure_of_faulty_context(context.name, error)
     return connection
 
 
-def _authority_of_server(server: str) -> str:
+def _host_and_port_of_server(server: str) -> str:
     """Return a server's host, and its port where that is not the usual one."""
     parts = urlsplit(server)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
@@ -215,6 +217,6 @@ class _Identified(Struct, frozen=True, kw_only=True):
     metadata: _Identity
 
 
-def _uid_of(content: bytes) -> str:
+def _uid_in_answer(content: bytes) -> str:
     found = value_in(content, _Identified)
     return "" if found is None else found.metadata.uid

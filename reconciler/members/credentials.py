@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from .endpoint import is_tls, pem_text
+from .endpoint import is_tls_address, pem_of_kubeconfig_entry
 from .exchange import Failure
-from .exec_plugins import described_cluster, run_plugin
+from .exec_plugins import cluster_for_exec_plugin, credential_of_exec_plugin
 from .identity import Credential
-from .kubeconfig import Context, context_fault, unusable_context
+from .kubeconfig import Context, failure_of_faulty_context, failure_of_unusable_context
 
 PLUGIN_SECONDS = 20.0
 _EARLY_SECONDS = 60.0
@@ -38,24 +38,28 @@ class CredentialSource:
         """Return the credential; ``renew`` asks for another one than the last, which was refused."""
         with self._lock:
             if renew or self._kept is None or self._kept.expires - _EARLY_SECONDS <= self._clock():
-                fresh = self._fresh(renew=renew)
+                fresh = self._new_credential(renew=renew)
                 if isinstance(fresh, Failure):
                     return fresh
                 self._kept = fresh
             return self._kept
 
-    def _fresh(self, *, renew: bool) -> Credential | Failure:
-        proof = self._without_certificate(renew=renew)
-        if isinstance(proof, Failure) or proof.certificate or not is_tls(str(self._context.cluster.get("server"))):
+    def _new_credential(self, *, renew: bool) -> Credential | Failure:
+        proof = self._credential_beside_certificate(renew=renew)
+        if (
+            isinstance(proof, Failure)
+            or proof.certificate
+            or not is_tls_address(str(self._context.cluster.get("server")))
+        ):
             return proof
         user, folder = self._context.user, self._context.user_folder
         try:
-            pair = [pem_text(user, name, folder) for name in ("client-certificate", "client-key")]
+            pair = [pem_of_kubeconfig_entry(user, name, folder) for name in ("client-certificate", "client-key")]
         except (OSError, ValueError) as error:
-            return context_fault(self._context.name, error)
+            return failure_of_faulty_context(self._context.name, error)
         return replace(proof, certificate=pair[0], key=pair[1])
 
-    def _without_certificate(self, *, renew: bool) -> Credential | Failure:
+    def _credential_beside_certificate(self, *, renew: bool) -> Credential | Failure:
         """Return the user's proof beside a certificate, looked for in the order of ``kubernetes.config``."""
         user = self._context.user
         if user.get("auth-provider"):
@@ -63,18 +67,20 @@ class CredentialSource:
         if user.get("token"):
             return Credential(token=str(user["token"]))
         if user.get("tokenFile"):
-            return self._from_file(self._context.user_folder / str(user["tokenFile"]))
+            return self._credential_in_token_file(self._context.user_folder / str(user["tokenFile"]))
         if user.get("exec"):
             return self._plugins.credential(self._context, renew=renew)
         if "username" in user and "password" in user:
             return Credential(password=f"{user['username']}:{user['password']}")
         return Credential()
 
-    def _from_file(self, path: Path) -> Credential | Failure:
+    def _credential_in_token_file(self, path: Path) -> Credential | Failure:
         try:
             token = path.read_text(encoding="utf-8").strip()
         except (OSError, ValueError):
-            return unusable_context(f"the token file {path} cannot be read", "see whether it exists and is readable")
+            return failure_of_unusable_context(
+                f"the token file {path} cannot be read", "see whether it exists and is readable"
+            )
         # A token file is renewed from outside (a service account's about hourly), and nothing in it says when.
         return Credential(token=token, expires=self._clock() + _TOKEN_FILE_SECONDS + _EARLY_SECONDS)
 
@@ -101,11 +107,11 @@ class AuthPlugins:
         plugin: Mapping[str, Any] = context.user.get("auth-provider") or context.user["exec"]
         if plugin.get("interactiveMode") == "Always":
             message = f"the exec plugin of context {context.name!r} needs a terminal"
-            return unusable_context(message, "use one that works without")
-        cluster = described_cluster(context) if plugin.get("provideClusterInfo") else None
+            return failure_of_unusable_context(message, "use one that works without")
+        cluster = cluster_for_exec_plugin(context) if plugin.get("provideClusterInfo") else None
         key = json.dumps([plugin, cluster, str(context.user_folder)], sort_keys=True, default=str)
         # Many contexts share one program, and some (cloud tools) break when they refresh one token file twice at once.
-        with self._lock_of(str(plugin.get("command") or key)):
+        with self._lock_of_context(str(plugin.get("command") or key)):
             kept = self._kept.get(key)
             if kept and not renew and kept.expires - _EARLY_SECONDS > self._clock():
                 return kept
@@ -114,13 +120,13 @@ class AuthPlugins:
                 self._kept[key] = answer
             return answer
 
-    def _lock_of(self, name: str) -> threading.Lock:
+    def _lock_of_context(self, name: str) -> threading.Lock:
         with self._lock:
             return self._locks.setdefault(name, threading.Lock())
 
     def _provider_credential(self, context: Context) -> Credential | Failure:
         if not context.user.get("auth-provider"):
-            return run_plugin(context, self.environment, self._seconds)
+            return credential_of_exec_plugin(context, self.environment, self._seconds)
         from .auth_providers import provider_credential
 
         return provider_credential(context, self._seconds)

@@ -71,7 +71,7 @@ class Discovery(Struct, frozen=True, kw_only=True):
         return tuple(item.api_version for item in self.resources.values() if item.kind == kind and item.group == group)
 
 
-def discover(client: Client) -> Discovery | Failure:
+def discover_served_kinds(client: Client) -> Discovery | Failure:
     """Ask a cluster for the kinds it serves."""
     resources: dict[tuple[str, str], Resource] = {}
     unavailable: set[str] = set()
@@ -80,13 +80,13 @@ def discover(client: Client) -> Discovery | Failure:
         if isinstance(answer, Failure):
             return answer
         if answer.body.get("kind") == "APIGroupDiscoveryList":
-            _read_aggregated(answer.body, resources, unavailable)
-        elif failure := _read_groups(client, answer.body, resources, unavailable):
+            _read_aggregated_discovery(answer.body, resources, unavailable)
+        elif failure := _read_legacy_discovery(client, answer.body, resources, unavailable):
             return failure
     return Discovery(resources=resources, unavailable=frozenset(unavailable))
 
 
-def _read_aggregated(
+def _read_aggregated_discovery(
     body: Mapping[str, Any], resources: dict[tuple[str, str], Resource], unavailable: set[str]
 ) -> None:
     for item in body.get("items") or ():
@@ -97,7 +97,7 @@ def _read_aggregated(
             for entry in version.get("resources") or ():
                 kind = entry.get("responseKind") or {}
                 if kind.get("kind"):
-                    _add(resources, _aggregated_resource(group, version["version"], entry))
+                    _add_resource(resources, _aggregated_resource(group, version["version"], entry))
 
 
 def _aggregated_resource(group: str, version: str, entry: Mapping[str, Any]) -> Resource:
@@ -112,25 +112,25 @@ def _aggregated_resource(group: str, version: str, entry: Mapping[str, Any]) -> 
     )
 
 
-def _read_groups(
+def _read_legacy_discovery(
     client: Client, body: Mapping[str, Any], resources: dict[tuple[str, str], Resource], unavailable: set[str]
 ) -> Failure | None:
     """Ask an older server for every group and version it names."""
-    for api_version in _named_versions(body):
+    for api_version in _group_versions_in(body):
         answer = client.send(
-            Request(method="GET", path=_version_path(api_version), expects=Expected.DISCOVERY, tries=2)
+            Request(method="GET", path=_discovery_path_of_version(api_version), expects=Expected.DISCOVERY, tries=2)
         )
         if isinstance(answer, Failure):
             if client.stopped or answer.kind is FailureKind.DEADLINE:
                 return answer
             unavailable.add(group_of(api_version))
             continue
-        for resource in _resources_of_answer(answer, api_version):
-            _add(resources, resource)
+        for resource in _resources_in_answer(answer, api_version):
+            _add_resource(resources, resource)
     return None
 
 
-def _named_versions(body: Mapping[str, Any]) -> list[str]:
+def _group_versions_in(body: Mapping[str, Any]) -> list[str]:
     """Return the group versions of an APIVersions or APIGroupList, the preferred one of a group first."""
     named = list(body.get("versions") or ()) if body.get("kind") == "APIVersions" else []
     for group in body.get("groups") or ():
@@ -140,7 +140,7 @@ def _named_versions(body: Mapping[str, Any]) -> list[str]:
     return named
 
 
-def _resources_of_answer(answer: Answer, api_version: str) -> tuple[Resource, ...]:
+def _resources_in_answer(answer: Answer, api_version: str) -> tuple[Resource, ...]:
     group = group_of(api_version)
     served = answer.body.get("resources") or ()
     names = {entry["name"] for entry in served}
@@ -159,11 +159,11 @@ def _resources_of_answer(answer: Answer, api_version: str) -> tuple[Resource, ..
     )
 
 
-def _version_path(api_version: str) -> str:
+def _discovery_path_of_version(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def _add(resources: dict[tuple[str, str], Resource], resource: Resource) -> None:
+def _add_resource(resources: dict[tuple[str, str], Resource], resource: Resource) -> None:
     """Keep a kind; of two resources of one kind the one that can be listed and patched counts."""
     key = (resource.api_version, resource.kind)
     if key not in resources or {"list", "patch"} <= resource.verbs:

@@ -53,7 +53,7 @@ class Endpoint(DiscreetStruct, frozen=True, kw_only=True):
     @property
     def is_tls(self) -> bool:
         """Say whether the server is spoken to through TLS."""
-        return is_tls(self.server)
+        return is_tls_address(self.server)
 
     @property
     def is_forwarded(self) -> bool:
@@ -66,12 +66,12 @@ class Endpoint(DiscreetStruct, frozen=True, kw_only=True):
         return urlsplit(self.server).path
 
 
-def is_tls(server: str) -> bool:
+def is_tls_address(server: str) -> bool:
     """Say whether a server's address asks for TLS; only then do certificates matter."""
     return server.startswith("https:")
 
 
-def endpoint_of(context: Context, environment: Mapping[str, str]) -> Endpoint:
+def api_endpoint_of_context(context: Context, environment: Mapping[str, str]) -> Endpoint:
     """Return the API server of a context; OSError and ValueError tell of certificates that cannot be read."""
     cluster, folder = context.cluster, context.cluster_folder
     server = str(cluster["server"]).rstrip("/")
@@ -79,14 +79,14 @@ def endpoint_of(context: Context, environment: Mapping[str, str]) -> Endpoint:
         raise ValueError("it is no address of an API server")
     return Endpoint(
         server=server,
-        proxy=str(cluster.get("proxy-url") or "") or _proxy_of(environment, urlsplit(server)),
+        proxy=str(cluster.get("proxy-url") or "") or _proxy_for_server(environment, urlsplit(server)),
         server_name=str(cluster.get("tls-server-name") or ""),
         is_verified=not cluster.get("insecure-skip-tls-verify"),
-        authority=pem_text(cluster, "certificate-authority", folder) if is_tls(server) else "",
+        authority=pem_of_kubeconfig_entry(cluster, "certificate-authority", folder) if is_tls_address(server) else "",
     )
 
 
-def pem_text(entry: Mapping[str, Any], name: str, folder: Path) -> str:
+def pem_of_kubeconfig_entry(entry: Mapping[str, Any], name: str, folder: Path) -> str:
     """Return PEM text that stands in the entry itself, in a file it names, or nowhere."""
     if entry.get(f"{name}-data"):
         try:
@@ -96,20 +96,20 @@ def pem_text(entry: Mapping[str, Any], name: str, folder: Path) -> str:
     return (folder / str(entry[name])).read_text(encoding="utf-8") if entry.get(name) else ""
 
 
-def _proxy_of(environment: Mapping[str, str], server: SplitResult) -> str:
+def _proxy_for_server(environment: Mapping[str, str], server: SplitResult) -> str:
     """Return the proxy the environment names for a server."""
-    named = (_variable(environment, f"{scheme}_proxy") for scheme in (server.scheme, "all"))
+    named = (_variable_in_either_case(environment, f"{scheme}_proxy") for scheme in (server.scheme, "all"))
     proxy = next(filter(None, named), "")
-    if not proxy or _goes_straight(server, _variable(environment, "no_proxy")):
+    if not proxy or _is_exempt_from_proxy(server, _variable_in_either_case(environment, "no_proxy")):
         return ""
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _variable(environment: Mapping[str, str], name: str) -> str:
+def _variable_in_either_case(environment: Mapping[str, str], name: str) -> str:
     return environment.get(name) or environment.get(name.upper()) or ""
 
 
-def _goes_straight(server: SplitResult, exceptions: str) -> bool:
+def _is_exempt_from_proxy(server: SplitResult, exceptions: str) -> bool:
     """Say whether no proxy is for this server: it is this machine, or ``NO_PROXY`` names it.
 
     An entry is ``*``, a domain (which stands for all in it, too) with or without a port, an address, or a network.
@@ -121,7 +121,11 @@ def _goes_straight(server: SplitResult, exceptions: str) -> bool:
     except ValueError:
         names = [host, f"{host}:{server.port or {'https': 443}.get(server.scheme, 80)}"]
         domains = [entry.lstrip(".") for entry in entries]
-        return host == "localhost" or "*" in entries or any(_is_in(name, each) for name in names for each in domains)
+        return (
+            host == "localhost"
+            or "*" in entries
+            or any(_is_in_domain(name, each) for name in names for each in domains)
+        )
     networks = []
     for entry in entries:
         try:
@@ -132,5 +136,5 @@ def _goes_straight(server: SplitResult, exceptions: str) -> bool:
     return address.is_loopback or bool(plain) or any(address in network for network in networks)
 
 
-def _is_in(name: str, domain: str) -> bool:
+def _is_in_domain(name: str, domain: str) -> bool:
     return name == domain or name.endswith(f".{domain}")

@@ -20,25 +20,25 @@ from render.values import DiscreetStruct
 
 from .exchange import Failure
 from .identity import FOREVER, Credential
-from .kubeconfig import Context, unusable_context
+from .kubeconfig import Context, failure_of_unusable_context
 
 _BY_HAND = "run it by hand to see what it says"
 
 
-def run_plugin(context: Context, environment: Mapping[str, str], seconds: float) -> Credential | Failure:
+def credential_of_exec_plugin(context: Context, environment: Mapping[str, str], seconds: float) -> Credential | Failure:
     """Return the credential that the exec plugin of a context's user answers with."""
     plugin = context.user["exec"]
     version = str(plugin.get("apiVersion") or "client.authentication.k8s.io/v1")
     spec: dict[str, Any] = {"interactive": False}
     if plugin.get("provideClusterInfo"):
-        spec["cluster"] = described_cluster(context)
+        spec["cluster"] = cluster_for_exec_plugin(context)
     request = {"apiVersion": version, "kind": "ExecCredential", "spec": spec}
     added = {str(item["name"]): str(item["value"]) for item in plugin.get("env") or ()}
     command = str(plugin.get("command") or "")
     # As for kubectl: a path is relative to the kubeconfig, a bare name is looked up in PATH.
     if "/" in command:
         command = str(context.user_folder / command)
-    output = _output_of(
+    output = _output_of_command(
         [command, *map(str, plugin.get("args") or ())],
         {**environment, **added, "KUBERNETES_EXEC_INFO": json.dumps(request)},
         context,
@@ -47,7 +47,7 @@ def run_plugin(context: Context, environment: Mapping[str, str], seconds: float)
     return output if isinstance(output, Failure) else _parse_credential(output, command, version)
 
 
-def described_cluster(context: Context) -> dict[str, Any]:
+def cluster_for_exec_plugin(context: Context) -> dict[str, Any]:
     """Return the cluster as ``provideClusterInfo`` hands it to a plugin."""
     keys = ("server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url")
     described = {key: context.cluster[key] for key in keys if key in context.cluster}
@@ -57,7 +57,9 @@ def described_cluster(context: Context) -> dict[str, Any]:
     return described
 
 
-def _output_of(command: list[str], environment: dict[str, str], context: Context, seconds: float) -> bytes | Failure:
+def _output_of_command(
+    command: list[str], environment: dict[str, str], context: Context, seconds: float
+) -> bytes | Failure:
     try:
         process = subprocess.Popen(
             command,
@@ -68,7 +70,7 @@ def _output_of(command: list[str], environment: dict[str, str], context: Context
             start_new_session=True,
         )
     except OSError as error:
-        return unusable_context(
+        return failure_of_unusable_context(
             f"the exec plugin {command[0]!r} of context {context.name!r} cannot be run ({error.strerror})",
             "install it, or use another context",
         )
@@ -78,9 +80,13 @@ def _output_of(command: list[str], environment: dict[str, str], context: Context
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            return unusable_context(f"the exec plugin {command[0]!r} gave no answer in {seconds:g} s", _BY_HAND)
+            return failure_of_unusable_context(
+                f"the exec plugin {command[0]!r} gave no answer in {seconds:g} s", _BY_HAND
+            )
     if process.returncode:
-        return unusable_context(f"the exec plugin {command[0]!r} ended with exit code {process.returncode}", _BY_HAND)
+        return failure_of_unusable_context(
+            f"the exec plugin {command[0]!r} ended with exit code {process.returncode}", _BY_HAND
+        )
     return output
 
 
@@ -98,7 +104,7 @@ class _ExecCredential(Struct, frozen=True, kw_only=True):
     status: _Status
 
 
-def _expiry(text: str | None) -> float | None:
+def _expiry_time(text: str | None) -> float | None:
     """Return the time at which a credential expires, which may be never; None where the text is no time."""
     with suppress(ValueError):
         return datetime.fromisoformat(text).timestamp() if text else FOREVER
@@ -108,19 +114,19 @@ def _expiry(text: str | None) -> float | None:
 def _parse_credential(output: bytes, command: str, version: str) -> Credential | Failure:
     """Return the credential of an ExecCredential document."""
     answer = value_in(output, _ExecCredential)
-    expires = None if answer is None else _expiry(answer.status.expires)
+    expires = None if answer is None else _expiry_time(answer.status.expires)
     if answer is None or expires is None:
-        return unusable_context(f"the exec plugin {command!r} answered with no ExecCredential", _BY_HAND)
+        return failure_of_unusable_context(f"the exec plugin {command!r} answered with no ExecCredential", _BY_HAND)
     status = answer.status
     credential = Credential(
         token=status.token or "", certificate=status.certificate or "", key=status.key or "", expires=expires
     )
     if answer.api_version != version:
-        return unusable_context(
+        return failure_of_unusable_context(
             f"the exec plugin {command!r} does not speak {version}", "correct exec.apiVersion of the user"
         )
     if not credential.token and not (credential.certificate and credential.key):
-        return unusable_context(
+        return failure_of_unusable_context(
             f"the exec plugin {command!r} answered without a token or a client certificate", _BY_HAND
         )
     return credential

@@ -24,12 +24,12 @@ _SUFFIXES = ("", ".yaml", ".yml", ".json", ".conf", ".config", ".kubeconfig")
 _TRY_KUBECTL = "see whether kubectl reaches the cluster with this context"
 
 
-def unusable_context(message: str, hint: str = _TRY_KUBECTL) -> Failure:
+def failure_of_unusable_context(message: str, hint: str = _TRY_KUBECTL) -> Failure:
     """Return the failure of a cluster whose context or credentials cannot be used."""
     return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)
 
 
-def context_fault(name: str, error: Exception) -> Failure:
+def failure_of_faulty_context(name: str, error: Exception) -> Failure:
     """Return the failure of a context that an error came of; its own words may quote the file."""
     from ssl import SSLError
 
@@ -41,7 +41,7 @@ def context_fault(name: str, error: Exception) -> Failure:
         (ValueError, "has an address, a certificate or a key that cannot be read"),
     )
     words = next((words for kind, words in known if isinstance(error, kind)), "cannot be read")
-    return unusable_context(f"the context {name!r} {words}")
+    return failure_of_unusable_context(f"the context {name!r} {words}")
 
 
 class Context(DiscreetStruct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class Kubeconfig(DiscreetStruct, frozen=True, kw_only=True):
     current: str = ""
 
 
-def default_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
+def default_kubeconfig_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the files kubectl would read: ``KUBECONFIG``, or the one in the home folder."""
     listed = [part for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
     return tuple(Path(part) for part in listed) or (Path(environment.get("HOME", "~")).expanduser() / ".kube/config",)
@@ -81,31 +81,37 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
     paths = tuple(files)
     existing = [path for path in paths if path.is_file()]
     if not existing:
-        return unusable_context(f"there is no kubeconfig at {', '.join(map(str, paths))}", "name one with --kubeconfig")
+        return failure_of_unusable_context(
+            f"there is no kubeconfig at {', '.join(map(str, paths))}", "name one with --kubeconfig"
+        )
     named: dict[str, dict[str, tuple[Mapping[str, Any], Path]]] = {"clusters": {}, "users": {}, "contexts": {}}
     current = ""
     for path in existing:
         try:
-            config = _content_of_path(path)
+            config = _read_kubeconfig_file(path)
         except (OSError, DocumentErrors) as error:
             why = "cannot be read" if isinstance(error, OSError) else "is no YAML"
-            return unusable_context(f"the kubeconfig {path} {why}", "see whether `kubectl config view` reads it")
-        if fault := _fault_of(config):
-            return unusable_context(f"the kubeconfig {path}: {fault}", "see whether `kubectl config view` reads it")
+            return failure_of_unusable_context(
+                f"the kubeconfig {path} {why}", "see whether `kubectl config view` reads it"
+            )
+        if fault := _fault_in_shape_of_kubeconfig(config):
+            return failure_of_unusable_context(
+                f"the kubeconfig {path}: {fault}", "see whether `kubectl config view` reads it"
+            )
         current = current or str(config.get("current-context") or "")
         for section, entries in named.items():
             for entry in config.get(section) or ():
                 entries.setdefault(str(entry.get("name")), (entry.get(section[:-1]) or {}, path.absolute()))
-    contexts = {name: _context(name, body, named) for name, (body, _) in named["contexts"].items()}
+    contexts = {name: _context_of_entry(name, body, named) for name, (body, _) in named["contexts"].items()}
     return Kubeconfig(files=tuple(existing), contexts=contexts, current=current)
 
 
-def _content_of_path(path: Path) -> Mapping[str, Any]:
+def _read_kubeconfig_file(path: Path) -> Mapping[str, Any]:
     documents = parse_documents(path.read_bytes())
     return documents[0].value if documents and isinstance(documents[0].value, dict) else {}
 
 
-def _fault_of(config: Mapping[str, Any]) -> str:
+def _fault_in_shape_of_kubeconfig(config: Mapping[str, Any]) -> str:
     """Return what in a kubeconfig has another shape than kubectl's; values are not told, which may be secret."""
     for section in ("clusters", "users", "contexts"):
         entries, name = config.get(section), section[:-1]
@@ -132,7 +138,7 @@ def _are_texts(value: Any) -> bool:
     return value is None or (isinstance(value, list) and not any(isinstance(each, dict | list) for each in value))
 
 
-def _context(
+def _context_of_entry(
     name: str, body: Mapping[str, Any], named: Mapping[str, Mapping[str, tuple[Mapping[str, Any], Path]]]
 ) -> Context:
     cluster, cluster_file = named["clusters"].get(str(body.get("cluster")), ({}, Path()))
@@ -162,7 +168,7 @@ class Contexts:
     def find(self, cluster: str) -> Context | Failure:
         """Return the context of a cluster, or why it has none."""
         access = self._access.get(cluster, ClusterAccess(name=cluster))
-        own_file = (Path(access.kubeconfig),) if access.kubeconfig else self._own_file(cluster)
+        own_file = (Path(access.kubeconfig),) if access.kubeconfig else self._kubeconfig_of_member(cluster)
         found = self._context_in_files(cluster, access, own_file)
         if isinstance(found, Failure) and self._folder is not None and not own_file:
             hint = f"put the kubeconfig of {cluster!r} there, as {cluster}.yaml"
@@ -178,12 +184,12 @@ class Contexts:
         name = wanted if wanted in kubeconfig.contexts or access.context or not own_file else kubeconfig.current
         context = kubeconfig.contexts.get(name)
         if context is None:
-            return _no_context(name, cluster, kubeconfig)
+            return _failure_of_missing_context(name, cluster, kubeconfig)
         if not context.cluster.get("server"):
-            return unusable_context(f"the context {name!r} names no server", f"see {kubeconfig.files[0]}")
+            return failure_of_unusable_context(f"the context {name!r} names no server", f"see {kubeconfig.files[0]}")
         return context
 
-    def _own_file(self, cluster: str) -> tuple[Path, ...]:
+    def _kubeconfig_of_member(self, cluster: str) -> tuple[Path, ...]:
         if self._folder is None:
             return ()
         candidates = (self._folder / f"{cluster}{suffix}" for suffix in _SUFFIXES)
@@ -195,11 +201,11 @@ class Contexts:
         return self._read[files]
 
 
-def _no_context(name: str, cluster: str, kubeconfig: Kubeconfig) -> Failure:
+def _failure_of_missing_context(name: str, cluster: str, kubeconfig: Kubeconfig) -> Failure:
     near = difflib.get_close_matches(name, kubeconfig.contexts, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     files = ", ".join(map(str, kubeconfig.files))
-    return unusable_context(
+    return failure_of_unusable_context(
         f"no context named {name!r} in {files}",
         f"{hint}say under clusters: in argosy.yaml which context reaches {cluster!r}",
     )

@@ -63,21 +63,21 @@ class Listed(DiscreetStruct, frozen=True, kw_only=True):
 
 def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, Any]] | Failure:
     """Return every object of a listing, or why they cannot all be had."""
-    listed = list_by_place(client, listing)
+    listed = list_objects_by_namespace_if_needed(client, listing)
     return listed.first_failure or dict(listed.objects)
 
 
-def list_by_place(client: Client, listing: Listing) -> Listed:
+def list_objects_by_namespace_if_needed(client: Client, listing: Listing) -> Listed:
     """Return the objects of a listing, where the rights for all of the cluster are missing from each namespace."""
-    objects = _list_pages(client, listing, listing.only_namespace)
+    objects = _list_objects_in_pages(client, listing, listing.only_namespace)
     if not isinstance(objects, Failure):
         return Listed(objects=objects)
-    if not _is_in_namespaces(listing, objects):
+    if not _has_to_list_by_namespace(listing, objects):
         return Listed(failure=objects)
     together: dict[ObjectRef, dict[str, Any]] = {}
     unlisted: dict[str, Failure] = {}
     for namespace in listing.namespaces:
-        part = _list_pages(client, listing, namespace)
+        part = _list_objects_in_pages(client, listing, namespace)
         if isinstance(part, Failure):
             unlisted[namespace] = part
         else:
@@ -87,13 +87,15 @@ def list_by_place(client: Client, listing: Listing) -> Listed:
     return Listed(objects=together, unlisted=unlisted)
 
 
-def _is_in_namespaces(listing: Listing, failure: Failure) -> bool:
+def _has_to_list_by_namespace(listing: Listing, failure: Failure) -> bool:
     """Return whether a listing that failed is to be had from one namespace after the other."""
     is_refused = failure.kind is FailureKind.FORBIDDEN
     return is_refused and listing.resource.is_namespaced and bool(listing.namespaces)
 
 
-def _list_pages(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef, dict[str, Any]] | Failure:
+def _list_objects_in_pages(
+    client: Client, listing: Listing, namespace: str
+) -> dict[ObjectRef, dict[str, Any]] | Failure:
     """List page by page; a list that expired in between begins again, for half of an old one is no answer.
 
     A continue token expires with the etcd revision it belongs to (410 Gone), after about five minutes.
@@ -101,7 +103,7 @@ def _list_pages(client: Client, listing: Listing, namespace: str) -> dict[Object
     failure: Failure | None = None
     for _ in range(_RESTARTS):
         objects: dict[ObjectRef, dict[str, Any]] = {}
-        for page in pages(client, listing, namespace):
+        for page in list_pages(client, listing, namespace):
             if isinstance(page, Failure):
                 failure = page
                 break
@@ -114,7 +116,7 @@ def _list_pages(client: Client, listing: Listing, namespace: str) -> dict[Object
     return failure
 
 
-def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[ObjectRef, dict[str, Any]] | Failure]:
+def list_pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[ObjectRef, dict[str, Any]] | Failure]:
     """Yield the pages of a list; a failure is the last.
 
     A page of small objects is followed by larger ones: every page costs a question and its answer's way. A page that
@@ -122,7 +124,7 @@ def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[Obj
     """
     token, limit, total = "", PAGE, 0
     while True:
-        request = _page_request(listing, namespace, token, limit)
+        request = _request_of_page(listing, namespace, token, limit)
         answer = client.send(request)
         if isinstance(answer, Failure) and answer.kind is FailureKind.ANSWER_TOO_LARGE and limit > 1:
             limit //= 2
@@ -130,20 +132,20 @@ def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[Obj
         if isinstance(answer, Failure):
             yield answer
             return
-        page = dict(_items_of_answer(answer, listing.resource))
+        page = dict(_items_by_ref_in_answer(answer, listing.resource))
         yield page
         total += answer.size
         token = (answer.body.get("metadata") or {}).get("continue") or ""
         if not token:
             return
         if total > _MOST_BYTES:
-            yield _endless(request)
+            yield _failure_of_endless_list(request)
             return
         if answer.size:
             limit = min(max(PAGE, _PAGE_BYTES * len(page) // answer.size), LARGEST_PAGE)
 
 
-def _page_request(listing: Listing, namespace: str, token: str, limit: int) -> Request:
+def _request_of_page(listing: Listing, namespace: str, token: str, limit: int) -> Request:
     query = {"limit": str(limit), "timeoutSeconds": str(int(_LIST_SECONDS) - 10)}
     query |= {"labelSelector": listing.selector} if listing.selector else {}
     query |= {"fieldSelector": listing.fields} if listing.fields else {}
@@ -208,12 +210,12 @@ def list_metadata(client: Client, listing: Listing) -> ListedMetadata | Failure 
     A server writes an object that did not change in the same bytes again. So equal digests mean that the same objects
     are there, each in the same version, while unequal ones mean nothing: then they have to be listed and compared.
     """
-    everywhere = _metadata(client, listing, listing.only_namespace)
-    if not (isinstance(everywhere, Failure) and _is_in_namespaces(listing, everywhere)):
+    everywhere = _list_metadata_in_namespace(client, listing, listing.only_namespace)
+    if not (isinstance(everywhere, Failure) and _has_to_list_by_namespace(listing, everywhere)):
         return everywhere
     digest, found = hashlib.sha256(), list[bytes]()
     for namespace in listing.namespaces:
-        part = _metadata(client, listing, namespace)
+        part = _list_metadata_in_namespace(client, listing, namespace)
         if not isinstance(part, ListedMetadata):
             return part
         digest.update(f"{namespace}:{part.digest}\n".encode())
@@ -221,17 +223,17 @@ def list_metadata(client: Client, listing: Listing) -> ListedMetadata | Failure 
     return ListedMetadata(digest=digest.hexdigest(), pages=tuple(found))
 
 
-def _metadata(client: Client, listing: Listing, namespace: str) -> ListedMetadata | Failure | None:
+def _list_metadata_in_namespace(client: Client, listing: Listing, namespace: str) -> ListedMetadata | Failure | None:
     digest, found, token = hashlib.sha256(), list[bytes](), ""
     while True:
         request = replace(
-            _page_request(replace(listing, metadata_only=True), namespace, token, LARGEST_PAGE),
+            _request_of_page(replace(listing, metadata_only=True), namespace, token, LARGEST_PAGE),
             expects=Expected.CONTENT,
         )
         answer = client.send(request)
         if isinstance(answer, Failure):
             return answer
-        head, items = _head_and_items(answer.body)
+        head, items = _list_metadata_and_item_bytes(answer.body)
         if "resourceVersion" not in head:
             return None
         digest.update(b"%d:" % len(items) + items)
@@ -240,10 +242,10 @@ def _metadata(client: Client, listing: Listing, namespace: str) -> ListedMetadat
         if not token:
             return ListedMetadata(digest=digest.hexdigest(), pages=tuple(found))
         if sum(map(len, found)) > _MOST_BYTES:
-            return _endless(request)
+            return _failure_of_endless_list(request)
 
 
-def _head_and_items(content: bytes) -> tuple[Mapping[str, Any], bytes]:
+def _list_metadata_and_item_bytes(content: bytes) -> tuple[Mapping[str, Any], bytes]:
     """Return the metadata of a list, and its items and whatever follows them as bytes; no metadata if that fails."""
     # Inside of a text the quotes would be escaped, so this is the key, and what is before it is the head.
     position = content.find(_ITEMS, 0, _LONGEST_HEAD)
@@ -251,7 +253,7 @@ def _head_and_items(content: bytes) -> tuple[Mapping[str, Any], bytes]:
     return ({}, b"") if head is None else (head.metadata, content[position + len(_ITEMS) :])
 
 
-def _endless(request: Request) -> Failure:
+def _failure_of_endless_list(request: Request) -> Failure:
     return Failure(
         kind=FailureKind.ANSWER_TOO_LARGE,
         message=f"the pages of the answer to {request} do not end within {_MOST_BYTES >> 20} MiB",
@@ -259,17 +261,17 @@ def _endless(request: Request) -> Failure:
     )
 
 
-def _items_of_answer(answer: Answer, resource: Resource) -> Iterator[tuple[ObjectRef, dict[str, Any]]]:
+def _items_by_ref_in_answer(answer: Answer, resource: Resource) -> Iterator[tuple[ObjectRef, dict[str, Any]]]:
     for item in answer.body.get("items") or ():
-        yield ref_of(resource, item), named_kind(resource, item)
+        yield ref_of_item(resource, item), item_with_kind(resource, item)
 
 
-def named_kind(resource: Resource, item: Mapping[str, Any]) -> dict[str, Any]:
+def item_with_kind(resource: Resource, item: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with its kind written out, which the items of a list leave to the list."""
     return {**item, "apiVersion": resource.api_version, "kind": resource.kind}
 
 
-def ref_of(resource: Resource, item: Mapping[str, Any]) -> ObjectRef:
+def ref_of_item(resource: Resource, item: Mapping[str, Any]) -> ObjectRef:
     """Return the identity of a live object."""
     metadata = item["metadata"]
     return ObjectRef(resource.group, resource.kind, metadata.get("namespace") or "", metadata["name"])
@@ -279,17 +281,19 @@ def read_object(client: Client, resource: Resource, ref: ObjectRef) -> dict[str,
     """Return one object, None when there is none, or why it cannot be read."""
     answer = client.send(Request(method="GET", path=resource.path(ref), expects=Expected.OBJECT))
     if isinstance(answer, Answer):
-        return named_kind(resource, answer.body)
+        return item_with_kind(resource, answer.body)
     is_absent = answer.kind in {FailureKind.NOT_FOUND, FailureKind.NAMESPACE_MISSING}
     return None if is_absent else answer
 
 
-def existing_names(client: Client, resource: Resource, namespace: str, refs: Iterable[ObjectRef]) -> set[ObjectRef]:
+def refs_that_exist(client: Client, resource: Resource, namespace: str, refs: Iterable[ObjectRef]) -> set[ObjectRef]:
     """Return those of many objects of a namespace that exist, or all of them where listing costs more than asking."""
     wanted = set(refs)
     existing: set[ObjectRef] = set()
     budget = 1 + len(wanted) // 10
-    for number, page in enumerate(pages(client, Listing(resource=resource, metadata_only=True), namespace), start=1):
+    for number, page in enumerate(
+        list_pages(client, Listing(resource=resource, metadata_only=True), namespace), start=1
+    ):
         if isinstance(page, Failure) or number > budget:
             return wanted
         existing |= wanted & set(page)

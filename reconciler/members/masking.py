@@ -29,53 +29,53 @@ class ConcealedManifest(dict[str, Any]):
     """A manifest of any kind whose content may not be shown, for it was encrypted."""
 
 
-def is_secret(manifest: Any) -> bool:
+def is_content_secret(manifest: Any) -> bool:
     """Say whether nothing of this object's content may be shown."""
     return isinstance(manifest, ConcealedManifest) or (isinstance(manifest, dict) and manifest.get("kind") == "Secret")
 
 
-def sensitive_values(manifest: Any) -> frozenset[str]:
+def values_not_to_be_repeated(manifest: Any) -> frozenset[str]:
     """Return the texts of a manifest that a message may not repeat, nor their lines, nor either of them in base64."""
     texts: set[str] = set()
-    for text in _texts(manifest, inside=False):
+    for text in _texts_in_value(manifest, inside=False):
         texts.add(text)
         texts.update(text.splitlines())
-        texts.update(_base64_text(text))
+        texts.update(_texts_decoded_from_base64(text))
         texts.add(base64.b64encode(text.encode("utf-8", "surrogateescape")).decode())
     return frozenset(text for text in texts if len(text) >= _SHORTEST_SECRET)
 
 
-def _texts(value: Any, *, inside: bool) -> Iterator[str]:
+def _texts_in_value(value: Any, *, inside: bool) -> Iterator[str]:
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _texts(item, inside=inside or key in _SENSITIVE_KEYS)
+            yield from _texts_in_value(item, inside=inside or key in _SENSITIVE_KEYS)
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item, inside=inside)
+            yield from _texts_in_value(item, inside=inside)
     elif inside and value is not None and not isinstance(value, bool):
         yield str(value)
 
 
-def _base64_text(text: str) -> Iterator[str]:
+def _texts_decoded_from_base64(text: str) -> Iterator[str]:
     try:
         yield base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):
         return
 
 
-def safe_message(text: str, manifest: Any) -> str:
+def message_without_secrets(text: str, manifest: Any) -> str:
     """Return a server's message without anything the manifest keeps secret, on one line and of bounded length."""
-    if is_secret(manifest):
+    if is_content_secret(manifest):
         return ""
-    for value in sorted(sensitive_values(manifest), key=len, reverse=True):
+    for value in sorted(values_not_to_be_repeated(manifest), key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     text = _STRUCTURE.sub(HIDDEN, _QUOTED_VALUE.sub(rf"\1{HIDDEN}", text))
     return _shortened_text(" ".join(text.split()), _LONGEST_MESSAGE)
 
 
-def masked_value(value: Any, path: str, manifest: Any) -> str:
+def value_for_report(value: Any, path: str, manifest: Any) -> str:
     """Return a field's value for a report: short, and masked where secrets live."""
-    if is_secret(manifest) and not path.startswith(_OPEN_IN_SECRETS):
+    if is_content_secret(manifest) and not path.startswith(_OPEN_IN_SECRETS):
         return HIDDEN
     if _MASKED_PATH.search(path):
         return HIDDEN

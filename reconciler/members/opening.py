@@ -12,7 +12,7 @@ from .connection import open_connection
 from .credentials import AuthPlugins
 from .exchange import Failure
 from .identity import Impersonation
-from .kubeconfig import Context, Contexts, default_files, unusable_context
+from .kubeconfig import Context, Contexts, default_kubeconfig_files, failure_of_unusable_context
 from .options import DeliveryOptions
 
 _SENT_FILES = ("tokenFile", "client-certificate", "client-key")
@@ -45,14 +45,14 @@ class Members:
 
     def __init__(self, access: MemberAccess) -> None:
         self._access = access
-        files = (Path(access.kubeconfig),) if access.kubeconfig else default_files(os.environ)
+        files = (Path(access.kubeconfig),) if access.kubeconfig else default_kubeconfig_files(os.environ)
         folder = Path(access.folder) if access.folder else None
         self._contexts = Contexts(access=access.clusters, folder=folder, files=files)
         self._plugins = AuthPlugins(environment=os.environ, seconds=access.exec_seconds)
 
     def open(self, cluster: str, deadline: float) -> KubeClient | Failure:
         """Return a client for a cluster that gives up at ``deadline`` (on the monotonic clock)."""
-        context = self._context(cluster)
+        context = self._context_of_cluster(cluster)
         if isinstance(context, Failure):
             return context
         if refused := self._refusal_of_kubeconfig(context):
@@ -71,7 +71,7 @@ class Members:
         client.granting = self._access.granting.replace("{cluster}", cluster)
         return client
 
-    def _context(self, cluster: str) -> Context | Failure:
+    def _context_of_cluster(self, cluster: str) -> Context | Failure:
         if cluster != self._access.in_cluster:
             return self._contexts.find(cluster)
         from .auth_providers import in_cluster_context
@@ -83,7 +83,7 @@ class Members:
 
         Whoever can push to the source could otherwise run programs here, or have any file of this machine sent away.
         """
-        source = self._source_of(context)
+        source = self._checkout_of_context(context)
         if source is None:
             return None
         files = {context.user_folder / str(context.user[name]) for name in _SENT_FILES if context.user.get(name)}
@@ -94,12 +94,12 @@ class Members:
             refused = "send away a file from outside of the source repository"
         else:
             return None
-        return unusable_context(
+        return failure_of_unusable_context(
             f"the context {context.name!r} would {refused}",
             "keep kubeconfigs with exec plugins, auth providers or token files outside of the repository",
         )
 
-    def _source_of(self, context: Context) -> Path | None:
+    def _checkout_of_context(self, context: Context) -> Path | None:
         """Return the checkout that a context's user comes from; None where it comes from this machine's own files.
 
         A file that argosy.yaml names is of the source if it stands in any checkout: the one that was cloned as a bare
@@ -112,19 +112,19 @@ class Members:
             found = (each for each in checkouts if any(place.is_relative_to(each) for place in places))
             return next(found, None)
         around = (folder for place in places for folder in (place, *place.parents))
-        return next((folder for folder in around if folder in checkouts or _is_repository(folder)), None)
+        return next((folder for folder in around if folder in checkouts or _is_top_of_repository(folder)), None)
 
     def _is_named_in_source(self, file: Path) -> bool:
         named = {Path(name).absolute() for name in self._access.named_in_source}
         return not named.isdisjoint({file.absolute(), file.absolute().parent})
 
 
-def _is_repository(folder: Path) -> bool:
+def _is_top_of_repository(folder: Path) -> bool:
     """Say whether a folder is the top of a checkout, or a bare repository."""
     return (folder / ".git").exists() or all((folder / name).exists() for name in ("HEAD", "objects", "refs"))
 
 
-def openable_clusters(delivery: DeliveryOptions) -> Members:
+def members_for_delivery(delivery: DeliveryOptions) -> Members:
     """Return the clusters that the options of delivery have credentials of, as the controller itself."""
     return Members(
         MemberAccess(kubeconfig=delivery.kubeconfig, folder=delivery.kubeconfigs, in_cluster=delivery.in_cluster)

@@ -28,7 +28,7 @@ class AccessOptions(Struct, frozen=True, kw_only=True):
         return cls.__struct_fields__
 
 
-def reached_members(fleet: "Fleet", options: AccessOptions) -> frozenset[str] | None:
+def names_of_reached_members(fleet: "Fleet", options: AccessOptions) -> frozenset[str] | None:
     """Return the members that argosy.yaml or the command line says how to reach; None where that is all of them.
 
     A kubeconfig or a folder of them on the command line is for all, ``--in-cluster`` for the one it names. Where

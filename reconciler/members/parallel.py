@@ -12,7 +12,7 @@ _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
 
 
-def in_parallel(call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int) -> list[_Result]:
+def results_in_parallel(call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int) -> list[_Result]:
     """Return the results of a call for each item, in order, at most ``limit`` at once; the first error is raised."""
     work = list(items)
     if len(work) <= 1 or limit <= 1:
@@ -21,11 +21,11 @@ def in_parallel(call: Callable[[_Item], _Result], items: Iterable[_Item], *, lim
     # Taking the next number is one step for the interpreter, which no other thread comes in between.
     numbers = iter(range(len(work)))
 
-    def serve() -> None:
+    def call_for_remaining_items() -> None:
         for number in numbers:
             results[number] = call(work[number])
 
-    for error in _run_in_threads([serve] * min(limit, len(work))):
+    for error in _run_in_threads([call_for_remaining_items] * min(limit, len(work))):
         if error is not None:
             raise error
     return [results[number] for number in range(len(work))]
@@ -38,7 +38,7 @@ def _run_in_threads(calls: Sequence[Callable[[], None]]) -> Iterator[BaseExcepti
     """
     ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
-    def carry_out(call: Callable[[], None]) -> None:
+    def run_call(call: Callable[[], None]) -> None:
         error: BaseException | None = None
         try:
             call()
@@ -47,6 +47,6 @@ def _run_in_threads(calls: Sequence[Callable[[], None]]) -> Iterator[BaseExcepti
         ended.put(error)
 
     for call in calls:
-        threading.Thread(target=carry_out, args=(call,), daemon=True).start()
+        threading.Thread(target=run_call, args=(call,), daemon=True).start()
     for _ in calls:
         yield ended.get()

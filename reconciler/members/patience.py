@@ -35,15 +35,15 @@ class VisitTimes(Struct, frozen=True, kw_only=True):
     failed_before: bool = False
 
 
-def end_of_waiting(visits: Iterable[VisitTimes], least: float = LEAST_SECONDS) -> float:
+def time_to_stop_waiting(visits: Iterable[VisitTimes], least: float = LEAST_SECONDS) -> float:
     """Return the time until which visits that have not ended are waited for, endless where no member has answered.
 
     ``least`` is for how many seconds an ordinary member is waited for in any case.
 
     >>> done = VisitTimes(began=0.0, heard=0.1, ended=0.7, is_answered=True)
-    >>> end_of_waiting([done, VisitTimes(began=0.0)])
+    >>> time_to_stop_waiting([done, VisitTimes(began=0.0)])
     1.0
-    >>> end_of_waiting([done, VisitTimes(began=0.0, heard=0.6)])
+    >>> time_to_stop_waiting([done, VisitTimes(began=0.0, heard=0.6)])
     1.4
     """
     known = tuple(visits)
@@ -52,11 +52,11 @@ def end_of_waiting(visits: Iterable[VisitTimes], least: float = LEAST_SECONDS) -
     if not to_end:
         return math.inf
     slowest = max(to_first, default=0.0), max(to_end)
-    ends = (each.began + _patience(each, least, *slowest) for each in known if each.ended is None)
+    ends = (each.began + _seconds_to_wait_for(each, least, *slowest) for each in known if each.ended is None)
     return max(ends, default=-math.inf)
 
 
-def _patience(visit: VisitTimes, least: float, to_first: float, to_end: float) -> float:
+def _seconds_to_wait_for(visit: VisitTimes, least: float, to_first: float, to_end: float) -> float:
     if visit.failed_before:
         return max(_LEAST_AFTER_FAILURE, to_end)
     return max(least, _TIMES * (to_first if visit.heard is None else to_end))

@@ -14,7 +14,7 @@ import urllib3
 from reconciler.locked.timed_http import TimedResponse
 
 from .endpoint import Endpoint, NotReached, ProxyError, UnsupportedEndpoint
-from .kubeconfig import unusable_context
+from .kubeconfig import failure_of_unusable_context
 
 _ANSWERED = re.compile(r"Tunnel connection failed: (?P<status>\d{3})\b")
 """The answer of a proxy that leads nowhere; with a status of 500 and more it cannot get to the server itself."""
@@ -36,7 +36,7 @@ class ProxiedSockets:
                 urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
             if endpoint.server_name:
                 settings["server_hostname"] = endpoint.server_name
-        self._pool: Any = _pools(endpoint.proxy, settings).connection_from_url(endpoint.server)
+        self._pool: Any = _connection_pools(endpoint.proxy, settings).connection_from_url(endpoint.server)
 
     @property
     def forwarding_headers(self) -> list[tuple[str, str]]:
@@ -67,11 +67,11 @@ class _OpeningPool(urllib3.HTTPConnectionPool):
             # Closed, a connection forgets how far it came.
             is_lost = bool(connection.proxy) and not connection.has_connected_to_proxy
             connection.close()
-            raise _fault_of_proxy(error, is_lost=is_lost) or _as_system_error(error) from error
+            raise _error_of_proxy(error, is_lost=is_lost) or _as_system_error(error) from error
         return connection
 
 
-def _fault_of_proxy(error: BaseException, *, is_lost: bool) -> OSError | None:
+def _error_of_proxy(error: BaseException, *, is_lost: bool) -> OSError | None:
     """Return the error of a proxy that is not there or refuses us; None where it could not get to the server."""
     if isinstance(error, ssl.SSLError):
         return None
@@ -80,10 +80,10 @@ def _fault_of_proxy(error: BaseException, *, is_lost: bool) -> OSError | None:
         return ProxyError(f"does not let us through: HTTP status {status}") if status < 500 else None
     if is_lost:
         return ProxyError("cannot be reached")
-    return _fault_of_socks({type(each).__name__: str(each) for each in _chain(error)})
+    return _error_of_socks_proxy({type(each).__name__: str(each) for each in _error_and_its_causes(error)})
 
 
-def _fault_of_socks(text_by_error: Mapping[str, str]) -> OSError | None:
+def _error_of_socks_proxy(text_by_error: Mapping[str, str]) -> OSError | None:
     """Return the error of a SOCKS proxy, given the kinds of errors that its library has for what happened."""
     answers = [text_by_error[name] for name in ("SOCKS5Error", "SOCKS4Error") if name in text_by_error]
     if "SOCKS5AuthError" in text_by_error or any(map(_FORBIDDEN_BY_SOCKS.search, answers)):
@@ -93,7 +93,7 @@ def _fault_of_socks(text_by_error: Mapping[str, str]) -> OSError | None:
     return ProxyError("cannot be reached, or is none")
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def _error_and_its_causes(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error and those that led to it."""
     while error is not None:
         yield error
@@ -113,8 +113,8 @@ def _as_system_error(error: Exception) -> OSError:
     return ConnectionError(str(error))
 
 
-def _pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
-    pools = _pools_behind(proxy, settings)
+def _connection_pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
+    pools = _connection_pools_behind_proxy(proxy, settings)
     classes = pools.pool_classes_by_scheme
     pools.pool_classes_by_scheme = {
         scheme: type("OpeningPool", (_OpeningPool, each), {}) for scheme, each in classes.items()
@@ -122,20 +122,20 @@ def _pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
     return pools
 
 
-def _pools_behind(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
+def _connection_pools_behind_proxy(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
     if proxy.startswith("socks"):
-        return _socks_pools(proxy, settings)
+        return _connection_pools_behind_socks(proxy, settings)
     parts = urlsplit(proxy)
     user = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
     return urllib3.ProxyManager(proxy, proxy_headers=urllib3.make_headers(proxy_basic_auth=user), **settings)
 
 
-def _socks_pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
+def _connection_pools_behind_socks(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
     """Return pools behind a SOCKS proxy, which looks names up itself, as it does for kubectl."""
     if find_spec("socks") is None:
         message = f"{urlsplit(proxy).scheme} proxies need a library that is not installed"
         hint = "install PySocks beside Argosy: pipx inject argosy PySocks"
-        raise UnsupportedEndpoint(unusable_context(message, hint))
+        raise UnsupportedEndpoint(failure_of_unusable_context(message, hint))
     from urllib3.contrib.socks import SOCKSProxyManager
 
     scheme, separator, rest = proxy.partition("://")

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .exchange import Cause, Failure, FailureKind, Request
-from .masking import is_secret, safe_message
-from .shapes import shaped_refusal
+from .masking import is_content_secret, message_without_secrets
+from .shapes import parse_status_of_refusal
 
 _BY_STATUS = {
     400: FailureKind.BAD_REQUEST,
@@ -101,23 +101,28 @@ _NO_FIELDS = frozenset({"", "<nil>", "[]"})
 _VALUE_CAUSES = frozenset({"Invalid", "Unsupported", "Duplicate"})
 
 
-def failure_of(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+def failure_of_refusal(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
     """Return the failure that the refusal of ``request`` means."""
-    refusal = shaped_refusal(body)
+    refusal = parse_status_of_refusal(body)
     message, details = refusal["message"], refusal["details"]
-    causes = tuple(_cause(item) for item in details["causes"])
+    causes = tuple(_parse_cause(item) for item in details["causes"])
     kind = _failure_kind(status, message, causes, details)
     return Failure(
         kind=kind,
-        message=_message_of_kind(kind, status, refusal, request),
-        hint=_HINTS.get(kind, "") or _stranger_hint(status, refusal, body) or _admission_hint(status, message),
+        message=_message_of_refusal(kind, status, refusal, request),
+        hint=_HINTS.get(kind, "")
+        or _hint_if_not_from_api_server(status, refusal, body)
+        or _hint_for_admission(status, message),
         status=status,
-        causes=(*_former_version(kind, message), *(cause for cause in causes if cause.field or cause.manager)),
-        retry_after=_seconds_in_text(headers.get("Retry-After", "")) or float(details["retryAfterSeconds"]),
+        causes=(
+            *_cause_naming_former_version(kind, message),
+            *(cause for cause in causes if cause.field or cause.manager),
+        ),
+        retry_after=_retry_after_seconds(headers.get("Retry-After", "")) or float(details["retryAfterSeconds"]),
     )
 
 
-def _stranger_hint(status: int, refusal: Mapping[str, Any], body: bytes) -> str:
+def _hint_if_not_from_api_server(status: int, refusal: Mapping[str, Any], body: bytes) -> str:
     """Return what to do about a refusal that is none of an API server's: servers refuse with a Status in JSON.
 
     A path that they do not serve is the exception, and one that has too much to do has its own words.
@@ -126,7 +131,7 @@ def _stranger_hint(status: int, refusal: Mapping[str, Any], body: bytes) -> str:
     return "" if is_known or status >= 500 else "what answers may be no API server: see what stands before it"
 
 
-def _admission_hint(status: int, message: str) -> str:
+def _hint_for_admission(status: int, message: str) -> str:
     """Return what to do about a refusal that credentials, existence and schema have nothing to do with."""
     if denied := _DENIED.search(message):
         return f"meet the rule of the admission webhook {denied['name']!r}, or see its configuration"
@@ -141,7 +146,7 @@ def _admission_hint(status: int, message: str) -> str:
     return "see which authorizer or admission plugin of the cluster refused it"
 
 
-def _cause(item: Mapping[str, Any]) -> Cause:
+def _parse_cause(item: Mapping[str, Any]) -> Cause:
     match = _CONFLICT.search(item["message"])
     return Cause(
         reason=item["reason"],
@@ -158,44 +163,44 @@ def _failure_kind(status: int, message: str, causes: tuple[Cause, ...], details:
     if status == 403 and "NamespaceTerminating" in reasons:
         return FailureKind.NAMESPACE_TERMINATING
     if status == 422:
-        return _kind_of_unprocessable(message)
+        return _failure_kind_of_unprocessable(message)
     if status == 404:
-        return _kind_of_missing(details)
+        return _failure_kind_of_missing(details)
     if status >= 500 or status == 429:
-        return _server_failure(status, message)
+        return _failure_kind_of_server_error(status, message)
     return _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
 
 
-def _kind_of_unprocessable(message: str) -> FailureKind:
+def _failure_kind_of_unprocessable(message: str) -> FailureKind:
     if _IMMUTABLE.search(message):
         return FailureKind.IMMUTABLE
     return FailureKind.TOO_LARGE if _MOST_BYTES in message else FailureKind.INVALID
 
 
-def _kind_of_missing(details: Mapping[str, Any]) -> FailureKind:
+def _failure_kind_of_missing(details: Mapping[str, Any]) -> FailureKind:
     """Tell a missing object from a kind that is not served (an answer that names no object) and a missing namespace."""
     if not details.get("name"):
         return FailureKind.NOT_SERVED
     return FailureKind.NAMESPACE_MISSING if details.get("kind") == "namespaces" else FailureKind.NOT_FOUND
 
 
-def _server_failure(status: int, message: str) -> FailureKind:
+def _failure_kind_of_server_error(status: int, message: str) -> FailureKind:
     """Tell what is wrong with one object or kind from what is wrong with the server, by the words for it alone."""
     usual = FailureKind.THROTTLED if status == 429 else FailureKind.UNAVAILABLE
     return next((kind for pattern, kind in _NO_SERVERS_FAULT if pattern.search(message)), usual)
 
 
-def _message_of_kind(kind: FailureKind, status: int, refusal: Mapping[str, Any], request: Request) -> str:
+def _message_of_refusal(kind: FailureKind, status: int, refusal: Mapping[str, Any], request: Request) -> str:
     """Return one line about the refusal; causes that name fields take the place of a message that quotes values."""
     message = refusal["message"]
-    if own := _own_message(kind, message):
+    if own := _replacement_for_message(kind, message):
         return own
     causes = refusal["details"]["causes"]
     if kind is FailureKind.CONFLICT:
-        return "; ".join(_conflict_text(_cause(item)) for item in causes)
+        return "; ".join(_conflict_in_words(_parse_cause(item)) for item in causes)
     if status == 422 and causes:
-        return "; ".join(sorted({_cause_text(item, request.body) for item in causes}))
-    text = _repeatable_text(message, request.body) or (_UNREPEATED if is_secret(request.body) else "")
+        return "; ".join(sorted({_cause_in_words(item, request.body) for item in causes}))
+    text = _text_that_may_be_repeated(message, request.body) or (_UNREPEATED if is_content_secret(request.body) else "")
     reason = refusal["reason"] or (kind if refusal["isStatus"] else f"HTTP status {status}")
     # Reports put the kind before the message; it would stand there twice.
     if text and reason == kind:
@@ -203,48 +208,48 @@ def _message_of_kind(kind: FailureKind, status: int, refusal: Mapping[str, Any],
     return f"{reason}: {text}" if text else str(reason)
 
 
-def _former_version(kind: FailureKind, message: str) -> Iterator[Cause]:
+def _cause_naming_former_version(kind: FailureKind, message: str) -> Iterator[Cause]:
     """Yield the version that an object could not be converted to, where the refusal names it."""
     found = _FORMER.search(message) if kind is FailureKind.FORMER_VERSION else None
     if found and (version := found["version"] or found["gone"]):
         yield Cause(reason=FORMER_VERSION, field=version)
 
 
-def _own_message(kind: FailureKind, message: str) -> str:
+def _replacement_for_message(kind: FailureKind, message: str) -> str:
     """Return our own words for a refusal whose words say less, or more than they should; empty for any other."""
     if webhook := _WEBHOOK.search(message):
         return f"the admission webhook {webhook['name']!r} could not be called"
     if conversion := _CONVERSION.search(message):
         return f"the conversion webhook of {conversion['kind']} in {conversion['version']} fails"
     if kind is FailureKind.FORMER_VERSION:
-        named = next((cause.field for cause in _former_version(kind, message)), "a former version")
+        named = next((cause.field for cause in _cause_naming_former_version(kind, message)), "a former version")
         return f"its managed fields in {named} cannot be read any more"
     return _OWN_MESSAGES.get(kind, "")
 
 
-def _conflict_text(cause: Cause) -> str:
+def _conflict_in_words(cause: Cause) -> str:
     through = f" (through {cause.subresource})" if cause.subresource else ""
     return f"field manager {cause.manager!r}{through} owns {cause.field}"
 
 
-def _cause_text(item: Mapping[str, Any], manifest: Any) -> str:
+def _cause_in_words(item: Mapping[str, Any], manifest: Any) -> str:
     field = item["field"]
     # Of objects with too much in them a server prints, below its sentence, how the values differ.
     sentence = item["message"].partition("\n")[0]
     unrepeated = "it cannot change" if _IMMUTABLE.search(sentence) else "its value is not accepted"
-    text = _repeatable_text(_detail_after_value(sentence), manifest) or unrepeated
+    text = _text_that_may_be_repeated(_detail_after_quoted_value(sentence), manifest) or unrepeated
     return f"{field}: {text}" if field not in _NO_FIELDS else text
 
 
-def _repeatable_text(text: str, manifest: Any) -> str:
+def _text_that_may_be_repeated(text: str, manifest: Any) -> str:
     """Return as much of a server's text as may be repeated, on one line."""
-    if not is_secret(manifest):
-        return safe_message(text, manifest)
+    if not is_content_secret(manifest):
+        return message_without_secrets(text, manifest)
     found = _NAMES_ALONE.search(text)
     return found[0] if found else ""
 
 
-def _detail_after_value(message: str) -> str:
+def _detail_after_quoted_value(message: str) -> str:
     """Return the end of a cause's message, after the value it quotes; nothing when it only quotes one."""
     head, _, quoted = message.partition(" value: ")
     if head not in _VALUE_CAUSES:
@@ -256,7 +261,7 @@ def _detail_after_value(message: str) -> str:
     return "" if detail.endswith(('"', "}", "]")) else detail
 
 
-def _seconds_in_text(text: str) -> float:
+def _retry_after_seconds(text: str) -> float:
     """Return the seconds of a Retry-After header; a date there is rare and read as 1 second."""
     is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
     return float(text) if is_number else 1.0 if text else 0.0

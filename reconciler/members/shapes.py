@@ -50,26 +50,26 @@ class NoJson(Exception):
     """The content of an answer is no JSON at all: something else than an API server answers."""
 
 
-def expected_content(request: Request, content: bytes) -> Any:
+def parse_expected_content(request: Request, content: bytes) -> Any:
     """Return the content of an answer as what the request expects."""
     if request.expects is Expected.TEXT:
         return content.decode(errors="replace")
     if request.expects is Expected.CONTENT:
         return content
-    body = plain_json(content)
+    body = parse_json(content)
     fault = _CHECKS[request.expects](body)
     if fault:
         raise UnusableAnswer(fault if fault.startswith(".") else f"the whole of it {fault}")
     return body
 
 
-def shaped_refusal(content: bytes) -> dict[str, Any]:
+def parse_status_of_refusal(content: bytes) -> dict[str, Any]:
     """Return a Status with every field that is read of one, bounded; ``isStatus`` is False for anything else.
 
     A refusal has said the most important thing with its status code: what does not fit here counts as absent.
     """
     try:
-        body = plain_json(content)
+        body = parse_json(content)
     except (NoJson, UnusableAnswer):
         body = None
     status: Mapping[str, Any] = as_mapping(body)
@@ -79,14 +79,14 @@ def shaped_refusal(content: bytes) -> dict[str, Any]:
     seconds = details.get("retryAfterSeconds")
     return {
         "isStatus": bool(status),
-        "message": _short_text(status, "message"),
-        "reason": _short_text(status, "reason"),
+        "message": _bounded_text_field(status, "message"),
+        "reason": _bounded_text_field(status, "reason"),
         "details": {
-            "name": _short_text(details, "name"),
-            "kind": _short_text(details, "kind"),
+            "name": _bounded_text_field(details, "name"),
+            "kind": _bounded_text_field(details, "kind"),
             "retryAfterSeconds": min(seconds, _MOST_SECONDS) if type(seconds) is int and seconds > 0 else 0,
             "causes": [
-                {key: _short_text(each, key) for key in ("reason", "message", "field")}
+                {key: _bounded_text_field(each, key) for key in ("reason", "message", "field")}
                 for each in as_list(causes)[:_MOST_CAUSES]
                 if isinstance(each, dict)
             ],
@@ -94,7 +94,7 @@ def shaped_refusal(content: bytes) -> dict[str, Any]:
     }
 
 
-def _short_text(value: Mapping[str, Any], key: str) -> str:
+def _bounded_text_field(value: Mapping[str, Any], key: str) -> str:
     """Return the text of a field; nothing for another type, and a few words for one too long to be a message."""
     text = value.get(key)
     if not isinstance(text, str):
@@ -103,19 +103,19 @@ def _short_text(value: Mapping[str, Any], key: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"a text of {len(text)} characters"
 
 
-def plain_json(content: bytes) -> Any:
+def parse_json(content: bytes) -> Any:
     """Return JSON as plain data that can be written down again: no NaN, no half characters, no endless nesting."""
     try:
         body = decode(content)
     except (DecodeError, UnicodeDecodeError, RecursionError):
-        body = _slowly_decoded(content)
+        body = _parse_unusual_json(content)
     # What has fewer brackets than levels are allowed needs no walk to be known for shallow.
-    if content.count(b"{") + content.count(b"[") > MOST_LEVELS and is_deeper(body, MOST_LEVELS):
+    if content.count(b"{") + content.count(b"[") > MOST_LEVELS and is_nested_deeper(body, MOST_LEVELS):
         raise UnusableAnswer(f"it is nested deeper than {MOST_LEVELS} levels")
     return body
 
 
-def _slowly_decoded(content: bytes) -> Any:
+def _parse_unusual_json(content: bytes) -> Any:
     """Return JSON that is in another encoding than UTF-8, or has numbers that fit nowhere, or say why it is none."""
     try:
         body = _DECODER.decode(content.decode(json.detect_encoding(content), "surrogatepass"))
@@ -135,7 +135,7 @@ def _refuse_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def is_deeper(value: Any, levels: int) -> bool:
+def is_nested_deeper(value: Any, levels: int) -> bool:
     """Say whether a value is nested deeper than so many levels, whatever its depth."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
@@ -150,36 +150,36 @@ def is_deeper(value: Any, levels: int) -> bool:
     return bool(level)
 
 
-def _text(value: Any) -> str:
+def _fault_unless_text(value: Any) -> str:
     return "" if value is None or isinstance(value, str) else "is no text"
 
 
-def _some_text(value: Any) -> str:
-    return _text(value) if value else "is missing"
+def _fault_unless_nonempty_text(value: Any) -> str:
+    return _fault_unless_text(value) if value else "is missing"
 
 
-def _boolean(value: Any) -> str:
+def _fault_unless_boolean(value: Any) -> str:
     return "" if value is None or isinstance(value, bool) else "is neither true nor false"
 
 
-def _whole_number(value: Any) -> str:
+def _fault_unless_whole_number(value: Any) -> str:
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return "" if value is None or is_number else "is no whole number"
 
 
-def _mapping(value: Any) -> str:
+def _fault_unless_mapping(value: Any) -> str:
     return "" if value is None or isinstance(value, dict) else "is no object"
 
 
-def _required_mapping(value: Any) -> str:
+def _fault_unless_present_mapping(value: Any) -> str:
     return "" if isinstance(value, dict) else "is no object"
 
 
-def _record(**fields: Check) -> Check:
+def _check_of_fields(**fields: Check) -> Check:
     """Return the check of an object's fields; others it may have, and none of its own unless that is required."""
     required = frozenset(name for name, inner in fields.items() if inner(None))
 
-    def check(value: Any) -> str:
+    def fault_of_fields(value: Any) -> str:
         if not isinstance(value, dict):
             return "is no object"
         for name, inner in fields.items():
@@ -189,15 +189,15 @@ def _record(**fields: Check) -> Check:
                 return _fault_at(f".{name}", fault)
         return ""
 
-    return check
+    return fault_of_fields
 
 
-def _optional(inner: Check) -> Check:
+def _check_unless_absent(inner: Check) -> Check:
     return lambda value: "" if value is None else inner(value)
 
 
-def _list_of(inner: Check) -> Check:
-    def check(value: Any) -> str:
+def _check_of_each_item(inner: Check) -> Check:
+    def fault_of_items(value: Any) -> str:
         if not isinstance(value, list):
             return "is no list"
         for number, each in enumerate(value):
@@ -206,10 +206,10 @@ def _list_of(inner: Check) -> Check:
                 return _fault_at(f"[{number}]", fault)
         return ""
 
-    return _optional(check)
+    return _check_unless_absent(fault_of_items)
 
 
-def _texts_by_name(value: Any) -> str:
+def _fault_unless_texts_by_name(value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, dict):
@@ -221,56 +221,84 @@ def _fault_at(place: str, fault: str) -> str:
     return f"{place}{fault}" if fault.startswith((".", "[")) else f"{place} {fault}"
 
 
-_MANAGED = _record(
-    manager=_text, operation=_text, apiVersion=_text, subresource=_text, time=_text, fieldsType=_text, fieldsV1=_mapping
+_MANAGED = _check_of_fields(
+    manager=_fault_unless_text,
+    operation=_fault_unless_text,
+    apiVersion=_fault_unless_text,
+    subresource=_fault_unless_text,
+    time=_fault_unless_text,
+    fieldsType=_fault_unless_text,
+    fieldsV1=_fault_unless_mapping,
 )
-_METADATA = _record(
-    name=_some_text,
-    namespace=_text,
-    uid=_text,
-    resourceVersion=_text,
-    creationTimestamp=_text,
-    deletionTimestamp=_text,
-    generation=_whole_number,
-    labels=_texts_by_name,
-    annotations=_texts_by_name,
-    finalizers=_list_of(_text),
-    ownerReferences=_list_of(_mapping),
-    managedFields=_list_of(_MANAGED),
+_METADATA = _check_of_fields(
+    name=_fault_unless_nonempty_text,
+    namespace=_fault_unless_text,
+    uid=_fault_unless_text,
+    resourceVersion=_fault_unless_text,
+    creationTimestamp=_fault_unless_text,
+    deletionTimestamp=_fault_unless_text,
+    generation=_fault_unless_whole_number,
+    labels=_fault_unless_texts_by_name,
+    annotations=_fault_unless_texts_by_name,
+    finalizers=_check_of_each_item(_fault_unless_text),
+    ownerReferences=_check_of_each_item(_fault_unless_mapping),
+    managedFields=_check_of_each_item(_MANAGED),
 )
-_OBJECT = _record(apiVersion=_text, kind=_text, metadata=_METADATA)
+_OBJECT = _check_of_fields(apiVersion=_fault_unless_text, kind=_fault_unless_text, metadata=_METADATA)
 
 
-_LISTED = _record(metadata=_optional(_record(**{"continue": _text})), items=_list_of(_OBJECT))
+_LISTED = _check_of_fields(
+    metadata=_check_unless_absent(_check_of_fields(**{"continue": _fault_unless_text})),
+    items=_check_of_each_item(_OBJECT),
+)
 
 
-def _list(value: Any) -> str:
+def _fault_of_object_list(value: Any) -> str:
     # A server writes an empty list as [] or null, but never leaves it out: an answer without items is no list, and
     # would read as a cluster that holds nothing.
     return ".items is missing" if isinstance(value, dict) and "items" not in value else _LISTED(value)
 
 
-_AGGREGATED_RESOURCE = _record(
-    resource=_some_text, responseKind=_optional(_record(kind=_text)), scope=_text, verbs=_list_of(_some_text)
+_AGGREGATED_RESOURCE = _check_of_fields(
+    resource=_fault_unless_nonempty_text,
+    responseKind=_check_unless_absent(_check_of_fields(kind=_fault_unless_text)),
+    scope=_fault_unless_text,
+    verbs=_check_of_each_item(_fault_unless_nonempty_text),
 )
-_AGGREGATED = _record(
-    items=_list_of(
-        _record(
-            metadata=_optional(_record(name=_text)),
-            versions=_list_of(
-                _record(version=_some_text, freshness=_text, resources=_list_of(_AGGREGATED_RESOURCE)),
+_AGGREGATED = _check_of_fields(
+    items=_check_of_each_item(
+        _check_of_fields(
+            metadata=_check_unless_absent(_check_of_fields(name=_fault_unless_text)),
+            versions=_check_of_each_item(
+                _check_of_fields(
+                    version=_fault_unless_nonempty_text,
+                    freshness=_fault_unless_text,
+                    resources=_check_of_each_item(_AGGREGATED_RESOURCE),
+                ),
             ),
         )
     )
 )
-_GROUP_VERSION = _record(groupVersion=_some_text)
-_GROUPS = _record(
-    groups=_list_of(_record(preferredVersion=_optional(_record(groupVersion=_text)), versions=_list_of(_GROUP_VERSION)))
+_GROUP_VERSION = _check_of_fields(groupVersion=_fault_unless_nonempty_text)
+_GROUPS = _check_of_fields(
+    groups=_check_of_each_item(
+        _check_of_fields(
+            preferredVersion=_check_unless_absent(_check_of_fields(groupVersion=_fault_unless_text)),
+            versions=_check_of_each_item(_GROUP_VERSION),
+        )
+    )
 )
-_RESOURCES = _record(
-    resources=_list_of(_record(name=_some_text, kind=_some_text, namespaced=_boolean, verbs=_list_of(_some_text)))
+_RESOURCES = _check_of_fields(
+    resources=_check_of_each_item(
+        _check_of_fields(
+            name=_fault_unless_nonempty_text,
+            kind=_fault_unless_nonempty_text,
+            namespaced=_fault_unless_boolean,
+            verbs=_check_of_each_item(_fault_unless_nonempty_text),
+        )
+    )
 )
-_VERSIONS = _record(versions=_list_of(_some_text))
+_VERSIONS = _check_of_fields(versions=_check_of_each_item(_fault_unless_nonempty_text))
 _DISCOVERY: Mapping[str, Check] = {
     "APIGroupDiscoveryList": _AGGREGATED,
     "APIGroupList": _GROUPS,
@@ -279,7 +307,7 @@ _DISCOVERY: Mapping[str, Check] = {
 }
 
 
-def _discovery(value: Any) -> str:
+def _fault_of_discovery(value: Any) -> str:
     if not isinstance(value, dict):
         return "is no object"
     kind = value.get("kind")
@@ -288,10 +316,10 @@ def _discovery(value: Any) -> str:
 
 
 _CHECKS: Mapping[Expected, Check] = {
-    Expected.TEXT: _text,
-    Expected.VERSION: _record(gitVersion=_text),
-    Expected.JSON: _required_mapping,
+    Expected.TEXT: _fault_unless_text,
+    Expected.VERSION: _check_of_fields(gitVersion=_fault_unless_text),
+    Expected.JSON: _fault_unless_present_mapping,
     Expected.OBJECT: _OBJECT,
-    Expected.LIST: _list,
-    Expected.DISCOVERY: _discovery,
+    Expected.LIST: _fault_of_object_list,
+    Expected.DISCOVERY: _fault_of_discovery,
 }

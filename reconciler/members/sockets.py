@@ -27,7 +27,7 @@ class Sockets:
     """Opens sockets to one endpoint as one user, who may prove to be one by a certificate."""
 
     def __init__(self, endpoint: Endpoint, credential: Credential) -> None:
-        self._tls = _tls_context(endpoint, credential) if endpoint.is_tls else None
+        self._tls = _tls_context_of_endpoint(endpoint, credential) if endpoint.is_tls else None
         self._proxied_sockets = _proxied_sockets(endpoint, self._tls)
         parts = urlsplit(endpoint.server)
         self._host, self._port = unquote(parts.hostname or ""), parts.port or (443 if self._tls else 80)
@@ -78,7 +78,7 @@ def _open_socket(host: str, port: int, seconds: float) -> socket:
     return sock
 
 
-def _tls_context(endpoint: Endpoint, credential: Credential) -> ssl.SSLContext:
+def _tls_context_of_endpoint(endpoint: Endpoint, credential: Credential) -> ssl.SSLContext:
     tls = ssl.create_default_context(cadata=endpoint.authority or None)
     if not endpoint.is_verified:
         tls.check_hostname = False

@@ -129,8 +129,8 @@ class Visits(Generic[_Result]):
     def next(self, until: float) -> Visit[_Result] | None:
         """Return the next visit that ends, None where none does until then; its error, if one, is raised."""
         while not self.are_over:
-            self._fill_places()
-            wake = min([until, *(visit.silent_at for visit in self._visits_that_answered())]) if self.waiting else until
+            self._begin_visits_in_free_places()
+            wake = min([until, *(visit.silent_at for visit in self._visits_not_silent())]) if self.waiting else until
             try:
                 visit = self._ended.get(timeout=min(max(0.0, wake - self._clock()), _LONGEST_WAIT))
             except Empty:
@@ -153,11 +153,11 @@ class Visits(Generic[_Result]):
         while self.waiting:
             self._begin_visit(self.waiting.popleft())
 
-    def _fill_places(self) -> None:
-        while self.waiting and len(self._visits_that_answered()) < self._limit:
+    def _begin_visits_in_free_places(self) -> None:
+        while self.waiting and len(self._visits_not_silent()) < self._limit:
             self._begin_visit(self.waiting.popleft())
 
-    def _visits_that_answered(self) -> list[Visit[_Result]]:
+    def _visits_not_silent(self) -> list[Visit[_Result]]:
         now = self._clock()
         return [visit for visit in self.under_way.values() if visit.silent_at > now]
 

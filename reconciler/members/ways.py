@@ -29,9 +29,9 @@ def member_access(fleet: Fleet, options: AccessOptions, repository: GitFolder) -
     A kubeconfig that is named stands in for the usual one and for what argosy.yaml says of many members at once.
     """
     named, user, groups = options.kubeconfig, options.as_user, options.as_groups
-    folder = "" if named or options.kubeconfigs else _beside(fleet, repository, fleet.kubeconfigs)
+    folder = "" if named or options.kubeconfigs else _path_beside_fleet_file(fleet, repository, fleet.kubeconfigs)
     clusters = tuple(
-        replace(access, kubeconfig=_beside(fleet, repository, access.kubeconfig))
+        replace(access, kubeconfig=_path_beside_fleet_file(fleet, repository, access.kubeconfig))
         for access in fleet.clusters
         if not named or access.name != OTHERS
     )
@@ -69,7 +69,7 @@ def tool_access(
     return member_access(replace(fleet, clusters=clusters, kubeconfigs=""), asked, repository)
 
 
-def _beside(fleet: Fleet, repository: GitFolder, path: str) -> str:
+def _path_beside_fleet_file(fleet: Fleet, repository: GitFolder, path: str) -> str:
     """Return a path that argosy.yaml names: one that is not absolute starts beside that file, wherever we are run.
 
     Without a work tree there is nothing beside it. Looked for in the current folder, it would be a file of whoever

@@ -47,7 +47,7 @@ class Address(Struct, frozen=True, kw_only=True):
         return f"https://{host}:{self.port}{self.path}"
 
 
-def address_of(webhook: Webhook) -> Address:
+def address_of_webhook(webhook: Webhook) -> Address:
     """Return the address of a webhook: its URL, or ``https://<service>.<namespace>.svc:<port>``, as for Karmada."""
     service = webhook.client_config.get("service")
     if service:
@@ -58,21 +58,23 @@ def address_of(webhook: Webhook) -> Address:
     return Address(host=parts.hostname or "", port=parts.port or _DEFAULT_PORT, path=parts.path or "/")
 
 
-def tls_of(webhook: Webhook) -> ssl.SSLContext:
+def tls_context_of_webhook(webhook: Webhook) -> ssl.SSLContext:
     """Return the TLS settings by which a webhook's certificate is verified."""
     bundle = webhook.client_config.get("caBundle")
     try:
         authorities = base64.b64decode(bundle).decode() if bundle else None
         context = ssl.create_default_context(cadata=authorities)
     except (ValueError, ssl.SSLError) as error:
-        raise _unreached_error(webhook, "is not asked: its caBundle holds no certificates") from error
+        raise _error_of_unreached_webhook(webhook, "is not asked: its caBundle holds no certificates") from error
     # As in Kubernetes: every certificate of the bundle is trusted, and one needs no key identifiers to be.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
-def post(webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, user_agent: str) -> Mapping[str, Any]:
+def post_to_webhook(
+    webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, user_agent: str
+) -> Mapping[str, Any]:
     """Send a ResourceInterpreterContext and return the one that is answered; WebhookError says why there is none."""
     exchange, body = _Exchange(webhook, tls), json.dumps(context).encode()
     headers = {
@@ -83,24 +85,24 @@ def post(webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, u
     }
     target = f"{quote(exchange.address.path, safe=_IN_PATHS)}?timeout={exchange.seconds}s"
 
-    def send(connection: HTTPSConnection) -> tuple[int, bytes]:
+    def send_and_read(connection: HTTPSConnection) -> tuple[int, bytes]:
         connection.request("POST", target, body, headers)
         with connection.getresponse() as response:
             return response.status, response.read(MOST_BYTES + 1)
 
-    status, content = exchange.result(send)
+    status, content = exchange.result(send_and_read)
     if 300 <= status < 400:
         raise webhook.error(f"answered with a redirect (HTTP status {status}), and redirects are not followed")
     if not 200 <= status < 300:
         raise webhook.error(f"answered with HTTP status {status}")
     if len(content) > MOST_BYTES:
         raise webhook.error(f"answered with more than {MOST_BYTES >> 20} MiB")
-    return _plain_answer(webhook, content)
+    return _parse_answer_as_plain_data(webhook, content)
 
 
 def connect_to(webhook: Webhook) -> Address:
     """Connect to a webhook, asking nothing, and return its address; WebhookError says why that cannot be done."""
-    exchange = _Exchange(webhook, tls_of(webhook))
+    exchange = _Exchange(webhook, tls_context_of_webhook(webhook))
     exchange.result(HTTPSConnection.connect)
     return exchange.address
 
@@ -109,7 +111,7 @@ class _Exchange:
     """A connection in use, in a thread that is left behind when its time is over."""
 
     def __init__(self, webhook: Webhook, tls: ssl.SSLContext) -> None:
-        self.address = address_of(webhook)
+        self.address = address_of_webhook(webhook)
         self.seconds = min(max(webhook.timeout_seconds, 1), 30)
         self._webhook = webhook
         self._connection = HTTPSConnection(self.address.host, self.address.port, timeout=self.seconds, context=tls)
@@ -118,7 +120,7 @@ class _Exchange:
         """Return the result of using the connection in the time there is."""
         done: SimpleQueue[_Result | Exception] = SimpleQueue()
 
-        def work() -> None:
+        def run_use() -> None:
             try:
                 done.put(use(self._connection))
             except Exception as error:  # noqa: BLE001 - explained, or raised again, where the result is awaited
@@ -126,23 +128,23 @@ class _Exchange:
             finally:
                 self._connection.close()
 
-        threading.Thread(target=work, daemon=True).start()
+        threading.Thread(target=run_use, daemon=True).start()
         try:
             result = done.get(timeout=self.seconds)
         except Empty as error:
-            self._abandon()
-            raise _unreached_error(self._webhook, f"did not answer within {self.seconds} s") from error
+            self._shut_socket_down()
+            raise _error_of_unreached_webhook(self._webhook, f"did not answer within {self.seconds} s") from error
         if isinstance(result, Exception):
-            self._raise_explained(result)
+            self._raise_unreached_error(result)
         return result
 
-    def _abandon(self) -> None:
+    def _shut_socket_down(self) -> None:
         """Wake the thread where it waits for the other side."""
         # Below TLS, whose own shutdown is not for two threads at once.
         with suppress(OSError, TypeError):
             socket.socket.shutdown(self._connection.sock, socket.SHUT_RDWR)
 
-    def _raise_explained(self, error: Exception) -> NoReturn:
+    def _raise_unreached_error(self, error: Exception) -> NoReturn:
         """Raise an UnreachedError with the kind of error and the address, and nothing of what was sent."""
         address = self.address
         missing = f"has no address here: {address} is not found"
@@ -155,12 +157,12 @@ class _Exchange:
             (OSError, f"broke the connection off at {address}"),
             (HTTPException, f"does not speak HTTP at {address}"),
         )
-        what = self._tls_fault(error) or next((text for kinds, text in words if isinstance(error, kinds)), "")
+        what = self._fault_of_tls(error) or next((text for kinds, text in words if isinstance(error, kinds)), "")
         if not what:
             raise error
-        raise _unreached_error(self._webhook, what) from error
+        raise _error_of_unreached_webhook(self._webhook, what) from error
 
-    def _tls_fault(self, error: Exception) -> str:
+    def _fault_of_tls(self, error: Exception) -> str:
         """Return what is wrong with the other side's TLS; empty when it is something else."""
         if isinstance(error, ssl.SSLCertVerificationError):
             trusted = "its caBundle" if self._webhook.client_config.get("caBundle") else "this system"
@@ -172,7 +174,7 @@ class _Exchange:
         return ""
 
 
-def _plain_answer(webhook: Webhook, content: bytes) -> Mapping[str, Any]:
+def _parse_answer_as_plain_data(webhook: Webhook, content: bytes) -> Mapping[str, Any]:
     """Return an answer as plain data that can also be written down: no NaN, no half characters, no endless nesting."""
     try:
         answer = json.loads(content, parse_constant=_refuse_constant)
@@ -181,7 +183,7 @@ def _plain_answer(webhook: Webhook, content: bytes) -> Mapping[str, Any]:
         raise webhook.error("answered with no JSON") from error
     if not isinstance(answer, dict):
         raise webhook.error("answered with JSON that is no object")
-    if _is_deeper(answer, _DEEPEST):
+    if _is_nested_deeper(answer, _DEEPEST):
         raise webhook.error(f"answered with JSON nested deeper than {_DEEPEST} levels")
     return answer
 
@@ -190,12 +192,12 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
+def _is_nested_deeper(value: Any, levels: int) -> bool:
     if not isinstance(value, dict | list):
         return False
     inside = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inside)
+    return levels == 0 or any(_is_nested_deeper(each, levels - 1) for each in inside)
 
 
-def _unreached_error(webhook: Webhook, what: str) -> UnreachedError:
+def _error_of_unreached_webhook(webhook: Webhook, what: str) -> UnreachedError:
     return UnreachedError(f"webhook {webhook.name} {what}", fault=what)

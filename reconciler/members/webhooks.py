@@ -46,10 +46,10 @@ class WebhookCalls(Struct, kw_only=True):
         return known
 
     def _ask_webhook(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any] | InterpreterError:
-        from .webhook_transport import UnreachedError, post
+        from .webhook_transport import UnreachedError, post_to_webhook
 
         try:
-            answer = post(webhook, context, self._tls_settings(webhook), user_agent=self.user_agent)
+            answer = post_to_webhook(webhook, context, self._tls_context(webhook), user_agent=self.user_agent)
         except UnreachedError as error:
             with self._lock:
                 self._failures[webhook.id] += 1
@@ -62,17 +62,17 @@ class WebhookCalls(Struct, kw_only=True):
             self._failures[webhook.id] = 0
         return answer
 
-    def _tls_settings(self, webhook: Webhook) -> "ssl.SSLContext":
+    def _tls_context(self, webhook: Webhook) -> "ssl.SSLContext":
         """Return the TLS settings of a webhook; certificates are read once."""
-        from .webhook_transport import tls_of
+        from .webhook_transport import tls_context_of_webhook
 
         bundle = str(webhook.client_config.get("caBundle") or "")
         with self._lock:
             if bundle not in self._tls:
-                self._tls[bundle] = tls_of(webhook)
+                self._tls[bundle] = tls_context_of_webhook(webhook)
             return self._tls[bundle]
 
 
-def calling_interpreter(desired: Desired) -> Interpreter:
+def interpreter_that_calls_webhooks(desired: Desired) -> Interpreter:
     """Return the interpreter of a source, asking its webhooks over the network."""
     return interpreter_of(desired, WebhookCalls(user_agent=f"argosy/{engine_version()}").send)

@@ -56,7 +56,9 @@ class Wire:
         self._sock.close()
 
 
-def message(method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None) -> bytes:
+def http_request_bytes(
+    method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None
+) -> bytes:
     """Return a request as it is sent; ValueError for a header that would be more than one."""
     if not _PLAIN.fullmatch(target):
         target = quote(target, safe=_IN_TARGETS)

@@ -11,17 +11,17 @@ from render.kinds import BUILT_IN
 from render.model import ObjectRef, Template
 from render.words import listed, nearest
 
-from .subjects import unknown_name
+from .subjects import error_of_unknown_name
 
 
-def spellings(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Iterator[str]:
+def names_of_kind(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of a kind, in lower case; ``names`` are those of its definition, if it has one.
 
-    >>> sorted(spellings(ObjectRef("", "ConfigMap", "", "x"), "v1", {}))
+    >>> sorted(names_of_kind(ObjectRef("", "ConfigMap", "", "x"), "v1", {}))
     ['cm', 'configmap', 'configmaps']
     """
     built_in = BUILT_IN.get((ref.group, ref.kind))
-    known = [ref.kind, _plural(ref.kind), *(built_in.short_names if built_in else ())]
+    known = [ref.kind, _plural_of_kind(ref.kind), *(built_in.short_names if built_in else ())]
     known += [name for name in (names.get("plural"), names.get("singular")) if isinstance(name, str)]
     known += [name for name in names.get("shortNames") or () if isinstance(name, str)]
     for name in dict.fromkeys(each.lower() for each in known):
@@ -31,16 +31,16 @@ def spellings(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Iterato
             yield f"{name}.{version}.{ref.group}"
 
 
-def _plural(kind: str) -> str:
+def _plural_of_kind(kind: str) -> str:
     if kind.endswith(("s", "x", "ch", "sh")):
         return kind if kind == "Endpoints" else f"{kind}es"
     return f"{kind[:-1]}ies" if kind.endswith("y") and kind[-2:-1] not in "aeiou" else f"{kind}s"
 
 
-def parsed_subject(words: Sequence[str]) -> tuple[str, str]:
+def parse_kind_and_name(words: Sequence[str]) -> tuple[str, str]:
     """Read ``KIND/NAME`` or ``KIND NAME``, as kubectl takes either; UnknownName when it is neither.
 
-    >>> parsed_subject(["deploy/web"]), parsed_subject(["deploy", "web"])
+    >>> parse_kind_and_name(["deploy/web"]), parse_kind_and_name(["deploy", "web"])
     (('deploy', 'web'), ('deploy', 'web'))
     """
     noun, slash, name = words[0].partition("/")
@@ -52,13 +52,13 @@ def parsed_subject(words: Sequence[str]) -> tuple[str, str]:
     raise UnknownName(f"{' '.join(words)!r} names nothing", hint=hint)
 
 
-def named_object(noun: str, name: str, namespace: str, templates: Iterable[Template]) -> ObjectRef:
+def ref_of_named_object(noun: str, name: str, namespace: str, templates: Iterable[Template]) -> ObjectRef:
     """Return the one object that is meant; without a namespace, whichever namespace it is in.
 
     An object that lives in no namespace is found whatever namespace is named, as kubectl finds it. UnknownName says
     what there is instead.
     """
-    refs = _objects_of_kind(noun, tuple(templates))
+    refs = _refs_of_kind(noun, tuple(templates))
     candidates = [ref for ref in refs if not namespace or ref.namespace in {"", namespace}]
     named = [ref for ref in candidates if ref.name == name]
     if len(named) == 1:
@@ -73,12 +73,12 @@ def named_object(noun: str, name: str, namespace: str, templates: Iterable[Templ
     message = f"the source has no {noun} called {name!r}{where}"
     if elsewhere := sorted(ref.namespace for ref in refs if ref.name == name):
         raise UnknownName(message, hint=f"there is one in namespace {listed(elsewhere)}")
-    raise unknown_name(message, name, {ref.name for ref in candidates})
+    raise error_of_unknown_name(message, name, {ref.name for ref in candidates})
 
 
-def _objects_of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectRef]:
+def _refs_of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectRef]:
     definitions = {
-        (spec["group"], spec["names"]["kind"]): spec["names"] for spec in map(_definition, templates) if spec
+        (spec["group"], spec["names"]["kind"]): spec["names"] for spec in map(_definition_spec, templates) if spec
     }
     words: dict[tuple[str, str, str], frozenset[str]] = {}
     refs = []
@@ -86,18 +86,22 @@ def _objects_of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectR
         ref, version = template.ref, template.api_version.rpartition("/")[2]
         key = (ref.group, ref.kind, version)
         if key not in words:
-            words[key] = frozenset(spellings(ref, version, definitions.get((ref.group, ref.kind), {})))
+            words[key] = frozenset(names_of_kind(ref, version, definitions.get((ref.group, ref.kind), {})))
         if noun.lower() in words[key]:
             refs.append(ref)
     if not refs:
         near = nearest(noun, {word for each in words.values() for word in each})
         kinds = sorted({template.ref.kind for template in templates})
         message = f"the source has no objects of kind {noun!r}"
-        raise UnknownName(message, hint=f"did you mean {near!r}?") if near else unknown_name(message, noun, kinds)
+        raise (
+            UnknownName(message, hint=f"did you mean {near!r}?")
+            if near
+            else error_of_unknown_name(message, noun, kinds)
+        )
     return refs
 
 
-def _definition(template: Template) -> Mapping[str, Any] | None:
+def _definition_spec(template: Template) -> Mapping[str, Any] | None:
     """Return the spec of a CustomResourceDefinition that can be used."""
     spec = template.manifest.get("spec")
     if template.ref.kind != "CustomResourceDefinition" or not isinstance(spec, dict):

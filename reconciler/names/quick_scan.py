@@ -47,7 +47,7 @@ Scan = Callable[["Repository", ScannedNames], None]
 """Add names of a repository to those collected."""
 
 
-def scanned_names(location: str, scan: Scan) -> ScannedNames:
+def collect_names_in_time(location: str, scan: Scan) -> ScannedNames:
     """Return the names a scan collects in time; none where anything is wrong, or of a remote repository."""
     names = ScannedNames()
     with suppress(Exception):
@@ -65,10 +65,10 @@ def scanned_names(location: str, scan: Scan) -> ScannedNames:
 def _time_limit() -> Iterator[None]:
     """End the block when the time of a scan is over."""
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
+    def raise_timeout(_signal: int, _frame: FrameType | None) -> None:
         raise _TimeIsUp
 
-    before = signal.signal(signal.SIGALRM, stop)
+    before = signal.signal(signal.SIGALRM, raise_timeout)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         with suppress(_TimeIsUp):
@@ -80,12 +80,12 @@ def _time_limit() -> Iterator[None]:
 
 def collect_objects(repository: "Repository", names: ScannedNames) -> None:
     """Collect objects, policies and clusters: of the files first, which takes no process, then of rendered branches."""
-    for path in _source_files(repository.folder.work_tree):
+    for path in _short_manifest_files(repository.folder.work_tree):
         for text in _DOCUMENT.split(path.read_text(encoding="utf-8", errors="replace")):
-            _add_document(text, names)
+            _add_names_in_document(text, names)
     for tip in {commit for ref, commit in repository.refs("refs/").items() if _RENDERED.fullmatch(ref)}:
         for file in repository.snapshot(tip).files:
-            _add_rendered_path(file.path, names)
+            _add_name_in_rendered_path(file.path, names)
 
 
 def collect_revisions(repository: "Repository", names: ScannedNames) -> None:
@@ -93,22 +93,22 @@ def collect_revisions(repository: "Repository", names: ScannedNames) -> None:
     names.revisions |= {"HEAD", *(_PREFIX.sub("", ref) for ref in repository.refs("refs/"))}
 
 
-def _source_files(root: Path | None) -> Iterator[Path]:
+def _short_manifest_files(root: Path | None) -> Iterator[Path]:
     """Yield the files of a work tree that may hold manifests and are short, those of clusters first.
 
     The time of a scan may end before a large fleet is read, and clusters are what most options name.
     """
     for folder, below, files in os.walk(root) if root else ():
-        below[:] = sorted((name for name in below if not name.startswith(".")), key=_place_in_scan)
+        below[:] = sorted((name for name in below if not name.startswith(".")), key=_sort_key_of_folder)
         paths = (Path(folder, name) for name in sorted(files) if name.endswith((".yaml", ".yml")))
         yield from (path for path in paths if not path.is_symlink() and path.stat().st_size <= _LONGEST)
 
 
-def _place_in_scan(folder: str) -> tuple[bool, str]:
+def _sort_key_of_folder(folder: str) -> tuple[bool, str]:
     return folder != "clusters", folder
 
 
-def _add_document(text: str, names: ScannedNames) -> None:
+def _add_names_in_document(text: str, names: ScannedNames) -> None:
     kind, group, metadata = _KIND.search(text), _GROUP.search(text), _METADATA.search(text)
     name = _NAME.search(metadata[0]) if metadata else None
     if not (kind and metadata and name):
@@ -120,7 +120,7 @@ def _add_document(text: str, names: ScannedNames) -> None:
         names.objects.add((f"{kind[1]}.{group[1]}" if group else kind[1], place[1] if place else "", name[1]))
 
 
-def _add_rendered_path(path: str, names: ScannedNames) -> None:
+def _add_name_in_rendered_path(path: str, names: ScannedNames) -> None:
     from render.layout import ref_of_path
 
     folder, _, rest = path.partition("/")

@@ -27,25 +27,25 @@ _GROUP = ".policy.karmada.io"
 _VERSION = ".v1alpha1"
 
 
-def unknown_name(message: str, name: str, known: Collection[str]) -> UnknownName:
+def error_of_unknown_name(message: str, name: str, known: Collection[str]) -> UnknownName:
     """Return the error for a name that is not among those known; the hint is the nearest of them, or a few of these."""
     if near := nearest(name, known):
         return UnknownName(message, hint=f"did you mean {near!r}?")
     return UnknownName(message, hint=nearest_listed(name, known) if known else "")
 
 
-def unknown_cluster(name: str, known: Collection[str]) -> UnknownName:
+def error_of_unknown_cluster(name: str, known: Collection[str]) -> UnknownName:
     """Return the error for a cluster that the source does not have."""
     if not known:
         return UnknownName("the source has no clusters", hint="argosy cluster join NAME makes one")
-    return unknown_name(f"the source has no cluster called {name!r}", name, known)
+    return error_of_unknown_name(f"the source has no cluster called {name!r}", name, known)
 
 
-def check_clusters(names: Iterable[str], known: Collection[str]) -> None:
+def refuse_unknown_clusters(names: Iterable[str], known: Collection[str]) -> None:
     """Raise UnknownName for the first name that is no cluster's."""
     for name in names:
         if name not in known:
-            raise unknown_cluster(name, known)
+            raise error_of_unknown_cluster(name, known)
 
 
 def is_cluster_noun(noun: str) -> bool:
@@ -55,32 +55,34 @@ def is_cluster_noun(noun: str) -> bool:
 
 def is_policy_noun(noun: str) -> bool:
     """Say whether a noun means propagation or override policies, of either scope."""
-    return _word(noun) in _KINDS_BY_NOUN
+    return _normalized_noun(noun) in _KINDS_BY_NOUN
 
 
-def policy_kinds(noun: str) -> frozenset[str]:
+def policy_kinds_meant_by(noun: str) -> frozenset[str]:
     """Return the kinds of policies that a noun means; none if it means something else."""
-    return _KINDS_BY_NOUN.get(_word(noun), frozenset())
+    return _KINDS_BY_NOUN.get(_normalized_noun(noun), frozenset())
 
 
-def _word(noun: str) -> str:
+def _normalized_noun(noun: str) -> str:
     return noun.lower().removesuffix(_GROUP).removesuffix(_VERSION)
 
 
-def named_policies(noun: str, name: str, namespace: str, policies: "Iterable[Policy]") -> "tuple[Policy, ...]":
+def policies_meant_by(noun: str, name: str, namespace: str, policies: "Iterable[Policy]") -> "tuple[Policy, ...]":
     """Return the policies that are meant: of one kind or, for ``policy``, of all; in one namespace or in any.
 
     For a noun that means cluster-scoped policies alone the namespace counts for nothing, as for kubectl.
     """
-    kinds = _KINDS_BY_NOUN[_word(noun)]
+    kinds = _KINDS_BY_NOUN[_normalized_noun(noun)]
     namespace = "" if all(kind.startswith("Cluster") for kind in kinds) else namespace
-    known = [each for each in policies if _kind_of_policy(each) in kinds and namespace in {"", each.namespace}]
+    known = [each for each in policies if _policy_kind_name(each) in kinds and namespace in {"", each.namespace}]
     named = tuple(each for each in known if each.name == name)
     if not named:
         where = f" in namespace {namespace}" if namespace else ""
-        raise unknown_name(f"the source has no {noun} called {name!r}{where}", name, {each.name for each in known})
+        raise error_of_unknown_name(
+            f"the source has no {noun} called {name!r}{where}", name, {each.name for each in known}
+        )
     return named
 
 
-def _kind_of_policy(policy: "Policy") -> str:
+def _policy_kind_name(policy: "Policy") -> str:
     return str(policy).partition(" ")[0]

@@ -35,7 +35,7 @@ def observe_admission(client: Client, discovery: Discovery) -> Admission:
             objects += found
             if not found:
                 break
-    rules = (rule for each in objects for rule in _rules_of_manifest(each))
+    rules = (rule for each in objects for rule in _groups_and_resources_intercepted(each))
     return Admission(digest=_digest_of_objects(objects), rules=frozenset(rules))
 
 
@@ -59,7 +59,7 @@ def _digest_of_objects(objects: Iterable[Manifest]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def _rules_of_manifest(manifest: Manifest) -> Iterator[tuple[str, str]]:
+def _groups_and_resources_intercepted(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the groups and resources that a webhook configuration or a policy is about; whatever is no rule is none."""
     constraints = as_mapping(as_mapping(manifest.get("spec")).get("matchConstraints"))
     lists = [as_mapping(each).get("rules") for each in as_list(manifest.get("webhooks"))]

@@ -36,7 +36,7 @@ class Total(Struct):
         return {name: format_quantity(self.amounts[name], self.notations[name]) for name in sorted(self.amounts)}
 
 
-def node_summary(nodes: Sequence[Manifest]) -> dict[str, int]:
+def count_nodes(nodes: Sequence[Manifest]) -> dict[str, int]:
     """Return how many nodes there are and how many are ready."""
     return {"totalNum": len(nodes), "readyNum": sum(map(is_ready_node, nodes))}
 
@@ -53,7 +53,7 @@ def resource_summary(
     """Return a Cluster's ``status.resourceSummary``; the grades of nodes are counted where models declare some."""
     allocatable, allocated, allocating = Total(), Total(), Total()
     for node in nodes:
-        allocatable.add(_allocatable(node))
+        allocatable.add(_allocatable_of_node(node))
     taken_by_node: dict[str, Total] = {}
     for pod in pods:
         if (pod.get("status") or {}).get("phase") in _ENDED:
@@ -69,10 +69,12 @@ def resource_summary(
         "allocated": allocated.written(),
     }
     summary: dict[str, Any] = {key: sums for key, sums in written.items() if sums}
-    return {**summary, "allocatableModelings": modelings(nodes, taken_by_node, models)} if models else summary
+    return (
+        {**summary, "allocatableModelings": count_nodes_by_grade(nodes, taken_by_node, models)} if models else summary
+    )
 
 
-def modelings(
+def count_nodes_by_grade(
     nodes: Iterable[Manifest], taken_by_node: Mapping[str, Total], models: Sequence[ResourceModel]
 ) -> list[dict[str, int]]:
     """Count the nodes of each grade: the highest whose minimum of *every* modelled resource a node still has.
@@ -84,16 +86,16 @@ def modelings(
     counts = {model.grade: 0 for model in grades}
     for node in nodes:
         taken = taken_by_node.get(node["metadata"]["name"], Total())
-        free = {name: parse_quantity(str(each)) for name, each in _allocatable(node).items()}
+        free = {name: parse_quantity(str(each)) for name, each in _allocatable_of_node(node).items()}
         for name, amount in taken.amounts.items():
             free[name] = free.get(name, 0) - amount
-        grade = _grade(free, grades) if free.get(PODS, 0) > 0 else None
+        grade = _index_of_highest_grade(free, grades) if free.get(PODS, 0) > 0 else None
         if grade is not None:
             counts[grade] += 1
     return [{"grade": grade, "count": count} for grade, count in counts.items()]
 
 
-def _grade(free: Mapping[str, Amount], grades: Sequence[ResourceModel]) -> int | None:
+def _index_of_highest_grade(free: Mapping[str, Amount], grades: Sequence[ResourceModel]) -> int | None:
     fitting = (
         model.grade
         for model in reversed(grades)
@@ -102,6 +104,6 @@ def _grade(free: Mapping[str, Amount], grades: Sequence[ResourceModel]) -> int |
     return next(fitting, None)
 
 
-def _allocatable(node: Manifest) -> Mapping[str, Any]:
+def _allocatable_of_node(node: Manifest) -> Mapping[str, Any]:
     allocatable: Mapping[str, Any] = (node.get("status") or {}).get("allocatable") or {}
     return allocatable

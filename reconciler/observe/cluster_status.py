@@ -34,7 +34,7 @@ from render.model import Manifest
 from render.timing import FIRST, parse_instant
 from render.values import DiscreetStruct
 
-from .capacity import node_summary, resource_summary
+from .capacity import count_nodes, resource_summary
 from .pending_pods import Pending
 from .schemas import SchemaObservation
 
@@ -78,7 +78,7 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
         return self.failure or next((each for each in self.unread if each.kind in SILENT), None)
 
 
-def state_after(
+def cluster_state_after(
     cluster: Cluster,
     before: ClusterState | None,
     observed: MemberObservation,
@@ -95,16 +95,16 @@ def state_after(
     if failure is not None and observed.discovery is None:
         is_counted = counts_blindness and failure.kind not in _NOT_ASKED
         is_unseen = failure.is_blindness and not is_counted
-        return _state_of_unseen(known, failure, now) if is_unseen else _failing(known, failure, now)
+        return _state_of_unseen(known, failure, now) if is_unseen else _state_of_failing(known, failure, now)
     old = known.status
     status = {
         **old,
         "kubernetesVersion": observed.version or old.get("kubernetesVersion"),
         "apiEnablements": _api_enablements(observed, old.get("apiEnablements") or ()),
-        **_capacity(cluster, observed),
+        **_capacity_fields_of_status(cluster, observed),
     }
     ready = probe_result(is_online=True, is_healthy=True)
-    conditions = [_condition_found(ready), _complete_apis_condition(observed.discovery)]
+    conditions = [_condition_as_plain_data(ready), _complete_apis_condition(observed.discovery)]
     if condition_of_type(old.get("conditions"), OBSERVED):
         conditions.append(condition(OBSERVED, "True", "Answers"))
     status["conditions"] = with_times(conditions, old.get("conditions") or (), now)
@@ -120,13 +120,13 @@ def _state_of_unseen(known: ClusterState, failure: Failure, now: str) -> Cluster
     return ClusterState(name=known.name, status=status, unseen_hint=on_one_line(failure.hint)[:_MOST_TEXT])
 
 
-def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
+def _state_of_failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     """Return the state of a cluster that does not answer as it should: not ready once the threshold is over."""
     recorded = known.status.get("conditions") or ()
     old = [each for each in recorded if each["type"] != OBSERVED or each["status"] == "True"]
     if len(old) < len(recorded):
         known = replace(known, status={**known.status, "conditions": old})
-    current = next((each for each in map(_ready_condition, old) if each), None)
+    current = next((each for each in map(_parse_ready_condition, old) if each), None)
     probed = Probed("False", parse_instant(known.failing_since)) if known.failing_since else Probed("True")
     found = probe_result(is_online=bool(failure.status), is_healthy=False)
     ready, _ = ready_by_probe(found, current, probed, parse_instant(now) or FIRST, _THRESHOLDS).answer
@@ -134,11 +134,11 @@ def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     if ready == current:
         return ClusterState(name=known.name, status=known.status, failing_since=since)
     others = [each for each in old if each["type"] != READY]
-    conditions = with_times([_condition_found(ready), *others], old, now)
+    conditions = with_times([_condition_as_plain_data(ready), *others], old, now)
     return ClusterState(name=known.name, status={**known.status, "conditions": conditions}, failing_since=since)
 
 
-def _ready_condition(plain: Mapping[str, Any]) -> ClusterCondition | None:
+def _parse_ready_condition(plain: Mapping[str, Any]) -> ClusterCondition | None:
     """Return the value of a Ready condition; None for another one."""
     if plain["type"] != READY:
         return None
@@ -146,11 +146,11 @@ def _ready_condition(plain: Mapping[str, Any]) -> ClusterCondition | None:
     return ClusterCondition(**words, since=str(plain.get("lastTransitionTime") or ""))
 
 
-def _condition_found(found: ClusterCondition) -> dict[str, str]:
+def _condition_as_plain_data(found: ClusterCondition) -> dict[str, str]:
     return condition(found.type, found.status, found.reason, found.message)
 
 
-def condition_unknown(status: Manifest, recorded: Manifest, now: str) -> Manifest:
+def status_with_unknown_condition(status: Manifest, recorded: Manifest, now: str) -> Manifest:
     """Return the status of a cluster whose agent has been silent for too long, given that recorded by the last pass."""
     old = status.get("conditions") or []
     unknown = condition(READY, "Unknown", "ClusterStatusUnknown", "its agent has stopped telling its status")
@@ -159,7 +159,7 @@ def condition_unknown(status: Manifest, recorded: Manifest, now: str) -> Manifes
     return {**status, "conditions": [*with_times([unknown], known, now), *others]}
 
 
-def with_own_word(state: ClusterState, heard: str, now: str) -> ClusterState:
+def state_with_agent_condition(state: ClusterState, heard: str, now: str) -> ClusterState:
     """Return the state of a cluster with the condition that its agent reports, where that counts.
 
     It does for one that does not answer, once its agent was ``heard`` since then, and as long as that goes on.
@@ -183,11 +183,11 @@ def seconds_between(earlier: str, later: str) -> float:
         return float("inf")
 
 
-def _capacity(cluster: Cluster, observed: MemberObservation) -> dict[str, Any]:
+def _capacity_fields_of_status(cluster: Cluster, observed: MemberObservation) -> dict[str, Any]:
     if observed.nodes is None or observed.pods is None:
         return {}
     summary = resource_summary(observed.nodes, observed.pods, cluster.resource_models)
-    return {"nodeSummary": node_summary(observed.nodes), "resourceSummary": summary}
+    return {"nodeSummary": count_nodes(observed.nodes), "resourceSummary": summary}
 
 
 def _complete_apis_condition(discovery: Discovery | None) -> dict[str, str]:

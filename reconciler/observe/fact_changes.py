@@ -22,7 +22,7 @@ STALE_SECONDS = 600.0
 _MOVE = Fraction(1, 10)
 
 
-def facts_of(state: ClusterState, now: str) -> ClusterFacts:
+def facts_in_state(state: ClusterState, now: str) -> ClusterFacts:
     """Return the facts that a cluster's state holds: what the scheduler reads of it, and nothing else."""
     ready = condition_of_type(state.status.get("conditions"), READY)
     status: dict[str, Any] = {
@@ -45,26 +45,30 @@ def facts_to_write(
         return observed
     if previous.status == observed.status:
         return previous
-    if _exact(previous.status) != _exact(observed.status) or age >= STALE_SECONDS:
+    if _fields_compared_exactly(previous.status) != _fields_compared_exactly(observed.status) or age >= STALE_SECONDS:
         return observed
-    return observed if has_moved(_summary_of_facts(previous), _summary_of_facts(observed), models) else previous
+    return (
+        observed if has_capacity_moved(_summary_of_facts(previous), _summary_of_facts(observed), models) else previous
+    )
 
 
-def has_moved(before: Mapping[str, Any], after: Mapping[str, Any], models: Sequence[ResourceModel] = ()) -> bool:
+def has_capacity_moved(
+    before: Mapping[str, Any], after: Mapping[str, Any], models: Sequence[ResourceModel] = ()
+) -> bool:
     """Return whether the free amount of any resource crosses zero or moves by over a tenth of what is allocatable."""
     modelled = {each.name for model in models for each in model.ranges}
     for name, quantity in (after.get("allocatable") or {}).items():
         most = _MOVE * parse_quantity(str(quantity))
-        if _is_far(_free(before, name), _free(after, name), most):
+        if _has_moved_far(_free_amount(before, name), _free_amount(after, name), most):
             return True
-        if name in modelled and _is_far(
+        if name in modelled and _has_moved_far(
             _capacity_by_grades(before, name, models), _capacity_by_grades(after, name, models), most
         ):
             return True
     return False
 
 
-def _is_far(old: Amount, new: Amount, most: Amount) -> bool:
+def _has_moved_far(old: Amount, new: Amount, most: Amount) -> bool:
     return (old > 0) != (new > 0) or new - old > most or old - new > most
 
 
@@ -78,7 +82,7 @@ def _capacity_by_grades(summary: Mapping[str, Any], name: str, models: Sequence[
     return amount
 
 
-def _free(summary: Mapping[str, Any], name: str) -> Amount:
+def _free_amount(summary: Mapping[str, Any], name: str) -> Amount:
     return (
         _amount_of_summary(summary, "allocatable", name)
         - _amount_of_summary(summary, "allocated", name)
@@ -95,6 +99,6 @@ def _summary_of_facts(facts: ClusterFacts) -> Mapping[str, Any]:
     return summary
 
 
-def _exact(status: Manifest) -> tuple[Any, ...]:
+def _fields_compared_exactly(status: Manifest) -> tuple[Any, ...]:
     summary = status.get("resourceSummary") or {}
     return status.get("conditions"), status.get("apiEnablements"), summary.get("allocatable")

@@ -55,8 +55,11 @@ def observe_findings(
 ) -> dict[ObjectRef, tuple[Finding, ...]]:
     """Return the findings about the first ten workloads of a cluster that are not as they should be."""
     unwell = unwell_workloads(live)
-    warnings = {space: _warnings(client, space) for space in sorted({ref.namespace for ref in unwell})}
-    known = {ref: _findings(client, manifest, discovery, warnings[ref.namespace]) for ref, manifest in unwell.items()}
+    warnings = {space: _warning_events(client, space) for space in sorted({ref.namespace for ref in unwell})}
+    known = {
+        ref: _findings_of_workload(client, manifest, discovery, warnings[ref.namespace])
+        for ref, manifest in unwell.items()
+    }
     return {ref: findings for ref, findings in known.items() if findings}
 
 
@@ -70,7 +73,7 @@ def unwell_workloads(live: Mapping[ObjectRef, Manifest]) -> dict[ObjectRef, Mani
     return dict(islice(unwell, MOST_WORKLOADS))
 
 
-def _findings(
+def _findings_of_workload(
     client: Client, live: Manifest, discovery: Discovery, warnings: Iterable[Manifest]
 ) -> tuple[Finding, ...]:
     owners = {str(live["metadata"].get("uid"))}
@@ -78,10 +81,10 @@ def _findings(
         owners |= {
             str(each["metadata"].get("uid")) for each in _owned_objects(client, live, discovery, "apps", "ReplicaSet")
         }
-    pods = [pod for pod in _owned_objects(client, live, discovery, "", "Pod") if _owner(pod) & owners]
+    pods = [pod for pod in _owned_objects(client, live, discovery, "", "Pod") if _uids_of_owners(pod) & owners]
     about = owners | {str(pod["metadata"].get("uid")) for pod in pods}
     events = (event for event in warnings if (event.get("involvedObject") or {}).get("uid") in about)
-    return findings_of(pods, events)
+    return findings_in_pods_and_events(pods, events)
 
 
 def _owned_objects(client: Client, live: Manifest, discovery: Discovery, group: str, kind: str) -> list[dict[str, Any]]:
@@ -96,11 +99,11 @@ def _owned_objects(client: Client, live: Manifest, discovery: Discovery, group: 
     return list(owned.values()) if isinstance(owned, dict) else []
 
 
-def _owner(pod: Manifest) -> set[str]:
+def _uids_of_owners(pod: Manifest) -> set[str]:
     return {str(each.get("uid")) for each in pod["metadata"].get("ownerReferences") or ()}
 
 
-def _warnings(client: Client, namespace: str) -> list[Manifest]:
+def _warning_events(client: Client, namespace: str) -> list[Manifest]:
     """Return one page of a namespace's warnings; those that do not fit it are old."""
     query = {"fieldSelector": "type=Warning", "limit": str(_MOST_EVENTS_READ)}
     answer = client.send(
@@ -109,79 +112,83 @@ def _warnings(client: Client, namespace: str) -> list[Manifest]:
     return list(answer.body.get("items") or ()) if isinstance(answer, Answer) else []
 
 
-def findings_of(pods: Iterable[Manifest], events: Iterable[Manifest]) -> tuple[Finding, ...]:
+def findings_in_pods_and_events(pods: Iterable[Manifest], events: Iterable[Manifest]) -> tuple[Finding, ...]:
     """Return the distinct findings about at most five pods that are not well, then the newest five warnings."""
-    by_pod = [findings for findings in map(_pod_findings, _by_name(pods)) if findings][:MOST_PODS]
-    newest = sorted(events, key=_last_time, reverse=True)
-    states = _distinct(each for findings in by_pod for each in findings)
+    by_pod = [findings for findings in map(_findings_of_pod, _pods_sorted_by_name(pods)) if findings][:MOST_PODS]
+    newest = sorted(events, key=_last_time_of_event, reverse=True)
+    states = _distinct_findings(each for findings in by_pod for each in findings)
     messages = {each.message for each in states}
     # Events often repeat what the state of a container says already.
-    warnings = (each for each in map(_event_finding, newest) if each.message not in messages)
-    return (*states, *_distinct(warnings, MOST_EVENTS))
+    warnings = (each for each in map(_finding_of_event, newest) if each.message not in messages)
+    return (*states, *_distinct_findings(warnings, MOST_EVENTS))
 
 
-def _distinct(findings: Iterable[Finding], most: int = 10) -> list[Finding]:
+def _distinct_findings(findings: Iterable[Finding], most: int = 10) -> list[Finding]:
     known: dict[tuple[str, str, str], Finding] = {}
     for each in findings:
         known.setdefault(each.key, each)
     return list(known.values())[:most]
 
 
-def _by_name(pods: Iterable[Manifest]) -> list[Manifest]:
+def _pods_sorted_by_name(pods: Iterable[Manifest]) -> list[Manifest]:
     return sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))
 
 
-def _pod_findings(pod: Manifest) -> list[Finding]:
+def _findings_of_pod(pod: Manifest) -> list[Finding]:
     status = pod.get("status") or {}
     about = f"Pod {pod['metadata']['name']}"
     containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
-    findings = [each for container in containers for each in _container_findings(about, container)]
+    findings = [each for container in containers for each in _findings_of_container(about, container)]
     if findings:
         return findings
     scheduled: Manifest = next(
         (each for each in status.get("conditions") or () if each.get("type") == "PodScheduled"), {}
     )
     if scheduled.get("status") == "False":
-        return [Finding(about=about, reason=str(scheduled.get("reason") or "Unschedulable"), message=_text(scheduled))]
+        return [
+            Finding(
+                about=about, reason=str(scheduled.get("reason") or "Unschedulable"), message=_message_text(scheduled)
+            )
+        ]
     if status.get("phase") == "Failed":
-        return [Finding(about=about, reason=str(status.get("reason") or "Failed"), message=_text(status))]
+        return [Finding(about=about, reason=str(status.get("reason") or "Failed"), message=_message_text(status))]
     return []
 
 
-def _container_findings(about: str, container: Mapping[str, Any]) -> Iterator[Finding]:
+def _findings_of_container(about: str, container: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield why a container does not run: what it waits for, or how it ended, with what its last run ended in."""
     state, last = container.get("state") or {}, (container.get("lastState") or {}).get("terminated") or {}
     name = str(container.get("name") or "")
     waiting, ended = state.get("waiting"), state.get("terminated")
     if waiting and waiting.get("reason") not in {None, "ContainerCreating", "PodInitializing"}:
-        message = "; ".join(filter(None, (_text(waiting), _ending(last))))
+        message = "; ".join(filter(None, (_message_text(waiting), _termination_in_words(last))))
         yield Finding(about=about, container=name, reason=str(waiting["reason"]), message=message)
     elif ended and ended.get("exitCode"):
         reason = str(ended.get("reason") or "Error")
-        yield Finding(about=about, container=name, reason=reason, message=_ending(ended))
+        yield Finding(about=about, container=name, reason=reason, message=_termination_in_words(ended))
 
 
-def _ending(ended: Mapping[str, Any]) -> str:
+def _termination_in_words(ended: Mapping[str, Any]) -> str:
     if "exitCode" not in ended:
         return ""
     return f"last exit code {ended['exitCode']}" + (f" ({ended['reason']})" if ended.get("reason") else "")
 
 
-def _event_finding(event: Manifest) -> Finding:
+def _finding_of_event(event: Manifest) -> Finding:
     involved = event.get("involvedObject") or {}
     return Finding(
         about=f"{involved.get('kind', '')} {involved.get('name', '')}".strip(),
         reason=str(event.get("reason") or ""),
-        message=_text(event),
+        message=_message_text(event),
     )
 
 
-def _last_time(event: Manifest) -> str:
+def _last_time_of_event(event: Manifest) -> str:
     series = event.get("series") or {}
     times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     return max((str(time) for time in times if time), default="")
 
 
-def _text(plain: Mapping[str, Any]) -> str:
+def _message_text(plain: Mapping[str, Any]) -> str:
     text = " ".join(str(plain.get("message") or "").split()).removeprefix("(combined from similar events): ")
     return text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 3]}..."

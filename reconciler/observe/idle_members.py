@@ -10,10 +10,10 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import ListedMetadata, Listing, list_metadata, list_objects, read_object
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.plans.model import ObservedCluster
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
@@ -65,10 +65,12 @@ def idle_member(
     """
     if observed.listings is None or observed.unlisted_kinds or observed.unread or observed.parent is None:
         return None
-    listed = in_parallel(lambda each: list_metadata(client, each), observed.listings, limit=client.concurrency)
+    listed = results_in_parallel(lambda each: list_metadata(client, each), observed.listings, limit=client.concurrency)
     digests = []
     for listing, metadata in zip(observed.listings, listed, strict=True):
-        if not isinstance(metadata, ListedMetadata) or not _is_of(metadata, listing.resource, observed.live):
+        if not isinstance(metadata, ListedMetadata) or not _has_exactly_live_objects(
+            metadata, listing.resource, observed.live
+        ):
             return None
         digests.append((listing, metadata.digest))
     parent = observed.parent["metadata"]
@@ -87,7 +89,7 @@ def idle_member(
     )
 
 
-def _is_of(metadata: ListedMetadata, resource: Resource, live: Mapping[ObjectRef, Manifest]) -> bool:
+def _has_exactly_live_objects(metadata: ListedMetadata, resource: Resource, live: Mapping[ObjectRef, Manifest]) -> bool:
     """Return whether a list has exactly the live objects of its kind, each in the version that was observed."""
     seen = {
         ref: manifest["metadata"].get("resourceVersion")
@@ -99,18 +101,18 @@ def _is_of(metadata: ListedMetadata, resource: Resource, live: Mapping[ObjectRef
 
 def is_still_idle(client: Client, known: IdleMember) -> bool:
     """Return whether a member answers as it did when it was left idle; any failure is a no."""
-    discovery = discover(client)
+    discovery = discover_served_kinds(client)
     if isinstance(discovery, Failure) or apis_digest(discovery) != known.apis:
         return False
     checks: list[Callable[[], bool]] = [
-        *(partial(_has_digest, client, listing, digest) for listing, digest in known.digests),
+        *(partial(_has_listing_digest, client, listing, digest) for listing, digest in known.digests),
         lambda: read_uid(client) == known.uid,
-        lambda: _parent_version(client, known.parent) == known.parent_version,
+        lambda: _version_of_applyset_parent(client, known.parent) == known.parent_version,
         lambda: _autoscaled_workloads(client, known.scalers) == known.autoscaled,
         lambda: _finding_keys(observe_findings(client, discovery, dict(known.unwell))) == known.findings,
         lambda: not known.admission or observe_admission(client, discovery).digest == known.admission,
     ]
-    return all(in_parallel(lambda check: check(), checks, limit=client.concurrency)) and client.stopped is None
+    return all(results_in_parallel(lambda check: check(), checks, limit=client.concurrency)) and client.stopped is None
 
 
 def apis_digest(discovery: Discovery) -> str:
@@ -122,12 +124,12 @@ def apis_digest(discovery: Discovery) -> str:
     return hashlib.sha256("\n".join([*lines, *sorted(discovery.unavailable)]).encode()).hexdigest()
 
 
-def _parent_version(client: Client, ref: ObjectRef) -> str:
+def _version_of_applyset_parent(client: Client, ref: ObjectRef) -> str:
     parent = read_object(client, CONFIG_MAPS, ref)
     return "" if parent is None or isinstance(parent, Failure) else str(parent["metadata"].get("resourceVersion"))
 
 
-def _has_digest(client: Client, listing: Listing, digest: str) -> bool:
+def _has_listing_digest(client: Client, listing: Listing, digest: str) -> bool:
     metadata = list_metadata(client, listing)
     return isinstance(metadata, ListedMetadata) and metadata.digest == digest
 

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from reconciler.ledger.member_schemas import KindVersion, MemberSchemas
 from reconciler.members.boundary import result_or_failure
-from reconciler.members.discovery import Resource, discover
+from reconciler.members.discovery import Resource, discover_served_kinds
 from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects
-from reconciler.members.patience import end_of_waiting
+from reconciler.members.patience import time_to_stop_waiting
 from reconciler.members.visits import MemberReach, Visit, Visits
 from reconciler.plans.cluster import another_cluster
 from reconciler.source.schemas.observed import ObservedSchemas
@@ -88,20 +88,20 @@ class LateObservation(DiscreetStruct, frozen=True):
     @property
     def is_over(self) -> bool:
         """True where it has come, or its time is over."""
-        return _is_over(self.look, self.options)
+        return _is_time_of_look_over(self.look, self.options)
 
     def wait(self, seconds: float) -> None:
         """Wait for the observation for so long."""
         self.look.wait(seconds)
 
-    def awaited(self) -> MemberObservation:
+    def wait_for_observation(self) -> MemberObservation:
         """Wait for the observation, or the end of its time."""
-        self.look.wait(_end_time(self.look, self.options) - self.options.reach.clock())
-        return _observation(self.look, self.options)
+        self.look.wait(_end_time_of_look(self.look, self.options) - self.options.reach.clock())
+        return _observation_of_look(self.look, self.options)
 
     def failure(self) -> Failure | None:
         """Wait for the observation, and return why the member is not healthy or answers no more, if so."""
-        return self.awaited().silence
+        return self.wait_for_observation().silence
 
 
 class FleetObservation(Struct, frozen=True, kw_only=True):
@@ -121,56 +121,56 @@ def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> FleetObse
     # What failed before comes last, so that it takes no place from the others.
     ordered = sorted(names, key=lambda name: name in options.failed)
     looks: Visits[MemberObservation | Failure] = options.reach.visits(
-        lambda look: result_or_failure(lambda: _observation_of_member(look, options)), ordered
+        lambda look: result_or_failure(lambda: _observe_within_time(look, options)), ordered
     )
-    _await(looks, options)
+    _wait_for_looks(looks, options)
     looks.begin_all()
     # A look may end at any time, so that each is asked once whether it has.
-    over = {name: _is_over(looks.begun[name], options) for name in names}
+    over = {name: _is_time_of_look_over(looks.begun[name], options) for name in names}
     return FleetObservation(
-        in_time=tuple(_observation(looks.begun[name], options) for name in names if over[name]),
-        seconds={name: _seconds(looks.begun[name], options) for name in names if over[name]},
+        in_time=tuple(_observation_of_look(looks.begun[name], options) for name in names if over[name]),
+        seconds={name: _seconds_for_look(looks.begun[name], options) for name in names if over[name]},
         late={name: LateObservation(looks.begun[name], options) for name in names if not over[name]},
     )
 
 
-def _await(looks: Visits[MemberObservation | Failure], options: ObserveOptions) -> None:
+def _wait_for_looks(looks: Visits[MemberObservation | Failure], options: ObserveOptions) -> None:
     """Wait until all members have answered, or those that have not are waited for no longer."""
     while not looks.are_over:
         for look in tuple(looks.under_way.values()):
-            if options.reach.clock() >= _end_time(look, options):
+            if options.reach.clock() >= _end_time_of_look(look, options):
                 looks.give_up(look)
         is_waiting = any(name not in options.failed for name in looks.waiting)
-        until = float("inf") if is_waiting else _end_of_waiting(looks, options)
+        until = float("inf") if is_waiting else _time_to_stop_waiting(looks, options)
         if options.reach.clock() >= until:
             return
-        looks.next(min([until, *(_end_time(look, options) for look in looks.under_way.values())]))
+        looks.next(min([until, *(_end_time_of_look(look, options) for look in looks.under_way.values())]))
 
 
-def _end_of_waiting(looks: Visits[MemberObservation | Failure], options: ObserveOptions) -> float:
-    return end_of_waiting(
+def _time_to_stop_waiting(looks: Visits[MemberObservation | Failure], options: ObserveOptions) -> float:
+    return time_to_stop_waiting(
         look.times(
             is_answered=isinstance(look.result, MemberObservation) and look.result.failure is None,
             failed_before=look.name in options.failed,
         )
         for look in looks.begun.values()
-        if not _is_over(look, options) or look.ended is not None
+        if not _is_time_of_look_over(look, options) or look.ended is not None
     )
 
 
-def _end_time(look: _Look, options: ObserveOptions) -> float:
+def _end_time_of_look(look: _Look, options: ObserveOptions) -> float:
     return look.began + options.reach.timeout + GRACE
 
 
-def _is_over(look: _Look, options: ObserveOptions) -> bool:
-    return look.ended is not None or options.reach.clock() >= _end_time(look, options)
+def _is_time_of_look_over(look: _Look, options: ObserveOptions) -> bool:
+    return look.ended is not None or options.reach.clock() >= _end_time_of_look(look, options)
 
 
-def _seconds(look: _Look, options: ObserveOptions) -> float:
+def _seconds_for_look(look: _Look, options: ObserveOptions) -> float:
     return (options.reach.clock() if look.ended is None else look.ended) - look.began
 
 
-def _observation(look: _Look, options: ObserveOptions) -> MemberObservation:
+def _observation_of_look(look: _Look, options: ObserveOptions) -> MemberObservation:
     if look.error is not None:
         raise look.error
     if isinstance(look.result, MemberObservation):
@@ -179,29 +179,31 @@ def _observation(look: _Look, options: ObserveOptions) -> MemberObservation:
     return MemberObservation(cluster=look.name, failure=look.result or overdue)
 
 
-def _observation_of_member(look: _Look, options: ObserveOptions) -> MemberObservation:
+def _observe_within_time(look: _Look, options: ObserveOptions) -> MemberObservation:
     """Observe one member; one that failed the last time has little time to say that it is healthy, and then as all."""
     name, failure = look.name, None
     if name in options.failed:
         probe = options.reach.open(name, RETRY_SECONDS)
-        failure = probe if isinstance(probe, Failure) else health(look.heard_through(probe))
+        failure = probe if isinstance(probe, Failure) else failure_of_readiness(look.heard_through(probe))
     if failure is not None:
         return MemberObservation(cluster=name, failure=failure)
     client = options.reach.open(name)
     if isinstance(client, Failure):
         return MemberObservation(cluster=name, failure=client)
     heard = look.heard_through(client)
-    failure = (health(heard) if name not in options.failed else None) or _strangeness(heard, name, options)
+    failure = (failure_of_readiness(heard) if name not in options.failed else None) or _failure_if_other_cluster(
+        heard, name, options
+    )
     if failure is not None:
         return MemberObservation(cluster=name, failure=failure)
-    observation = _with_schemas(heard, _with_pending(heard, observe_member(heard, name), options), options)
+    observation = _with_schemas(heard, _with_pending_replicas(heard, observe_member(heard, name), options), options)
     observation = _with_scales(heard, observation, options)
     is_new = name not in options.identified and name not in options.uids
     uid = read_uid(heard) if is_new and observation.failure is None else ""
     return observation if isinstance(uid, Failure) else replace(observation, uid=uid)
 
 
-def _strangeness(client: Client, name: str, options: ObserveOptions) -> Failure | None:
+def _failure_if_other_cluster(client: Client, name: str, options: ObserveOptions) -> Failure | None:
     """Return the failure of a member that is not the cluster it was, or does not tell; None where it is, or is new."""
     if name not in options.uids:
         return None
@@ -226,7 +228,9 @@ def clock_error(observations: Iterable[MemberObservation]) -> float:
     return high if high < -MOST_ERROR else 0.0
 
 
-def _with_pending(client: Client, observation: MemberObservation, options: ObserveOptions) -> MemberObservation:
+def _with_pending_replicas(
+    client: Client, observation: MemberObservation, options: ObserveOptions
+) -> MemberObservation:
     """Add the replicas that a member cannot start, where a descheduler asks for them."""
     if not options.has_descheduler or observation.pods is None:
         return observation
@@ -256,7 +260,7 @@ def observe_member(client: Client, name: str) -> MemberObservation:
     """Return the observation of one cluster, which is healthy."""
     version = client.send(Request(method="GET", path="/version", expects=Expected.VERSION, tries=2))
     ahead = version.seconds_ahead(time.time()) if isinstance(version, Answer) else None
-    discovery = discover(client)
+    discovery = discover_served_kinds(client)
     if isinstance(version, Failure) or isinstance(discovery, Failure):
         broken = version if isinstance(version, Failure) else discovery
         return MemberObservation(cluster=name, failure=broken if isinstance(broken, Failure) else None)
@@ -270,7 +274,7 @@ def observe_member(client: Client, name: str) -> MemberObservation:
     return replace(observation, nodes=tuple(nodes.values()), pods=tuple(pods.values()))
 
 
-def health(client: Client) -> Failure | None:
+def failure_of_readiness(client: Client) -> Failure | None:
     """Ask for readiness as Karmada does: ``/readyz``, or ``/healthz`` of a server that is too old for it."""
     failure = None
     for path in ("/readyz", "/healthz"):

@@ -11,10 +11,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from reconciler.ledger.inventory import Inventory
-from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
-from reconciler.members.listing import Listing, existing_names, list_by_place, read_object
-from reconciler.members.parallel import in_parallel
+from reconciler.members.listing import Listing, list_objects_by_namespace_if_needed, read_object, refs_that_exist
+from reconciler.members.parallel import results_in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster
 from reconciler.plans.retention import SCALED, SCALERS, scaled_objects
@@ -37,7 +37,7 @@ def observe_cluster(
     # Of a cluster that is another one than it was nothing is read; the plan refuses it.
     if observed.failure or (inventory.uid and observed.uid != inventory.uid):
         return observed
-    discovery = discover(client)
+    discovery = discover_served_kinds(client)
     if isinstance(discovery, Failure):
         return replace(observed, failure=discovery)
     parent = read_object(client, CONFIG_MAPS, applyset.parent)
@@ -47,21 +47,21 @@ def observe_cluster(
     former = None if is_migrated else read_object(client, CONFIG_MAPS, applyset.former.parent)
     if isinstance(former, Failure):
         return replace(observed, failure=former)
-    listings = _listings(desired, inventory, discovery, applyset, parent)
+    listings = _listings_by_kind(desired, inventory, discovery, applyset, parent)
     if not is_migrated:
         sets = f"{PART_OF} in ({applyset.id},{applyset.former.id})"
         listings = {kind: replace(listing, selector=sets) for kind, listing in listings.items()}
-    scalers = _scalers(desired, listings, discovery)
+    scalers = _listings_of_autoscalers(desired, listings, discovery)
     wanted = _wanted_resources(desired, discovery)
     observed = replace(observed, discovery=discovery, parent=parent, former_parent=former)
-    observed = _with_listed_kinds(client, observed, [*_in_each_version(listings, wanted), *scalers], wanted)
+    observed = _with_listed_kinds(client, observed, [*_listings_in_each_version(listings, wanted), *scalers], wanted)
     if not client.stopped:
-        missing = _unlisted_refs(wanted, inventory, observed, listings)
+        missing = _resources_of_unlisted(wanted, inventory, observed, listings)
         observed = replace(observed, listings=None if missing else tuple(listings.values()), scalers=tuple(scalers))
         observed = _read_by_name(client, observed, missing)
         if _needs_admission(desired, inventory):
             observed = replace(observed, admission=observe_admission(client, discovery))
-    return replace(observed, failure=client.stopped or _out_of_time(observed))
+    return replace(observed, failure=client.stopped or _failure_if_out_of_time(observed))
 
 
 def _needs_admission(desired: ClusterDesired, inventory: Inventory) -> bool:
@@ -72,7 +72,7 @@ def _needs_admission(desired: ClusterDesired, inventory: Inventory) -> bool:
     return inventory.answered != frozenset() or inventory.commits != (desired.commit,)
 
 
-def _out_of_time(observed: ObservedCluster) -> Failure | None:
+def _failure_if_out_of_time(observed: ObservedCluster) -> Failure | None:
     """Return the failure of an observation that took too long: what it lacks says nothing about single kinds."""
     failures = (*observed.unlisted.values(), *observed.unlisted_places.values(), *observed.unread.values())
     return next((each for each in failures if each.kind is FailureKind.DEADLINE), None)
@@ -105,7 +105,7 @@ def read_uid(client: Client) -> str | Failure:
     return str(system["metadata"]["uid"])
 
 
-def _listings(
+def _listings_by_kind(
     desired: ClusterDesired, inventory: Inventory, discovery: Discovery, applyset: ApplySet, parent: Manifest | None
 ) -> dict[str, Listing]:
     """Return one listing per kind in use: wanted kinds in a version of the manifests, the others by metadata alone.
@@ -148,7 +148,7 @@ def _wanted_resources(desired: ClusterDesired, discovery: Discovery) -> dict[Obj
     return wanted
 
 
-def _in_each_version(listings: dict[str, Listing], wanted: dict[ObjectRef, Resource]) -> list[Listing]:
+def _listings_in_each_version(listings: dict[str, Listing], wanted: dict[ObjectRef, Resource]) -> list[Listing]:
     """Return listings of kinds, and again in each further version that a manifest of the kind has.
 
     An object is compared in the version of its manifest, for the same field may be elsewhere in another.
@@ -170,7 +170,9 @@ def _namespaces_by_kind(desired: ClusterDesired, inventory: Inventory) -> dict[s
     return namespaces
 
 
-def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: Discovery) -> list[Listing]:
+def _listings_of_autoscalers(
+    desired: ClusterDesired, listings: dict[str, Listing], discovery: Discovery
+) -> list[Listing]:
     """Return the listings of autoscalers, which set the replicas of workloads; none where there are no workloads."""
     scalable = [item.ref.namespace for item in desired.objects if is_scalable(item)]
     has_workloads = bool(scalable) or not SCALED.isdisjoint(listings)
@@ -193,7 +195,11 @@ def _with_listed_kinds(
     places: dict[tuple[str, str], Failure] = {}
     scaled, is_complete = frozenset[ObjectRef](), "autoscaling" not in observed.discovery.unavailable
     for listing, listed in zip(
-        work, in_parallel(lambda item: list_by_place(client, item), work, limit=client.concurrency), strict=True
+        work,
+        results_in_parallel(
+            lambda item: list_objects_by_namespace_if_needed(client, item), work, limit=client.concurrency
+        ),
+        strict=True,
     ):
         resource = listing.resource
         if not listing.selector:
@@ -215,7 +221,7 @@ def _with_listed_kinds(
     )
 
 
-def listable(client: Client, resource: Resource, applyset: ApplySet) -> Answer | Failure:
+def probe_listing(client: Client, resource: Resource, applyset: ApplySet) -> Answer | Failure:
     """Ask once for the first object of a kind in our set, as a list does; a failure says why there is no list."""
     query = {"limit": "1", "labelSelector": f"{PART_OF}={applyset.id}"}
     return client.send(
@@ -223,7 +229,7 @@ def listable(client: Client, resource: Resource, applyset: ApplySet) -> Answer |
     )
 
 
-def _unlisted_refs(
+def _resources_of_unlisted(
     wanted: dict[ObjectRef, Resource], inventory: Inventory, observed: ObservedCluster, listings: dict[str, Listing]
 ) -> dict[ObjectRef, Resource]:
     """Return the objects that may exist without our label: wanted ones and those of the inventory that no list has."""
@@ -240,9 +246,9 @@ def _unlisted_refs(
 
 
 def _read_by_name(client: Client, observed: ObservedCluster, missing: dict[ObjectRef, Resource]) -> ObservedCluster:
-    possible = _possible_objects(client, missing)
+    possible = _objects_that_may_exist(client, missing)
     live, unread = dict(observed.live), dict(observed.unread)
-    outcomes: list[Any] = in_parallel(
+    outcomes: list[Any] = results_in_parallel(
         lambda pair: read_object(client, pair[1], pair[0]), possible.items(), limit=client.concurrency
     )
     for ref, outcome in zip(possible, outcomes, strict=True):
@@ -253,24 +259,26 @@ def _read_by_name(client: Client, observed: ObservedCluster, missing: dict[Objec
     return replace(observed, live=live, unread=unread)
 
 
-def _possible_objects(client: Client, missing: dict[ObjectRef, Resource]) -> dict[ObjectRef, Resource]:
+def _objects_that_may_exist(client: Client, missing: dict[ObjectRef, Resource]) -> dict[ObjectRef, Resource]:
     """Return the objects that can exist: not those whose namespace is absent, nor names that no list of names has."""
     namespaces = sorted({ref.namespace for ref in missing} - {""})
     spaces = {name: ObjectRef("", "Namespace", "", name) for name in namespaces}
-    read = in_parallel(lambda name: read_object(client, NAMESPACES, spaces[name]), namespaces, limit=client.concurrency)
+    read = results_in_parallel(
+        lambda name: read_object(client, NAMESPACES, spaces[name]), namespaces, limit=client.concurrency
+    )
     absent = {name for name, space in zip(namespaces, read, strict=True) if space is None}
     groups: dict[tuple[str, Resource], list[ObjectRef]] = defaultdict(list)
     for ref, resource in missing.items():
         if ref.namespace not in absent:
             groups[ref.namespace, resource].append(ref)
-    narrowed = in_parallel(
-        lambda group: _existing_refs(client, group[0], group[1]), list(groups.items()), limit=client.concurrency
+    narrowed = results_in_parallel(
+        lambda group: _refs_that_exist(client, group[0], group[1]), list(groups.items()), limit=client.concurrency
     )
     return {ref: missing[ref] for refs in narrowed for ref in sorted(refs)}
 
 
-def _existing_refs(client: Client, place: tuple[str, Resource], refs: list[ObjectRef]) -> Iterable[ObjectRef]:
+def _refs_that_exist(client: Client, place: tuple[str, Resource], refs: list[ObjectRef]) -> Iterable[ObjectRef]:
     namespace, resource = place
     if len(refs) <= _ONE_BY_ONE or "list" not in resource.verbs:
         return refs
-    return existing_names(client, resource, namespace, refs)
+    return refs_that_exist(client, resource, namespace, refs)

@@ -27,33 +27,33 @@ Pending = Mapping[ObjectRef, PendingReplicas]
 
 def observe_pending(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
     """Return the Deployments of which pods wait for a node; namespaces that may not be read are left out."""
-    found = result_or_failure(lambda: _pending_of(client, cluster, pods))
+    found = result_or_failure(lambda: _pending_replicas_of_deployments(client, cluster, pods))
     return found if isinstance(found, Failure) else dict(found)
 
 
-def with_skew(pending: Pending, ahead: int) -> Pending:
+def pending_with_times_of_our_clock(pending: Pending, ahead: int) -> Pending:
     """Return what waits with the times since when as our clock has them: the member's is ahead by so many seconds."""
     if not ahead:
         return pending
     return {
         ref: replace(
-            found, pending=tuple(replace(each, since=_time_before(each.since, ahead)) for each in found.pending)
+            found, pending=tuple(replace(each, since=_earlier_time(each.since, ahead)) for each in found.pending)
         )
         for ref, found in pending.items()
     }
 
 
-def _time_before(since: str, seconds: int) -> str:
+def _earlier_time(since: str, seconds: int) -> str:
     found = parse_instant(since)
     return written(after(found, -seconds)) if found else since
 
 
-def _pending_of(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
+def _pending_replicas_of_deployments(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
     by_owner: dict[tuple[str, str], list[Manifest]] = {}
     for pod in pods:
-        if (owner := _controller(pod, "ReplicaSet")) and not pod["metadata"].get("deletionTimestamp"):
+        if (owner := _name_of_controller(pod, "ReplicaSet")) and not pod["metadata"].get("deletionTimestamp"):
             by_owner.setdefault((pod["metadata"]["namespace"], owner), []).append(pod)
-    spaces = sorted({space for (space, _), owned in by_owner.items() if any(map(_waits_since, owned))})
+    spaces = sorted({space for (space, _), owned in by_owner.items() if any(map(_unschedulable_since, owned))})
     pending: dict[ObjectRef, PendingReplicas] = {}
     for space in spaces:
         listed = list_objects(client, Listing(resource=REPLICA_SETS, only_namespace=space))
@@ -61,37 +61,37 @@ def _pending_of(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pendi
             if listed.kind is FailureKind.FORBIDDEN:
                 continue
             return listed
-        for name, sets in _by_deployment(listed.values()).items():
+        for name, sets in _replica_sets_by_deployment(listed.values()).items():
             owned = [by_owner.get((space, each["metadata"]["name"]), []) for each in sets]
-            waiting = _pods_by_time(filter(None, map(_waits_since, owned[-1])))
+            waiting = _pods_by_time(filter(None, map(_unschedulable_since, owned[-1])))
             if waiting:
-                ready = sum(map(_is_ready, (pod for each in owned for pod in each)))
+                ready = sum(map(_is_pod_ready, (pod for each in owned for pod in each)))
                 ref = ObjectRef("apps", "Deployment", space, name)
                 pending[ref] = PendingReplicas(cluster=cluster, ready=ready, pending=waiting)
     return pending
 
 
-def _by_deployment(replica_sets: Iterable[Manifest]) -> dict[str, list[Manifest]]:
+def _replica_sets_by_deployment(replica_sets: Iterable[Manifest]) -> dict[str, list[Manifest]]:
     """Return the ReplicaSets of each Deployment, the newest revision last."""
     found: dict[str, list[Manifest]] = {}
     for each in replica_sets:
-        if owner := _controller(each, "Deployment"):
+        if owner := _name_of_controller(each, "Deployment"):
             found.setdefault(owner, []).append(each)
-    return {owner: sorted(sets, key=_revision) for owner, sets in found.items()}
+    return {owner: sorted(sets, key=_revision_of_replica_set) for owner, sets in found.items()}
 
 
-def _revision(replica_set: Manifest) -> int:
+def _revision_of_replica_set(replica_set: Manifest) -> int:
     text = str((replica_set["metadata"].get("annotations") or {}).get(_REVISION) or "")
     return int(text) if text.isdecimal() and text.isascii() else 0
 
 
-def _controller(manifest: Manifest, kind: str) -> str:
+def _name_of_controller(manifest: Manifest, kind: str) -> str:
     """Return the name of the object of a kind that controls another one ("": none does)."""
     owners: Iterable[Mapping[str, Any]] = manifest["metadata"].get("ownerReferences") or ()
     return next((str(each["name"]) for each in owners if each.get("controller") and each.get("kind") == kind), "")
 
 
-def _waits_since(pod: Manifest) -> str:
+def _unschedulable_since(pod: Manifest) -> str:
     """Return since when no node takes a pod ("": one does, or nobody has tried)."""
     condition = condition_of_type((pod.get("status") or {}).get("conditions"), "PodScheduled")
     if condition.get("status") != "False" or condition.get("reason") != "Unschedulable":
@@ -99,7 +99,7 @@ def _waits_since(pod: Manifest) -> str:
     return str(condition.get("lastTransitionTime") or "")
 
 
-def _is_ready(pod: Manifest) -> bool:
+def _is_pod_ready(pod: Manifest) -> bool:
     return condition_of_type((pod.get("status") or {}).get("conditions"), "Ready").get("status") == "True"
 
 

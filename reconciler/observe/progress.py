@@ -21,7 +21,7 @@ CURRENT = LiveState(Progress.CURRENT)
 
 def live_state(live: Manifest) -> LiveState:
     """Return the progress of a live object."""
-    general = _general(live)
+    general = _state_by_common_conditions(live)
     if general is not None:
         return general
     kind = BUILT_IN.get((group_of(str(live.get("apiVersion") or "")), str(live.get("kind"))))
@@ -33,7 +33,7 @@ def live_state(live: Manifest) -> LiveState:
     return CURRENT
 
 
-def _general(live: Manifest) -> LiveState | None:
+def _state_by_common_conditions(live: Manifest) -> LiveState | None:
     metadata = live["metadata"]
     if metadata.get("deletionTimestamp"):
         return LiveState(Progress.TERMINATING, "Terminating", "it is being deleted")

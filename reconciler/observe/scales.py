@@ -10,7 +10,7 @@ from urllib.parse import quote
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import JSON, Answer, Client, Expected, Request
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from render.interpreter.scale import plain_scale, scales_of
 from render.model import Manifest, as_mapping
 
@@ -32,25 +32,33 @@ def observe_scales(
         for api_version, kind in sorted(kinds)
         if (resource := discovery.resource(api_version, kind)) is not None and resource.is_scaled and resource.group
     ]
-    found = in_parallel(lambda each: _scale(client, each, known.get(_key(each))), scaled, limit=client.concurrency)
-    return {_key(resource): scale for resource, scale in zip(scaled, found, strict=True) if scale is not None}
+    found = results_in_parallel(
+        lambda each: _scale_of_kind(client, each, known.get(_kind_version_of_resource(each))),
+        scaled,
+        limit=client.concurrency,
+    )
+    return {
+        _kind_version_of_resource(resource): scale
+        for resource, scale in zip(scaled, found, strict=True)
+        if scale is not None
+    }
 
 
-def _key(resource: Resource) -> KindVersion:
+def _kind_version_of_resource(resource: Resource) -> KindVersion:
     return resource.api_version, resource.kind
 
 
-def _scale(client: Client, resource: Resource, known: Manifest | None) -> Manifest | None:
+def _scale_of_kind(client: Client, resource: Resource, known: Manifest | None) -> Manifest | None:
     """Return the scale subresource of a kind; None where it cannot be known."""
     if known is not None:
         metadata = _read_scale(client, resource, _METADATA)
-        if metadata is None or _revision(metadata) == known.get(_REVISION):
+        if metadata is None or _resource_version_of_definition(metadata) == known.get(_REVISION):
             return known
     definition = _read_scale(client, resource, JSON)
     if definition is None:
         return known
-    scale = scales_of([definition]).get(_key(resource))
-    return None if scale is None else {**plain_scale(scale), _REVISION: _revision(definition)}
+    scale = scales_of([definition]).get(_kind_version_of_resource(resource))
+    return None if scale is None else {**plain_scale(scale), _REVISION: _resource_version_of_definition(definition)}
 
 
 def _read_scale(client: Client, resource: Resource, accept: str) -> Manifest | None:
@@ -60,6 +68,6 @@ def _read_scale(client: Client, resource: Resource, accept: str) -> Manifest | N
     return as_mapping(answer.body) if isinstance(answer, Answer) else None
 
 
-def _revision(definition: Manifest) -> str:
+def _resource_version_of_definition(definition: Manifest) -> str:
     metadata = as_mapping(definition.get("metadata"))
     return f"{metadata.get('uid', '')}/{metadata.get('generation', '')}"[:_LONGEST_REVISION]

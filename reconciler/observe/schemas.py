@@ -15,7 +15,7 @@ from msgspec import field
 from reconciler.ledger.member_schemas import KindVersion, MemberSchemas, VersionSchemas
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.source.schemas.observed import MOST_BYTES, digest_of, schema_content
 from render.model import as_mapping, group_of
 from render.values import DiscreetStruct
@@ -46,20 +46,20 @@ def observe_schemas(
     unanswered = {name: known.versions[name] for name in known.versions if group_of(name) in discovery.unavailable}
     if not wanted:
         return SchemaObservation(schemas=MemberSchemas(versions=unanswered))
-    hashes = _hashes(client)
+    hashes = _schema_hashes_by_version(client)
     if isinstance(hashes, Failure):
         is_old = hashes.kind in _ABSENT
         return SchemaObservation() if is_old else SchemaObservation(schemas=known, failure=hashes)
     versions, contents = {**unanswered, **_unchanged_versions(known, wanted, hashes)}, dict[str, bytes]()
     failure: Failure | None = None
     missing = [name for name in sorted(wanted) if name in hashes and name not in versions]
-    bodies = in_parallel(lambda name: _published_schema(client, name), missing, limit=client.concurrency)
+    bodies = results_in_parallel(lambda name: _published_schema(client, name), missing, limit=client.concurrency)
     for name, body in zip(missing, bodies, strict=True):
         if isinstance(body, Failure):
             failure = body
             versions |= {name: known.versions[name]} if name in known.versions else {}
             continue
-        found = {kind: _content(body, name, kind) for kind in sorted(wanted[name])}
+        found = {kind: _schema_file_content(body, name, kind) for kind in sorted(wanted[name])}
         digests = {kind: digest_of(each) if each else "" for kind, each in found.items()}
         versions[name] = VersionSchemas(hash=hashes[name], digests=digests)
         contents |= {digests[kind]: each for kind, each in found.items() if each}
@@ -86,7 +86,7 @@ def _unchanged_versions(
     }
 
 
-def _hashes(client: Client) -> dict[str, str] | Failure:
+def _schema_hashes_by_version(client: Client) -> dict[str, str] | Failure:
     """Return the hash of each version of a group that a member publishes."""
     answer = client.send(Request(method="GET", path=INDEX, expects=Expected.JSON, tries=2))
     if isinstance(answer, Failure):
@@ -112,7 +112,7 @@ def _published_schema(client: Client, api_version: str) -> Mapping[str, Any] | F
     return as_mapping(schemas)
 
 
-def _content(published: Mapping[str, Any], api_version: str, kind: str) -> bytes:
+def _schema_file_content(published: Mapping[str, Any], api_version: str, kind: str) -> bytes:
     """Return what is kept of a kind's schema, as its file; empty where nothing is."""
     from render.schemas.published import definition_name, kept_schema  # only where a schema was read
 

@@ -13,10 +13,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.members.boundary import result_or_failure
-from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.listing import Listing, list_objects, read_object
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.members.visits import MemberReach, Visits
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
@@ -32,11 +32,11 @@ _Result = TypeVar("_Result")
 _Found = Mapping[ObjectRef, Manifest] | Failure
 
 
-def _never(_namespace: str) -> bool:
+def _includes_no_namespace(_namespace: str) -> bool:
     return False
 
 
-def _always(_resource: Resource) -> bool:
+def _includes_every_kind(_resource: Resource) -> bool:
     return True
 
 
@@ -51,10 +51,10 @@ class ReadingOptions(Struct, frozen=True, kw_only=True):
 
     reach: MemberReach
     namespaces: tuple[str, ...] = ()
-    is_skipped: Callable[[str], bool] = _never
+    is_skipped: Callable[[str], bool] = _includes_no_namespace
     skipped_kinds: Collection[str] = ()
     metadata_kinds: Collection[str] = ()
-    is_wanted: Callable[[Resource], bool] = _always
+    is_wanted: Callable[[Resource], bool] = _includes_every_kind
 
 
 class WholeCluster(DiscreetStruct, frozen=True, kw_only=True):
@@ -86,10 +86,10 @@ def read_clusters(names: Sequence[str], options: ReadingOptions) -> dict[str, Wh
     read = _results_of_visits(
         list(found), lambda name: _read_cluster(name, found[name], versions, options), options, began
     )
-    return {name: read.get(name) or _failure(opened[name]) for name in names}
+    return {name: read.get(name) or _as_failure(opened[name]) for name in names}
 
 
-def _failure(outcome: Any) -> Failure:
+def _as_failure(outcome: Any) -> Failure:
     assert isinstance(outcome, Failure)
     return outcome
 
@@ -109,12 +109,12 @@ def _results_of_visits(
             outcomes[visit.name] = visit.result
         if options.reach.clock() >= end:
             for name in (*visits.under_way, *visits.waiting):
-                outcomes[name] = _overdue(options)
+                outcomes[name] = _failure_of_overdue_cluster(options)
             break
     return outcomes
 
 
-def _overdue(options: ReadingOptions) -> Failure:
+def _failure_of_overdue_cluster(options: ReadingOptions) -> Failure:
     return Failure(
         kind=FailureKind.DEADLINE,
         message=f"it was not read within {options.reach.timeout:g} s",
@@ -126,7 +126,7 @@ def _open_cluster(options: ReadingOptions, name: str) -> _Opened | Failure:
     client = options.reach.open(name)
     if isinstance(client, Failure):
         return client
-    discovery = discover(client)
+    discovery = discover_served_kinds(client)
     return discovery if isinstance(discovery, Failure) else _Opened(client=client, discovery=discovery)
 
 
@@ -146,29 +146,32 @@ def common_versions(discoveries: Iterable[Discovery]) -> dict[tuple[str, str], s
 def _read_cluster(
     name: str, opened: _Opened, versions: Mapping[tuple[str, str], str], options: ReadingOptions
 ) -> WholeCluster | Failure:
-    client, resources = opened.client, _resources(opened.discovery, versions)
-    listings = [each for resource in resources for each in _listings(resource, options)]
-    listed = in_parallel(partial(list_objects, client), listings, limit=client.concurrency)
-    found = [*zip((each.resource.group_kind for each in listings), listed, strict=True), *_spaces(client, options)]
+    client, resources = opened.client, _resources_to_read(opened.discovery, versions)
+    listings = [each for resource in resources for each in _listings_of_resource(resource, options)]
+    listed = results_in_parallel(partial(list_objects, client), listings, limit=client.concurrency)
+    found = [
+        *zip((each.resource.group_kind for each in listings), listed, strict=True),
+        *_read_namespaces(client, options),
+    ]
     if client.stopped is not None:
         return client.stopped
     unlisted = {kind: each for kind, each in found if isinstance(each, Failure)}
     late = next((each for each in unlisted.values() if each.kind is FailureKind.DEADLINE), None)
     if late is not None:
         return late
-    objects = _distinct((each for _, each in found if not isinstance(each, Failure)), options)
+    objects = _distinct_manifests((each for _, each in found if not isinstance(each, Failure)), options)
     if len(objects) > MOST_OBJECTS:
-        return _too_many(objects)
+        return _failure_of_too_many_objects(objects)
     return WholeCluster(
         name=name,
         objects=objects,
         scaled=scaled_objects(objects),
-        unlisted=unlisted | {group: _unavailable(group) for group in opened.discovery.unavailable},
+        unlisted=unlisted | {group: _failure_of_unavailable_group(group) for group in opened.discovery.unavailable},
         skipped=frozenset(each.group_kind for each in resources if each.group_kind in options.skipped_kinds),
     )
 
 
-def _resources(discovery: Discovery, versions: Mapping[tuple[str, str], str]) -> list[Resource]:
+def _resources_to_read(discovery: Discovery, versions: Mapping[tuple[str, str], str]) -> list[Resource]:
     """Return each kind once: in the common version, or the one that this cluster prefers."""
     found: dict[tuple[str, str], Resource] = {}
     for resource in discovery.resources.values():
@@ -178,7 +181,7 @@ def _resources(discovery: Discovery, versions: Mapping[tuple[str, str], str]) ->
     return [each for each in found.values() if each.verbs >= _USABLE]
 
 
-def _listings(resource: Resource, options: ReadingOptions) -> Iterable[Listing]:
+def _listings_of_resource(resource: Resource, options: ReadingOptions) -> Iterable[Listing]:
     if resource.group_kind in options.skipped_kinds or not options.is_wanted(resource):
         return
     listing = Listing(resource=resource, metadata_only=resource.group_kind in options.metadata_kinds)
@@ -188,7 +191,7 @@ def _listings(resource: Resource, options: ReadingOptions) -> Iterable[Listing]:
         yield from (replace(listing, only_namespace=each) for each in options.namespaces)
 
 
-def _spaces(client: Client, options: ReadingOptions) -> Iterable[tuple[str, _Found]]:
+def _read_namespaces(client: Client, options: ReadingOptions) -> Iterable[tuple[str, _Found]]:
     """Yield the Namespaces that are read alone, for their labels."""
     for name in options.namespaces:
         ref = ObjectRef("", "Namespace", "", name)
@@ -197,28 +200,28 @@ def _spaces(client: Client, options: ReadingOptions) -> Iterable[tuple[str, _Fou
             yield "Namespace", space if isinstance(space, Failure) else {ref: space}
 
 
-def _distinct(found: Iterable[Mapping[ObjectRef, Manifest]], options: ReadingOptions) -> tuple[Manifest, ...]:
+def _distinct_manifests(found: Iterable[Mapping[ObjectRef, Manifest]], options: ReadingOptions) -> tuple[Manifest, ...]:
     """Return objects once: old servers have some in two groups, of which the first listed is the one to go by."""
     objects: dict[str, Manifest] = {}
     for each in found:
         for ref, manifest in each.items():
             namespace = ref.name if ref.group_kind == "Namespace" else ref.namespace
             if options.namespaces or not options.is_skipped(namespace):
-                objects.setdefault(str(manifest["metadata"].get("uid") or ref), _without_managers(manifest))
+                objects.setdefault(str(manifest["metadata"].get("uid") or ref), _without_managed_fields(manifest))
     return tuple(objects.values())
 
 
-def _without_managers(manifest: Manifest) -> Manifest:
+def _without_managed_fields(manifest: Manifest) -> Manifest:
     """Return an object without its managed fields, which are half of it and tell nothing here."""
     metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
     return {**manifest, "metadata": metadata}
 
 
-def _unavailable(group: str) -> Failure:
+def _failure_of_unavailable_group(group: str) -> Failure:
     return Failure(kind=FailureKind.ALONE, message=f"the API of {group} does not answer", hint="see to its APIService")
 
 
-def _too_many(objects: Sequence[Manifest]) -> Failure:
+def _failure_of_too_many_objects(objects: Sequence[Manifest]) -> Failure:
     kind, count = Counter(ObjectRef.of(each).group_kind for each in objects).most_common(1)[0]
     return Failure(
         kind=FailureKind.ANSWER_TOO_LARGE,

@@ -19,13 +19,13 @@ from reconciler.branches.uplink import Uplink
 from reconciler.console.log import Log
 from reconciler.deliver.mirrored_commits import Mirror, MirroredCommits
 from reconciler.deliver.orphans import refuse_orphans
-from reconciler.deliver.reports import exit_code
+from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.visits import MemberReach
-from reconciler.members.webhooks import calling_interpreter
-from reconciler.observe.members import MOST_SECONDS, ObserveOptions, health
+from reconciler.members.webhooks import interpreter_that_calls_webhooks
+from reconciler.observe.members import MOST_SECONDS, ObserveOptions, failure_of_readiness
 from reconciler.record.agent_writing import AgentReport
 from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW
 from reconciler.repository import Fetching, Repository
@@ -88,7 +88,7 @@ class AgentPass(Struct, frozen=True, kw_only=True):
         """The exit code: that of the refusal, of the outcome of the cluster, or of Git."""
         if self.refusal is not None:
             return self.refusal.exit_code
-        code = exit_code((self.report,)) if self.report is not None else 0
+        code = exit_code_of_reports((self.report,)) if self.report is not None else 0
         return code or (self.away.exit_code if self.away else 0)
 
 
@@ -190,7 +190,7 @@ def _beaten(agent: Agent) -> AgentPass:
     """Say on the agent's branch that its cluster lives, if the cluster says so; ClusterError if it does not."""
     options, uplink = agent.options, agent.uplink()
     client = agent.open_client(options.cluster, time.monotonic() + MOST_SECONDS)
-    failure = client if isinstance(client, Failure) else health(client)
+    failure = client if isinstance(client, Failure) else failure_of_readiness(client)
     if failure is not None:
         raise ClusterError(f"{options.cluster} is not healthy: {failure.kind}: {failure.message}", hint=failure.hint)
     try:
@@ -255,7 +255,7 @@ def _apply_mirror(
         publication=agent.publication,
         fleet=desired.fleet,
         members=members,
-        interpreter=calling_interpreter(desired),
+        interpreter=interpreter_that_calls_webhooks(desired),
         kinds=frozenset(),
         reporting=report.status,
     )

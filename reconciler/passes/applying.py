@@ -27,8 +27,8 @@ from reconciler.deliver.identities import Identities
 from reconciler.deliver.orphans import (
     Agree,
     Orphans,
-    found_orphans,
-    once_rendered,
+    formerly_rendered_refs,
+    orphans_in_reports,
     refuse_orphans,
     with_trusted_objects,
 )
@@ -253,7 +253,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Observe what orphans there are and have them agreed to; None where a pass shows or ignores them."""
         if not (self.delivery.options.orphans and self.delivery.writes):
             return None
-        orphans = found_orphans(self.plan_members(inventories))
+        orphans = orphans_in_reports(self.plan_members(inventories))
         self.agree(orphans)
         return orphans
 
@@ -336,7 +336,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         if orphans is not None:
             options = replace(options, orphans=orphans.get(cluster, frozenset()))
         elif self.delivery.options.orphans:
-            options = replace(options, orphans=once_rendered(trusted, commits, self.commit))
+            options = replace(options, orphans=formerly_rendered_refs(trusted, commits, self.commit))
         if not known.converged and (recovered := commits.departed(cluster, (self.commit,))):
             options = replace(options, recovered=recovered)
         return ClusterJob(desired=commits.desired(cluster, self.commit), inventory=trusted, options=options)

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from reconciler.deliver.reports import exit_code
+from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.rendering.guarded_outcome import check_removals_held_back
 from reconciler.rendering.problems import problems_of
 from render.errors import ReconcileError
@@ -43,5 +43,5 @@ def _code_of(result: PassResult) -> int:
     if result.fault is not None:
         raise result.fault
     check_removals_held_back(result.outcome)
-    failed = 0 if result.reports is None else exit_code(result.reports)
+    failed = 0 if result.reports is None else exit_code_of_reports(result.reports)
     return failed or (1 if problems_of(result.outcome) else 0)

@@ -7,13 +7,13 @@ from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication
 from reconciler.branches.reading import ObservedInputs
 from reconciler.console.log import Log
-from reconciler.deliver.orphans import agree_on_terminal
+from reconciler.deliver.orphans import orphan_agreement_on_terminal
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import AnswersFile, read_answers
-from reconciler.members.choice import check_choice, chosen_members, warn_of_pulling_members
+from reconciler.members.choice import chosen_members, refuse_unknown_choice, warn_of_unreachable_pull_members
 from reconciler.members.options import DeliveryOptions
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.members.visits import MemberReach
 from reconciler.members.ways import member_reach
 from reconciler.pipeline.webhook_answers import ask_webhook, lasting_answers
@@ -109,7 +109,7 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
             delivery=self.delivery,
             reach=self.reach,
             record=record,
-            agree=agree_on_terminal(self.delivery.options, log),
+            agree=orphan_agreement_on_terminal(self.delivery.options, log),
         )
 
 
@@ -125,8 +125,8 @@ def observe_and_connect(
     if is_reaching(desired.fleet, options):
         members = chosen_members(desired.fleet, desired.clusters, options.delivery, log)
     else:
-        check_choice(options.delivery, (cluster.name for cluster in desired.clusters))
-        warn_of_pulling_members(desired.clusters, options.delivery, log)
+        refuse_unknown_choice(options.delivery, (cluster.name for cluster in desired.clusters))
+        warn_of_unreachable_pull_members(desired.clusters, options.delivery, log)
     reach = member_reach(desired.fleet, options.delivery, publication.repository.folder)
     return ReachedMembers(
         context=context,
@@ -152,7 +152,9 @@ def pass_with_answers(outcome: Outcome, observed: ObservedInputs, send: Send, lo
         if not questions:
             break
         with log.timed("ask webhooks"):
-            answers = in_parallel(lambda question: ask_webhook(question, send), questions.values(), limit=_AT_ONCE)
+            answers = results_in_parallel(
+                lambda question: ask_webhook(question, send), questions.values(), limit=_AT_ONCE
+            )
         fresh = read_answers(AnswersFile.of_answers(dict(zip(questions, answers, strict=True))).content())
         observed = replace(observed, answers={**observed.answers, **fresh})
         given = RenderInputs(observed=observed, now=outcome.now, allowed=outcome.allowed)

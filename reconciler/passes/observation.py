@@ -26,10 +26,15 @@ from reconciler.ledger.webhook_answers import Answers
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import UNREACHABLE, Failure
 from reconciler.members.visits import MemberReach
-from reconciler.observe.cluster_status import MemberObservation, seconds_between, state_after, with_own_word
-from reconciler.observe.fact_changes import facts_of, facts_to_write
+from reconciler.observe.cluster_status import (
+    MemberObservation,
+    cluster_state_after,
+    seconds_between,
+    state_with_agent_condition,
+)
+from reconciler.observe.fact_changes import facts_in_state, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
-from reconciler.observe.pending_pods import with_skew
+from reconciler.observe.pending_pods import pending_with_times_of_our_clock
 from reconciler.pipeline.health import PendingByCluster, cluster_conditions, with_pending
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.source.schemas.observed import ObservedSchemas
@@ -95,7 +100,7 @@ class Observation(Struct, frozen=True, kw_only=True):
             each.cluster: each.pending for each in self.members if not isinstance(each.pending, Failure)
         }
         return {
-            member.cluster: with_skew(
+            member.cluster: pending_with_times_of_our_clock(
                 pending_by_cluster.get(member.cluster) or {}, self.words.get(member.cluster, AgentWord()).ahead
             )
             for member in self.members
@@ -118,7 +123,7 @@ class Observation(Struct, frozen=True, kw_only=True):
 
     @property
     def _failures_by_member(self) -> dict[str, Failure]:
-        come = (late.awaited() for late in self.late.values() if late.is_over)
+        come = (late.wait_for_observation() for late in self.late.values() if late.is_over)
         failed = ((member.cluster, member.failure) for member in (*self.members, *come))
         return {name: failure for name, failure in failed if failure is not None}
 
@@ -136,7 +141,7 @@ class Observation(Struct, frozen=True, kw_only=True):
 
     def of_late(self) -> "Observation":
         """Return the observation of the members that answered late and of no others, whether or not all have by now."""
-        come = tuple(late.awaited() for late in self.late.values() if late.is_over)
+        come = tuple(late.wait_for_observation() for late in self.late.values() if late.is_over)
         return _with_answers(replace(self, late={}, agents=AgentFiles()), come, {})
 
     def with_late(self, late: "Observation") -> "Observation":
@@ -335,7 +340,7 @@ def _with_answers(
     begun = [name for name in failing if name not in before or not before[name].failing_since]
     words = words_of_reached(observation.words, heartbeats, begun, observation.now, recorded.time)
     heard = {name: words[name].heard for name in heartbeats}
-    states |= {name: with_own_word(states[name], heard.get(name, ""), observation.now) for name in failing}
+    states |= {name: state_with_agent_condition(states[name], heard.get(name, ""), observation.now) for name in failing}
     states |= agents
     facts = _facts(recorded, states, members, observation.now)
     ready = {name: state.ready for name, state in before.items()}
@@ -369,10 +374,10 @@ def _state_after(
 ) -> ClusterState:
     """Return a member's state after an observation; one whose answers cannot be counted is not seen."""
     is_counted = fleet.is_karmada_compatible
-    state = result_or_failure(lambda: state_after(cluster, before, member, now, counts_blindness=is_counted))
+    state = result_or_failure(lambda: cluster_state_after(cluster, before, member, now, counts_blindness=is_counted))
     if isinstance(state, Failure):
         failed = MemberObservation(cluster=cluster.name, failure=state)
-        return state_after(cluster, before, failed, now, counts_blindness=is_counted)
+        return cluster_state_after(cluster, before, failed, now, counts_blindness=is_counted)
     return state
 
 
@@ -381,8 +386,8 @@ def _facts(recorded: RecordedStatus, states: Mapping[str, ClusterState], members
     known, models = dict(recorded.facts()), {cluster.name: cluster.resource_models for cluster in members}
     for name, state in states.items():
         before = known.get(name)
-        if before is None and not facts_of(state, now).status:
+        if before is None and not facts_in_state(state, now).status:
             continue  # nothing was ever seen of it
         age = seconds_between(before.observed_at, now) if before else 0.0
-        known[name] = facts_to_write(before, facts_of(state, now), age, models.get(name, ()))
+        known[name] = facts_to_write(before, facts_in_state(state, now), age, models.get(name, ()))
     return {name: known[name] for name in sorted(known)}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from reconciler.guards.allowances import Allowed
-from reconciler.members.options import DeliveryOptions, reached_members
+from reconciler.members.options import DeliveryOptions, names_of_reached_members
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,4 +49,4 @@ class ReconcileOptions(Struct, frozen=True, kw_only=True):
 
 def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:
     """Return whether a pass reaches members: argosy.yaml or the command line says how, and it may write."""
-    return not options.dry_run and reached_members(fleet, options.delivery) != frozenset()
+    return not options.dry_run and names_of_reached_members(fleet, options.delivery) != frozenset()

@@ -23,7 +23,14 @@ from reconciler.diff.comparison import Comparison, difference_of
 from reconciler.diff.markdown import difference_markdown
 from reconciler.explain.replay import replay_pass
 from reconciler.forge.address import Forge, forge_of
-from reconciler.forge.pull_requests import PullRequest, Wanted, closed, listed, opened, renew_request
+from reconciler.forge.pull_requests import (
+    PullRequest,
+    Wanted,
+    close_pull_request,
+    list_pull_requests,
+    open_pull_request,
+    update_pull_request,
+)
 from reconciler.rendering.outcome import Outcome, stored_commit
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.trailers import written_commit
@@ -107,7 +114,7 @@ def _ask_for_merge(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tup
     """Have one pull request ask for a commit to be merged."""
     fleet = outcome.source.desired.fleet
     wanted = Wanted(head=fleet.proposed_branch, base=fleet.rendered_branch)
-    known = listed(forge, wanted)
+    known = list_pull_requests(forge, wanted)
     request = next((each for each in known if each.is_open), None)
     found = _known_request(known, commit)
     if found is not None:
@@ -115,8 +122,8 @@ def _ask_for_merge(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tup
     subject = on_one_line(outcome.repository.commit_info(commit).subject)
     wanted = replace(wanted, title=safe_for_terminal(subject)[:_MOST_OF_A_TITLE], body=_body(outcome, commit, log))
     if request is None:
-        return ProposalState.OPENED, opened(forge, wanted)
-    return ProposalState.RENEWED, renew_request(forge, request.number, wanted)
+        return ProposalState.OPENED, open_pull_request(forge, wanted)
+    return ProposalState.RENEWED, update_pull_request(forge, request.number, wanted)
 
 
 def _known_request(known: tuple[PullRequest, ...], commit: str) -> tuple[ProposalState, PullRequest] | None:
@@ -134,7 +141,7 @@ def known_proposal(publication: Publication, fleet: Fleet, commit: str) -> Propo
         if publication.current_tip(fleet.proposed_branch) != commit:
             return None
         wanted = Wanted(head=fleet.proposed_branch, base=fleet.rendered_branch)
-        found = _known_request(listed(_forge(publication, fleet), wanted), commit)
+        found = _known_request(list_pull_requests(_forge(publication, fleet), wanted), commit)
     except (GitError, ConfigError):
         return None
     if found is None:
@@ -179,8 +186,8 @@ def _withdraw(repository: Repository, publication: Publication, fleet: Fleet, lo
         return
     try:
         forge = _forge(publication, fleet)
-        found = listed(forge, Wanted(head=branch, base=fleet.rendered_branch))
-        stale = [closed(forge, request.number) for request in found if request.is_open]
+        found = list_pull_requests(forge, Wanted(head=branch, base=fleet.rendered_branch))
+        stale = [close_pull_request(forge, request.number) for request in found if request.is_open]
         repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", None, tip)])
         # A push to a configured remote removes the ref by which it is known here as well.
         if known := repository.tip(publication.ref(branch)):

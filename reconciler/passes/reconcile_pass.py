@@ -31,7 +31,7 @@ from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import Log
 from reconciler.guards.limits import check_allowed_clusters
-from reconciler.members.options import AccessOptions, reached_members
+from reconciler.members.options import AccessOptions, names_of_reached_members
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
 from reconciler.rendering.guarded_outcome import check_guards
@@ -143,9 +143,9 @@ def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
     desired, delivery = inputs.source.desired, options.delivery
     check_allowed_clusters(options.allowed, desired, inputs.previous)
     if options.dry_run and any(map(is_option_given, delivery.names())):
-        from reconciler.members.choice import check_choice
+        from reconciler.members.choice import refuse_unknown_choice
 
-        check_choice(delivery, (cluster.name for cluster in desired.clusters))
+        refuse_unknown_choice(delivery, (cluster.name for cluster in desired.clusters))
 
 
 def _warn_of_ended_delivery(
@@ -156,14 +156,14 @@ def _warn_of_ended_delivery(
     A commit that is not here, or whose argosy.yaml cannot be read, is no reason to warn.
     """
     fleet = source.desired.fleet
-    if previous is None or previous.source == source.commit or reached_members(fleet, options) != frozenset():
+    if previous is None or previous.source == source.commit or names_of_reached_members(fleet, options) != frozenset():
         return
     try:
         path, commit = fleet.path, previous.source
         before = read_known_fleet(repository, commit, path) if path else read_fleet(repository, commit)
     except (GitError, InputError):
         return
-    if reached_members(before, options) != frozenset():
+    if names_of_reached_members(before, options) != frozenset():
         log.warning(f"{_SAID}\n  hint: {WAYS} say how; 'argosy cluster unjoin' takes out one that shall be left alone")
 
 

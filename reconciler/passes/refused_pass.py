@@ -18,7 +18,7 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.members.options import reached_members
+from reconciler.members.options import names_of_reached_members
 from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import refusal_of
 from reconciler.repository import Repository
@@ -51,7 +51,7 @@ class RefusedPass(Struct, frozen=True, kw_only=True):
 def keep_last_good(repository: Repository, refused: SourceRefused, options: ReconcileOptions, log: Log) -> RefusedPass:
     """Apply the last good commit while a source is refused; its error where there is none, or no member is reached."""
     good = _known_last_good(repository, refused.commit, options, log)
-    if good is None or reached_members(good.fleet, options.delivery) == frozenset():
+    if good is None or names_of_reached_members(good.fleet, options.delivery) == frozenset():
         raise refused.error
     check_allowed_clusters(options.allowed, good.source.desired, good.previous)
     rendered = good.previous.commit
@@ -86,7 +86,7 @@ def _known_last_good(repository: Repository, commit: str, options: ReconcileOpti
         return read_last_good(repository, commit, asked_tip)
     except ReconcileError as error:
         home = fleet_source_at(repository, commit)
-        if home.problems or reached_members(home.fleet, options.delivery) != frozenset():
+        if home.problems or names_of_reached_members(home.fleet, options.delivery) != frozenset():
             log.warning(f"the last good commit cannot be read: {error}")
         return None
 

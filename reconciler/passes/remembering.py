@@ -16,12 +16,12 @@ from msgspec.structs import replace
 
 from reconciler.branches.checkpoint import BranchTips, read_checkpoint
 from reconciler.branches.status_branch import StatusBranch
-from reconciler.deliver.reports import exit_code, report_lines, report_table
+from reconciler.deliver.reports import exit_code_of_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, live_objects
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure
-from reconciler.members.options import AccessOptions, DeliveryOptions, reached_members
+from reconciler.members.options import AccessOptions, DeliveryOptions, names_of_reached_members
 from reconciler.members.visits import MemberReach, Visit, Visits
 from reconciler.observe.idle_members import IdleMember, idle_member
 from reconciler.observe.members import MOST_SECONDS
@@ -89,7 +89,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             table=report_table(self.reports) if is_idle else "",
             is_idle=is_idle,
             failed=failed,
-            code=exit_code(self.reports) if is_idle else 0,
+            code=exit_code_of_reports(self.reports) if is_idle else 0,
         )
 
     def _failures_by_member(self) -> dict[str, str]:
@@ -143,7 +143,7 @@ def _is_ordinary(options: DeliveryOptions) -> bool:
 
 def _is_plain_fleet(desired: Desired, options: AccessOptions) -> bool:
     """Return whether all depends on what members answer: no agent tells of one, no webhook of an object."""
-    reached = reached_members(desired.fleet, options)
+    reached = names_of_reached_members(desired.fleet, options)
     is_reached = reached is None or all(cluster.name in reached for cluster in desired.clusters)
     return is_reached and not desired.webhooks and not any(map(is_pulling, desired.clusters))
 

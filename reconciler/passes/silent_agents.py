@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reconciler.branches.fleet_context import FleetContext
 from reconciler.ledger.agents import AgentWord, AgentWords
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
-from reconciler.observe.cluster_status import AGENT_GRACE, condition_unknown
+from reconciler.observe.cluster_status import AGENT_GRACE, status_with_unknown_condition
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository.trailers import RENDERED
 from render.cluster import Cluster, is_pulling
@@ -36,7 +36,9 @@ def states_of_silent(
         heard = _seconds_since_heard(context, cluster, words.get(cluster.name), known.get(cluster.name), now)
         if _is_late(record, heard, now) or _is_behind(context, cluster, record, heard, now):
             before = known[cluster.name].status if cluster.name in known else {}
-            states[cluster.name] = replace(record.state, status=condition_unknown(record.state.status, before, now))
+            states[cluster.name] = replace(
+                record.state, status=status_with_unknown_condition(record.state.status, before, now)
+            )
     return states
 
 

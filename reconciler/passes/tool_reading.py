@@ -18,13 +18,13 @@ from reconciler.emission.model import EmissionOptions, RenderedPlace
 from reconciler.emission.tool_reports import CLUSTER_LABEL, ToolReport, parse_tool_reports
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.members.boundary import result_or_failure
-from reconciler.members.choice import wanted_members
+from reconciler.members.choice import members_chosen_by_options
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure, OpenClient
 from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.opening import Members
-from reconciler.members.options import AccessOptions, reached_members
-from reconciler.members.parallel import in_parallel
+from reconciler.members.options import AccessOptions, names_of_reached_members
+from reconciler.members.parallel import results_in_parallel
 from reconciler.members.ways import HUB, tool_access
 from reconciler.observe.cluster_status import AGENT_GRACE
 from reconciler.record.recorded_status import RecordedStatus
@@ -103,7 +103,7 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
         places = [HUB] if is_hub else served
         access = tool_access(fleet, settings, places, self.options, self.context.publication.repository.folder)
         open_client = Members(access).open
-        answers = in_parallel(
+        answers = results_in_parallel(
             lambda place: result_or_failure(lambda: self._objects_at_place(settings, place, open_client)),
             places,
             limit=self.options.max_parallel,
@@ -149,8 +149,8 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
 
 def _served_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOptions) -> Iterator[Cluster]:
     """Yield the members a pass is for that it does not reach by itself."""
-    reached = reached_members(fleet, options)
+    reached = names_of_reached_members(fleet, options)
     by_name: Mapping[str, Cluster] = {cluster.name: cluster for cluster in members}
-    for cluster in wanted_members(by_name, options):
+    for cluster in members_chosen_by_options(by_name, options):
         if reached is not None and cluster.name not in reached:
             yield cluster

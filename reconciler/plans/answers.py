@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
-from reconciler.members.masking import is_secret, masked_value
+from reconciler.members.masking import is_content_secret, value_for_report
 from render.model import Manifest, group_of
 
 from .admission import Admission
@@ -42,7 +42,7 @@ def answer_digest(
     It is empty for Secrets, of which nothing is remembered, and ``UNKNOWN_ANSWER`` where nobody looked at what
     intercepts writes.
     """
-    if is_secret(desired):
+    if is_content_secret(desired):
         return ""
     if not admission.digest:
         return UNKNOWN_ANSWER
@@ -58,7 +58,7 @@ def stranger_digest(planned: PlannedObject, admission: Admission) -> str:
     Secrets, and ``UNKNOWN_ANSWER`` stands where nobody looked at what intercepts writes.
     """
     live, desired = planned.live or {}, planned.desired
-    if desired is None or is_secret(desired.manifest):
+    if desired is None or is_content_secret(desired.manifest):
         return ""
     if not admission.digest:
         return UNKNOWN_ANSWER
@@ -73,7 +73,7 @@ def stranger_digest(planned: PlannedObject, admission: Admission) -> str:
 
 def applied_digest(desired: Manifest, live: Manifest, fields: Fields) -> str:
     """Return the digest of a manifest that was applied and of what we own of the object since; empty for Secrets."""
-    if is_secret(desired):
+    if is_content_secret(desired):
         return ""
     return _digest_of_parts([live["metadata"].get("uid"), desired, fields, owned_part(live, fields)])
 
@@ -155,14 +155,14 @@ def changed_values(
     Of a new object these are all. ``sent`` is the manifest that the server answered, which tells whether it was
     encrypted. What only servers write - managed fields, versions, the status - is left out.
     """
-    secret = sent if is_secret(sent) else answer
+    secret = sent if is_content_secret(sent) else answer
     before, after = _content_of_manifest(live or {}), _content_of_manifest(answer)
     return tuple(
         FieldChange(
             path=path_text(path),
             change=_kind_of_change(old, new),
-            live="" if old is MISSING else masked_value(old, path_text(path), secret),
-            want="" if new is MISSING else masked_value(new, path_text(path), secret),
+            live="" if old is MISSING else value_for_report(old, path_text(path), secret),
+            want="" if new is MISSING else value_for_report(new, path_text(path), secret),
         )
         for path, old, new in _changed_values(before, after, ())
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reconciler.members.masking import masked_value
+from reconciler.members.masking import value_for_report
 from render.model import Manifest
 
 from .applyset import TOOL
@@ -202,8 +202,8 @@ def field_change(want: Manifest, live: Manifest, difference: FieldDifference, ow
     return FieldChange(
         path=text,
         change=difference.change,
-        live="" if present is MISSING else masked_value(present, text, live),
-        want="" if wanted is MISSING else masked_value(wanted, text, want),
+        live="" if present is MISSING else value_for_report(present, text, live),
+        want="" if wanted is MISSING else value_for_report(wanted, text, want),
         manager=owner.manager,
         time=owner.time,
     )

@@ -15,7 +15,7 @@ from reconciler.emission.karmada import karmada_objects
 from reconciler.emission.making import objects_of, rendered_place
 from reconciler.emission.model import ClusterTree, Emission, EmissionOptions, RenderedPlace
 from reconciler.emission.trees import TreeRules, cluster_tree
-from reconciler.names.subjects import check_clusters
+from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.problems import problems_of
 from reconciler.repository import Repository
@@ -46,7 +46,7 @@ def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
     context, _desired, commit = applied_commit(repository, request.revision)
     commits = RenderedCommits(repository, context.members)
     known = {*commits.commit(commit).tree.clusters, *(cluster.name for cluster in context.members)}
-    check_clusters(request.clusters, known)
+    refuse_unknown_clusters(request.clusters, known)
     fleet = context.fleet
     secret = fleet.decryption.secret.name if fleet.decryption.secret else ""
     options = replace(request.options, prefix=fleet.branch_prefix, decryption_secret=secret)

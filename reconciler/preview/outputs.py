@@ -12,7 +12,7 @@ from reconciler.console.cluster_lists import (
 )
 from reconciler.console.log import Log
 from reconciler.console.text import screen_width, text_table, unwrapped_table_width
-from reconciler.names.subjects import check_clusters
+from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.plans.rendered_object import object_in
@@ -250,7 +250,9 @@ def _namespace_in(work: Manifest) -> str:
 def check_selection(outcome: Outcome, selection: Selection) -> None:
     """Raise UnknownName for a cluster that neither the source has nor an earlier commit left something in."""
     rendered = outcome.rendered
-    check_clusters(selection.clusters, rendered.built.index.index_by_name.keys() | rendered.tree.clusters.keys())
+    refuse_unknown_clusters(
+        selection.clusters, rendered.built.index.index_by_name.keys() | rendered.tree.clusters.keys()
+    )
 
 
 def emptiness(outcome: Outcome, selection: Selection) -> str:

@@ -23,7 +23,7 @@ from reconciler.ledger.quota import QuotaFile
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import changed_files
 from reconciler.ledger.webhook_answers import Answers, AnswersFile
-from reconciler.members.parallel import in_parallel
+from reconciler.members.parallel import results_in_parallel
 from reconciler.pipeline.health import (
     PendingByCluster,
     cluster_conditions,
@@ -65,7 +65,9 @@ _MOST_TEXT = 500
 def ask_ahead(reports: Iterable[ClusterReport], interpreter: Interpreter) -> None:
     """Ask webhooks about every object they interpret, many at once; the interpreter remembers their answers."""
     if interpreter.webhooks:
-        in_parallel(lambda inputs: status_of(inputs, interpreter), _distinct(reports, interpreter), limit=AT_ONCE)
+        results_in_parallel(
+            lambda inputs: status_of(inputs, interpreter), _distinct(reports, interpreter), limit=AT_ONCE
+        )
 
 
 def _distinct(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Iterator[WorkInputs]:

@@ -20,8 +20,8 @@ from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, 
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.ledger.conditions import condition
 from reconciler.ledger.work import WorkFile
-from reconciler.members.masking import safe_message
-from reconciler.observe.cluster_status import condition_unknown
+from reconciler.members.masking import message_without_secrets
+from reconciler.observe.cluster_status import status_with_unknown_condition
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.repository.trailers import RENDERED
 from render.documents import emit
@@ -146,7 +146,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         objects = self.commits.desired(cluster, commit or self.tip).objects
         if any(each.encrypted for each in objects):
             return "its message is not repeated here, for some objects are encrypted"
-        return safe_message(message, {"items": [each.manifest for each in objects]})
+        return message_without_secrets(message, {"items": [each.manifest for each in objects]})
 
     def _with_silence(self, after: ClusterRecord, before: ClusterRecord, report: ToolReport) -> ClusterRecord:
         """Return a record that is unknown where its tool has said nothing for too long of something new."""
@@ -157,7 +157,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         asked = self._asked_since(report.cluster, after.applied)
         if now - max(asked, heard if heard <= now else 0.0) <= self.grace:
             return after
-        status = condition_unknown(after.state.status, before.state.status, self.now)
+        status = status_with_unknown_condition(after.state.status, before.state.status, self.now)
         return replace(after, state=replace(after.state, status=status))
 
     def _asked_since(self, cluster: str, applied: str) -> float:
@@ -229,7 +229,7 @@ def _unreported_object(path: str) -> ReportedObject:
 
 def _work_status(reported: ReportedObject) -> WorkStatus:
     """Return the status of an object, whose messages are an API server's as the tool repeats them."""
-    message = safe_message(reported.message, {"kind": reported.ref.kind})
+    message = message_without_secrets(reported.message, {"kind": reported.ref.kind})
     if not reported.is_applied:
         applied = condition(APPLIED, "False", "AppliedFailed", message)
         healthy, health = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be"), None

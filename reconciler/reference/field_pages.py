@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from reconciler.names.kinds import spellings
-from reconciler.names.subjects import unknown_name
+from reconciler.names.kinds import names_of_kind
+from reconciler.names.subjects import error_of_unknown_name
 from render.admission.schema import Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
 from render.model import ARGOSY_API_VERSION, ObjectRef, group_of
 
@@ -66,7 +66,7 @@ def _kinds() -> Mapping[str, DescribedKind]:
     found: dict[str, DescribedKind] = {}
     for kind in described:
         group, _, version = kind.api_version.rpartition("/")
-        for word in spellings(ObjectRef(group, kind.kind, "", ""), version, {}):
+        for word in names_of_kind(ObjectRef(group, kind.kind, "", ""), version, {}):
             found.setdefault(word, kind)
     return found
 
@@ -100,7 +100,7 @@ def described_field(text: str) -> DescribedField:
         fields = _fields_of(found)
         if name not in fields:
             where = f"{kind.kind}.{path}" if path else kind.kind
-            raise unknown_name(f"{where} has no field {name!r}", name, list(fields))
+            raise error_of_unknown_name(f"{where} has no field {name!r}", name, list(fields))
         suffix = _item_suffix(found)
         path, found = f"{path}{suffix}.{name}".removeprefix("."), fields[name]
     return DescribedField(kind, path, found)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from reconciler.console.disk_errors import hint_for_disk_error
 from reconciler.console.log import Log
-from reconciler.deliver.reports import exit_code
+from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.passes.agent_pass import Agent, AgentPass, GitAwayError, run_agent_pass
 from render.errors import GitError, ReconcileError
 
@@ -134,7 +134,7 @@ class AgentRun:
         if ended.refusal is not None:
             self._log_once(f"{ended.refusal}\n{ended.commit[:12]} stays applied")
             return Ending.DONE
-        is_incomplete = bool(ended.report and exit_code((ended.report,)))
+        is_incomplete = bool(ended.report and exit_code_of_reports((ended.report,)))
         if self._said:
             again = "Git is back" if self._said == _AWAY else "the last pass went well again"
             self._log.info(f"{again}; applied {ended.commit[:12]}" if ended.commit else again)

@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.members.opening import openable_clusters
+from reconciler.members.opening import members_for_delivery
 from reconciler.run.web.serving import ServedAddress
 from reconciler.run.web.webhooks import Webhooks
 from render.errors import ConfigError, ReconcileError
@@ -124,7 +124,7 @@ class Controller:
         lease, delivery, number = self._settings.lease, self._settings.delivery, self._leadership_number
         if lease is None:
             return
-        members = openable_clusters(delivery)
+        members = members_for_delivery(delivery)
         holder = f"{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
         self._leadership = Leadership(
             lease,

@@ -17,7 +17,7 @@ from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.names.kinds import named_object
+from reconciler.names.kinds import ref_of_named_object
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.record.recorded_status import RecordedStatus, path_in_cluster, read_recorded
@@ -253,7 +253,7 @@ def object_named(desired: Desired, noun: str, name: str, namespace: str) -> Obje
     spaces = {template.ref.namespace for template in desired.templates if template.ref.namespace}
     known = {template.ref for template in desired.templates}
     bare = [bare_namespace(space) for space in sorted(spaces) if namespace_ref(space) not in known]
-    return named_object(noun, name, namespace, (*desired.templates, *bare))
+    return ref_of_named_object(noun, name, namespace, (*desired.templates, *bare))
 
 
 def _binding_of_namespace(previous: Previous, ref: ObjectRef) -> Binding | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from reconciler.console.text import text_table
-from reconciler.names.subjects import check_clusters, is_cluster_noun
+from reconciler.names.subjects import is_cluster_noun, refuse_unknown_clusters
 from reconciler.pipeline.pending import Pending, pending_of
 from reconciler.record.binding_status import expected_clusters
 from render.binding import Binding
@@ -46,7 +46,7 @@ def _fleet_view(branches: RecordedFleet, *, is_wide: bool) -> View:
 def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
     fleet, recorded = branches.fleet, branches.recorded
     records = recorded.clusters()
-    check_clusters([name], {*records, *fleet.clusters})
+    refuse_unknown_clusters([name], {*records, *fleet.clusters})
     if not is_recorded(branches, name):
         has_status = branches.is_applied_by_passes
         is_awaited = has_status and name in fleet.members and branches.progress[name].is_awaited

@@ -10,7 +10,7 @@ from reconciler.console.log import Log
 from reconciler.guards.removal_guard import removal_hint
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.names.subjects import check_clusters, is_cluster_noun
+from reconciler.names.subjects import is_cluster_noun, refuse_unknown_clusters
 from reconciler.pipeline.held_clusters import Hold, holds_in
 from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
@@ -160,7 +160,7 @@ def check_subject(desired: Desired, wish: Wish) -> None:
     """Raise UnknownName when the source has no such cluster or object, for which one could wait for ever."""
     noun, _, name = wish.subject.partition("/")
     if name and is_cluster_noun(noun):
-        check_clusters([name], [cluster.name for cluster in desired.clusters])
+        refuse_unknown_clusters([name], [cluster.name for cluster in desired.clusters])
     elif name:
         object_named(desired, noun, name, wish.namespace)
 

@@ -9,7 +9,7 @@ from reconciler.branches.in_force import published_fleet
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_loaded, read_observed_inputs, recorded_facts
 from reconciler.ledger.webhook_answers import Answers
-from reconciler.names.subjects import unknown_name
+from reconciler.names.subjects import error_of_unknown_name
 from reconciler.rendering.memory import SourceMemory
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
@@ -70,7 +70,7 @@ def _tests_below(paths: Sequence[str], tests: Iterable[PolicyTest], folder: str)
         full = PurePosixPath(folder, path)
         below = [test for test in known if full in (PurePosixPath(test.path), *PurePosixPath(test.path).parents)]
         if not below and PurePosixPath(path) != PurePosixPath("."):
-            raise unknown_name(f"there is no PolicyTest at {path!r}", path, {test.path for test in known})
+            raise error_of_unknown_name(f"there is no PolicyTest at {path!r}", path, {test.path for test in known})
         names.update(test.name for test in below)
     return [test for test in known if test.name in names or PurePosixPath(".") in map(PurePosixPath, paths)]
 

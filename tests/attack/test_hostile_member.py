@@ -182,7 +182,10 @@ def test_a_member_that_never_answers_is_left_behind() -> None:
         reach=MemberReach(open_client=lambda name, _end: clusters[name], max_parallel=1, timeout=0.0)
     )
     observed = observe_fleet(NAMES, options)
-    seen = {each.cluster: each for each in (*observed.in_time, *(late.awaited() for late in observed.late.values()))}
+    seen = {
+        each.cluster: each
+        for each in (*observed.in_time, *(late.wait_for_observation() for late in observed.late.values()))
+    }
     over.set()
     assert {name: each.failure for name, each in seen.items()} == {
         "alpha": None,

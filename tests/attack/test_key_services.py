@@ -19,7 +19,7 @@ from reconciler.building.confinement import Confinement, SystemBounds, confined_
 from reconciler.building.sandbox import RunLimits
 from reconciler.deliver import decryption
 from reconciler.deliver.decryption import SopsDecryption
-from reconciler.deliver.key_services import NamedKeys, keys_of
+from reconciler.deliver.key_services import NamedKeys, key_services_named_in
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.documents import emit, parse_documents
 from render.model import ObjectRef
@@ -147,7 +147,7 @@ def test_no_service_that_a_document_names_is_asked(
 def test_sops_has_no_network_even_for_what_nobody_has_seen(
     tmp_path: Path, environment: dict[str, str], service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decryption, "keys_of", lambda _text, _allowed: NamedKeys())
+    monkeypatch.setattr(decryption, "key_services_named_in", lambda _text, _allowed: NamedKeys())
     text = hidden(tmp_path, service.address)["a service"]
     (found,) = decrypted(SopsDecryption(None, environment), an_object(text))
     assert (found.fault, service.asked) == ("no key here decrypts it", [])
@@ -175,7 +175,7 @@ def test_a_service_that_the_fleet_names_is_asked_with_its_credentials_alone(
 def test_an_address_is_named_as_a_whole_and_no_document_chooses_an_identity() -> None:
     def fault(allowed: str, **key: str) -> str:
         value = {"kind": "Secret", "sops": {"mac": "x", "kms": [{**ENC, **key}], "age": [], "hc_vault": []}}
-        return keys_of(emit(value), frozenset({allowed})).fault
+        return key_services_named_in(emit(value), frozenset({allowed})).fault
 
     assert fault(ARN, arn=ARN) == ""
     assert "that argosy.yaml does not name" in fault(ARN, arn=f"{ARN}1")
@@ -212,7 +212,7 @@ def test_usual_places_of_keys_are_taken() -> None:
     for path, name in (("transit", "sops-key"), ("/team-a/transit/", "k.1"), ("a_b", "k")):
         key = {"vault_address": "https://vault", "engine_path": path, "key_name": name, **ENC}
         value = {"kind": "Secret", "sops": {"mac": "x", "hc_vault": [key]}}
-        assert keys_of(emit(value), frozenset({"https://vault"})).services == {"hc_vault"}
+        assert key_services_named_in(emit(value), frozenset({"https://vault"})).services == {"hc_vault"}
 
 
 def test_a_member_gives_age_keys_and_no_identity_that_starts_a_program(

@@ -11,10 +11,10 @@ import pytest
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
-from reconciler.members.discovery import discover
+from reconciler.members.discovery import discover_served_kinds
 from reconciler.members.exchange import APPLY, Answer, Expected, Failure, FailureKind, Request
 from reconciler.members.kubeconfig import Context
-from reconciler.members.refusals import failure_of
+from reconciler.members.refusals import failure_of_refusal
 from reconciler.members.shapes import MOST_BYTES
 from tests.wires import Reply, answering
 
@@ -306,7 +306,7 @@ ODD_REFUSALS: list[Any] = [
 @pytest.mark.parametrize("body", ODD_REFUSALS, ids=lambda body: json.dumps(body)[:40])
 def test_an_odd_refusal_is_a_refusal(status: int, body: Any) -> None:
     began = time.monotonic()
-    failure = failure_of(GET, status, {"Retry-After": "²"}, json.dumps(body).encode())
+    failure = failure_of_refusal(GET, status, {"Retry-After": "²"}, json.dumps(body).encode())
     assert failure.status == status
     assert 0 <= failure.retry_after <= 86_400
     assert len(failure.message) < 1000
@@ -315,6 +315,6 @@ def test_an_odd_refusal_is_a_refusal(status: int, body: Any) -> None:
 
 def test_discovery_of_garbage_is_a_failure() -> None:
     with answering(Reply(200, {"kind": "APIVersions", "versions": "v1"})) as wire:
-        outcome = discover(client_of(wire.host))
+        outcome = discover_served_kinds(client_of(wire.host))
     assert isinstance(outcome, Failure)
     assert outcome.message == "the answer to GET /api is not what the API promises: .versions is no list"

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.console.log import Log
-from reconciler.edit.importing import imported_folder
+from reconciler.edit.importing import import_of_folder
 from reconciler.forge import calls, pull_requests
 from reconciler.forge.address import Forge
 from reconciler.gitops.tools import GitOpsTools
@@ -32,7 +32,7 @@ from reconciler.locked.fetching import Fetcher
 from reconciler.locked.model import ExternalSource
 from reconciler.locked.store import ContentStore
 from reconciler.members.bounded_reading import Received
-from reconciler.members.exec_plugins import run_plugin
+from reconciler.members.exec_plugins import credential_of_exec_plugin
 from reconciler.members.kubeconfig import Context
 from reconciler.repository.command import GitCommand
 from reconciler.run.web.signatures import Provider, hmac_sha256
@@ -172,11 +172,11 @@ class Forges:
             answer = rng.choice(([request, request], request, {"message": "no"}))
             return Received(status=rng.choice((200, 200, 200, 201, 401, 422, 500)), content=encoded(answer, rng))
 
-        with patch.object(calls, "_received_answer", received):
-            for ask in (pull_requests.listed, pull_requests.opened):
+        with patch.object(calls, "_send_over_new_connection", received):
+            for ask in (pull_requests.list_pull_requests, pull_requests.open_pull_request):
                 with contextlib.suppress(GitError):
                     ask(forge, wanted)
-            pull_requests.closed(forge, 1)
+            pull_requests.close_pull_request(forge, 1)
         return None
 
 
@@ -236,7 +236,7 @@ class Plugins:
         said, auths = self.folder / "credential.json", self.folder / "auths.json"
         said.write_bytes(encoded(answer, rng))
         user = {"exec": {"apiVersion": version, "command": "/bin/cat", "args": [str(said)]}}
-        run_plugin(Context(name="a", cluster={"server": _URL}, user=user), dict(os.environ), 5.0)
+        credential_of_exec_plugin(Context(name="a", cluster={"server": _URL}, user=user), dict(os.environ), 5.0)
         auth = {"auth": base64.b64encode(b"a:b").decode()}
         auths.write_bytes(encoded({"auths": {"example.com": auth, "a.example.com": {"username": "a"}}}, rng))
         read_credentials({}, str(auths))
@@ -333,7 +333,7 @@ class Outsides:
         (self.folder / "a.yaml").write_bytes(
             mutated(b"---\n".join(map(emit, rng.sample(made, min(8, len(made))))), rng)
         )
-        imported_folder(self.folder, rng.choice((None, chosen)))
+        import_of_folder(self.folder, rng.choice((None, chosen)))
         return None
 
 

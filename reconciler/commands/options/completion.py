@@ -29,10 +29,10 @@ class _Completed(click.types.StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
         """Offer what begins as what is typed."""
-        from reconciler.names.quick_scan import collect_objects, collect_revisions, scanned_names
+        from reconciler.names.quick_scan import collect_names_in_time, collect_objects, collect_revisions
 
         scan = collect_revisions if self._of_revisions else collect_objects
-        names = scanned_names(str(ctx.meta.get(REPOSITORY, ".")), scan)
+        names = collect_names_in_time(str(ctx.meta.get(REPOSITORY, ".")), scan)
         offered = sorted(set(self._offers(ctx, names, incomplete)))
         return [CompletionItem(name) for name in offered if name.startswith(incomplete)]
 
@@ -65,16 +65,16 @@ def _subject_completions(context: click.Context, names: "ScannedNames", incomple
 
 def _object_names_for_noun(noun: str, context: click.Context, names: "ScannedNames") -> Iterable[str]:
     """Return the names of what a noun means, in the namespace that was chosen."""
-    from reconciler.names.kinds import spellings
-    from reconciler.names.subjects import is_cluster_noun, policy_kinds
+    from reconciler.names.kinds import names_of_kind
+    from reconciler.names.subjects import is_cluster_noun, policy_kinds_meant_by
     from render.model import ObjectRef
 
     if is_cluster_noun(noun):
         return names.clusters
-    namespace, matching, kinds = str(context.params.get("namespace") or ""), [], policy_kinds(noun)
+    namespace, matching, kinds = str(context.params.get("namespace") or ""), [], policy_kinds_meant_by(noun)
     for group_kind, place, name in names.objects:
         kind, _, group = group_kind.partition(".")
-        is_meant = kind in kinds or noun.lower() in spellings(ObjectRef(group, kind, place, name), "", {})
+        is_meant = kind in kinds or noun.lower() in names_of_kind(ObjectRef(group, kind, place, name), "", {})
         if is_meant and (not namespace or place in {"", namespace}):
             matching.append(name)
     return matching

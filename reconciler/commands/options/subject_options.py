@@ -44,10 +44,10 @@ def _refuse_both_namespace_options(context: click.Context, option: click.Paramet
 
 def parse_subject_words(words: Sequence[str]) -> str:
     """Read the subject of a question: ``KIND/NAME``, which alone takes ``-n``, ``cluster/NAME`` or the fleet ("")."""
-    from reconciler.names.kinds import parsed_subject
+    from reconciler.names.kinds import parse_kind_and_name
     from reconciler.names.subjects import is_cluster_noun
 
-    noun, name = parsed_subject(words) if words else ("", "")
+    noun, name = parse_kind_and_name(words) if words else ("", "")
     if not noun or is_cluster_noun(noun):
         refuse_given_options(["namespace"], "goes with an object: KIND/NAME")
     return f"{noun}/{name}" if noun else ""

@@ -24,7 +24,7 @@ from reconciler.forge.commit_statuses import CommitStatus, set_status
 from reconciler.members.bounded_reading import AnswerTooLarge, UnknownEncoding
 from reconciler.members.connection import Connection, Sent
 from reconciler.members.credentials import AuthPlugins, CredentialSource
-from reconciler.members.endpoint import UnsupportedEndpoint, endpoint_of
+from reconciler.members.endpoint import UnsupportedEndpoint, api_endpoint_of_context
 from reconciler.members.exchange import Client, Expected, Failure, Request
 from reconciler.members.identity import Credential, Impersonation
 from reconciler.members.kubeconfig import Context
@@ -160,7 +160,7 @@ def was_sent(channel: Channel, message: Message, open_cluster: OpenCluster) -> b
         most=_MOST_ANSWER,
     )
     try:
-        connection = Connection(endpoint_of(context, os.environ), source, Impersonation(), 1)
+        connection = Connection(api_endpoint_of_context(context, os.environ), source, Impersonation(), 1)
         connection.open(Credential())
         return 200 <= connection.ask(request, time.monotonic() + _SECONDS).status < 300
     except (UnsupportedEndpoint, AnswerTooLarge, UnknownEncoding, OSError):

@@ -213,12 +213,12 @@ def _with_notices(report: PassReport, job: PassJob, status: "StatusBranch", log:
     if not job.channels:
         return report
     from reconciler.branches.publication import source_address
-    from reconciler.members.opening import openable_clusters
+    from reconciler.members.opening import members_for_delivery
     from reconciler.run.notices.channels import Channel, was_sent
     from reconciler.run.notices.telling import Telling
 
     channels = [Channel.parse(each) for each in job.channels]
-    send = partial(was_sent, open_cluster=openable_clusters(job.delivery).open)
+    send = partial(was_sent, open_cluster=members_for_delivery(job.delivery).open)
     remote = source_address(status.repository)
     return Telling(
         fleet=job.fleet, status=status, remote=remote, channels=channels, log=log, send=send
