@@ -180,12 +180,14 @@ EDITS = [
         "a policy that nothing satisfies",
         {"weights.yaml": a_policy(placement=on_clusters("nowhere"))},
         (
-            "3 clusters change, 1 object removed, 1 new problem\n"
+            "3 clusters change, 1 object removed, 1 object ends in no cluster, 1 new problem\n"
             "\nOBJECTS\n"
             "  - Deployment.apps default/nginx in all 3 clusters\n"
             "\nREPLICAS\n"
             "  Deployment.apps default/nginx: 8 -> 0 replicas, 0 moved\n"
             "      bern 2 -> 0, lima 4 -> 0, oslo 2 -> 0\n"
+            "\nENDS IN NO CLUSTER\n"
+            "  ! Deployment.apps default/nginx: leaves bern, lima, oslo, and no cluster takes it\n"
             "\nPROBLEMS\n"
             "  Deployment.apps default/nginx: NoClusterFit: 0/3 clusters are available:"
             " 3 cluster(s) did not match the placement cluster affinity constraint.\n"

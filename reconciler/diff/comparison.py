@@ -62,6 +62,7 @@ from .difference import Allowance, ChangeAction, Difference, ObjectChange, clust
 from .objects import FileChange, Texts, changed_files, object_changes
 from .origins import with_origins
 from .pending import pending_difference
+from .staying import new_stays, newly_unplaced
 
 _MOST_COMMITS = 10_000
 _NOT_COMPARED = "; what is at new addresses is not here, so nothing was compared"
@@ -233,7 +234,7 @@ def difference_of(comparison: Comparison) -> Difference:
         allowances=_allowances(base, head),
         members=tuple(sorted(names[1])),
     )
-    found = _with_what_waits(found, base, head)
+    found = _with_what_stays(_with_what_waits(found, base, head), before, after, head)
     return with_causes(with_origins(found, base.source.desired, head.source.desired), base, head)
 
 
@@ -253,6 +254,18 @@ def _with_what_waits(found: Difference, base: Outcome, head: Outcome) -> Differe
         ended=pending.ended,
         unselected=_newly_unselected(base, head),
         unknown_capacities=_newly_unknown(base, head),
+    )
+
+
+def _with_what_stays(
+    found: Difference, before: Mapping[ObjectRef, Binding], after: Mapping[ObjectRef, Binding], head: Outcome
+) -> Difference:
+    """Return a difference with what stays where it would leave, and what ends in no cluster."""
+    templates = {template.ref for template in head.source.desired.templates}
+    return replace(
+        found,
+        unplaced=newly_unplaced(before, after, templates),
+        staying=new_stays(before.values(), after.values()),
     )
 
 

@@ -113,6 +113,25 @@ class Allowance(Struct, frozen=True, kw_only=True):
     trailer: str
 
 
+class StayNote(Struct, frozen=True, kw_only=True):
+    """An object that stays in clusters though it would leave them, with the reason."""
+
+    ref: ObjectRef
+    reason: str
+    message: str
+    clusters: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.ref}: {self.reason}: {self.message}"
+
+
+class Unplaced(Struct, frozen=True, kw_only=True):
+    """A template that leaves its clusters and has no cluster any more."""
+
+    ref: ObjectRef
+    clusters: tuple[str, ...]
+
+
 class Difference(Struct, frozen=True, kw_only=True):
     """The difference between the renderings of two sources ("" is a work tree as it stands).
 
@@ -128,7 +147,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     about what every cluster gets whole: they say nothing of a difference by themselves. ``refused`` are the lines in
     which guards refuse the change, and say what would let it pass. ``unselected`` are templates that go nowhere since
     the change, which is no difference in any cluster. ``unknown_capacities`` are clusters that get no replicas by room
-    after it, and had no such lack before.
+    after it, and had no such lack before. ``unplaced`` are templates that end in no cluster, ``staying`` objects that
+    stay for a reason that is no problem, such as that something which stays needs them.
     """
 
     base: str
@@ -159,6 +179,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     unknown_capacities: tuple[UnknownCapacity, ...] = ()
     refused: tuple[str, ...] = ()
     unselected: tuple[Unselected, ...] = ()
+    unplaced: tuple[Unplaced, ...] = ()
+    staying: tuple[StayNote, ...] = ()
 
     @property
     def is_empty(self) -> bool:

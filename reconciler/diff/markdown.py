@@ -19,6 +19,7 @@ from render.scheduling.unknown_capacity import said_together
 
 from .difference import ChangeAction, Difference
 from .origins import origin_words
+from .staying import unplaced_words
 from .text import SIGNS, is_number, numbers
 from .words import (
     PRESERVED,
@@ -97,6 +98,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     yield MarkdownSection(
         title="Problems", lines=[_problem_line(difference, each) for each in difference.problems], is_open=True
     )
+    yield _unplaced_section(difference)
     yield MarkdownSection(title="Solved", lines=[_problem_line(difference, each) for each in difference.solved])
     yield MarkdownSection(
         title="Pending", lines=list(_pending_lines(difference)), before="```diff\n", after="```\n", is_open=True
@@ -109,22 +111,27 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         before=_ORIGIN_HEADER,
         is_open=True,
     )
-    yield MarkdownSection(
-        title="Taken over by the kustomization of another folder",
-        lines=[f"| {code(str(ref))} | {code(taker)} |\n" for ref, taker in sorted(difference.taken.items())],
-        before=_TAKEN_HEADER,
-        is_open=True,
-    )
+    yield _taken_section(difference)
     yield MarkdownSection(
         title="Replicas",
         lines=[_movement_row(difference, each) for each in difference.movements],
         before=_REPLICA_HEADER,
     )
+    yield MarkdownSection(title="Stay", lines=[f"- {escaped(str(each))}\n" for each in difference.staying])
     yield _warning_section("Not divided", difference.undivided)
     yield _warning_section("Capacity unknown", said_together(difference.unknown_capacities))
     yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
     yield MarkdownSection(title="Released", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
+
+
+def _taken_section(difference: Difference) -> MarkdownSection:
+    return MarkdownSection(
+        title="Taken over by the kustomization of another folder",
+        lines=[f"| {code(str(ref))} | {code(taker)} |\n" for ref, taker in sorted(difference.taken.items())],
+        before=_TAKEN_HEADER,
+        is_open=True,
+    )
 
 
 def _warning_section(title: str, warnings: Iterable[object]) -> MarkdownSection:
@@ -147,6 +154,11 @@ _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
 def _unselected_section(difference: Difference) -> MarkdownSection:
     lines = [f"- {escape_markdown(on_one_line(str(each)))}\n" for each in difference.unselected]
     return MarkdownSection(title="Go nowhere: no policy selects them", lines=lines, is_open=True)
+
+
+def _unplaced_section(difference: Difference) -> MarkdownSection:
+    lines = [f"- {escaped(f'{each.ref}: {unplaced_words(each)}')}\n" for each in difference.unplaced]
+    return MarkdownSection(title="End in no cluster", lines=lines, is_open=True)
 
 
 def _problem_line(difference: Difference, problem: ObjectProblem) -> str:

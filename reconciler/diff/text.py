@@ -19,6 +19,7 @@ from render.scheduling.unknown_capacity import said_together
 
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .origins import origin_words
+from .staying import unplaced_words
 from .words import (
     PRESERVED,
     allowance_words,
@@ -89,6 +90,8 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     yield "RELEASED", (f"  {line}\n" for line in released)
     yield "GO NOWHERE", (f"  ! {line}\n" for line in _unselected_lines(difference, is_full=is_full))
     yield "REPLICAS", _replicas(difference, is_full=is_full)
+    yield "STAYS", _stays(difference, is_full=is_full)
+    yield "ENDS IN NO CLUSTER", _unplaced_lines(difference, is_full=is_full)
     yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)
     yield (
         "CAPACITY UNKNOWN",
@@ -222,6 +225,18 @@ def _undivided_lines(difference: Difference, *, is_full: bool) -> Iterator[str]:
         each, refs = group[0], [warning.ref for warning in group]
         where = f"{_object_or_counts(refs)}: {each.field}" if each.field else _object_or_counts(refs)
         yield f"  ! {where}: {each.message}\n      hint: {each.hint}\n"
+
+
+def _stays(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    for group in group_items(difference.staying, lambda each: (each.reason, each.message), is_full=is_full):
+        yield f"  {_object_or_counts([each.ref for each in group])}: {group[0].reason}: {group[0].message}\n"
+
+
+def _unplaced_lines(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    for group in group_items(difference.unplaced, lambda each: each.clusters, is_full=is_full):
+        refs = [each.ref for each in group]
+        it = "it" if len(refs) == 1 else "them"
+        yield f"  ! {_object_or_counts(refs)}: {unplaced_words(group[0], it)}\n"
 
 
 def _unselected_lines(difference: Difference, *, is_full: bool) -> Iterable[str]:

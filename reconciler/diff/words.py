@@ -50,6 +50,7 @@ def summary(difference: Difference) -> str:
         unselected,
         _movement_text(difference),
         _placed_anew(difference.placed_anew),
+        _counted_unless_zero(len(difference.unplaced), "object ends in no cluster", "objects end in no cluster"),
         _counted_unless_zero(len(difference.problems), "new problem", "new problems"),
         _counted_unless_zero(len(difference.solved), "problem solved", "problems solved"),
     ]

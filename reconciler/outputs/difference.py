@@ -26,11 +26,13 @@ from .difference_parts import (
     ReplicaChangePart,
     ReplicasPart,
     SettingPart,
+    StayPart,
     SummaryPart,
     TakenPart,
     TakeoverPart,
     UndividedPart,
     UnselectedPart,
+    WithoutClusterPart,
 )
 from .document import OutputDocument, meaning, unless_empty
 from .parts import Previous, UnknownCapacityPart, field_part, unknown_capacity_part
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
         OriginChange,
         PartChange,
         PendingChange,
+        StayNote,
+        Unplaced,
     )
     from reconciler.pipeline.movements import Movement, ReplicaChange
     from reconciler.pipeline.unselected import Unselected
@@ -127,6 +131,19 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    unplaced: (
+        Annotated[
+            tuple[WithoutClusterPart, ...], meaning("The templates that leave their clusters, and have none then.")
+        ]
+        | UnsetType
+    ) = UNSET
+    staying: (
+        Annotated[
+            tuple[StayPart, ...],
+            meaning("The objects that stay in clusters they would leave, as others that stay need them or they began."),
+        ]
+        | UnsetType
+    ) = UNSET
     problems: Annotated[tuple[MisplacedPart, ...], meaning("What can no longer be placed or built after the change.")]
     solved: Annotated[
         tuple[MisplacedPart, ...],
@@ -173,6 +190,8 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         undivided=unless_empty(tuple(map(_undivided_part, difference.undivided))),
         unselected=unless_empty(tuple(map(_unselected_part, difference.unselected))),
         unknown_capacities=unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
+        unplaced=unless_empty(tuple(map(_part_without_cluster, difference.unplaced))),
+        staying=unless_empty(tuple(map(_stay_part, difference.staying))),
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
         refused=unless_empty(difference.refused),
@@ -182,6 +201,14 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
 def _undivided_part(warning: "DivisionWarning") -> UndividedPart:
     where = warning.field or UNSET
     return UndividedPart(object=_identity(warning.ref), field=where, message=warning.message, hint=warning.hint)
+
+
+def _part_without_cluster(unplaced: "Unplaced") -> WithoutClusterPart:
+    return WithoutClusterPart(object=_identity(unplaced.ref), clusters=unplaced.clusters)
+
+
+def _stay_part(note: "StayNote") -> StayPart:
+    return StayPart(object=_identity(note.ref), clusters=note.clusters, reason=note.reason, message=note.message)
 
 
 def _unselected_part(template: "Unselected") -> UnselectedPart:

@@ -196,6 +196,22 @@ class MisplacedPart(DocumentPart, frozen=True, kw_only=True):
     message: Message
 
 
+class WithoutClusterPart(DocumentPart, frozen=True, kw_only=True):
+    """A template that leaves its clusters and has no cluster any more."""
+
+    object: Identity
+    clusters: Annotated[tuple[str, ...], meaning("The clusters that it leaves.")]
+
+
+class StayPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that stays in clusters though it would leave them."""
+
+    object: Identity
+    clusters: ClustersConcerned
+    reason: Reason
+    message: Message
+
+
 class UndividedPart(DocumentPart, frozen=True, kw_only=True):
     """A number that every cluster gets whole, though a policy divides its object or what that stands beside."""
 
