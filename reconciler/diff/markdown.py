@@ -117,7 +117,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         lines=[_movement_row(difference, each) for each in difference.movements],
         before=_REPLICA_HEADER,
     )
-    yield MarkdownSection(title="Stay", lines=[f"- {escaped(str(each))}\n" for each in difference.staying])
+    yield MarkdownSection(title="Stay", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.staying])
     yield _warning_section("Not divided", difference.undivided)
     yield _warning_section("Capacity unknown", said_together(difference.unknown_capacities))
     yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
@@ -157,7 +157,7 @@ def _unselected_section(difference: Difference) -> MarkdownSection:
 
 
 def _unplaced_section(difference: Difference) -> MarkdownSection:
-    lines = [f"- {escaped(f'{each.ref}: {unplaced_words(each)}')}\n" for each in difference.unplaced]
+    lines = [f"- {escape_markdown(f'{each.ref}: {unplaced_words(each)}')}\n" for each in difference.unplaced]
     return MarkdownSection(title="End in no cluster", lines=lines, is_open=True)
 
 
