@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import click
 import pytest
 
+from reconciler.check.prerequisites import OLDEST_GIT
 from reconciler.cli import COMMANDS, argosy
 from reconciler.members.exchange import FailureKind
 from render.admission import admitted
@@ -16,6 +18,8 @@ from render.admission.kinds import render_kinds
 from render.documents import parse_documents
 from render.words import counted
 from tests.docs import EXAMPLES, README, ROOT, documents, made
+from tests.kubernetes import programs
+from tests.peers import PEERS
 from tests.tables import each_row
 
 GITHUB = [ROOT / ".github" / "CONTRIBUTING.md", ROOT / ".github" / "SECURITY.md"]
@@ -159,6 +163,28 @@ def test_every_section_of_the_troubleshooting_is_found_by_a_symptom() -> None:
     titles = [line.removeprefix("## ") for line in f"## {sections}".splitlines() if line.startswith("## ")]
     assert len(titles) > 5
     assert [title for title in titles if f"(#{title.lower().replace(' ', '-')})" not in index] == []
+
+
+def test_the_versions_that_are_tested_are_named_as_they_are() -> None:
+    page = text_of(EXAMPLES / "compatibility" / "README.md")
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
+    pythons = [each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)]
+    recorded = re.search(r"Karmada (v[\w.-]+) ", text_of(ROOT / "tests" / "vectors" / "README.md"))
+    schemas = (ROOT / "reconciler" / "source" / "schemas" / "kubernetes.txt").read_text(encoding="utf-8")
+    minors = [int(minor) for span in re.findall(r"^(\d+)-(\d+) ", schemas, re.MULTILINE) for minor in span]
+    assert recorded is not None
+    said = (
+        f"| {', '.join(pythons[:-1])} and {pythons[-1]} |",
+        f"| {project['requires-python'].removeprefix('>=')} and newer |",
+        f"| git | {'.'.join(map(str, OLDEST_GIT))} and newer |",
+        f"a real API server of {programs.VERSION};",
+        f"| 1.{min(minors)} to 1.{max(minors)} |",
+        f"answers recorded from {recorded[1]},",
+        *(peer.version for name, peer in PEERS.items() if name != "miniredis"),
+    )
+    assert [each for each in said if each not in page] == []
+    workflow = text_of(ROOT / ".github" / "workflows" / "ci.yml")
+    assert f"python: [{', '.join(f'{chr(34)}{each}{chr(34)}' for each in pythons)}]" in workflow
 
 
 def test_every_word_for_a_failure_is_in_the_troubleshooting() -> None:
