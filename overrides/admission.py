@@ -11,12 +11,12 @@ from typing import Any
 from render.admission import Admitted, AdmittedKind, Kinds, render_kinds
 from render.admission import admit as admit_of
 from render.admission.findings import Findings
-from render.admission.placements import check_affinity
+from render.admission.placements import check_cluster_affinity
 from render.admission.policies import check_selectors, set_selector_namespaces
 from render.admission.policy_warnings import warn_of_affinity, warn_of_selectors
 from render.admission.schema import ListOf, Record
 from render.admission.shared_schema import CLUSTER_AFFINITY, RESOURCE_SELECTOR
-from render.admission.walking import Reading, walk_of
+from render.admission.walking import Reading, walk_for_node
 from render.model import POLICY_API_VERSION, Manifest
 
 from .overriders import OVERRIDER_TYPES, RECORDED_TYPES
@@ -45,7 +45,7 @@ def all_kinds() -> Kinds:
             kind=name,
             is_namespaced=is_namespaced,
             schema=OVERRIDE_SPEC,
-            spec=walk_of(OVERRIDE_SPEC, Reading(is_typed=is_namespaced)),
+            spec=walk_for_node(OVERRIDE_SPEC, Reading(is_typed=is_namespaced)),
             mutate=_mutate if is_namespaced else lambda _policy, _findings: None,
             check=check_override_policy,
             warn=warn_of_override_policy,
@@ -63,13 +63,13 @@ def admit(manifest: Manifest, *, default_namespace: str = "default") -> Admitted
 def check_override_policy(policy: Plain, findings: Findings) -> None:
     """Report mistakes Karmada's webhook refuses a policy for. It ignores the deprecated ``spec.overriders``."""
     spec = policy["spec"]
-    check_affinity(spec.get("targetCluster"), "spec.targetCluster", findings)
+    check_cluster_affinity(spec.get("targetCluster"), "spec.targetCluster", findings)
     if "overrideRules" in spec:
         _check_no_deprecated_form(spec, findings)
     for index, rule in enumerate(spec.get("overrideRules") or ()):
         path = f"spec.overrideRules[{index}]"
         check_overriders(rule.get("overriders") or {}, f"{path}.overriders", findings)
-        check_affinity(rule.get("targetCluster"), f"{path}.targetCluster", findings)
+        check_cluster_affinity(rule.get("targetCluster"), f"{path}.targetCluster", findings)
     check_selectors(spec.get("resourceSelectors") or (), policy["metadata"].get("namespace"), findings)
 
 

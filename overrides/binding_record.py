@@ -20,9 +20,9 @@ from typing import Any, cast
 
 from msgspec import Struct, field
 
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.documents import emit
-from render.documents.texts import INLINE, inline
+from render.documents.texts import INLINE, string_on_one_line
 from render.works import Content, Works
 
 from .changes import ChangedField, changes_of
@@ -73,7 +73,11 @@ class RecordWriter(Struct, kw_only=True):
         known = self._clusters.get(clusters)
         if known is None:
             count = clusters.bit_count()
-            names = ", ".join(_word(self.names[index]) for index in members(clusters)) if count <= _MOST_NAMED else ""
+            names = (
+                ", ".join(_word(self.names[index]) for index in indexes_of_mask(clusters))
+                if count <= _MOST_NAMED
+                else ""
+            )
             known = f"    clusters: [{names}]\n" if names else f"    clusterCount: {count}\n"
             self._clusters[clusters] = known
         return known
@@ -123,7 +127,7 @@ def _change_lines(change: ChangedField) -> str:
 
 
 def _word(text: str) -> str:
-    return INLINE[text] or inline(text)
+    return INLINE[text] or string_on_one_line(text)
 
 
 def _value_lines(name: str, value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from render.bits import Mask
-from render.boundary import result_or_substitute, unexpected_problem, unexpected_words
+from render.boundary import result_or_substitute, unexpected_problem, words_of_unexpected_error
 from render.cluster_index import ClusterIndex
 
 from .draft import Draft
@@ -86,7 +86,7 @@ def _refusal(rule: CompiledRule, edit: CompiledEdit, draft: Draft) -> OverrideEr
 
 def _error_of_bug(rule: CompiledRule, edit: CompiledEdit, error: Exception) -> OverrideError:
     hint = unexpected_problem("", error).hint
-    return OverrideError(rule.applied.origin, edit.field, unexpected_words(error), hint=hint)
+    return OverrideError(rule.applied.origin, edit.field, words_of_unexpected_error(error), hint=hint)
 
 
 def classes(rules: Sequence[CompiledRule], clusters: Mask) -> tuple[tuple[Mask, tuple[CompiledRule, ...]], ...]:

@@ -13,7 +13,7 @@ from functools import cmp_to_key
 from itertools import takewhile
 from typing import Any
 
-from render.documents.scalars import resolve
+from render.documents.scalars import resolved_scalar
 
 _WIDTH, _STEP, _LONGEST_KEY = 80, 2, 128
 _BREAKS = "\r\n\x85\u2028\u2029"
@@ -216,7 +216,7 @@ def _style(text: str, *, is_key: bool) -> str:
 
 def _means_something_else(text: str) -> bool:
     """Say whether a plain text would be read as something else than a string, or is written as if it were."""
-    return not isinstance(resolve(text), str) or _BASE_60.fullmatch(text) is not None or _is_time(text)
+    return not isinstance(resolved_scalar(text), str) or _BASE_60.fullmatch(text) is not None or _is_time(text)
 
 
 def _is_time(text: str) -> bool:

@@ -37,10 +37,10 @@ def mask_where(flags: Iterable[bool]) -> Mask:
     return int(b"0" + bytes(flags)[::-1].translate(_DIGIT), 2)
 
 
-def members(mask: Mask) -> list[int]:
+def indexes_of_mask(mask: Mask) -> list[int]:
     """Return the indexes of the set bits, ascending.
 
-    >>> members(9)
+    >>> indexes_of_mask(9)
     [0, 3]
     """
     if not mask & (mask - 1):
@@ -59,12 +59,12 @@ def digit_masks(counts: Sequence[int]) -> list[Mask]:
     return [mask_of(place for place, count in enumerate(counts) if count >> digit & 1) for digit in digits]
 
 
-def not_in_as_many(masks: Iterable[Mask], wanted: Sequence[Mask]) -> Mask:
+def places_in_fewer_masks(masks: Iterable[Mask], wanted: Sequence[Mask]) -> Mask:
     """Return the places that are not in as many of some masks as is wanted of each; ``wanted`` are ``digit_masks``.
 
     All places are counted at once, digit by digit. None may be in more masks than ``wanted`` has digits for.
 
-    >>> not_in_as_many([0b11, 0b01], digit_masks([2, 2, 0]))
+    >>> places_in_fewer_masks([0b11, 0b01], digit_masks([2, 2, 0]))
     2
     """
     counted, out = [0] * len(wanted), 0

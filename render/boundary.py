@@ -34,20 +34,20 @@ def result_or_substitute(call: Callable[[], _Result], otherwise: Callable[[Excep
         return otherwise(error)
 
 
-def unexpected_words(error: Exception) -> str:
+def words_of_unexpected_error(error: Exception) -> str:
     """Return the words for an error that nobody thought of, with the place in the code where it came up."""
-    places = list(code_places(error))
+    places = list(places_in_traceback(error))
     return f"an unexpected {type(error).__name__}" + (f" in {places[-1]}" if places else "")
 
 
 def unexpected_problem(path: str, error: Exception, *, what: str = "is not read") -> Problem:
     """Return the problem of a file that led to an error nobody thought of."""
-    frames = "".join(f"\n    {place}" for place in code_places(error))
+    frames = "".join(f"\n    {place}" for place in places_in_traceback(error))
     message, hint = f"{what}: an unexpected {type(error).__name__} came up", f"{REPORT_IT} with these lines:{frames}"
     return Problem(path, 0, "", message, hint, INTERNAL)
 
 
-def code_places(error: Exception) -> Iterator[str]:
+def places_in_traceback(error: Exception) -> Iterator[str]:
     """Yield the places in the code that led to an error, the last ones alone, by their modules on every machine."""
     frames = list(walk_tb(error.__traceback__))[-_MOST_FRAMES:]
     for frame, line in frames:

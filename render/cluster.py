@@ -123,7 +123,7 @@ class Cluster(Struct, frozen=True, kw_only=True):
     document: int = 0
 
 
-def is_pulling(cluster: Cluster) -> bool:
+def is_applied_by_own_agent(cluster: Cluster) -> bool:
     """Return whether a cluster's own agent applies to it."""
     return cluster.sync_mode == "Pull"
 
@@ -141,7 +141,7 @@ def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
     )
 
 
-def first_untolerated(
+def first_untolerated_taint(
     taints: Iterable[Taint], tolerations: Iterable[Toleration], *, effects: frozenset[str] = BLOCKING_EFFECTS
 ) -> Taint | None:
     """Return the first taint with one of the effects that nothing tolerates, if there is one."""

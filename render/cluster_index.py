@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import TypeVar
 
-from .bits import Mask, mask_of, mask_where, members
+from .bits import Mask, indexes_of_mask, mask_of, mask_where
 from .cluster import BLOCKING_EFFECTS, Cluster, Taint
 from .placement import SpreadField, Toleration
 from .selectors import ClusterAffinity, LabelSelector, Requirement, has_valid_values
@@ -33,20 +33,20 @@ class LabelIndex:
         """Return the things whose labels satisfy a selector."""
         mask = self.all
         for key, value in selector.match_labels:
-            mask &= mask_of(self._values_of(key).get(value, ()))
+            mask &= mask_of(self._indexes_by_value_of(key).get(value, ()))
         for requirement in selector.match_expressions:
-            mask &= self._meeting(requirement)
+            mask &= self._indexes_meeting(requirement)
         return mask
 
-    def _meeting(self, requirement: Requirement) -> Mask:
+    def _indexes_meeting(self, requirement: Requirement) -> Mask:
         if not has_valid_values(requirement):
             return 0
-        places, operator = self._values_of(requirement.key), requirement.operator
+        places, operator = self._indexes_by_value_of(requirement.key), requirement.operator
         values = places if operator in {"Exists", "DoesNotExist"} else dict.fromkeys(requirement.values)
         chosen = mask_of(place for value in values for place in places.get(value, ()))
         return chosen if operator in {"In", "Exists"} else self.all & ~chosen
 
-    def _values_of(self, key: str) -> Mapping[str, list[int]]:
+    def _indexes_by_value_of(self, key: str) -> Mapping[str, list[int]]:
         if self._places is None:
             self._places = {}
             for place, labels in enumerate(self._labels):
@@ -94,7 +94,7 @@ class ClusterIndex:
         """Return the indexes of the clusters of a mask, ascending."""
         known = self._members.get(mask)
         if known is None:
-            known = self._members[mask] = members(mask)
+            known = self._members[mask] = indexes_of_mask(mask)
         return known
 
     def named(self, names: Iterable[str]) -> Mask:
@@ -106,7 +106,7 @@ class ClusterIndex:
         """Return the clusters an affinity selects; its ``exclude`` wins over everything else."""
         known = self._affinities.get(affinity)
         if known is None:
-            known = self._affinities[affinity] = self._matching(affinity)
+            known = self._affinities[affinity] = self._clusters_matching(affinity)
         return known
 
     def labelled(self, selector: LabelSelector) -> Mask:
@@ -118,7 +118,9 @@ class ClusterIndex:
         known = self._by_group.get(field)
         if known is None:
             known = self._by_group[field] = _masks_by_key(
-                (value, index) for index, cluster in enumerate(self.clusters) for value in _groups_of(cluster, field)
+                (value, index)
+                for index, cluster in enumerate(self.clusters)
+                for value in _regions_zones_or_providers_of(cluster, field)
             )
         return known
 
@@ -153,23 +155,23 @@ class ClusterIndex:
         """Return the clusters that are being deleted."""
         return mask_where(cluster.is_terminating for cluster in self.clusters)
 
-    def _matching(self, affinity: ClusterAffinity) -> Mask:
+    def _clusters_matching(self, affinity: ClusterAffinity) -> Mask:
         mask = self.named(affinity.cluster_names) if affinity.cluster_names else self.all
         if affinity.label_selector is not None:
             mask &= self.labelled(affinity.label_selector)
         for requirement in affinity.field_selector or ():
-            mask &= self._field(requirement)
+            mask &= self._clusters_by_field_expression(requirement)
         return mask & ~self.named(affinity.exclude)
 
-    def _field(self, requirement: Requirement) -> Mask:
+    def _clusters_by_field_expression(self, requirement: Requirement) -> Mask:
         if requirement.key == SpreadField.ZONE:
-            return self._meeting(requirement, self.in_groups(SpreadField.ZONE))
+            return self._indexes_meeting(requirement, self.in_groups(SpreadField.ZONE))
         if not has_valid_values(requirement):
             return 0
         is_known = requirement.key in {SpreadField.PROVIDER, SpreadField.REGION}
-        return self._meeting(requirement, self.in_groups(SpreadField(requirement.key)) if is_known else {})
+        return self._indexes_meeting(requirement, self.in_groups(SpreadField(requirement.key)) if is_known else {})
 
-    def _meeting(self, requirement: Requirement, masks: MaskByValue) -> Mask:
+    def _indexes_meeting(self, requirement: Requirement, masks: MaskByValue) -> Mask:
         if requirement.operator in {"Exists", "DoesNotExist"}:
             chosen = _union_of_masks(masks.values())
         else:
@@ -179,7 +181,7 @@ class ClusterIndex:
         return self.all & ~chosen if requirement.operator in {"NotIn", "DoesNotExist"} else 0
 
 
-def _groups_of(cluster: Cluster, field: SpreadField) -> Iterable[str]:
+def _regions_zones_or_providers_of(cluster: Cluster, field: SpreadField) -> Iterable[str]:
     match field:
         case SpreadField.REGION:
             return filter(None, (cluster.region,))

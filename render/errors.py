@@ -29,20 +29,20 @@ class Problem(Struct, frozen=True, order=True):
     @property
     def place(self) -> str:
         """The file and line, such as ``apps/web.yaml:3``; empty where no file is to blame."""
-        path = _on_one_line(self.path)
+        path = _name_safe_on_terminal(self.path)
         return f"{path}:{self.line}" if self.line else path
 
     def __str__(self) -> str:
-        where, field = self.place, _on_one_line(self.field)
+        where, field = self.place, _name_safe_on_terminal(self.field)
         what = f"{field}: {self.message}" if field else self.message
         text = f"{where}: {what}" if where else what
         return f"{text}\n  hint: {self.hint}" if self.hint else text
 
 
-def _on_one_line(text: str) -> str:
+def _name_safe_on_terminal(text: str) -> str:
     r"""Return a name out of a repository that is safe on a terminal: no line breaks, no escapes, no broken UTF-8.
 
-    >>> _on_one_line("apps/\x1b[2Jweb.yaml")
+    >>> _name_safe_on_terminal("apps/\x1b[2Jweb.yaml")
     'apps/\\x1b[2Jweb.yaml'
     """
     return text if text.isprintable() else text.encode("unicode_escape").decode()

@@ -56,18 +56,18 @@ Blob = bytes | Spliced
 """The content of a file: plain bytes, or segments with integers between them."""
 
 
-def hasher(algorithm: str = "sha1") -> Callable[..., Any]:
+def hash_constructor(algorithm: str = "sha1") -> Callable[..., Any]:
     """Return the constructor of a Git hash: ``sha1`` or ``sha256``."""
     return {"sha1": hashlib.sha1, "sha256": hashlib.sha256}[algorithm]
 
 
-def object_id(kind: str, data: bytes, algorithm: str = "sha1") -> bytes:
+def git_object_id(kind: str, data: bytes, algorithm: str = "sha1") -> bytes:
     """Return the raw id Git gives an object of ``kind`` (``blob``, ``tree``, ``commit``, ``tag``) with this content.
 
-    >>> object_id("blob", b"").hex()
+    >>> git_object_id("blob", b"").hex()
     'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
     """
-    digest: bytes = hasher(algorithm)(b"%s %d\0%s" % (kind.encode(), len(data), data)).digest()
+    digest: bytes = hash_constructor(algorithm)(b"%s %d\0%s" % (kind.encode(), len(data), data)).digest()
     return digest
 
 
@@ -77,7 +77,7 @@ class SplicedIds:
     __slots__ = ("_new", "_prefix", "_states", "_tail")
 
     def __init__(self, segments: tuple[bytes, ...], algorithm: str = "sha1") -> None:
-        self._new = hasher(algorithm)
+        self._new = hash_constructor(algorithm)
         self._prefix = segments[0]
         self._tail = b"".join(b"%d" + segment.replace(b"%", b"%%") for segment in segments[1:])
         self._states: dict[int, Any] = {}

@@ -11,7 +11,7 @@ members up instead, so that a fleet of all-distinct manifests costs clusters x f
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .bits import Mask, members
+from .bits import Mask, indexes_of_mask
 from .gitobjects import TREE_MODE
 
 
@@ -46,7 +46,7 @@ class Partition:
         shared = self.shared
         self.shared = []
         if len(shared) * len(entries) > self.every.bit_length():
-            entry_by_index = {index: entry for clusters, entry in entries for index in members(clusters)}
+            entry_by_index = {index: entry for clusters, entry in entries for index in indexes_of_mask(clusters)}
             for clusters, before in shared:
                 self._split_by_members(clusters, before, entry_by_index)
         else:
@@ -59,7 +59,7 @@ class Partition:
                 content.append(entries[0][1])
             return
         for clusters, entry in entries:
-            for index in members(clusters):
+            for index in indexes_of_mask(clusters):
                 if index in self.single:
                     self.single[index].append(entry)
 
@@ -76,7 +76,7 @@ class Partition:
 
     def _split_by_members(self, clusters: Mask, before: list[bytes], entry_by_index: Mapping[int, bytes]) -> None:
         parts: dict[bytes | None, Mask] = {}
-        for index in members(clusters):
+        for index in indexes_of_mask(clusters):
             entry = entry_by_index.get(index)
             parts[entry] = parts.get(entry, 0) | 1 << index
         for entry, part in parts.items():

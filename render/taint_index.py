@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .bits import Mask, digit_masks, mask_of, not_in_as_many
+from .bits import Mask, digit_masks, mask_of, places_in_fewer_masks
 from .cluster import Taint
 from .placement import Toleration
 
@@ -81,7 +81,7 @@ class _TaintBits:
         for toleration in tolerations:
             for asked in self._asked_of(toleration):
                 satisfied[asked] |= self._at(asked, toleration)
-        return self._all & ~not_in_as_many(satisfied.values(), self._wanted)
+        return self._all & ~places_in_fewer_masks(satisfied.values(), self._wanted)
 
     def _asked_of(self, toleration: Toleration) -> Iterable[_AskedTaint]:
         """Yield the taints that a toleration may be about; one without a key is about those of its value."""

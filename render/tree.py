@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from .bits import Mask, members
-from .gitobjects import BLOB_MODE, TREE_MODE, TreeEntry, encode_tree, object_id
+from .bits import Mask, indexes_of_mask
+from .gitobjects import BLOB_MODE, TREE_MODE, TreeEntry, encode_tree, git_object_id
 from .refinement import Child, Partition
 
 
@@ -59,7 +59,7 @@ class TreeStore(Struct):
 
     def add(self, content: bytes) -> bytes:
         """Keep a tree object and return its id."""
-        tree_id = object_id("tree", content)
+        tree_id = git_object_id("tree", content)
         self.trees[tree_id] = content
         return tree_id
 
@@ -118,7 +118,7 @@ def changed_contents(children: Sequence[Child], every: Mask, base: Base) -> Iter
     kept_by_index: dict[int, list[bytes]] = {}
     for clusters, tree_id in base.variants:
         kept = [_line_of_entry(entry) for name, entry in base.read(tree_id).items() if name not in names]
-        kept_by_index.update((index, kept) for index in members(clusters))
+        kept_by_index.update((index, kept) for index in indexes_of_mask(clusters))
         rest &= ~clusters
     for clusters, lines in _refined_partition(children, every, [*(mask for mask, _ in base.variants), rest]).classes():
         # No class reaches across two folders of the base, so that what one of its clusters keeps, all of them keep.

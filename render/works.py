@@ -21,8 +21,8 @@ from render.settings.switches import TieBreak
 from .binding import Binding
 from .bits import Mask, mask_of
 from .documents import Emitted, Hole, emit_together, with_number
-from .failover.eviction import preserved_labels_of, with_labels
-from .gitobjects import Blob, Spliced, SplicedIds, object_id
+from .failover.eviction import manifest_with_preserved_labels, preserved_labels_of
+from .gitobjects import Blob, Spliced, SplicedIds, git_object_id
 from .interpreter import Interpreter
 from .interpreter.pruning import manifest_without_pruned_fields
 from .model import Manifest, TargetCluster, Template
@@ -175,7 +175,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
                 failures.append(WorkFailure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
                 made = _without_default(overridden.manifest) if revised.is_left_out else overridden.manifest
-                made = with_labels(made, preserved) if preserved else made
+                made = manifest_with_preserved_labels(made, preserved) if preserved else made
                 manifest, applied, runs = (
                     manifest_without_pruned_fields(made),
                     tuple(overridden.applied),
@@ -208,7 +208,7 @@ def _works_of_opaque(template: Template, revisions: Sequence[Revised | WorkFailu
             continue
         is_changed = overridden.manifest is not template.manifest
         text = ordered_text(overridden.manifest) if is_changed else template.text
-        blob_id = object_id("blob", text)
+        blob_id = git_object_id("blob", text)
         blobs[blob_id] = text
         variants += [Variant(overridden.clusters, blob_id)] if overridden.clusters else []
         applied, runs = tuple(overridden.applied), tuple(overridden.runs)
@@ -232,7 +232,7 @@ def _variants_with_numbers(
     """Fill in the numbers of every group of a class' clusters."""
     if not emitted.holes:
         blob = emitted.segments[0]
-        blob_id = object_id("blob", blob)
+        blob_id = git_object_id("blob", blob)
         blobs[blob_id] = blob
         return [Variant(content.clusters, blob_id)]
     ids = SplicedIds(emitted.segments)

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from render.federations.decoding import WrongShape
-from render.federations.kubefed.federated_objects import SentObject, TargetType, object_of, overrides_of
+from render.federations.kubefed.federated_objects import (
+    SentObject,
+    TargetType,
+    object_of_template,
+    patch_operations_by_cluster,
+)
 from render.federations.patches import JsonPatch, PatchFailed
 from render.model import Manifest
 
@@ -35,7 +40,7 @@ def sent_to(cluster: str, federated: Manifest, target: TargetType, live: Manifes
     if live is not None and _labels(live).get(MANAGED_LABEL) == "false":
         return NotSent("ManagedLabelFalse", f"the object has the label {MANAGED_LABEL}: false")
     try:
-        sent = object_of(federated, target)
+        sent = object_of_template(federated, target)
     except WrongShape as error:
         return NotSent("ComputeResourceFailed", str(error))
     manifest = sent.manifest
@@ -45,7 +50,7 @@ def sent_to(cluster: str, federated: Manifest, target: TargetType, live: Manifes
         except WrongShape as error:
             return NotSent("FieldRetentionFailed", str(error))
     try:
-        manifest = patched(manifest, overrides_of(federated).get(cluster, ()))
+        manifest = patched(manifest, patch_operations_by_cluster(federated).get(cluster, ()))
     except (WrongShape, PatchFailed) as error:
         return NotSent("ApplyOverridesFailed", str(error))
     _metadata(manifest)["labels"] = {**_labels(manifest), MANAGED_LABEL: "true"}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from render.federations.patches import differences
+from render.federations.patches import operations_between
 
 from .clusters import Member
 
@@ -160,4 +160,4 @@ def _content(manifest: dict[str, Any]) -> dict[str, Any]:
 def changed(before: Sequence[dict[str, Any]], members: Sequence[Member], space: str) -> list[str]:
     """Return what is not as it was, each field by its path."""
     after = [contents(each, space) for each in members]
-    return [f"{each['operator']} {each['path']}" for each in differences(list(before), after)]
+    return [f"{each['operator']} {each['path']}" for each in operations_between(list(before), after)]

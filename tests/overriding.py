@@ -5,7 +5,7 @@ from typing import Any
 from overrides.engine import OverrideEngine
 from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster import Cluster
 from render.model import Manifest
 
@@ -55,5 +55,5 @@ def results(policies: list[OverridePolicy], manifest: Manifest, clusters: int = 
     return {
         CLUSTERS[index].name: str(overridden.error) if overridden.error else overridden.manifest
         for overridden in engine.override(manifest, clusters)
-        for index in members(overridden.clusters)
+        for index in indexes_of_mask(overridden.clusters)
     }

@@ -11,7 +11,7 @@ from reconciler.console.log import VERBOSE, Log
 from reconciler.repository import Repository as Opened
 from reconciler.repository import open_repository
 from render.errors import GitError
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 from .memory_fleet import MemoryFleet, settle
@@ -28,7 +28,7 @@ def repository(tmp_path: Path) -> Repository:
     with open_repository(str(repository.path)) as opened:
         for number in range(PACKS):
             content = str(number).encode()
-            opened.store(blobs={object_id("blob", content): content})
+            opened.store(blobs={git_object_id("blob", content): content})
     assert packs(repository) == PACKS
     return repository
 

@@ -13,7 +13,7 @@ from render.cluster_index import ClusterIndex
 from render.documents import parse_documents
 from render.failover.application import REASON as FAILURE
 from render.failover.eviction import Leaving
-from render.failover.recovery import come_back
+from render.failover.recovery import state_after_copies_came_back
 from render.failover.tasks import HEALTHY
 from render.model import ObjectRef, TargetCluster
 from render.placement import Placement, ReplicaScheduling, ReplicaSchedulingType, SpreadConstraint, SpreadField
@@ -529,7 +529,9 @@ def test_a_copy_that_is_healthy_again_takes_the_place_of_one_that_is_not_yet() -
     placement = Placement(spread_constraints=(one,), replica_scheduling=divided)
     task = GracefulEvictionTask(from_cluster="lyon", reason=FAILURE, producer="x")
     state = Leaving((TargetCluster("paris"),), (task,))
-    back = come_back(state, a_set("paris", placement=placement), {"lyon": HEALTHY, "paris": "Unhealthy"}, ())
+    back = state_after_copies_came_back(
+        state, a_set("paris", placement=placement), {"lyon": HEALTHY, "paris": "Unhealthy"}, ()
+    )
     assert back.state == Leaving((TargetCluster("lyon"),), ())
 
 

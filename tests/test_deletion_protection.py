@@ -14,7 +14,7 @@ from reconciler.guards.protection import ProtectedLoss, check_protection, losses
 from reconciler.source.files import SUBMODULE
 from render.documents import emit
 from render.errors import GuardRefused
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 from render.model import ObjectRef
 
 from .build import (
@@ -254,7 +254,7 @@ def test_what_is_lost_was_protected_and_is_nowhere(
         made = []
         for path, written in source.items():
             content = b"---\n".join(map(emit, listed_together(written) if has_lists else written))
-            id_ = object_id("blob", content)
+            id_ = git_object_id("blob", content)
             blobs[id_] = content
             made.append(File(path, id_, len(content)))
         return made
@@ -276,7 +276,7 @@ def test_an_edit_reads_only_files_that_changed() -> None:
 
     def paths_read(after: Mapping[str, dict[str, Any]], *kept: ObjectRef) -> tuple[list[str], list[str]]:
         old, new = ({path: emit(each) for path, each in source.items()} for source in ({**same, **before}, after))
-        names = {object_id("blob", text): (path, text) for path, text in (*old.items(), *new.items())}
+        names = {git_object_id("blob", text): (path, text) for path, text in (*old.items(), *new.items())}
         read: list[str] = []
 
         def read_blobs(ids: Iterable[bytes]) -> dict[bytes, bytes]:
@@ -285,7 +285,7 @@ def test_an_edit_reads_only_files_that_changed() -> None:
             return {id_: text for id_, (_, text) in found.items()}
 
         def files(source: Mapping[str, bytes]) -> list[File]:
-            found = [File(path, object_id("blob", text), len(text)) for path, text in source.items()]
+            found = [File(path, git_object_id("blob", text), len(text)) for path, text in source.items()]
             return [*found, File("module.yaml", b"not here", 0, SUBMODULE), File("large.json", b"not read", 9 << 20)]
 
         lost = losses_of_source(files(old), files(new), read_blobs, kept)
@@ -316,10 +316,11 @@ def test_a_change_of_what_nothing_protects_asks_for_no_settings(monkeypatch: pyt
     monkeypatch.setattr(protection, "files_of_fleet", chosen)
 
     def lost(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
-        blobs = {object_id("blob", text): text for text in (*before.values(), *after.values())}
+        blobs = {git_object_id("blob", text): text for text in (*before.values(), *after.values())}
         repository: Any = SimpleNamespace(read_blobs=lambda ids: {id_: blobs[id_] for id_ in ids})
         old, new = (
-            [File(path, object_id("blob", text), len(text)) for path, text in each.items()] for each in (before, after)
+            [File(path, git_object_id("blob", text), len(text)) for path, text in each.items()]
+            for each in (before, after)
         )
         source: Any = SimpleNamespace(files=new, desired=SimpleNamespace(templates=()))
         return [str(each.ref) for each in losses_between(repository, old, source)]

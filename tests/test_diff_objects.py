@@ -16,7 +16,7 @@ from reconciler.diff.words import field_words, movement_words
 from reconciler.pipeline.movements import Movement, ReplicaChange, movements_between
 from render.binding import Binding
 from render.documents import emit
-from render.gitobjects import Spliced, TreeEntry, object_id, parse_tree
+from render.gitobjects import Spliced, TreeEntry, git_object_id, parse_tree
 from render.model import ObjectRef, TargetCluster
 from render.tree import TreeStore, nested_tree
 
@@ -208,7 +208,7 @@ def a_folder(**names: bytes) -> bytes:
 
 
 def a_blob(text: str) -> bytes:
-    return object_id("blob", text.encode())
+    return git_object_id("blob", text.encode())
 
 
 class Counting:

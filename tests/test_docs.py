@@ -13,7 +13,7 @@ import pytest
 from reconciler.check.prerequisites import OLDEST_GIT
 from reconciler.cli import COMMANDS, argosy
 from reconciler.members.exchange import FailureKind
-from render.admission import admitted
+from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.documents import parse_documents
 from render.words import counted
@@ -141,7 +141,9 @@ def test_every_manifest_is_one_that_argosy_takes() -> None:
     def problems(path: Path) -> Iterator[str]:
         values = [document.value for text in blocks(path, "yaml") for document in parse_documents(text.encode())]
         ours = [value for value in values if value["kind"] in render_kinds() and "." in value["apiVersion"]]
-        yield from (str(each) for value in ours for each in admitted(value, render_kinds()[value["kind"]]).problems)
+        yield from (
+            str(each) for value in ours for each in admit_as_kind(value, render_kinds()[value["kind"]]).problems
+        )
 
     assert per_page(problems) == {}
 

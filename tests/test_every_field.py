@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from render.admission import admitted
+from render.admission import admit_as_kind
 from tests.build import Repository, argosy
 
 from .clusters import Member
@@ -82,7 +82,7 @@ def test_a_former_word_for_a_purge_mode_is_taken_as_the_one_of_today(former: str
     }
     kind = KINDS["PropagationPolicy"]
     policy = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "p"}, "spec": spec}
-    outcome = admitted(policy, kind)
+    outcome = admit_as_kind(policy, kind)
     assert outcome.object is not None
     assert outcome.object["spec"]["failover"]["application"]["purgeMode"] == word
     assert [str(each) for each in outcome.warnings] == [

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from render.federations.clusternet.dividing import dynamically_divided, statically_divided
+from render.federations.clusternet.dividing import shares_by_static_weights, shares_in_proportion_to_weights
 from render.federations.clusternet.scheduling import (
     ClusternetFleet,
     FeedOrder,
@@ -368,7 +368,7 @@ def test_replicas_are_divided_by_room(vector: Vector, preference: Document, code
     ids=["CN-05", "CN-06", "CN-07", "CN-08"],
 )
 def test_replicas_by_weights(replicas: int, weights: list[int], want: list[int] | None) -> None:
-    assert statically_divided(replicas, weights) == want
+    assert shares_by_static_weights(replicas, weights) == want
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_replicas_by_weights(replicas: int, weights: list[int], want: list[int] 
     ids=["CN-09", "CN-10", "CN-11"],
 )
 def test_replicas_by_room(replicas: int, room: list[int], want: list[int]) -> None:
-    assert dynamically_divided(replicas, room) == want
+    assert shares_in_proportion_to_weights(replicas, room) == want
 
 
 def test_a_cluster_keeps_its_mode_labels_and_taints(fleet: Imported) -> None:

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from overrides.draft import Draft
 from overrides.overriders.plaintext import PlaintextOverrider, operations, patch_draft
 from reconciler.cli import run
-from render.federations.plain_clusters.front_end import LiveCluster, converted_clusters, read_cluster, split
-from render.federations.plain_clusters.system_objects import left_out
-from render.federations.plain_clusters.written_form import as_written, without_defaults
+from render.federations.plain_clusters.front_end import (
+    LiveCluster,
+    conversion_of_clusters,
+    objects_as_person_writes_them,
+    template_and_rules_of_forms,
+)
+from render.federations.plain_clusters.system_objects import reason_to_leave_out
+from render.federations.plain_clusters.written_form import object_without_default_fields, template_of_live_object
 
 from .build import Ended, a_config_map, a_deployment
 from .fakes import FakeCluster
@@ -41,7 +46,7 @@ def patched(manifest: Any, rule: Any) -> Any:
 def test_a_template_and_its_rules_give_every_cluster_what_it_had(contents: dict[str, Any]) -> None:
     manifests = {name: {"kind": "X", "spec": content} for name, content in contents.items()}
     before = deepcopy(manifests)
-    template, rules = split(manifests)
+    template, rules = template_and_rules_of_forms(manifests)
     made = {name: patched(template, rule) for rule in rules for name in rule.names}
     # Without types a comparison would take true for 1.
     assert {name: repr(_sorted(made.get(name, template))) for name in manifests} == {
@@ -58,7 +63,7 @@ def _sorted(value: Any) -> Any:
 
 def test_the_template_is_what_most_clusters_have() -> None:
     forms = {"a": {"n": 1}, "b": {"n": 2}, "c": {"n": 2}, "d": {"n": 3}}
-    template, rules = split(forms)
+    template, rules = template_and_rules_of_forms(forms)
     assert (template, [(rule.names, list(rule.operations)) for rule in rules]) == (
         {"n": 2},
         [
@@ -179,13 +184,13 @@ FORMS = [
 @each_row("case", FORMS, ids=lambda case: case.why)
 def test_a_live_object_is_written_as_a_person_would(case: Form) -> None:
     before = deepcopy(case.live)
-    assert (as_written(case.live), case.live) == (case.want, before)
+    assert (template_of_live_object(case.live), case.live) == (case.want, before)
 
 
 def test_the_replicas_that_an_autoscaler_sets_are_left_out() -> None:
-    assert as_written(an_object("Deployment", "apps/v1", spec={"replicas": 4}), is_scaled=True) == an_object(
-        "Deployment", "apps/v1"
-    )
+    assert template_of_live_object(
+        an_object("Deployment", "apps/v1", spec={"replicas": 4}), is_scaled=True
+    ) == an_object("Deployment", "apps/v1")
 
 
 class Default(NamedTuple):
@@ -238,7 +243,7 @@ DEFAULTS = [
 
 @each_row("case", DEFAULTS, ids=lambda case: case.why)
 def test_fields_with_their_default_are_left_out(case: Default) -> None:
-    found = without_defaults(an_object("Deployment", "apps/v1", spec={"replicas": 1, **case.spec}))
+    found = object_without_default_fields(an_object("Deployment", "apps/v1", spec={"replicas": 1, **case.spec}))
     assert found["spec"] == {"replicas": 1, **case.want}
 
 
@@ -295,7 +300,7 @@ LEFT_OUT = [
 
 @each_row("case", LEFT_OUT, ids=lambda case: case.why)
 def test_what_no_person_wrote_is_left_out(case: LeftOut) -> None:
-    found = left_out(case.live)
+    found = reason_to_leave_out(case.live)
     assert (found.code if found else "") == case.code
 
 
@@ -305,10 +310,12 @@ def test_what_is_left_out_is_counted_and_equal_lines_are_one() -> None:
         an_object("PersistentVolumeClaim", metadata={"name": name}) for name in ("data-x-0", "data-x-1", "data-y-0")
     ]
     clusters = [
-        read_cluster(LiveCluster(name=name, objects=[sets, *claims, an_object("Secret")], unlisted=unlisted))
+        objects_as_person_writes_them(
+            LiveCluster(name=name, objects=[sets, *claims, an_object("Secret")], unlisted=unlisted)
+        )
         for name, unlisted in (("a", {}), ("b", {"Widget.example.com": "no"}))
     ]
-    conversion = converted_clusters(clusters, ["Event"])
+    conversion = conversion_of_clusters(clusters, ["Event"])
     assert [(unit.subject, unit.origin, unit.reach.names) for unit in conversion.units] == [
         ("PersistentVolumeClaim data-y-0", "a, b", ("a", "b")),
         ("StatefulSet.apps x", "a, b", ("a", "b")),
@@ -323,10 +330,10 @@ def test_what_is_left_out_is_counted_and_equal_lines_are_one() -> None:
 
 def test_an_object_without_a_version_in_common_is_refused() -> None:
     clusters = [
-        read_cluster(LiveCluster(name=name, objects=[an_object("Widget", version)]))
+        objects_as_person_writes_them(LiveCluster(name=name, objects=[an_object("Widget", version)]))
         for name, version in (("a", "example.com/v1"), ("b", "example.com/v2"))
     ]
-    (left,) = converted_clusters(clusters).left
+    (left,) = conversion_of_clusters(clusters).left
     assert (left.subject, left.origin, left.remark.message) == (
         "Widget.example.com x",
         "a, b",

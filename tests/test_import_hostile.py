@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from render.federations import named
-from render.federations.planner import is_divided_so
-from render.federations.policies import files_of
+from render.federations import federation_named
+from render.federations.planner import gives_same_division
+from render.federations.policies import files_of_conversion
 from render.federations.units import Placed
 
 from . import test_import_clusternet as clusternet
@@ -74,7 +74,7 @@ def broken(document: Document, chance: random.Random) -> Document:
 
 @pytest.mark.parametrize("name", documents())
 def test_nothing_in_a_document_makes_a_conversion_fail(name: str) -> None:
-    chance, given, federation = random.Random(7), documents()[name], named(name)
+    chance, given, federation = random.Random(7), documents()[name], federation_named(name)
     for _ in range(ROUNDS):
         chosen = [given[place] for place in sorted(chance.sample(range(len(given)), min(SOME, len(given))))]
         place = chance.randrange(len(chosen))
@@ -82,10 +82,10 @@ def test_nothing_in_a_document_makes_a_conversion_fail(name: str) -> None:
         before = deepcopy(chosen)
         placed = [Placed(manifest=each, origin=f"f:{number}") for number, each in enumerate(chosen)]
         conversion = federation.convert(placed, {"c1": {}}).without_secrets()
-        assert all(path.endswith(".yaml") for path in files_of(conversion))
+        assert all(path.endswith(".yaml") for path in files_of_conversion(conversion))
         assert chosen == before
 
 
 def test_no_division_of_more_than_32_bits_is_tried() -> None:
     """Seats are given one by one where doubles are not exact any more, which would not end."""
-    assert not is_divided_so(2**62, {"a": 1, "b": 3}, {"a": 2**60, "b": 3 * 2**60})
+    assert not gives_same_division(2**62, {"a": 1, "b": 3}, {"a": 2**60, "b": 3 * 2**60})

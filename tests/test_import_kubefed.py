@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.federations.kubefed.placement import RegisteredClusters
-from render.federations.kubefed.preferences import PreferenceInputs, division_of_preference, preferences_of
-from render.federations.planner import PlannedWorkload, plan
+from render.federations.kubefed.preferences import PreferenceInputs, division_of_preference, preferences_by_cluster
+from render.federations.planner import PlannedWorkload, replica_plan_of_workload
 
 from .federations import Document, Imported, imported
 from .tables import each_row
@@ -64,7 +64,7 @@ def test_replicas_are_planned_as_kubefed_plans_them(row: Division) -> None:
     workload = PlannedWorkload(
         replicas=row.total, key=KEY, current=row.current, capacity=row.capacity, is_rebalanced=row.rebalance
     )
-    assert plan(workload, preferences_of(row.clusters), row.members).totals == row.want
+    assert replica_plan_of_workload(workload, preferences_by_cluster(row.clusters), row.members).totals == row.want
 
 
 LABELS = {

@@ -12,7 +12,7 @@ from overrides.engine import OverrideEngine
 from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
 from render.binding import Binding
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.documents import parse_documents
@@ -183,10 +183,10 @@ def test_replaying_a_record_on_the_template_makes_every_manifest(
     works = works_of(manifest, policies)
     entries = entries_of(RecordWriter(names=INDEX.names).text_of(works))
     for content in works.contents:
-        for index in members(content.clusters):
+        for index in indexes_of_mask(content.clusters):
             there = [entry for entry in entries if INDEX.names[index] in entry.get("clusters", INDEX.names)]
             assert manifest_without_pruned_fields(replayed(manifest, there)) == content.manifest
-    failed = {INDEX.names[index] for failure in works.failures for index in members(failure.clusters)}
+    failed = {INDEX.names[index] for failure in works.failures for index in indexes_of_mask(failure.clusters)}
     assert not failed.intersection(name for entry in entries for name in entry.get("clusters", INDEX.names))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from overrides.engine import OverrideEngine
 from overrides.policy import OverridePolicy
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.documents import Hole
 from tests.build import a_deployment
@@ -468,5 +468,5 @@ def test_classes_give_every_cluster_what_it_gets_alone(
         for index, (scope, rules) in enumerate(drawn)
     ]
     together = results(policies, WEB, clusters)
-    alone = [results(policies, WEB, 1 << index) for index in members(clusters)]
+    alone = [results(policies, WEB, 1 << index) for index in indexes_of_mask(clusters)]
     assert together == {name: manifest for one in alone for name, manifest in one.items()}

@@ -6,7 +6,7 @@ from typing import Any
 from overrides.engine import OverrideEngine
 from overrides.lint import lint_overrides
 from overrides.parsing import override_policy
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.documents import parse_documents
 from render.model import ObjectRef, Template
 from render.parsing.clusters import cluster
@@ -24,7 +24,7 @@ def by_cluster(kind: str) -> dict[str, Any]:
     return {
         CLUSTERS[index].name: overridden.manifest
         for overridden in engine.override(TEMPLATES[kind], (1 << len(CLUSTERS)) - 1)
-        for index in members(overridden.clusters)
+        for index in indexes_of_mask(overridden.clusters)
     }
 
 

@@ -13,7 +13,7 @@ from reconciler.pipeline.binding_files import BindingReader, BindingWriter
 from render.admission import admit
 from render.binding import Binding, Condition
 from render.documents import emit, parse_documents
-from render.interpretation.requirements import node_claim
+from render.interpretation.requirements import node_claim_of_pod
 from render.model import ObjectRef, TargetCluster
 from render.parsing import binding_manifest
 from render.resources import ReplicaRequirements
@@ -95,7 +95,7 @@ def test_a_record_in_another_style_is_passed_over() -> None:
 @pytest.mark.parametrize("value", [None, 5, True, {"a": 1}], ids=str)
 def test_what_a_template_states_of_nodes_comes_back_whatever_it_is(value: Any) -> None:
     """The next pass ends at a binding that it cannot read, and only a server says that a label is no text."""
-    claim = node_claim({"nodeSelector": {"disk": value}, "tolerations": [{"key": value, "operator": "Exists"}]})
+    claim = node_claim_of_pod({"nodeSelector": {"disk": value}, "tolerations": [{"key": value, "operator": "Exists"}]})
     made = Binding(ref=REF, api_version="apps/v1", requirements=ReplicaRequirements(node_claim=claim))
     assert BindingReader().parse(BindingWriter().file_of(made)) == made
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reconciler.pipeline.dependencies import following
 from render.binding import Binding
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster_index import LabelIndex
 from render.interpretation.operations import Interpretation
 from render.interpreter import Interpreter
@@ -52,5 +52,5 @@ def test_dependencies_are_found_by_their_labels() -> None:
 
 @given(selector=label_selectors, things=st.lists(labels, max_size=80))
 def test_an_index_finds_what_each_one_is_found_by(selector: Any, things: list[dict[str, str]]) -> None:
-    found = members(LabelIndex(things).labelled(selector))
+    found = indexes_of_mask(LabelIndex(things).labelled(selector))
     assert found == [place for place, own in enumerate(things) if matches(selector, own)]

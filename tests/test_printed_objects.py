@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from overrides.admission import all_kinds
-from render.admission import AdmittedKind, admitted
+from render.admission import AdmittedKind, admit_as_kind
 from render.admission.clusters import CLUSTER_STATUS
 from render.admission.findings import Findings
 from render.admission.run_settings import run_settings_kind
@@ -60,7 +60,7 @@ def said_of(manifest: Any) -> Said:
         findings = Findings()
         check_webhooks(manifest, findings)
         return Said(None, [str(each) for each in findings.problems])
-    outcome = admitted(manifest, KINDS[manifest["kind"]])
+    outcome = admit_as_kind(manifest, KINDS[manifest["kind"]])
     return Said(outcome.object, [str(each) for each in outcome.problems])
 
 
@@ -130,7 +130,7 @@ def test_of_kinds_whose_status_is_read_an_unknown_field_of_it_is_a_warning() -> 
     told, left_out = set[str](), set[str]()
     for manifest in OBJECTS:
         if rules := KINDS.get(manifest["kind"]):
-            outcome = admitted({**manifest, "status": {"zork": 1}}, rules)
+            outcome = admit_as_kind({**manifest, "status": {"zork": 1}}, rules)
             assert (outcome.problems, bool(outcome.object)) == ((), True), rules.kind
             fields = [each.field for each in outcome.warnings]
             (told if "status.zork" in fields else left_out).add(rules.kind)
@@ -147,7 +147,7 @@ def test_the_changelog_names_the_kinds_whose_status_is_read(kind: str) -> None:
 
 def test_an_unknown_field_of_a_status_is_a_warning_that_a_mistyped_one_can_be_found_by() -> None:
     cluster = next(each for each in OBJECTS if each["kind"] == "Cluster")
-    outcome = admitted({**cluster, "status": {"nodeSumary": {}, "remedyActions": []}}, KINDS["Cluster"])
+    outcome = admit_as_kind({**cluster, "status": {"nodeSumary": {}, "remedyActions": []}}, KINDS["Cluster"])
     assert outcome.problems == ()
     assert [str(each) for each in outcome.warnings] == [
         "status.nodeSumary: is not known here, so it is left out\n  hint: did you mean 'nodeSummary'?"

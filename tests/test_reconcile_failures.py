@@ -8,7 +8,7 @@ import pytest
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.repository import open_repository
 from render.documents import emit, parse_documents
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from .stories import Run, Story, a_fleet, check_runs, held, play, removal_hint, settings
@@ -412,7 +412,7 @@ def test_an_encrypted_document_is_carried_byte_for_byte_and_never_overridden(
     check_runs((Run("reconcile --bootstrap", 0, committed("1 cluster")),), repository, capsys)
     carried = repository.git("rev-parse", "argosy/rendered:clusters/member1/default/Secret/encrypted.yaml")
     want = (text if "two" not in where else ENCRYPTED).encode()
-    assert carried == object_id("blob", want).hex()
+    assert carried == git_object_id("blob", want).hex()
 
 
 def test_an_encrypted_item_of_a_list_is_never_overridden(

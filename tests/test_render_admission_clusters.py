@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from render.admission import admit
-from render.admission.urls import UrlAddress, parse_address
+from render.admission.urls import UrlAddress, parse_url_address
 
 from .tables import each_row
 
@@ -115,4 +115,4 @@ URLS = [
 
 @each_row("case", URLS, ids=lambda case: case.why)
 def test_an_address_is_read_as_go_does(case: Url) -> None:
-    assert parse_address(case.text) == case.want
+    assert parse_url_address(case.text) == case.want

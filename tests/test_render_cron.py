@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from render.cron import next_time, parse_schedule, time_zone
-from render.cron.execution import run_until, with_rules
+from render.cron.execution import state_after_due_rules, state_with_rules_in_force
 from render.cron.rules import CronRule, CronState, Execution, RuleHistory, Scale
 from render.timing import parse_instant, written
 
@@ -123,7 +123,7 @@ HOURLY = CronRule(name="hourly", schedule="0 * * * *", scale=Scale(replicas=3), 
 
 
 def _started(*rules: CronRule) -> CronState:
-    return with_rules(CronState(), rules, _at(5, 30)).state
+    return state_with_rules_in_force(CronState(), rules, _at(5, 30)).state
 
 
 def test_a_rule_seen_first_counts_from_then_on() -> None:
@@ -139,39 +139,39 @@ def test_what_is_due_fires_in_the_order_of_time_and_the_latest_runs_are_kept() -
         applied.append(wanted)
         return ""
 
-    state = run_until(_started(HOURLY, MORNING), _at(8, 30), scale)
+    state = state_after_due_rules(_started(HOURLY, MORNING), _at(8, 30), scale)
     assert applied == [Scale(replicas=3), Scale(replicas=3), Scale(replicas=3), Scale(replicas=5)]
     runs = tuple(Execution(due=_at(hour), ran=_at(hour), scale=Scale(replicas=3)) for hour in (8, 7))
     assert state.histories[0] == RuleHistory(name="hourly", upcoming=_at(9), successes=runs)
 
 
 def test_of_several_missed_runs_only_the_latest_is_made_up_for() -> None:
-    state = run_until(_started(HOURLY), _at(10, 20), lambda _scale: "", only_latest=True)
+    state = state_after_due_rules(_started(HOURLY), _at(10, 20), lambda _scale: "", only_latest=True)
     run = Execution(due=_at(10), ran=_at(10, 20), scale=Scale(replicas=3))
     assert state.histories == (RuleHistory(name="hourly", upcoming=_at(11), successes=(run,)),)
 
 
 def test_a_failed_run_is_kept_apart_and_sets_nothing() -> None:
-    state = run_until(_started(HOURLY), _at(7), lambda _scale: "no such workload")
+    state = state_after_due_rules(_started(HOURLY), _at(7), lambda _scale: "no such workload")
     run = Execution(due=_at(7), ran=_at(7), failure="no such workload")
     assert state.histories == (RuleHistory(name="hourly", upcoming=_at(8), failures=(run,)),)
 
 
 def test_a_changed_rule_starts_anew_and_one_that_left_takes_its_history_along() -> None:
     later = CronRule(name="morning", schedule="0 9 * * *", scale=Scale(replicas=5))
-    state = with_rules(_started(HOURLY, MORNING), [later], _at(8, 30)).state
+    state = state_with_rules_in_force(_started(HOURLY, MORNING), [later], _at(8, 30)).state
     assert state == CronState(in_force={"morning": later}, histories=(RuleHistory(name="morning", upcoming=_at(9)),))
 
 
 def test_a_suspended_rule_keeps_its_history_and_has_no_next_time() -> None:
     paused = CronRule(name="morning", schedule="0 8 * * *", scale=Scale(replicas=5), is_suspended=True)
-    state = with_rules(_started(MORNING), [paused], _at(6)).state
+    state = state_with_rules_in_force(_started(MORNING), [paused], _at(6)).state
     assert state == CronState(in_force={}, histories=(RuleHistory(name="morning"),))
-    assert run_until(state, _at(9), lambda _scale: "") == state
+    assert state_after_due_rules(state, _at(9), lambda _scale: "") == state
 
 
 def test_a_rule_that_cannot_start_ends_the_exchange() -> None:
     wrong = CronRule(name="wrong", schedule="0 0 * * 7")
-    exchanged = with_rules(_started(MORNING), [wrong, HOURLY], _at(6))
+    exchanged = state_with_rules_in_force(_started(MORNING), [wrong, HOURLY], _at(6))
     assert exchanged.failure == "wrong: day of the week: '7' is not within 0 to 6"
     assert exchanged.state == _started(MORNING)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reconciler.cli import run
-from render.federations import FEDERATIONS, RULE_BY_CODE, found_in
+from render.federations import FEDERATIONS, RULE_BY_CODE, federations_found_in
 from render.federations.conversion import Documents, FrontEnd, convert_documents
-from render.federations.decoding import text
-from render.federations.shapes import Shape, document, fields
+from render.federations.decoding import decode_text
+from render.federations.shapes import Shape, reader_of_fields, shape_of_document
 from render.federations.units import Conversion, Labels, Placed, Reach, Unit
 from render.settings.source import OtherFederation
 
@@ -28,7 +28,9 @@ def test_every_federation_has_documents_that_are_broken_at_random() -> None:
 
 
 def test_every_federation_is_told_by_its_documents_alone() -> None:
-    found = {name: [each.name for each in found_in(documents)] for name, documents in hostile.documents().items()}
+    found = {
+        name: [each.name for each in federations_found_in(documents)] for name, documents in hostile.documents().items()
+    }
     assert found == {each.name: [each.name] for each in FEDERATIONS}
 
 
@@ -63,14 +65,14 @@ class Given(NamedTuple):
     want: str
 
 
-PAIR = fields(size=text)
+PAIR = reader_of_fields(size=decode_text)
 GIVEN = [
     Given("its own document of the right shape", "Its", {"size": "s"}, None, "own"),
     Given("its own document of a wrong shape", "Its", {"size": 5}, None, "left"),
     Given("its own document of a kind that is read otherwise", "ItsOther", {"size": 5}, None, "own"),
     Given("another document where it takes no others", "Plain", {"size": "s"}, None, "others"),
-    Given("another document of the right shape", "Plain", {"size": "s"}, document(PAIR), "plain"),
-    Given("another document of a wrong shape", "Plain", {"size": 5}, document(PAIR), "others"),
+    Given("another document of the right shape", "Plain", {"size": "s"}, shape_of_document(PAIR), "plain"),
+    Given("another document of a wrong shape", "Plain", {"size": 5}, shape_of_document(PAIR), "others"),
 ]
 
 
@@ -87,7 +89,9 @@ def read(documents: Documents, _known: Labels) -> Conversion:
 
 @each_row("row", GIVEN, ids=lambda row: row.why)
 def test_a_document_is_converted_left_out_or_counted(row: Given) -> None:
-    front_end = FrontEnd(kinds={"Its": document(PAIR)}, other=document(), plain=row.plain, convert=read)
+    front_end = FrontEnd(
+        kinds={"Its": shape_of_document(PAIR)}, other=shape_of_document(), plain=row.plain, convert=read
+    )
     manifest = {"apiVersion": "v1", "kind": row.kind, "metadata": {"name": "a"}, "spec": row.spec}
     found = convert_documents(
         [Placed(manifest=manifest, origin="f:1")], front_end, lambda each: str(each["kind"]).startswith("Its"), {}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from render.admission.fleets import FLEET_SPEC
 from render.admission.schema import ListOf, Node, Record
-from render.fleet_settings import SETTINGS, setting_changes, with_limits_of
+from render.fleet_settings import SETTINGS, fleet_with_stricter_limits_of, setting_changes
 from render.settings.reading import fleet
 from render.settings.setting import SettingReach
 
@@ -275,7 +275,7 @@ def test_another_name_waits() -> None:
 def test_what_is_weaker_is_judged_by_what_it_was_before() -> None:
     before = a_fleet({"validation": "Warn", "secrets": "Refuse", "removalGuard": {"count": 5}, "namespaces": "All"})
     weaker = a_fleet({"validation": "Off", "removalGuard": {"count": 500}, "movementGuard": {"minimumClusters": 1}})
-    judged = with_limits_of(weaker, before)
+    judged = fleet_with_stricter_limits_of(weaker, before)
     assert (judged.validation, judged.secrets, judged.removal_guard.count) == ("Warn", "Refuse", 5)
     assert (judged.movement_guard.minimum_clusters, judged.namespaces) == (1, "Needed")
-    assert with_limits_of(before, a_fleet({"validation": "Off"})) == before
+    assert fleet_with_stricter_limits_of(before, a_fleet({"validation": "Off"})) == before

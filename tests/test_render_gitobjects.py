@@ -15,7 +15,7 @@ from render.gitobjects import (
     SplicedIds,
     TreeEntry,
     encode_tree,
-    object_id,
+    git_object_id,
     parse_tree,
 )
 from tests.tables import each_row
@@ -46,7 +46,7 @@ KNOWN = [
 
 @pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.why)
 def test_object_id(case: Known) -> None:
-    assert object_id(case.kind, case.data, case.algorithm).hex() == case.want
+    assert git_object_id(case.kind, case.data, case.algorithm).hex() == case.want
 
 
 SEGMENTS = st.lists(st.binary(max_size=12), min_size=1, max_size=4)
@@ -57,7 +57,7 @@ def test_a_spliced_blob_has_the_id_of_its_content(segments: list[bytes], data: s
     size = len(segments) - 1
     values = tuple(data.draw(st.lists(st.integers(-10, 10**12), min_size=size, max_size=size)))
     spliced = Spliced(tuple(segments), values)
-    want = object_id("blob", spliced.data(), algorithm)
+    want = git_object_id("blob", spliced.data(), algorithm)
     ids = SplicedIds(spliced.segments, algorithm)
     assert (ids.id_of(values), ids.id_of(values)) == (want, want)
 
@@ -65,7 +65,7 @@ def test_a_spliced_blob_has_the_id_of_its_content(segments: list[bytes], data: s
 def test_spliced_content_keeps_percent_signs_and_braces() -> None:
     spliced = Spliced((b"cpu: 100% of {", b"} %d\n"), (7,))
     assert spliced.data() == b"cpu: 100% of {7} %d\n"
-    assert SplicedIds(spliced.segments).id_of(spliced.values) == object_id("blob", b"cpu: 100% of {7} %d\n")
+    assert SplicedIds(spliced.segments).id_of(spliced.values) == git_object_id("blob", b"cpu: 100% of {7} %d\n")
 
 
 ID = bytes(range(20))
@@ -121,7 +121,7 @@ NAMES = st.binary(min_size=1, max_size=8).filter(
 
 @given(st.dictionaries(NAMES, st.sampled_from([BLOB_MODE, TREE_MODE, 0o100755, 0o120000]), max_size=12))
 def test_a_tree_reads_back_as_it_was_written(modes: dict[bytes, int]) -> None:
-    entries = [TreeEntry(name, mode, object_id("blob", name)) for name, mode in modes.items()]
+    entries = [TreeEntry(name, mode, git_object_id("blob", name)) for name, mode in modes.items()]
     assert sorted(parse_tree(encode_tree(entries))) == sorted(entries)
 
 
@@ -134,4 +134,4 @@ def test_git_makes_the_same_trees(tmp_path: Path) -> None:
     listing = b"".join(b"%s %s\t%s\0" % (kinds[mode], absent.hex().encode(), name) for name, mode, _ in entries)
     command = ["git", "-C", str(tmp_path), "mktree", "-z", "--missing"]
     made = subprocess.run(command, input=listing, capture_output=True, check=True, timeout=SECONDS)
-    assert made.stdout.decode().strip() == object_id("tree", encode_tree(entries)).hex()
+    assert made.stdout.decode().strip() == git_object_id("tree", encode_tree(entries)).hex()

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reconciler.reference.topics import topic
 from render.binding import Binding, GracefulEvictionTask
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster import Taint
 from render.cluster_index import ClusterIndex
 from render.scheduling.filtering import FilterResult, filter_clusters, rejections
@@ -133,20 +133,20 @@ def filtered(row: Filtered, binding: Binding) -> tuple[FilterResult, ClusterInde
 @each_row("row", FILTERED, ids=lambda row: row.why)
 def test_a_filter_alone_rejects_a_cluster_for_its_reason(row: Filtered) -> None:
     result, index = filtered(row, row.binding)
-    rejected = [(each.plugin, each.reason, members(each.clusters)) for each in rejections(result, index)]
-    assert (rejected, members(result.feasible)) == ([(row.filter, row.reason, [0])], [1])
+    rejected = [(each.plugin, each.reason, indexes_of_mask(each.clusters)) for each in rejections(result, index)]
+    assert (rejected, indexes_of_mask(result.feasible)) == ([(row.filter, row.reason, [0])], [1])
 
 
 @each_row("row", FILTERED, ids=lambda row: row.why)
 def test_a_current_target_stays_where_the_filter_exempts_it(row: Filtered) -> None:
     result, _ = filtered(row, replace(row.binding, targets=targets(a=2)))
-    assert members(result.feasible) == ([0, 1] if row.stays else [1])
+    assert indexes_of_mask(result.feasible) == ([0, 1] if row.stays else [1])
 
 
 @each_row("row", FILTERED, ids=lambda row: row.why)
 def test_a_last_copy_stays_where_the_filter_judges_what_a_cluster_has_become(row: Filtered) -> None:
     result, _ = filtered(row, replace(row.binding, targets=targets(a=2), staying=frozenset({"a"})))
-    assert members(result.feasible) == ([0, 1] if row.stays or row.keeps_last_copy else [1])
+    assert indexes_of_mask(result.feasible) == ([0, 1] if row.stays or row.keeps_last_copy else [1])
 
 
 def test_every_filter_has_a_row_here() -> None:

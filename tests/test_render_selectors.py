@@ -5,8 +5,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.bits import members
-from render.cluster import Cluster, Taint, first_untolerated, is_tolerated
+from render.bits import indexes_of_mask
+from render.cluster import Cluster, Taint, first_untolerated_taint, is_tolerated
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, Template
 from render.parsing.selectors import cluster_affinity, label_selector, resource_selectors
@@ -138,7 +138,7 @@ def field_holds(requirement: Requirement, cluster: Cluster) -> bool:
 def test_cluster_affinity(case: Matched) -> None:
     affinity, index = cluster_affinity(case.affinity), ClusterIndex((M2, M1))
     assert [each.name for each in (M1, M2) if affinity_matches(affinity, each)] == case.want
-    assert [index.names[position] for position in members(index.matching(affinity))] == case.want
+    assert [index.names[position] for position in indexes_of_mask(index.matching(affinity))] == case.want
 
 
 some_text = st.sampled_from(("", "a", "b", "c"))
@@ -229,8 +229,8 @@ def test_the_first_untolerated_taint_counts_and_preferences_never_do() -> None:
         Taint(key="second", effect="NoSchedule"),
     )
     tolerations = (Toleration(key="known", operator="Exists"),)
-    assert first_untolerated(taints, tolerations) == taints[2]
-    assert first_untolerated(taints, (Toleration(operator="Exists"),)) is None
+    assert first_untolerated_taint(taints, tolerations) == taints[2]
+    assert first_untolerated_taint(taints, (Toleration(operator="Exists"),)) is None
 
 
 def test_clusters_stand_in_byte_order_and_names_of_none_are_passed_over() -> None:

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.bits import members
-from render.cluster import Taint, first_untolerated
+from render.bits import indexes_of_mask
+from render.cluster import Taint, first_untolerated_taint
 from render.placement import Toleration
 from render.taint_index import TaintIndex
 
@@ -26,7 +26,7 @@ effects = st.frozensets(st.sampled_from(EFFECTS))
 def test_clusters_tolerate_what_each_tolerates(
     clusters: list[list[Taint]], own: list[Toleration], asked: frozenset[str]
 ) -> None:
-    found = members(TaintIndex(clusters).tolerated(own, asked))
+    found = indexes_of_mask(TaintIndex(clusters).tolerated(own, asked))
     assert found == [
-        place for place, each in enumerate(clusters) if first_untolerated(each, own, effects=asked) is None
+        place for place, each in enumerate(clusters) if first_untolerated_taint(each, own, effects=asked) is None
     ]

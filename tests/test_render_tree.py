@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.bits import members
-from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree
+from render.bits import indexes_of_mask
+from render.gitobjects import TREE_MODE, TreeEntry, git_object_id, parse_tree
 from render.tree import Base, PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
 
 EVERY = (1 << 12) - 1
 
 
 def blob(text: str) -> bytes:
-    return object_id("blob", text.encode())
+    return git_object_id("blob", text.encode())
 
 
 def folders_alone(files: list[PlacedFile], index: int) -> bytes | None:
@@ -43,7 +43,11 @@ def a_fleet(draw: st.DrawFn) -> list[PlacedFile]:
 @given(a_fleet())
 def test_every_cluster_gets_the_folder_it_would_get_alone(files: list[PlacedFile]) -> None:
     store = TreeStore()
-    held = {index: variant.id for variant in cluster_trees(files, EVERY, store) for index in members(variant.clusters)}
+    held = {
+        index: variant.id
+        for variant in cluster_trees(files, EVERY, store)
+        for index in indexes_of_mask(variant.clusters)
+    }
     assert {index: held.get(index) for index in range(12)} == {
         index: folders_alone(files, index) for index in range(12)
     }
@@ -74,7 +78,7 @@ def by_name(content: bytes) -> dict[str, TreeEntry]:
 def test_every_tree_is_stored_under_its_own_id(files: list[PlacedFile]) -> None:
     store = TreeStore()
     cluster_trees(files, EVERY, store)
-    assert all(object_id("tree", content) == tree_id for tree_id, content in store.trees.items())
+    assert all(git_object_id("tree", content) == tree_id for tree_id, content in store.trees.items())
 
 
 @given(a_fleet(), st.randoms(use_true_random=False))

@@ -23,7 +23,7 @@ from reconciler.repository import (
 from reconciler.repository import Repository as Opened
 from reconciler.repository.settings import Settings
 from render.errors import GitError, SourceMoved
-from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
 
 from .build import Repository
 from .tables import each_row
@@ -34,7 +34,7 @@ RENDERED = "refs/heads/argosy/rendered"
 
 
 def blob(content: str, algorithm: str = "sha1") -> bytes:
-    return object_id("blob", content.encode(), algorithm)
+    return git_object_id("blob", content.encode(), algorithm)
 
 
 def a_source(path: Path, files: Mapping[str, Any] | None = None) -> Repository:
@@ -45,9 +45,9 @@ def a_source(path: Path, files: Mapping[str, Any] | None = None) -> Repository:
 
 def a_commit(opened: Opened, content: str = "hello\n", parents: tuple[str, ...] = (), time: int = 1) -> NewCommit:
     """Store a commit of one file; no ref names it yet."""
-    id_ = object_id("blob", content.encode(), opened.algorithm)
+    id_ = git_object_id("blob", content.encode(), opened.algorithm)
     tree = encode_tree([TreeEntry(b"README.md", BLOB_MODE, id_)])
-    tree_id = object_id("tree", tree, opened.algorithm)
+    tree_id = git_object_id("tree", tree, opened.algorithm)
     commit = opened.commit_tree(tree_id, parents, "Render", {"Argosy-Version": "1"}, time=time)
     opened.store(blobs={id_: content.encode()}, trees={tree_id: tree}, commits=[commit])
     return commit
@@ -390,7 +390,7 @@ def test_many_and_large_blobs_come_through(tmp_path: Path) -> None:
     source = a_source(tmp_path / "repo")
     opened = open_repository(source.path)
     contents = [b"%d" % number for number in range(4000)] + [bytes(range(256)) * 5000, b"", b"\n"]
-    blobs = {object_id("blob", content): content for content in contents}
+    blobs = {git_object_id("blob", content): content for content in contents}
     opened.store(blobs=blobs)
     assert opened.read_blobs(blobs) == blobs
 

@@ -15,7 +15,7 @@ from reconciler.repository import Fetching, RefUpdate, open_repository
 from reconciler.repository import Repository as Opened
 from reconciler.repository.command import OPTIONS, GitCommand, clean_environment
 from render.errors import GitError
-from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
 
 from .build import Repository
 from .tables import each_row
@@ -41,7 +41,7 @@ def everything(opened: Opened) -> None:
     opened.remote_tips("origin")
     opened.fetch("origin", Fetching(refspecs=["+refs/heads/*:refs/remotes/origin/*"], prune=True))
     tree = encode_tree([TreeEntry(b"a", BLOB_MODE, files[0].id)])
-    tree_id = object_id("tree", tree)
+    tree_id = git_object_id("tree", tree)
     commit = opened.commit_tree(tree_id, (), "Render", {}, time=1)
     opened.store(trees={tree_id: tree}, commits=[commit])
     opened.update_ref(RENDERED, commit.id, None)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.repository.pack import write_pack
-from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, encode_tree, git_object_id
 
 from .blobs import blob_id
 from .build import Repository
@@ -43,15 +43,15 @@ def an_object_set(clusters: Mapping[str, Mapping[str, Blob]], algorithm: str = "
             blobs[id_] = blob
             entries.append(TreeEntry(name.encode(), BLOB_MODE, id_))
         data = encode_tree(entries)
-        id_ = object_id("tree", data, algorithm)
+        id_ = git_object_id("tree", data, algorithm)
         trees[id_] = data
         top.append(TreeEntry(cluster.encode(), TREE_MODE, id_))
     data = encode_tree(top)
-    root = object_id("tree", data, algorithm)
+    root = git_object_id("tree", data, algorithm)
     trees[root] = data
     who = "A <a@example.com> 1 +0000"
     commit = f"tree {root.hex()}\nauthor {who}\ncommitter {who}\n\nm\n".encode()
-    head = object_id("commit", commit, algorithm)
+    head = git_object_id("commit", commit, algorithm)
     return Objects(blobs, trees, {head: commit}, head.hex())
 
 

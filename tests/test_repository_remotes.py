@@ -17,7 +17,7 @@ from reconciler.repository import Repository as Opened
 from reconciler.repository.command import GitCommand
 from reconciler.repository.porcelain import run_with_progress
 from render.errors import ConfigError, GitError, SourceMoved
-from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 from .waiting import SECONDS, raced, running
@@ -41,9 +41,9 @@ def a_mirror(tmp_path: Path, *, refresh: bool = True) -> Opened:
 
 
 def a_commit(opened: Opened, content: str, parents: tuple[str, ...] = ()) -> NewCommit:
-    id_ = object_id("blob", content.encode(), opened.algorithm)
+    id_ = git_object_id("blob", content.encode(), opened.algorithm)
     tree = encode_tree([TreeEntry(b"README.md", BLOB_MODE, id_)])
-    tree_id = object_id("tree", tree, opened.algorithm)
+    tree_id = git_object_id("tree", tree, opened.algorithm)
     commit = opened.commit_tree(tree_id, parents, "Render", {}, time=1)
     opened.store(blobs={id_: content.encode()}, trees={tree_id: tree}, commits=[commit])
     return commit

@@ -10,7 +10,7 @@ from reconciler.repository import File, open_repository
 from reconciler.repository.safe_folder import SafeFolder
 from reconciler.repository.worktree import UNREAD
 from render.errors import GitError
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 
 from .build import Repository
 
@@ -18,7 +18,7 @@ PLAIN, RUN, LINK = 0o100644, 0o100755, 0o120000
 
 
 def blob(content: bytes) -> bytes:
-    return object_id("blob", content)
+    return git_object_id("blob", content)
 
 
 def a_source(path: Path) -> Repository:

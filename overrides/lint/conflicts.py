@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from overrides.errors import LintFinding
 from overrides.matching import priority_of
 from overrides.record import AppliedRule
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
 from render.words import listed
@@ -49,7 +49,7 @@ def conflict_findings(trials: Trials, clusters: ClusterIndex) -> Iterator[LintFi
 
 def _lint_finding(conflict: Conflict, clusters: ClusterIndex) -> LintFinding:
     objects = listed(sorted(map(str, conflict.objects)))
-    names = listed([clusters.names[index] for index in members(conflict.clusters)])
+    names = listed([clusters.names[index] for index in indexes_of_mask(conflict.clusters)])
     lost = conflict.lost
     return LintFinding(
         origin=lost.applied.origin,

@@ -16,7 +16,7 @@ from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.inventory import Inventory
 from reconciler.ledger.table import STRANGE, kind_at
 from reconciler.repository import Fetching, File, Repository
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TREE_MODE
 from render.settings.fleet import Fleet
@@ -81,7 +81,7 @@ def files_from_agents(
     ignored: list[str] = []
     tips: dict[str, str] = {}
     faulty: set[str] = set()
-    pulling = {cluster.name for cluster in members if is_pulling(cluster)}
+    pulling = {cluster.name for cluster in members if is_applied_by_own_agent(cluster)}
     before = list(known)
     for branch, tip in sorted(agent_tips(publication, prefix).items() if pulling else ()):
         name = branch.removeprefix(prefix)

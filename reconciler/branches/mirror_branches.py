@@ -11,7 +11,7 @@ from typing import NamedTuple
 from reconciler.repository import CommitInfo, Fetching, RefUpdate, Repository
 from reconciler.repository.trailers import RENDERED
 from render.errors import GitError
-from render.gitobjects import TreeEntry, encode_tree, object_id
+from render.gitobjects import TreeEntry, encode_tree, git_object_id
 
 from .agent_settings import FILE
 from .publication import Publication
@@ -87,7 +87,7 @@ def is_own(repository: Repository, cluster: str, info: CommitInfo) -> bool:
     folder = _entry(repository, _entry(repository, root, "clusters"), cluster)
     entries = repository.read_trees([info.tree])[info.tree]
     without_settings = encode_tree(tuple(entry for entry in entries if entry.text != FILE))
-    return object_id("tree", without_settings) == (folder or object_id("tree", b""))
+    return git_object_id("tree", without_settings) == (folder or git_object_id("tree", b""))
 
 
 def _entry(repository: Repository, tree: bytes | None, name: str) -> bytes | None:

@@ -16,9 +16,9 @@ from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.repository import NewCommit, Repository
 from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED
-from render.cluster import is_pulling
+from render.cluster import is_applied_by_own_agent
 from render.errors import GitError
-from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
 
 from .agent_settings import FILE, SettingsFiles
 from .delivery_rules import rendered_rules
@@ -27,7 +27,7 @@ from .publication import Publication
 from .reading import Source
 
 _EVERY = "*"
-_NOTHING = object_id("tree", b"")
+_NOTHING = git_object_id("tree", b"")
 
 
 class RenderedFolders(Struct, frozen=True):
@@ -46,7 +46,7 @@ class RenderedFolders(Struct, frozen=True):
         desired, folders = self.source.desired, self.by_cluster
         known, chosen = {*folders, *(cluster.name for cluster in desired.clusters)}, desired.fleet.mirrors
         names = known if _EVERY in chosen else known.intersection(chosen)
-        pulling = (cluster.name for cluster in filter(is_pulling, desired.clusters))
+        pulling = (cluster.name for cluster in filter(is_applied_by_own_agent, desired.clusters))
         return {name: folders.get(name, _NOTHING) for name in sorted(names.union(pulling))}
 
     @property
@@ -87,7 +87,7 @@ def update_mirrors(rendered: RenderedFolders, publication: Publication) -> Mirro
     known.
     """
     desired, repository, commit = rendered.source.desired, publication.repository, rendered.commit
-    pulling = tuple(filter(is_pulling, desired.clusters))
+    pulling = tuple(filter(is_applied_by_own_agent, desired.clusters))
     if not (desired.fleet.mirrors or pulling) or commit is None:
         return Mirrored()
     folders = rendered.mirrored
@@ -159,7 +159,7 @@ def _move_mirrors(repository: Repository, publication: Publication, moves: Mappi
 
 def _with_settings(repository: Repository, source: Source, folders: Mapping[str, bytes], rendered: str) -> _MirrorTrees:
     """Return the trees of mirrors: those of clusters that pull with the settings of their agents."""
-    pulling = tuple(filter(is_pulling, source.desired.clusters))
+    pulling = tuple(filter(is_applied_by_own_agent, source.desired.clusters))
     if not pulling:
         return _MirrorTrees(folders, {}, {})
     wanted = dict(folders)
@@ -171,10 +171,10 @@ def _with_settings(repository: Repository, source: Source, folders: Mapping[str,
         folder = folders[cluster.name]
         folder_with_files = None if folder == _NOTHING else folder
         content = files.file(cluster.name, rules.of(cluster.name, folder_with_files))
-        blob_id = object_id("blob", content)
+        blob_id = git_object_id("blob", content)
         entries = repository.read_trees([folder])[folder] if folder_with_files else ()
         tree = encode_tree((TreeEntry(FILE.encode(), BLOB_MODE, blob_id), *entries))
-        wanted[cluster.name] = object_id("tree", tree)
+        wanted[cluster.name] = git_object_id("tree", tree)
         blobs[blob_id], trees[wanted[cluster.name]] = content, tree
     return _MirrorTrees(wanted, blobs, trees, frozenset(cluster.name for cluster in pulling))
 

@@ -33,8 +33,8 @@ from reconciler.source.reading import Caches, SourceReading
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
-from render.fleet_settings import with_limits_of
-from render.gitobjects import TREE_MODE, TreeEntry, object_id
+from render.fleet_settings import fleet_with_stricter_limits_of
+from render.gitobjects import TREE_MODE, TreeEntry, git_object_id
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
@@ -164,7 +164,7 @@ def read_loaded(
         if judged_by is None:
             return load_source(snapshot.files, reading._replace(facts=facts), folder=folder)
         home = load_fleet(snapshot.files, folder=folder, read=read)
-        home = replace(home, fleet=with_limits_of(home.fleet, judged_by))
+        home = replace(home, fleet=fleet_with_stricter_limits_of(home.fleet, judged_by))
         return load_source(snapshot.files, reading._replace(facts=facts), folder=home)
 
 
@@ -220,7 +220,7 @@ class _KeptBindings(NamedTuple):
         }
 
     def put_many(self, values: Mapping[bytes, PlainBinding]) -> None:
-        id_by_list = {targets: object_id("blob", targets) for _, targets, _ in values.values()}
+        id_by_list = {targets: git_object_id("blob", targets) for _, targets, _ in values.values()}
         with self.cache:
             self.cache.put_many({list_id: targets for targets, list_id in id_by_list.items()})
             self.cache.put_many(
@@ -286,7 +286,7 @@ def _read_facts(repository: Repository, files: Mapping[str, bytes]) -> dict[str,
         known = cache.get_many(path_by_id)
         contents = repository.read_blobs(path_by_id.keys() - known.keys())
         fresh = {id_: ClusterFacts.read(path_by_id[id_], content) for id_, content in contents.items()}
-        rendered = {id_: object_id("blob", without_version(content)) for id_, content in contents.items()}
+        rendered = {id_: git_object_id("blob", without_version(content)) for id_, content in contents.items()}
         cache.put_many({id_: (each.name, each.status, each.observed_at, rendered[id_]) for id_, each in fresh.items()})
     for id_, (name, status, observed_at, rendered_id) in known.items():
         fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)

@@ -19,7 +19,7 @@ from reconciler.repository.trailers import VERSION, engine_version
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError, SourceMoved
-from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, TreeEntry, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, TreeEntry, encode_tree, git_object_id
 from render.tree import TreeStore
 
 from .publication import Publication
@@ -152,7 +152,7 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         before = self.repository.commit_info(tip).tree if tip else None
         changes: dict[tuple[str, ...], bytes | None] = {}
         for path, content in changed.items():
-            blob_id = None if content is None else object_id("blob", content)
+            blob_id = None if content is None else git_object_id("blob", content)
             changes[tuple(path.split("/"))] = blob_id
             if content is not None and blob_id is not None:
                 blobs[blob_id] = content

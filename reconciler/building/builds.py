@@ -17,7 +17,7 @@ from reconciler.source.ciphertext import MARK
 from reconciler.source.manifests import ParseCache, ReadBlobs
 from render.boundary import result_or_substitute
 from render.documents import read_documents
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 from render.model import is_opaque
 
 from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
@@ -61,7 +61,7 @@ class BuildOutcome(Struct, frozen=True, kw_only=True):
         """The output as a file of the source."""
         return BuiltFile(
             path=self.closure.shown(self.closure.kustomizations[0]),
-            id=object_id("blob", self.output),
+            id=git_object_id("blob", self.output),
             size=len(self.output),
             inputs=self.closure.inputs,
             origins=self.origins,

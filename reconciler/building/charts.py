@@ -21,7 +21,7 @@ from reconciler.locked.model import UnavailableSource
 from reconciler.source.built_files import BuiltFile, Origin
 from reconciler.source.manifests import ParseCache
 from render.documents import Document, document_texts, read_documents
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 from render.model import is_opaque
 
 from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
@@ -85,7 +85,7 @@ class Rendering(Struct, frozen=True, kw_only=True):
         """The output as a file of the source, beside the HelmChart in the file that it stands in."""
         return BuiltFile(
             path=self.request.place.file.path,
-            id=object_id("blob", self.output),
+            id=git_object_id("blob", self.output),
             size=len(self.output),
             namespace=self.request.namespace,
             first=(self.request.place.number + 1) * _FIRST

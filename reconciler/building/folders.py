@@ -19,7 +19,7 @@ from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCach
 from reconciler.source.uncommitted import UncommittedFile
 from render.documents import document_texts, emit, read_documents
 from render.errors import Problem
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 
 from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
@@ -97,7 +97,7 @@ class FolderBuilds(Struct, kw_only=True):
         edited = _with_additions(document, request.additions)
         content = emit(edited)
         path = found[0][0].path if found else f"{base}{KUSTOMIZATIONS[0]}"
-        file = UncommittedFile(path, FILE_MODE, object_id("blob", content), len(content))
+        file = UncommittedFile(path, FILE_MODE, git_object_id("blob", content), len(content))
         before = StandIn(tuple((each.path, each.id) for each, _ in found), path)
         stand_in = known.stand_ins.get(path) or before
         own = known.copy()

@@ -15,7 +15,7 @@ from reconciler.source.external import named_place
 from reconciler.source.files import FILE_MODE, SUFFIXES, SourceFile
 from reconciler.source.uncommitted import UncommittedFile
 from render.documents import emit, read_documents
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 
 from .kustomization import ELSEWHERE, Reference, Role
 from .source_trees import LockedContent, LockedTrees, address_of
@@ -160,7 +160,7 @@ def _edit(known: Kustomizations, file: SourceFile, found: Iterable[_Found]) -> N
     document = _with_places(documents[0].value, places)
     content = emit(document)
     before = known.stand_ins.get(file.path) or StandIn(((file.path, file.id),), file.path)
-    other = UncommittedFile(file.path, FILE_MODE, object_id("blob", content), len(content))
+    other = UncommittedFile(file.path, FILE_MODE, git_object_id("blob", content), len(content))
     known.edit(other, document, content, before)
 
 

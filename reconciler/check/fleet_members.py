@@ -15,7 +15,7 @@ from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.scopes.kind_scopes import kinds_to_scale
 from reconciler.status.blind_spots import wrong_clocks
-from render.cluster import is_pulling
+from render.cluster import is_applied_by_own_agent
 
 from .agents import agent_checks
 from .members import MOST_SECONDS, MemberAsking, MemberQuestion, member_checks
@@ -56,7 +56,7 @@ def checks_of_members(
 
 def _checks_of_agents(desired: Desired, access: AccessOptions, status: StatusBranch) -> tuple[Check, ...]:
     """Check the members that pull, by what their agents reported."""
-    by_name = {cluster.name: cluster for cluster in desired.clusters if is_pulling(cluster)}
+    by_name = {cluster.name: cluster for cluster in desired.clusters if is_applied_by_own_agent(cluster)}
     if not by_name:
         return ()
     names = [cluster.name for cluster in members_chosen_by_options(by_name, access)]

@@ -16,7 +16,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.facts import with_facts
 from reconciler.source.scopes.kind_scopes import Scopes
 from render.binding import Binding
-from render.cluster import is_pulling
+from render.cluster import is_applied_by_own_agent
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.failover.application import toleration_seconds
@@ -190,7 +190,7 @@ def _of_unknown_capacity(desired: Desired, facts: Facts, matches: Mapping[Object
     awaited = {
         each.name
         for each in clusters
-        if not is_pulling(each) and (reached is None or each.name in reached) and each.name not in facts
+        if not is_applied_by_own_agent(each) and (reached is None or each.name in reached) and each.name not in facts
     }
     claims = {ref: match.policy for ref, match in matches.items() if match.policy is not None}
     for policy, names in policies_of_unknown_room(desired, clusters, claims):

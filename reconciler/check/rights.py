@@ -16,7 +16,7 @@ from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.repository import Repository
-from render.cluster import is_pulling
+from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError
 from render.model import Manifest, ObjectRef
 from render.settings.fleet import Fleet
@@ -63,7 +63,9 @@ def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -
     """Return the manifests that let a ServiceAccount run passes over a member, for its tree at a rendered commit."""
     context, _desired, commit = applied_commit(repository, options.revision)
     refuse_unknown_clusters([options.cluster], [cluster.name for cluster in context.members])
-    if options.is_for_agent and not any(each.name == options.cluster and is_pulling(each) for each in context.members):
+    if options.is_for_agent and not any(
+        each.name == options.cluster and is_applied_by_own_agent(each) for each in context.members
+    ):
         raise ConfigError(
             f"{options.cluster!r} does not pull, so that an agent would find no mirror",
             hint="write syncMode: Pull in its Cluster, commit that, and let a pass publish the mirror",

@@ -14,7 +14,7 @@ from reconciler.pipeline.assembly import TreeContext, suspended_mask
 from reconciler.pipeline.pending import LAZY, PENDING_REASONS, SUSPENDED
 from reconciler.rendering.outcome import Outcome
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.gitobjects import Blob
 from render.layout import object_path
 from render.model import ObjectRef
@@ -95,7 +95,7 @@ def _suspended_changes(binding: Binding, outcome: Outcome) -> Iterator[PendingCh
             wanted=tuple(sorted(wanted)),
         )
     missing = {name for each in found for name in each.clusters}
-    current = tuple(sorted({built.index.names[index] for index in members(mask)} - missing))
+    current = tuple(sorted({built.index.names[index] for index in indexes_of_mask(mask)} - missing))
     if current:
         yield PendingChange(ref=binding.ref, reason=SUSPENDED, clusters=current)
 
@@ -118,7 +118,7 @@ def _files_kept_from_suspended(
 
 def _add(files: dict[FileChange, list[str]], change: FileChange, clusters: Mask, context: TreeContext) -> None:
     if clusters:
-        files.setdefault(change, []).extend(context.index.names[index] for index in members(clusters))
+        files.setdefault(change, []).extend(context.index.names[index] for index in indexes_of_mask(clusters))
 
 
 def _blobs(files: Iterable[FileChange], works: Works, outcome: Outcome) -> Mapping[bytes, Blob]:

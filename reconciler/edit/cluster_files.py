@@ -26,7 +26,7 @@ from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edit_file, without_document
 from render.documents.editing.nodes import UneditableError
 from render.errors import ConfigError, GitError, InputError, Problem
-from render.gitobjects import BLOB_MODE, object_id
+from render.gitobjects import BLOB_MODE, git_object_id
 from render.model import Manifest
 from render.quantity import parse_quantity
 from render.settings.fleet import Fleet
@@ -209,7 +209,7 @@ def _loaded_with_contents(repository: Repository, files: tuple[File, ...], conte
     new: dict[bytes, bytes] = {}
     for path, content in contents.items():
         if content is not None:
-            id_ = object_id("blob", content, repository.algorithm)
+            id_ = git_object_id("blob", content, repository.algorithm)
             new[id_] = content
             file_by_path[path] = File(path, BLOB_MODE, id_, len(content))
 

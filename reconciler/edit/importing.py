@@ -14,9 +14,9 @@ from reconciler.ledger.facts import Facts
 from reconciler.members.exchange import Failure
 from render.documents import DocumentErrors, parse_documents
 from render.errors import ConfigError
-from render.federations import FEDERATIONS, RULE_BY_CODE, found_in, named
+from render.federations import FEDERATIONS, RULE_BY_CODE, federation_named, federations_found_in
 from render.federations.federation import Federation
-from render.federations.policies import files_of
+from render.federations.policies import files_of_conversion
 from render.federations.units import Conversion, Grade, Placed
 from render.model import is_opaque
 from render.words import counted
@@ -75,14 +75,14 @@ def import_of_folder(folder: Path, system: str | None = None) -> Import:
     and says where nothing of another federation is found.
     """
     documents = list(_objects_below_folder(folder))
-    federation = _federation_of_documents(folder, documents) if system is None else named(system)
+    federation = _federation_of_documents(folder, documents) if system is None else federation_named(system)
     conversion = federation.convert(documents, labels_of_clusters_among(documents)).without_secrets()
     _refuse_ciphertext(documents, conversion)
     if not (conversion.units or conversion.members or conversion.kept or conversion.left):
         raise ConfigError(f"{folder} holds no document of {federation.title}", hint=_HINT)
     return Import(
         system=federation.title,
-        files=files_of(conversion),
+        files=files_of_conversion(conversion),
         lines=report_lines_of_conversion(conversion),
         others=conversion.others,
     )
@@ -99,7 +99,7 @@ def _refuse_ciphertext(documents: Iterable[Placed], conversion: Conversion) -> N
 
 
 def _federation_of_documents(folder: Path, documents: list[Placed]) -> Federation:
-    found = found_in(each.manifest for each in documents)
+    found = federations_found_in(each.manifest for each in documents)
     if not found:
         raise ConfigError(f"{folder} holds no document of another federation", hint=_HINT)
     if len(found) > 1:

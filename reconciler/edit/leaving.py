@@ -19,7 +19,7 @@ from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.repository.trailers import ALLOW_REMOVAL
-from render.cluster import DRAIN, is_pulling
+from render.cluster import DRAIN, is_applied_by_own_agent
 from render.errors import ConfigError
 from render.settings.fleet import Fleet
 from render.words import counted
@@ -56,7 +56,7 @@ def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool
 
 def pulling_members(source: MemberSource) -> frozenset[str]:
     """Return the members of a source to which an agent applies."""
-    return frozenset(cluster.name for cluster in source.loaded.desired.clusters if is_pulling(cluster))
+    return frozenset(cluster.name for cluster in source.loaded.desired.clusters if is_applied_by_own_agent(cluster))
 
 
 def drain_member(source: MemberSource, name: str, log: Log, *, commit: bool) -> Drain:

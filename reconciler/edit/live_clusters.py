@@ -20,14 +20,19 @@ from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read
 from reconciler.repository.trailers import engine_version
 from render.documents import emit
 from render.errors import ClusterError, ConfigError
-from render.federations.plain_clusters.front_end import LiveCluster, ReadCluster, converted_clusters, read_cluster
+from render.federations.plain_clusters.front_end import (
+    LiveCluster,
+    ReadCluster,
+    conversion_of_clusters,
+    objects_as_person_writes_them,
+)
 from render.federations.plain_clusters.system_objects import (
     KINDS_LEFT_OUT,
     METADATA_ALONE,
     OWN_NAMESPACE,
-    is_of_the_system,
+    is_system_namespace,
 )
-from render.federations.policies import files_of
+from render.federations.policies import files_of_conversion
 from render.model import ARGOSY_API_VERSION
 from render.settings.clusters import ClusterAccess
 
@@ -48,14 +53,14 @@ class LiveReading(Struct, frozen=True, kw_only=True):
     @property
     def is_of_system(self) -> bool:
         """Return whether objects of the system are asked for."""
-        return self.with_system or any(map(is_of_the_system, self.namespaces))
+        return self.with_system or any(map(is_system_namespace, self.namespaces))
 
     def options(self) -> ReadingOptions:
         """Return the options to read clusters with."""
         return ReadingOptions(
             reach=self.reach,
             namespaces=self.namespaces,
-            is_skipped=_is_argosy_namespace if self.with_system else is_of_the_system,
+            is_skipped=_is_argosy_namespace if self.with_system else is_system_namespace,
             skipped_kinds=KINDS_LEFT_OUT,
             metadata_kinds=METADATA_ALONE,
         )
@@ -103,12 +108,12 @@ def import_of_clusters(reading: LiveReading) -> Import:
     if not clusters:
         raise ClusterError("no cluster could be read", hint=_joined_failure_reasons(failures))
     skipped = frozenset[str]().union(*(each.skipped for each in read.values() if isinstance(each, WholeCluster)))
-    conversion = converted_clusters(clusters, skipped).without_secrets()
+    conversion = conversion_of_clusters(clusters, skipped).without_secrets()
     contexts = {each.name: reading.contexts[each.name] for each in clusters}
     fleet = {FLEET_FILE: _fleet_file_content(contexts, is_whole=reading.is_of_system)}
     return Import(
         system=SYSTEM,
-        files={**fleet, **files_of(conversion)},
+        files={**fleet, **files_of_conversion(conversion)},
         lines=report_lines_of_conversion(conversion),
         failures=failures,
     )
@@ -120,7 +125,7 @@ def _read_as_written_by_hand(cluster: WholeCluster | Failure, reading: LiveReadi
         return cluster
     unlisted = {kind: each.message for kind, each in cluster.unlisted.items()}
     live = LiveCluster(name=cluster.name, objects=cluster.objects, scaled=cluster.scaled, unlisted=unlisted)
-    return result_or_failure(lambda: read_cluster(live, with_system=reading.is_of_system))
+    return result_or_failure(lambda: objects_as_person_writes_them(live, with_system=reading.is_of_system))
 
 
 def _joined_failure_reasons(failures: Mapping[str, Failure]) -> str:

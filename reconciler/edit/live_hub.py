@@ -17,16 +17,16 @@ from reconciler.members.exchange import Failure
 from reconciler.members.visits import MemberReach
 from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
 from render.errors import ClusterError, ConfigError
-from render.federations import found_in, named
+from render.federations import federation_named, federations_found_in
 from render.federations.federation import Federation
 from render.federations.karmada import KARMADA
-from render.federations.karmada.front_end import propagation_of
+from render.federations.karmada.front_end import test_of_propagation
 from render.federations.manifests import SKIP_NAMESPACE
 from render.federations.plain_clusters.system_objects import KINDS_LEFT_OUT, METADATA_ALONE
-from render.federations.plain_clusters.written_form import without_filled_in
-from render.federations.policies import files_of
-from render.federations.units import Conversion, Left, Placed, exact, refused_remark
-from render.interpretation.removal import take_out
+from render.federations.plain_clusters.written_form import object_without_filled_in_fields
+from render.federations.policies import files_of_conversion
+from render.federations.units import Conversion, Left, Placed, exact_remark, refused_remark
+from render.interpretation.removal import remove_field_if
 from render.model import Manifest, ObjectRef, as_mapping
 from render.words import counted
 
@@ -38,7 +38,7 @@ _NOT_READ: Mapping[str, str] = {
 }
 _OBSERVED = ("apiEnablements", "kubernetesVersion", "resourceSummary")
 _VIRTUAL_GROUPS = ("search.karmada.io", "metrics.k8s.io", "custom.metrics.k8s.io")
-_NOT_PROPAGATED = exact("not-propagated", "no policy propagates it")
+_NOT_PROPAGATED = exact_remark("not-propagated", "no policy propagates it")
 
 
 class HubReading(Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ def import_of_control_plane(reading: HubReading) -> Import:
     conversion = replace(conversion, left=(*conversion.left, *left, *_unlisted_kinds_as_left(read)), others=0)
     return Import(
         system=federation.title,
-        files=files_of(_without_hub_fields(conversion)),
+        files=files_of_conversion(_without_hub_fields(conversion)),
         lines=report_lines_of_conversion(conversion),
         facts=dict(_facts_of_karmada_clusters(documents)),
     )
@@ -100,8 +100,8 @@ def _facts_of_karmada_clusters(documents: Iterable[Placed]) -> Iterator[tuple[st
 
 def _federation_with_counts(reading: HubReading, read: WholeCluster) -> Federation:
     if reading.system is not None:
-        return named(reading.system)
-    found = found_in(read.objects)
+        return federation_named(reading.system)
+    found = federations_found_in(read.objects)
     if len(found) == 1:
         return found[0]
     names = " and ".join(each.title for each in found)
@@ -112,7 +112,7 @@ def _federation_with_counts(reading: HubReading, read: WholeCluster) -> Federati
 
 def _propagated_and_other_objects(documents: Sequence[Placed]) -> tuple[list[Placed], list[Left]]:
     """Return Karmada's own documents and those that it propagates, and how many of each kind it does not."""
-    is_propagated = propagation_of([each.manifest for each in documents])
+    is_propagated = test_of_propagation([each.manifest for each in documents])
     kept: list[Placed] = []
     left: Counter[tuple[str, str]] = Counter()
     for each in documents:
@@ -136,7 +136,9 @@ def _without_hub_fields(conversion: Conversion) -> Conversion:
     return replace(
         conversion,
         kept=tuple(
-            each if KARMADA.is_its(each.manifest) else replace(each, manifest=without_filled_in(each.manifest))
+            each
+            if KARMADA.is_its(each.manifest)
+            else replace(each, manifest=object_without_filled_in_fields(each.manifest))
             for each in conversion.kept
         ),
         units=tuple(replace(unit, manifest=_template_without_hub_fields(unit.manifest)) for unit in conversion.units),
@@ -145,9 +147,9 @@ def _without_hub_fields(conversion: Conversion) -> Conversion:
 
 def _template_without_hub_fields(manifest: Manifest) -> Manifest:
     """Return a template without what was filled in, and without a label that only Karmada would ask about."""
-    kept = without_filled_in(manifest)
+    kept = object_without_filled_in_fields(manifest)
     if _is_namespace(manifest):
-        take_out(kept, ("metadata", "labels", SKIP_NAMESPACE))
+        remove_field_if(kept, ("metadata", "labels", SKIP_NAMESPACE))
     return kept
 
 
@@ -160,4 +162,4 @@ def _unlisted_kinds_as_left(read: WholeCluster) -> Iterator[Left]:
 
 def _left_of_kinds(kinds: Iterable[str], origin: str) -> Iterator[Left]:
     for kind in sorted(kinds):
-        yield Left(origin=origin, subject=kind, remark=exact("kind-left-out", _NOT_READ[kind]))
+        yield Left(origin=origin, subject=kind, remark=exact_remark("kind-left-out", _NOT_READ[kind]))

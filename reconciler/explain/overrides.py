@@ -16,7 +16,7 @@ from overrides.record import AppliedRule
 from reconciler.pipeline.stages import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.documents import Hole
 from render.model import Manifest, Template
 from render.revisions import REPLICAS, Target, VariantRun
@@ -106,4 +106,4 @@ def _manifest_with_replicas_of_target(value: Any, target: Target) -> Any:
 
 def sorted_cluster_names(clusters: Mask, built: Built) -> tuple[str, ...]:
     """Return the names of clusters, sorted."""
-    return tuple(built.index.names[index] for index in members(clusters))
+    return tuple(built.index.names[index] for index in indexes_of_mask(clusters))

@@ -29,7 +29,7 @@ from reconciler.source.provenance import maker_of
 from reconciler.source.reading import BuiltSource
 from render.documents import emit
 from render.errors import Problem
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 from render.model import ObjectRef
 from render.values import DiscreetStruct
 from render.words import listed
@@ -156,7 +156,7 @@ class Rounds(Struct):
         inputs |= {*done.inputs}
         file = BuiltFile(
             path=_path(place),
-            id=object_id("blob", done.output),
+            id=git_object_id("blob", done.output),
             size=len(done.output),
             inputs=tuple(sorted(inputs)),
             origins=done.origins,
@@ -185,7 +185,7 @@ class Rounds(Struct):
         origin = Origin(_path(place), Lines(self.readers.repository.read).line_of(place))
         file = BuiltFile(
             path=_path(place),
-            id=object_id("blob", output),
+            id=git_object_id("blob", output),
             size=len(output),
             inputs=tuple(sorted({*inputs, *inputs_of(place.file)})),
             origins=(origin,) * len(made),

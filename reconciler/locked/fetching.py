@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconciler.repository import Repository
 from reconciler.repository.command import GitCommand
-from render.boundary import REPORT_IT, result_or_substitute, unexpected_words
+from render.boundary import REPORT_IT, result_or_substitute, words_of_unexpected_error
 from render.errors import GitError
 from render.values import DiscreetStruct
 
@@ -136,7 +136,9 @@ def _refusal(fetcher: Fetcher, locked: LockedSource) -> UnavailableSource | None
 
 def _refusal_by_unexpected_error(locked: LockedSource, error: Exception) -> UnavailableSource:
     """Return the refusal of a Source that led to an error nobody thought of, which ends nothing else."""
-    return UnavailableSource(f"Source {locked.name!r} cannot be had: {unexpected_words(error)}", hint=REPORT_IT)
+    return UnavailableSource(
+        f"Source {locked.name!r} cannot be had: {words_of_unexpected_error(error)}", hint=REPORT_IT
+    )
 
 
 def _resolved_file(source: ExternalSource, downloads: Downloads) -> Mapping[str, str]:

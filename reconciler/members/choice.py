@@ -10,7 +10,7 @@ import click
 
 from reconciler.console.log import Log
 from reconciler.names.subjects import refuse_unknown_clusters
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.selectors import LabelSelector, Requirement, matches
 from render.settings.fleet import Fleet
 from render.words import listed
@@ -28,18 +28,22 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     warn_of_unreachable_pull_members(by_name.values(), options, log)
     # Where nothing is said of any member, each is reached by the context named like it.
     reached = names_of_reached_members(fleet, options) or frozenset(by_name)
-    wanted = tuple(cluster for cluster in members_chosen_by_options(by_name, options) if not is_pulling(cluster))
+    wanted = tuple(
+        cluster for cluster in members_chosen_by_options(by_name, options) if not is_applied_by_own_agent(cluster)
+    )
     unreached = [cluster.name for cluster in wanted if cluster.name not in reached]
     if unreached:
         log.info(f"left alone, for argosy.yaml does not say how to reach them: {listed(unreached)}")
-    elif not wanted and not any(map(is_pulling, by_name.values())):
+    elif not wanted and not any(map(is_applied_by_own_agent, by_name.values())):
         log.info("no cluster is chosen")
     return tuple(cluster for cluster in wanted if cluster.name in reached)
 
 
 def warn_of_unreachable_pull_members(members: Iterable[Cluster], options: AccessOptions, log: Log) -> None:
     """Say which of the members that are asked for by name pull, so that no command reaches them."""
-    pulling = sorted(cluster.name for cluster in members if is_pulling(cluster) and cluster.name in options.clusters)
+    pulling = sorted(
+        cluster.name for cluster in members if is_applied_by_own_agent(cluster) and cluster.name in options.clusters
+    )
     if pulling:
         log.info(f"left to their agents, for they pull: {listed(pulling)}")
 

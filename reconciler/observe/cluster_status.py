@@ -27,8 +27,8 @@ from render.failover.health import (
     REPORTING,
     HealthThresholds,
     Probed,
-    probe_result,
-    ready_by_probe,
+    condition_of_single_probe,
+    ready_condition_after_probe,
 )
 from render.model import Manifest
 from render.timing import FIRST, parse_instant
@@ -103,7 +103,7 @@ def cluster_state_after(
         "apiEnablements": _api_enablements(observed, old.get("apiEnablements") or ()),
         **_capacity_fields_of_status(cluster, observed),
     }
-    ready = probe_result(is_online=True, is_healthy=True)
+    ready = condition_of_single_probe(is_online=True, is_healthy=True)
     conditions = [_condition_as_plain_data(ready), _complete_apis_condition(observed.discovery)]
     if condition_of_type(old.get("conditions"), OBSERVED):
         conditions.append(condition(OBSERVED, "True", "Answers"))
@@ -128,8 +128,8 @@ def _state_of_failing(known: ClusterState, failure: Failure, now: str) -> Cluste
         known = replace(known, status={**known.status, "conditions": old})
     current = next((each for each in map(_parse_ready_condition, old) if each), None)
     probed = Probed("False", parse_instant(known.failing_since)) if known.failing_since else Probed("True")
-    found = probe_result(is_online=bool(failure.status), is_healthy=False)
-    ready, _ = ready_by_probe(found, current, probed, parse_instant(now) or FIRST, _THRESHOLDS).answer
+    found = condition_of_single_probe(is_online=bool(failure.status), is_healthy=False)
+    ready, _ = ready_condition_after_probe(found, current, probed, parse_instant(now) or FIRST, _THRESHOLDS).answer
     since = known.failing_since or now
     if ready == current:
         return ClusterState(name=known.name, status=known.status, failing_since=since)

@@ -7,11 +7,11 @@ conditions ``Reconciling`` and ``Stalled`` - then the rules of the kind, then it
 from render.interpretation.progress import (
     LiveState,
     Progress,
-    broken_state,
     has_condition,
     live_condition,
+    state_of_broken_object,
+    state_under_way,
     status_of,
-    under_way,
 )
 from render.kinds import BUILT_IN
 from render.model import Manifest, group_of
@@ -29,7 +29,7 @@ def live_state(live: Manifest) -> LiveState:
         return kind.progress(live) or CURRENT
     ready = live_condition(live, "Ready")
     if ready.get("status") in {"False", "Unknown"}:
-        return under_way(ready)
+        return state_under_way(ready)
     return CURRENT
 
 
@@ -41,7 +41,7 @@ def _state_by_common_conditions(live: Manifest) -> LiveState | None:
     if isinstance(observed, int) and isinstance(generation, int) and observed != generation:
         return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen the newest generation")
     if has_condition(live, "Reconciling", "True"):
-        return under_way(live_condition(live, "Reconciling"))
+        return state_under_way(live_condition(live, "Reconciling"))
     if has_condition(live, "Stalled", "True"):
-        return broken_state(live_condition(live, "Stalled"))
+        return state_of_broken_object(live_condition(live, "Stalled"))
     return None

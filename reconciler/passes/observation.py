@@ -39,7 +39,7 @@ from reconciler.pipeline.health import PendingByCluster, cluster_conditions, wit
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.model import ObjectRef
 from render.parsing.clusters import recorded_scales
 from render.settings.fleet import Fleet
@@ -257,7 +257,7 @@ def observe_members(
 ) -> Observation:
     """Observe the members that a pass is for; of others their agents tell, or the tools that apply to them."""
     # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
-    is_reported_by_others = context.tools is not None or any(map(is_pulling, context.members))
+    is_reported_by_others = context.tools is not None or any(map(is_applied_by_own_agent, context.members))
     tip = context.status.tip()
     recorded = read_recorded(context.status, tip, () if is_reported_by_others else _OF_CLUSTERS)
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
@@ -266,7 +266,7 @@ def observe_members(
     observing = replace(_with_record(observing, recorded), kinds=context.kinds, schemas=schemas)
     has_descheduler = context.fleet.descheduler.is_enabled
     observing = replace(observing, has_descheduler=has_descheduler, scaled_kinds=context.scaled_kinds)
-    observed = observe_fleet([cluster.name for cluster in members if not is_pulling(cluster)], observing)
+    observed = observe_fleet([cluster.name for cluster in members if not is_applied_by_own_agent(cluster)], observing)
     behind = clock_error(observed.in_time)
     now = utc(clock() + behind)
     agents = _with_accounts_of_tools(context, agents, recorded, now)

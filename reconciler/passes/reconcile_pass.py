@@ -39,7 +39,7 @@ from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
 from reconciler.rendering.rendered_objects import check_rendered
 from reconciler.repository import Repository
-from render.cluster import is_pulling
+from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
 
 from .checkpointing import EndedRender, SeenFacts
@@ -170,7 +170,7 @@ def _warn_of_ended_delivery(
 def _reach_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
     """Observe the members of a pass; None where it reaches none, and no agent or other tool tells of one."""
     desired = inputs.source.desired
-    is_reported_by_others = desired.fleet.is_reported_by_tools or any(map(is_pulling, desired.clusters))
+    is_reported_by_others = desired.fleet.is_reported_by_tools or any(map(is_applied_by_own_agent, desired.clusters))
     if is_reaching(desired.fleet, options) or (not options.dry_run and is_reported_by_others):
         from .members import observe_and_connect
 

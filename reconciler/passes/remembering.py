@@ -28,7 +28,7 @@ from reconciler.observe.members import MOST_SECONDS
 from reconciler.plans.model import Action
 from reconciler.record.streaks import LEAST_PAUSE, LONGEST_PAUSE
 from reconciler.source.desired import Desired
-from render.cluster import is_pulling
+from render.cluster import is_applied_by_own_agent
 from render.timing import utc
 
 from .idle_pass import ended_visits, plain_options
@@ -145,7 +145,7 @@ def _is_plain_fleet(desired: Desired, options: AccessOptions) -> bool:
     """Return whether all depends on what members answer: no agent tells of one, no webhook of an object."""
     reached = names_of_reached_members(desired.fleet, options)
     is_reached = reached is None or all(cluster.name in reached for cluster in desired.clusters)
-    return is_reached and not desired.webhooks and not any(map(is_pulling, desired.clusters))
+    return is_reached and not desired.webhooks and not any(map(is_applied_by_own_agent, desired.clusters))
 
 
 def _is_idle(report: ClusterReport) -> bool:

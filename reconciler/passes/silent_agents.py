@@ -16,7 +16,7 @@ from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.observe.cluster_status import AGENT_GRACE, status_with_unknown_condition
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository.trailers import RENDERED
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.failover.health import UNKNOWN
 
 
@@ -43,7 +43,7 @@ def states_of_silent(
 
 
 def _recorded_agents(context: FleetContext, recorded: RecordedStatus) -> Iterator[tuple[Cluster, ClusterRecord]]:
-    for cluster in filter(is_pulling, context.members):
+    for cluster in filter(is_applied_by_own_agent, context.members):
         record = recorded.cluster(cluster.name)
         if record is not None:
             yield cluster, record

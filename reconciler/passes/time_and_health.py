@@ -13,7 +13,7 @@ from reconciler.repository import Repository
 from reconciler.source.desired import Desired, is_failing_over
 from render.cluster import ClusterCondition
 from render.errors import GitError
-from render.failover.health import is_known_well, is_unseen
+from render.failover.health import is_health_unknown, is_known_to_be_ready
 from render.model import ObjectRef
 from render.timing import LAST, Flip, parse_instant
 
@@ -51,8 +51,11 @@ def _are_other(before: Conditions | None, after: Conditions | None, desired: Des
     if desired.fleet.feature_gates.failover:
         return before != after
     if before is None or after is None:  # not recorded, for nothing asked for it then
-        return after is not None and not is_known_well(after)
-    return (is_known_well(before), is_unseen(before)) != (is_known_well(after), is_unseen(after))
+        return after is not None and not is_known_to_be_ready(after)
+    return (is_known_to_be_ready(before), is_health_unknown(before)) != (
+        is_known_to_be_ready(after),
+        is_health_unknown(after),
+    )
 
 
 def _unwell(

@@ -10,11 +10,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.documents import emit
 from render.failover.eviction import DIRECTLY
-from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id, parse_tree
+from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, git_object_id, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef, Template
 from render.quota.shares import resource_quotas
@@ -105,7 +105,7 @@ class Assembly(Struct):
 
     def add(self, path: tuple[str, ...], content: bytes) -> None:
         """Put a file beside the clusters' folders."""
-        blob_id = object_id("blob", content)
+        blob_id = git_object_id("blob", content)
         self.beside[path] = blob_id
         self.blobs[blob_id] = content
 
@@ -162,7 +162,7 @@ def cluster_folders(assembly: Assembly) -> tuple[dict[str, bytes], tuple[str, ..
     names = fleet.index.names
     folders: dict[str, bytes] = {}
     for clusters, tree_id in cluster_trees(assembly.files, fleet.index.all, assembly.store, assembly.base):
-        folders.update(dict.fromkeys((names[index] for index in members(clusters)), tree_id))
+        folders.update(dict.fromkeys((names[index] for index in indexes_of_mask(clusters)), tree_id))
     before = fleet.previous.clusters if fleet.previous else {}
     disconnected = tuple(sorted(name for name in before if name not in fleet.index.index_by_name))
     folders.update({name: before[name] for name in disconnected})
@@ -201,7 +201,7 @@ def place_shares(
         blobs: dict[bytes, Blob] = {}
         for cluster, manifest in resource_quotas(quota.manifest, index.index_by_name):
             content = emit(manifest)
-            blob_id = object_id("blob", content)
+            blob_id = git_object_id("blob", content)
             clusters[blob_id] = clusters.get(blob_id, 0) | 1 << index.index_by_name[cluster]
             blobs[blob_id] = content
         assembly.place(ref, tuple(Variant(mask, blob_id) for blob_id, mask in clusters.items()), blobs)

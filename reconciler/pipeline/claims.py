@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
-from render.boundary import REPORT_IT, result_or_substitute, unexpected_words
+from render.boundary import REPORT_IT, result_or_substitute, words_of_unexpected_error
 from render.documents import emit
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import manifest_without_pruned_fields
@@ -182,7 +182,7 @@ class _Claiming(Struct):
 
 def unexpected_failure(ref: ObjectRef, error: Exception) -> InterpreterError:
     """Return the failure of an object that led to an error nobody thought of."""
-    return InterpreterError(f"{unexpected_words(error)}; {REPORT_IT}", where=str(ref))
+    return InterpreterError(f"{words_of_unexpected_error(error)}; {REPORT_IT}", where=str(ref))
 
 
 def _binding_of_source(start: Binding | None, match: Match) -> Binding | None:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from render.autoscaling import FederatedAutoscaler, ReplicaBounds
 from render.binding import Binding
-from render.cron.execution import run_until, with_rules
+from render.cron.execution import state_after_due_rules, state_with_rules_in_force
 from render.cron.rules import CronAutoscaler, CronMemory, CronState, Execution, Scale, ScaledBounds, ScaledReplicas
 from render.interpreter import Interpreter, InterpreterError
 from render.model import ObjectRef, Template
@@ -214,12 +214,12 @@ def _fire_rules(
     scaled, memories = scaling.scaled, list(scaling.memories)
     for each in rules:
         before = known.get(each.name, CronState())
-        state = run_until(before, now, _always, only_latest=True, deadline=each.deadline)
+        state = state_after_due_rules(before, now, _always, only_latest=True, deadline=each.deadline)
         for rule, run in _fired_rules(before, state):
             if scaled is None or run.due >= scaled.due:
                 number = run.scale.replicas or 0
                 scaled = ScaledReplicas(replicas=number, template=own, autoscaler=each.name, rule=rule, due=run.due)
-        memories.append(CronMemory(autoscaler=each.name, state=with_rules(state, each.rules, now).state))
+        memories.append(CronMemory(autoscaler=each.name, state=state_with_rules_in_force(state, each.rules, now).state))
     return replace(scaling, scaled=scaled, memories=tuple(memories))
 
 
@@ -229,10 +229,10 @@ def _with_bounds(scalers: Scalers, scaling: Scaling, known: Mapping[str, CronSta
     own, bounds, memories = scalers.federated.bounds, scaling.bounds, list(scaling.memories)
     for each in scalers.bounding:
         before, moving = known.get(each.name, CronState()), _MovingBounds(own, bounds)
-        state = run_until(before, now, moving.scale, only_latest=True, deadline=each.deadline)
+        state = state_after_due_rules(before, now, moving.scale, only_latest=True, deadline=each.deadline)
         for rule, run in _fired_rules(before, state):
             bounds = ScaledBounds(bounds=moving.now, own=own, autoscaler=each.name, rule=rule, due=run.due)
-        memories.append(CronMemory(autoscaler=each.name, state=with_rules(state, each.rules, now).state))
+        memories.append(CronMemory(autoscaler=each.name, state=state_with_rules_in_force(state, each.rules, now).state))
     return replace(scaling, bounds=bounds, memories=tuple(memories))
 
 

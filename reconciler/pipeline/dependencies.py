@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import Binding, BindingSnapshot, Condition
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster_index import LabelIndex
 from render.interpreter import Interpreter, InterpreterError
 from render.layout import object_path
@@ -139,4 +139,4 @@ class _TemplateIndex:
             templates = list(named.values())
             self._labels[key] = LabelIndex(template.labels for template in templates), templates
         index, templates = self._labels[key]
-        return [templates[place].ref for place in members(index.labelled(selector))]
+        return [templates[place].ref for place in indexes_of_mask(index.labelled(selector))]

@@ -18,19 +18,19 @@ from reconciler.source.desired import Desired
 from render.binding import Binding, GracefulEvictionTask
 from render.cluster import Cluster, ClusterCondition, Taint
 from render.failover.application import FailoverGates, toleration_seconds
-from render.failover.eviction import Leaving, directly_purged
-from render.failover.health import READY, is_heard
-from render.failover.moves import rests_until
-from render.failover.recovery import came_back
-from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding, leaving_at
-from render.failover.tasks import HEALTHY, are_healthy, health_of
+from render.failover.eviction import Leaving, clusters_purged_directly
+from render.failover.health import READY, is_reporting_though_not_ready
+from render.failover.moves import stays_in_place_until
+from render.failover.recovery import binding_with_comeback
+from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding, time_of_taint_eviction
+from render.failover.tasks import HEALTHY, are_all_healthy, reported_health_by_cluster
 from render.failover.workload import (
     FailoverRules,
     WorkloadHealth,
-    after_failures,
-    after_taints,
-    after_tasks,
-    with_creation_times,
+    pass_of_failover_by_policy,
+    pass_of_taint_eviction,
+    tasks_that_stay,
+    tasks_with_creation_times,
 )
 from render.layout import object_path
 from render.model import ObjectRef
@@ -102,7 +102,7 @@ class FailedOver(Struct, frozen=True, kw_only=True):
         """Yield what leaves clusters in this pass without staying there for a while."""
         for binding in self.bindings if self.left else ():
             names = self.left.get(binding.ref, ())
-            if found := tuple(sorted(directly_purged(binding.eviction_tasks).intersection(names))):
+            if found := tuple(sorted(clusters_purged_directly(binding.eviction_tasks).intersection(names))):
                 yield binding.ref, found
 
 
@@ -162,8 +162,8 @@ def with_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, input
     waits, now = dict(done.waits), inputs.now
     for binding in bindings if now and done.left else ():
         begun = [task for task in binding.eviction_tasks if not task.creation_timestamp]
-        reported = health_of(inputs.health.of(binding.ref).reported)
-        is_replaced = are_healthy((target.name for target in binding.targets), reported)
+        reported = reported_health_by_cluster(inputs.health.of(binding.ref).reported)
+        is_replaced = are_all_healthy((target.name for target in binding.targets), reported)
         ends = [_end(task, is_replaced, fleet, now) for task in begun if now and task.suppress_deletion is None]
         if ends:
             names = ", ".join(task.from_cluster for task in begun)
@@ -184,7 +184,7 @@ def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[B
         if now is None or all(task.creation_timestamp for task in binding.eviction_tasks):
             yield binding
         else:
-            yield replace(binding, eviction_tasks=with_creation_times(binding.eviction_tasks, now))
+            yield replace(binding, eviction_tasks=tasks_with_creation_times(binding.eviction_tasks, now))
 
 
 def _begun_since(bindings: Iterable[Binding], now: datetime) -> list[datetime]:
@@ -212,7 +212,9 @@ class _Round:
         self._by_policy = {name: set(found) for name, found in tainted.by_policy.items()}
         self._taints = _evicting_taints(tainted.clusters) if gates.failover else {}
         self._sight = sight_of(tainted.clusters, fleet, inputs.health)
-        heard = {name: found for name, found in inputs.health.conditions.items() if is_heard(found)}
+        heard = {
+            name: found for name, found in inputs.health.conditions.items() if is_reporting_though_not_ready(found)
+        }
         self._spared = {**self._sight.unseen, **{name: _heard_words(name, found) for name, found in heard.items()}}
         self._is_blind = self._is_mass_failure([cluster.name for cluster in tainted.clusters])
         self.left: dict[ObjectRef, tuple[str, ...]] = {}
@@ -250,7 +252,7 @@ class _Round:
         if back.clusters:
             returned = tuple(sorted(set(before.target_names) - set(back.state.target_names)))
             self._end(binding.ref, returned)
-            binding = came_back(binding, back.clusters, returned, self._clusters, self._now)
+            binding = binding_with_comeback(binding, back.clusters, returned, self._clusters, self._now)
         if left := tuple(name for name in back.state.target_names if name not in state.target_names):
             self.left[binding.ref] = left
             tasks = [task for task in state.tasks if not task.creation_timestamp and task.from_cluster in left]
@@ -287,7 +289,7 @@ class _Round:
         if not state.tasks:
             return state
         health = self._seen_health(binding.ref)
-        done = after_tasks(state, health, self._now, self._rules)
+        done = tasks_that_stay(state, health, self._now, self._rules)
         if done.ended and self._keeps(state, health):
             return state
         if done.ended:
@@ -322,7 +324,7 @@ class _Round:
             purge_mode=self._rules.purge_mode,
             is_state_preserved=self._rules.gates.stateful_failover_injection,
         )
-        done = after_taints(tainted, binding, taints, self._now)
+        done = pass_of_taint_eviction(tainted, binding, taints, self._now)
         self._begun += [self._now] * (len(state.targets) - len(done.state.targets))
         self._note(binding.ref, done.errors.values())
         if done.flip:
@@ -330,12 +332,12 @@ class _Round:
         return done.state
 
     def _after_failures(self, binding: Binding, state: Leaving) -> Leaving:
-        done = after_failures(state, binding, self._seen_health(binding.ref), self._now, self._rules)
+        done = pass_of_failover_by_policy(state, binding, self._seen_health(binding.ref), self._now, self._rules)
         self._note(binding.ref, [done.error] if done.error else [])
         if not done.left and not done.timers:
             return done.state
         seconds = toleration_seconds((binding.failover or {})["application"])
-        until = rests_until(binding.moved, seconds) if self._settings.guard.has_pauses else None
+        until = stays_in_place_until(binding.moved, seconds) if self._settings.guard.has_pauses else None
         left = tuple(name for name in done.left if name in state.target_names)
         if left and until is not None and until > self._now:
             self._paused = left, written(until)
@@ -365,7 +367,11 @@ class _Round:
         spared = self._spared.keys() - (self._sight.unseen.keys() if self._is_blind else frozenset())
         for name in sorted({target.name for target in binding.targets} & spared):
             taints = self._taints_asked_for(binding, name)
-            if taints and taints != self._taints_for(binding, name) and leaving_at(taints, tolerations) is not None:
+            if (
+                taints
+                and taints != self._taints_for(binding, name)
+                and time_of_taint_eviction(taints, tolerations) is not None
+            ):
                 spared_there[name] = self._spared[name]
         return spared_there
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.model import ObjectRef, TargetCluster
 from render.settings.removal_guard import GuardScope, RemovalGuard
 from render.tree import Variant
@@ -141,7 +141,7 @@ def _unlike(wanted: Iterable[Variant], there: Iterable[Variant], held: HeldClust
         ids[blob_id] = ids.get(blob_id, 0) & ~same
     for clusters in ids.values():
         found |= clusters
-    return tuple(held.fleet.index.names[index] for index in members(found & held.mask))
+    return tuple(held.fleet.index.names[index] for index in indexes_of_mask(found & held.mask))
 
 
 def _kept_in(binding: Binding, clusters: tuple[str, ...]) -> Binding:

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import Binding, BindingSnapshot, Condition
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.model import Manifest, ObjectRef, TargetCluster
 from render.tree import Variant
 from render.words import listed
@@ -75,7 +75,7 @@ def _attached_binding_of(needed: NeededObject, before: Binding | None) -> Bindin
 
 
 def _note_of_need(needed: NeededObject, names: Sequence[str]) -> Condition:
-    clusters = tuple(sorted(names[position] for position in members(needed.clusters)))
+    clusters = tuple(sorted(names[position] for position in indexes_of_mask(needed.clusters)))
     owners = listed([str(ref) for ref in sorted(needed.owners)], _LISTED)
     verbs = "stays there and needs" if len(needed.owners) == 1 else "stay there and need"
     message = f"stays in {listed(clusters)} as it was: {owners} {verbs} it"
@@ -87,7 +87,7 @@ def _with_required_by(binding: Binding, needed: NeededObject, names: Sequence[st
     required = {(each.namespace, each.name): each for each in binding.required_by}
     for owner, mask in needed.owners.items():
         key = owner.namespace, binding_name(owner)
-        more = tuple(TargetCluster(name) for name in sorted(names[position] for position in members(mask)))
+        more = tuple(TargetCluster(name) for name in sorted(names[position] for position in indexes_of_mask(mask)))
         clusters_before = required[key].clusters if key in required else ()
         known = {target.name for target in clusters_before}
         added = (*clusters_before, *(target for target in more if target.name not in known))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from overrides.binding_record import RecordWriter
 from render.binding import Binding, OverriddenReplicas
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.interpretation.fields import value_at
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.model import ObjectRef, Template
@@ -75,7 +75,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
             if self._assigned(binding.targets) <= {number}:  # most overrides set none
                 continue
             assigned = assigned or binding.target_replicas  # as long as the fleet, whatever the number of classes
-            names = map(self.names.__getitem__, members(content.clusters))
+            names = map(self.names.__getitem__, indexes_of_mask(content.clusters))
             clusters_by_number.setdefault(number, set()).update(
                 name for name in names if assigned.get(name, number) != number
             )
@@ -125,7 +125,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
         for variant in fleet.variants_of(binding.ref, failed):
             holders |= variant.clusters
         had, assigned = before.placed_replicas if before else {}, binding.target_replicas
-        for index in members(failed):
+        for index in indexes_of_mask(failed):
             name = self.names[index]
             number = had.get(name) if holders >> index & 1 else 0
             if number is not None and assigned.get(name, number) != number:

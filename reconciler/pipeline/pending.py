@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import Binding, Condition, KeptTargets
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.model import ObjectRef
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.words import listed
@@ -160,10 +160,10 @@ def _kept_targets(binding: Binding, works: Works, mask: Mask, past: PastOutcome)
             current |= clusters & wanted if blob_id == wanted_id else 0
     names = past.fleet.index.names
     if absent := mask & ~present:
-        yield KeptTargets(clusters=tuple(names[index] for index in members(absent)))
+        yield KeptTargets(clusters=tuple(names[index] for index in indexes_of_mask(absent)))
     replicas = _replicas_there(binding, past.before.get(binding.ref))
     groups: dict[tuple[int, bool], list[str]] = {}
-    for index in members(present):
+    for index in indexes_of_mask(present):
         is_outdated = not (current | unbuilt) >> index & 1
         groups.setdefault((replicas.get(names[index], 0), is_outdated), []).append(names[index])
     for (count, is_outdated), clusters_there in sorted(groups.items()):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.matching.match import NoPolicyReason
 from render.model import TargetCluster
 from render.words import counted
@@ -98,7 +98,7 @@ def objects_by_index(clusters_by_object: Iterable[Mask]) -> Counter[int]:
     """Count the objects of each cluster, given who holds each object; equal sets are counted once."""
     counts: Counter[int] = Counter()
     for clusters, number in Counter(clusters_by_object).items():
-        for index in members(clusters):
+        for index in indexes_of_mask(clusters):
             counts[index] += number
     return counts
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from overrides.engine import OverrideEngine
 from reconciler.source.desired import Desired, interpreter_of
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.interpreter import InterpreterError
 from render.matching.bindings import interpreted_workload
@@ -89,7 +89,7 @@ def _released_objects(
         if kept:
             yield Released(
                 ref=binding.ref,
-                clusters=tuple(fleet.index.names[index] for index in members(_holders(kept))),
+                clusters=tuple(fleet.index.names[index] for index in indexes_of_mask(_holders(kept))),
                 is_outdated=_is_outdated(template_by_ref[binding.ref], binding, kept, work_context),
             )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from render.binding import Binding, Condition
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.interpreter import InterpreterError
 from render.model import ObjectRef
 from render.revisions import BuildFailed, WorkFailure
@@ -30,7 +30,9 @@ def with_rendered_condition(
         status="False",
         reason=failure_reason(failure.error for failure in works.failures),
         message="; ".join(sorted(_failure_text(failure, names) for failure in works.failures)),
-        clusters=tuple(sorted({names[index] for failure in works.failures for index in members(failure.clusters)})),
+        clusters=tuple(
+            sorted({names[index] for failure in works.failures for index in indexes_of_mask(failure.clusters)})
+        ),
     )
     return with_condition(replace(binding, conditions=others), failed, before, source)
 
@@ -70,7 +72,7 @@ def with_condition(binding: Binding, found: Condition, before: Mapping[ObjectRef
 
 
 def _failure_text(failure: WorkFailure, names: Sequence[str]) -> str:
-    return f"{', '.join(names[index] for index in members(failure.clusters))}: {failure.error}"
+    return f"{', '.join(names[index] for index in indexes_of_mask(failure.clusters))}: {failure.error}"
 
 
 def failure_reason(errors: Iterable[Exception]) -> str:

@@ -14,7 +14,7 @@ from reconciler.ledger.cluster_status import check_quantity
 from reconciler.ledger.facts import ClusterFacts, Facts
 from render.cluster import Cluster
 from render.documents import emit
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 from render.model import ARGOSY_API_VERSION
 
 RESERVED_FILE = "reserved.yaml"
@@ -84,4 +84,4 @@ def _with_reserve(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve
 
 
 def _facts_id(facts: ClusterFacts) -> str:
-    return object_id("blob", facts.rendered_content()).hex()
+    return git_object_id("blob", facts.rendered_content()).hex()

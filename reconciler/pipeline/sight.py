@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reconciler.ledger.health import ObservedHealth
 from render.cluster import Cluster, ClusterCondition
-from render.failover.health import OBSERVED, READY, TRUE, is_known_well, is_unseen
+from render.failover.health import OBSERVED, READY, TRUE, is_health_unknown, is_known_to_be_ready
 from render.failover.tasks import HEALTHY, UNKNOWN_HEALTH
 from render.failover.workload import WorkloadHealth
 from render.settings.fleet import Fleet
@@ -53,8 +53,10 @@ def sight_of(clusters: Iterable[Cluster], fleet: Fleet, health: ObservedHealth) 
     found = {cluster.name: health.conditions.get(cluster.name, ()) for cluster in clusters}
     if fleet.is_karmada_compatible:
         return Sight()
-    well = {name for name, conditions in found.items() if is_known_well(conditions)}
-    unseen = {name: _unseen_words(name, conditions) for name, conditions in found.items() if is_unseen(conditions)}
+    well = {name for name, conditions in found.items() if is_known_to_be_ready(conditions)}
+    unseen = {
+        name: _unseen_words(name, conditions) for name, conditions in found.items() if is_health_unknown(conditions)
+    }
     is_any_observed = any(found.values())
     return Sight(
         unseen=unseen,

@@ -23,7 +23,7 @@ from reconciler.ledger.webhook_answers import Answers, AnswersFile
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import with_facts
 from render.binding import Binding
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.boundary import result_or_substitute
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
@@ -388,7 +388,7 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
     }
     templates = [template for template in desired.templates if template.ref.group_kind == "Namespace"]
     needed, names = assembly.needed_namespaces(), built.index.names
-    targets_of = cache(lambda clusters: tuple(TargetCluster(names[index]) for index in members(clusters)))
+    targets_of = cache(lambda clusters: tuple(TargetCluster(names[index]) for index in indexes_of_mask(clusters)))
     for template, clusters in namespaces_to_place(desired.fleet.namespaces, needed, templates, built.index.all):
         left = clusters & ~by_policy.get(template.ref, 0)
         if not left or (assembly.base and template.ref.name not in needed):

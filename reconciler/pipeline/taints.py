@@ -15,9 +15,9 @@ from reconciler.ledger.health import ObservedHealth
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
 from render.documents import emit
-from render.failover.health import identity
+from render.failover.health import key_and_effect_of_taint
 from render.failover.taint_eviction import NO_EXECUTE
-from render.failover.taint_policies import with_policy_taints
+from render.failover.taint_policies import taints_after_policies
 from render.model import ARGOSY_API_VERSION
 from render.policy import ClusterTaintPolicy
 from render.timing import written
@@ -51,13 +51,13 @@ def tainted_clusters(
     recorded: dict[str, tuple[Taint, ...]] = {}
     by_policy: dict[str, tuple[Taint, ...]] = {}
     for position, cluster in enumerate(index.clusters):
-        known = {identity(taint): taint for taint in before.get(cluster.name, ())}
+        known = {key_and_effect_of_taint(taint): taint for taint in before.get(cluster.name, ())}
         own = tuple(_with_time_added(taint, known, now) for taint in cluster.taints)
         concerned = [policy for policy in found if targets[policy.name] >> position & 1]
         kept = _lasting_taints(known, own, concerned)
-        taints = with_policy_taints((*own, *kept), health.conditions.get(cluster.name, ()), concerned, now)
-        present = set(map(identity, own))
-        added = tuple(taint for taint in taints if identity(taint) not in present)
+        taints = taints_after_policies((*own, *kept), health.conditions.get(cluster.name, ()), concerned, now)
+        present = set(map(key_and_effect_of_taint, own))
+        added = tuple(taint for taint in taints if key_and_effect_of_taint(taint) not in present)
         lasting = tuple(taint for taint in own if taint.effect == NO_EXECUTE and taint not in cluster.taints)
         tainted.append(cluster if taints == cluster.taints else replace(cluster, taints=taints))
         recorded |= {cluster.name: (*lasting, *added)} if lasting or added else {}
@@ -69,7 +69,7 @@ def _with_time_added(taint: Taint, known: Mapping[tuple[str, str], Taint], now: 
     """Return a taint of the source with its time: that of when it was first seen, unless it tells one."""
     if taint.effect != NO_EXECUTE or taint.time_added:
         return taint
-    before = known.get(identity(taint))
+    before = known.get(key_and_effect_of_taint(taint))
     return replace(taint, time_added=before.time_added if before and before.time_added else written(now))
 
 
@@ -77,8 +77,8 @@ def _lasting_taints(
     known: Mapping[tuple[str, str], Taint], own: Iterable[Taint], policies: Iterable[ClusterTaintPolicy]
 ) -> tuple[Taint, ...]:
     """Return the recorded taints that a policy still speaks of, and the source does not."""
-    spoken = {identity(taint) for policy in policies for taint in policy.taints}
-    present = set(map(identity, own))
+    spoken = {key_and_effect_of_taint(taint) for policy in policies for taint in policy.taints}
+    present = set(map(key_and_effect_of_taint, own))
     return tuple(taint for key, taint in known.items() if key in spoken and key not in present)
 
 

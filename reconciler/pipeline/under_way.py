@@ -11,9 +11,15 @@ from render.cluster import Taint
 from render.failover.application import REASON as FAILURE
 from render.failover.application import toleration_seconds
 from render.failover.eviction import Leaving
-from render.failover.moves import times_in_a_row
-from render.failover.recovery import SETTLING, Comeback, come_back, is_direct, with_policy_of_now
-from render.failover.tasks import HEALTHY, health_of
+from render.failover.moves import moves_in_a_row
+from render.failover.recovery import (
+    SETTLING,
+    Comeback,
+    purges_what_it_kept,
+    state_after_copies_came_back,
+    task_by_current_policy,
+)
+from render.failover.tasks import HEALTHY, reported_health_by_cluster
 from render.failover.workload import WorkloadHealth
 from render.settings.failover import FailoverSettings
 from render.timing import Flip, after, written
@@ -40,12 +46,12 @@ def followed_policies(
     """
     if not state.tasks or not settings.guard.follows_policies:
         return UnderWay(state=state)
-    word_by_cluster = health_of(health.reported)
+    word_by_cluster = reported_health_by_cluster(health.reported)
     is_needed = settings.guard.keeps_last_copy and HEALTHY not in map(word_by_cluster.get, state.target_names)
     tasks, purged = [], []
     for task in state.tasks:
-        asked = with_policy_of_now(task, binding.failover or {}, settings.purge_mode)
-        if is_direct(task, asked):
+        asked = task_by_current_policy(task, binding.failover or {}, settings.purge_mode)
+        if purges_what_it_kept(task, asked):
             asked = task if is_needed else asked
             purged += [] if is_needed else [task.from_cluster]
         tasks.append(asked)
@@ -65,7 +71,7 @@ def comeback_of(
     if not state.tasks or not settings.guard.follows_policies:
         return Comeback(state)
     steady = {name for name, since in health.healthy_since.items() if after(since, SETTLING) <= now}
-    return come_back(state, binding, health_of(health.reported), steady)
+    return state_after_copies_came_back(state, binding, reported_health_by_cluster(health.reported), steady)
 
 
 def move_of(
@@ -86,7 +92,7 @@ def move_of(
     since = [written(health.unhealthy_since[name]) for name in clusters if name in health.unhealthy_since]
     well = max((time for name in clusters if (time := health.healthy_until.get(name))), default=None)
     message = f"it was not healthy since {min(since)}, for longer than {seconds} s" if since else ""
-    times = times_in_a_row(binding.moved, seconds, well, now)
+    times = moves_in_a_row(binding.moved, seconds, well, now)
     return LastMove(at=written(now), clusters=clusters, reason=reason, message=message, times=times)
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reconciler.ledger.inventory import HeldObject, HistoryPlace, Inventory
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
-from render.boundary import INTERNAL, REPORT_IT, result_or_substitute, unexpected_words
+from render.boundary import INTERNAL, REPORT_IT, result_or_substitute, words_of_unexpected_error
 from render.kinds import KUBERNETES
 from render.model import Manifest, ObjectRef, is_opaque
 from render.words import listed
@@ -328,7 +328,7 @@ def _is_map(value: Any) -> bool:
 
 def _failed_plan_of(desired: DesiredObject, error: Exception) -> PlannedObject:
     """Return the plan for an object of which nobody thought: it is left alone, and no other one with it."""
-    return planned(desired, Action.BLOCKED, INTERNAL, message=unexpected_words(error), hint=REPORT_IT)
+    return planned(desired, Action.BLOCKED, INTERNAL, message=words_of_unexpected_error(error), hint=REPORT_IT)
 
 
 def _plan_of_unserved(desired: DesiredObject, version: str, discovery: Discovery) -> PlannedObject:

@@ -19,7 +19,7 @@ from reconciler.plans.rendered_object import object_in
 from reconciler.rendering.outcome import Outcome
 from reconciler.repository import write_directory
 from render.binding import Binding
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.documents import emit
 from render.model import Manifest, TargetCluster, Template
 from render.parsing import binding_manifest
@@ -119,7 +119,7 @@ def _namespaces(outcome: Outcome, selection: Selection) -> Iterator[tuple[Templa
         return
     paths, names = {each.ref for each in outcome.source.desired.templates}, outcome.rendered.built.index.names
     for template, works in outcome.rendered.namespaces:
-        there = sorted({names[index] for variant in works.variants for index in members(variant.clusters)})
+        there = sorted({names[index] for variant in works.variants for index in indexes_of_mask(variant.clusters)})
         chosen = tuple(name for name in there if selection.has_cluster(name))
         if template.ref in paths and chosen:
             yield template, tuple(there)

@@ -13,7 +13,7 @@ from reconciler.ledger.health import ReportedHealth
 from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.health import is_status_asked_for
 from render.binding import Binding
-from render.failover.eviction import existing_clusters
+from render.failover.eviction import clusters_with_a_copy
 from render.interpreter import Interpreter, InterpreterError, Operation
 from render.model import BINDING_API_VERSION, Manifest, Template
 
@@ -72,7 +72,7 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
     A cluster it leaves at once (``purgeMode: Directly``) is not among them.
     """
     required = (snapshot.clusters for snapshot in binding.required_by)
-    return tuple(sorted(existing_clusters(binding.targets, required, binding.eviction_tasks)))
+    return tuple(sorted(clusters_with_a_copy(binding.targets, required, binding.eviction_tasks)))
 
 
 def aggregated_items(inputs: BindingInputs) -> list[dict[str, Any]]:

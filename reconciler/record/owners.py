@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.ledger.cluster import ClusterRecord
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.settings.fleet import Fleet
 
 
@@ -59,7 +59,7 @@ REASONS: Mapping[str, RecordedReason] = {
 
 def owner_of(cluster: Cluster, fleet: Fleet, record: ClusterRecord) -> ReasonOwner:
     """Return who says how a member is."""
-    if is_pulling(cluster):
+    if is_applied_by_own_agent(cluster):
         return ReasonOwner.AGENT
     return ReasonOwner.TOOL if record.deployer and fleet.is_reported_by_tools else ReasonOwner.PASSES
 

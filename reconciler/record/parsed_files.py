@@ -15,7 +15,7 @@ from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import engine_version
 from reconciler.source.manifests import may_be_secret
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 from render.model import Manifest
 
 _File = TypeVar("_File", bound=BranchFile)
@@ -61,7 +61,7 @@ class ParsedFiles(Struct):
     def _read_object(self, path: str, content: bytes) -> Manifest:
         if self.cache is None or path.partition("/")[0] not in _OF_OBJECTS:
             return object_at(path, content)
-        blob_id = object_id("blob", content)
+        blob_id = git_object_id("blob", content)
         known: Manifest | None = self.cache.get_many((blob_id,)).get(blob_id)
         if known is not None:
             checked_path(path)

@@ -33,7 +33,7 @@ from reconciler.pipeline.health import (
 from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.documents import SimilarDocuments
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
@@ -261,7 +261,7 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     }
     health = ObservedHealth(conditions=conditions, workloads=workloads, pending=pending, runs=runs)
     if not fleet.is_karmada_compatible:
-        clusters_with_agents = frozenset(each.name for each in filter(is_pulling, members))
+        clusters_with_agents = frozenset(each.name for each in filter(is_applied_by_own_agent, members))
         health = with_own_times(health, recorded.health(), clusters_with_agents, inputs.now)
     file = HealthFile.of_health(health)
     return {HealthFile.PATH: file.content() if file else None}

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
-from render.failover.health import is_unseen
+from render.failover.health import is_health_unknown
 from render.failover.tasks import UNKNOWN_HEALTH
 
 
@@ -21,7 +21,7 @@ def with_own_times(
     ``reported_by_agents`` are the clusters whose agents tell of them, with times of their own clocks.
     """
     known = {ref: {each.cluster: each for each in found} for ref, found in before.workloads.items()}
-    unseen = frozenset(name for name, found in health.conditions.items() if is_unseen(found))
+    unseen = frozenset(name for name, found in health.conditions.items() if is_health_unknown(found))
 
     def timed(each: ReportedHealth, last: ReportedHealth | None) -> ReportedHealth:
         if each.cluster in unseen:

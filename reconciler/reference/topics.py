@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from reconciler.outputs.documents import DOCUMENTS
 from render.admission.schema import Flag, ListOf, MapOf, Node, Record, Text, Whole
-from render.fleet_settings import setting_of
+from render.fleet_settings import compared_setting_of_field
 from render.scheduling.filters import FILTERS
 from render.settings.setting import SettingReach
 
@@ -93,7 +93,7 @@ def _fleet_fields() -> tuple[TopicSection, ...]:
 
 def _with_reach(entry: Entry) -> Entry:
     """Return the entry of a field of argosy.yaml, with whose word it takes to change it."""
-    setting = setting_of(entry.name)
+    setting = compared_setting_of_field(entry.name)
     if setting is None or setting.reach.kind is SettingReach.SOURCE:
         return entry
     words = "Changes wait." if setting.reach.kind is SettingReach.OUTSIDE else "A weaker value waits."

@@ -33,8 +33,8 @@ from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.trailers import EVICTED, engine_version, rendered_trailers
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.divisions import DivisionWarning
-from render.fleet_settings import SettingChange, is_recorded
-from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree
+from render.fleet_settings import SettingChange, is_recorded_at_once
+from render.gitobjects import TREE_MODE, TreeEntry, git_object_id, parse_tree
 from render.model import Manifest
 from render.scheduling.unknown_capacity import UnknownCapacity, placements_with_replicas, unknown_capacities
 from render.settings.removal_guard import GuardScope
@@ -92,7 +92,7 @@ class Outcome(Struct, frozen=True, dict=True):
 
         An accepted rewind, other limits and accepted settings are outcomes: the next pass starts from there.
         """
-        if self.previous is None or self.is_rewound or any(map(is_recorded, self.new_settings)):
+        if self.previous is None or self.is_rewound or any(map(is_recorded_at_once, self.new_settings)):
             return True
         after = {entry.text: entry.id for entry in self.entries(self.rendered.tree.root)}
         before = {name: entry.id for name, entry in self.previous.tree.trees.entries(self.previous.tree.root).items()}
@@ -272,9 +272,9 @@ def _with_emitted_files(outcome: Outcome) -> Outcome:
     clusters = {name: tree_id for name, tree_id in tree.clusters.items() if name in built.index.index_by_name}
     preserved = (binding.ref for binding in built.bindings if binding.preserve_resources_on_deletion)
     contents = dict(committed_files(fleet, clusters, preserved, outcome))
-    blobs = {object_id("blob", content): content for content in contents.values()}
+    blobs = {git_object_id("blob", content): content for content in contents.values()}
     ids: dict[tuple[str, ...], TreeEntry | bytes | None] = {
-        path: object_id("blob", content) for path, content in contents.items()
+        path: git_object_id("blob", content) for path, content in contents.items()
     }
     store = TreeStore(trees=dict(tree.trees))
     base = {entry.text: entry for entry in outcome.entries(tree.root) if entry.text != FOLDER}
@@ -358,5 +358,5 @@ def _message(outcome: Outcome, source: CommitInfo) -> str:
     total, change = counted(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
     what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
     renamed = [f"{old} is called {new} now" for old, new in sorted(outcome.new_names.items())]
-    parts = (what, "; ".join(renamed), settings_line(filter(is_recorded, outcome.new_settings)))
+    parts = (what, "; ".join(renamed), settings_line(filter(is_recorded_at_once, outcome.new_settings)))
     return "\n\n".join(filter(None, [subject, *(each[:2000] for each in parts)]))

@@ -6,7 +6,7 @@ from reconciler.pipeline.eviction_notes import RUN_NOTES
 from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.model import ObjectRef
 
 from .outcome import Outcome
@@ -50,7 +50,7 @@ def problems_of(outcome: Outcome) -> list[ObjectProblem]:
         found.append(ObjectProblem(ref=ref, reason=INTERPRETER_FAILED, message=str(error)))
     for ref, works in [*built.works.items(), *((each.ref, works) for each, works in outcome.rendered.namespaces)]:
         for failure in works.failures:
-            clusters = tuple(built.index.names[index] for index in members(failure.clusters))
+            clusters = tuple(built.index.names[index] for index in indexes_of_mask(failure.clusters))
             reason = failure_reason([failure.error])
             found.append(ObjectProblem(ref=ref, reason=reason, message=str(failure.error), clusters=clusters))
     return sorted(found, key=lambda problem: (problem.ref, problem.clusters))

@@ -27,7 +27,7 @@ from reconciler.source.lines import template_problem
 from reconciler.source.schemas.checks import EVERY_MINOR, SchemaChecks
 from reconciler.source.schemas.kubernetes import minor_version
 from reconciler.source.schemas.observed import ObservedSchemas
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.errors import InputError, Problem
 from render.model import ObjectRef, Template
 from render.settings.switches import TemplateValidation
@@ -209,8 +209,12 @@ def _groups(masks: Mapping[Edition, Mask], clusters: Mask) -> Iterator[tuple[Edi
 
 def _is_held(ref: ObjectRef, works: Works, clusters: Mask, tree: TreeContext) -> bool:
     """Say whether all these clusters hold these very bytes already."""
-    there = {(variant.id, index) for variant in tree.variants_of(ref, clusters) for index in members(variant.clusters)}
-    now = ((variant.id, index) for variant in works.variants for index in members(variant.clusters & clusters))
+    there = {
+        (variant.id, index)
+        for variant in tree.variants_of(ref, clusters)
+        for index in indexes_of_mask(variant.clusters)
+    }
+    now = ((variant.id, index) for variant in works.variants for index in indexes_of_mask(variant.clusters & clusters))
     return all(each in there for each in now)
 
 
@@ -233,7 +237,7 @@ def _problem(mistake: _Mistake, outcome: Outcome) -> Problem:
 
 
 def _cluster_names(clusters: Mask, outcome: Outcome) -> str:
-    return listed([outcome.rendered.built.index.names[number] for number in members(clusters)])
+    return listed([outcome.rendered.built.index.names[number] for number in indexes_of_mask(clusters)])
 
 
 def _where(mistake: _Mistake, outcome: Outcome) -> str:
@@ -262,7 +266,7 @@ def _where_schema_was_observed(mistake: _Mistake, outcome: Outcome) -> str:
 
 def _running(mistake: _Mistake, outcome: Outcome) -> str:
     """Return which clusters run the versions that find a mistake."""
-    clusters = [outcome.rendered.built.index.clusters[number] for number in members(mistake.clusters)]
+    clusters = [outcome.rendered.built.index.clusters[number] for number in indexes_of_mask(mistake.clusters)]
     names, verb = listed([each.name for each in clusters]), "runs" if len(clusters) == 1 else "run"
     versions = listed(sorted({each.kubernetes_version for each in clusters}))
     if mistake.cause.finding.field == "apiVersion":

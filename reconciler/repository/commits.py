@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from render.errors import GitError
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 
 _HEADER = re.compile(rb"^([a-z]+) (.*(?:\n .*)*)$", re.MULTILINE)
 # A name may be of any length and end in anything but digits, so that there is one way to match, or none.
@@ -148,7 +148,7 @@ def encode_commit(tree: bytes, parents: Iterable[str], text: CommitText, algorit
     """Return the commit of a tree, given its raw id and the ids of the commits before it (none: a new root)."""
     lines = [b"tree " + tree.hex().encode(), *(b"parent " + parent.encode() for parent in parents)]
     data = b"\n".join((*lines, text.encode()))
-    return NewCommit(object_id("commit", data, algorithm).hex(), data)
+    return NewCommit(git_object_id("commit", data, algorithm).hex(), data)
 
 
 def _without_crud(text: str) -> str:

@@ -23,7 +23,7 @@ from zlib import adler32, compress, crc32
 from msgspec import Struct, field
 
 from render.errors import GitError
-from render.gitobjects import Blob, Spliced, hasher
+from render.gitobjects import Blob, Spliced, hash_constructor
 
 from .deltas import LONG, SplicedDeltas, find_delta, find_delta_by_middle
 from .pack_index import encode_index, index_record
@@ -42,7 +42,7 @@ _ABANDONED_AFTER = 3600.0
 
 def check_lengths(ids: Iterable[bytes], algorithm: str) -> None:
     """Raise GitError for objects that are named by another hash than the repository's: no git could read their pack."""
-    if set(map(len, ids)) - {hasher(algorithm)().digest_size}:
+    if set(map(len, ids)) - {hash_constructor(algorithm)().digest_size}:
         raise GitError(
             f"the repository names its objects by {algorithm.upper()}, and what passes write has names by SHA1",
             hint="have the rendered branch in a repository made with git init --object-format=sha1",
@@ -89,7 +89,7 @@ class _Pack:
 
     def __init__(self, file: IO[bytes], algorithm: str) -> None:
         self._file = file
-        self._hash = hasher(algorithm)()
+        self._hash = hash_constructor(algorithm)()
         self._chunks: list[bytes] = []
         self._unwritten = 0
         self.position = 0

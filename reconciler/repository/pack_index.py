@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from render.gitobjects import hasher
+from render.gitobjects import hash_constructor
 
 from .location import plain_content
 
@@ -48,7 +48,7 @@ def encode_index(records: Iterable[bytes], pack_checksum: bytes, algorithm: str 
     firsts = ids[::width]
     fanout = struct.pack(">256I", *(bisect_right(firsts, byte) for byte in range(256)))
     body = b"".join((MAGIC, fanout, ids, crcs, low, large, pack_checksum))
-    checksum: bytes = hasher(algorithm)(body).digest()
+    checksum: bytes = hash_constructor(algorithm)(body).digest()
     return body + checksum
 
 
@@ -111,7 +111,7 @@ class PackOffsets:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         if content[: len(MAGIC)] != MAGIC:
             raise ValueError("not an index of version 2")
-        return cls(content, hasher(algorithm)().digest_size)
+        return cls(content, hash_constructor(algorithm)().digest_size)
 
     def of(self, id_: bytes) -> int | None:
         """Return where an object starts in the pack; None if it is not there."""
@@ -130,7 +130,7 @@ def _ids_in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]
     """Return those ids that one index lists; one that is gone or not an index of version 2 lists nothing."""
     try:
         with index.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _among(content, wanted, hasher(algorithm)().digest_size)
+            return _among(content, wanted, hash_constructor(algorithm)().digest_size)
     except (FileNotFoundError, ValueError):
         return set()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from render.errors import ConfigError, GitError
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 
 from .command import GitCommand
 from .commits import NewCommit
@@ -34,7 +34,7 @@ def signed_commit(commit: NewCommit, key: str, algorithm: str = "sha1") -> NewCo
     head, _, message = commit.data.partition(b"\n\n")
     signature = done.stdout.rstrip(b"\n").replace(b"\n", b"\n ")
     data = b"%s\n%s %s\n\n%s" % (head, _HEADERS[algorithm], signature, message)
-    return NewCommit(object_id("commit", data, algorithm).hex(), data)
+    return NewCommit(git_object_id("commit", data, algorithm).hex(), data)
 
 
 def _hint() -> str:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 
 from .pack_index import PackOffsets, object_folders
 
@@ -91,7 +91,7 @@ class StoredObjects:
             with suppress(*_UNUSUAL):
                 place = self._pack_and_offset(id_)
                 found = _read_packed(*place) if place else _loose_object(self._folders, id_)
-                if found and found[0] == kind and object_id(kind, found[1], self.algorithm) == id_:
+                if found and found[0] == kind and git_object_id(kind, found[1], self.algorithm) == id_:
                     contents[id_] = found[1]
                     if len(found[1]) <= _SMALL and len(self._kept) < _MOST_KEPT:
                         self._kept[id_] = found

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reconciler.console.disk_errors import hint_for_disk_error
 from render.errors import GitError
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 from render.values import DiscreetStruct
 
 from .command import GitCommand
@@ -134,7 +134,7 @@ class _Reader(Struct, kw_only=True):
         try:
             if stat.S_ISLNK(status.st_mode):
                 target = root.link(name)
-                return File(name, _LINK, object_id("blob", target, self.algorithm), len(target))
+                return File(name, _LINK, git_object_id("blob", target, self.algorithm), len(target))
             mode = 0o100755 if status.st_mode & stat.S_IXUSR else 0o100644
             if not self.wanted(name, status.st_size):
                 return File(name, mode, UNREAD, status.st_size)
@@ -142,7 +142,7 @@ class _Reader(Struct, kw_only=True):
         except OSError as error:
             hint = hint_for_disk_error(error)
             raise GitError(f"{name} cannot be read: {error.strerror or error}", hint=hint) from error
-        id_ = object_id("blob", data, self.algorithm)
+        id_ = git_object_id("blob", data, self.algorithm)
         self.contents[id_] = data
         return File(name, mode, id_, len(data))
 

@@ -15,7 +15,7 @@ from reconciler.repository import is_address
 from reconciler.run.notices.channels import Channel, ChannelKind
 from reconciler.run.web.signatures import Provider
 from reconciler.run.web.webhooks import WebhookSecret
-from render.admission import admitted
+from render.admission import admit_as_kind
 from render.admission.run_settings import run_settings_kind
 from render.documents import Places, read_documents
 from render.errors import ConfigError, InputError, Problem
@@ -97,7 +97,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
         if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != (ARGOSY_API_VERSION, KIND):
             hint = f"it begins with apiVersion: {ARGOSY_API_VERSION} and kind: {KIND}"
             raise self._refusal_of([Problem(path, 1, "", f"must be one document of kind {KIND}", hint)])
-        outcome, places = admitted(value, run_settings_kind()), Places(content)
+        outcome, places = admit_as_kind(value, run_settings_kind()), Places(content)
         found = [replace(each, path=path, line=places.of_field(0, each.field).line) for each in outcome.problems]
         if found or outcome.object is None:
             raise self._refusal_of(found)

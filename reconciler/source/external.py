@@ -18,7 +18,7 @@ from reconciler.locked.lock_file import parsed_lock
 from reconciler.locked.model import ExternalSource, Lock, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
 from reconciler.locked.store import ContentStore
-from render.admission import admitted
+from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError, Problem
@@ -55,7 +55,7 @@ def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:
 
 def _load_source(place: LocatedManifest, loaded: ExternalSources) -> list[FieldProblem]:
     """Add a Source that is admitted, and return what is wrong with it."""
-    outcome = admitted(place.manifest, render_kinds()[KIND])
+    outcome = admit_as_kind(place.manifest, render_kinds()[KIND])
     loaded.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
     if outcome.object is not None:
         source = ExternalSource.of(outcome.object, path=place.file.path, document=place.number)
@@ -75,7 +75,7 @@ def implied_source(type_: SourceType, place: Mapping[str, Any], secret: str = ""
     name = f"{_NO_NAME.sub('-', (chart or last).lower()).strip('-.') or 'source'}-{digest}"
     spec = {type_.value: dict(place)}
     manifest = {"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": spec}
-    outcome = admitted(manifest, render_kinds()[KIND])
+    outcome = admit_as_kind(manifest, render_kinds()[KIND])
     if outcome.object is None:
         raise UnusablePlace(
             "; ".join(f"{each.field.removeprefix('spec.')} {each.message}" for each in outcome.problems)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from reconciler.ledger.facts import ClusterFacts, Facts
 from render.cluster import Cluster, Taint
-from render.failover.health import ready_taints
+from render.failover.health import taints_with_those_of_ready
 from render.parsing import cluster as parse_cluster
 from render.settings.fleet import Fleet
 
@@ -47,4 +47,4 @@ def _with_health_taint(taints: tuple[Taint, ...], facts: ClusterFacts) -> tuple[
     ready = next((each for each in facts.status.get("conditions") or () if each.get("type") == "Ready"), None)
     if ready is None:
         return taints
-    return ready_taints(taints, str(ready.get("status")))
+    return taints_with_those_of_ready(taints, str(ready.get("status")))

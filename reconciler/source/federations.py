@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from render.documents import emit
-from render.federations import FEDERATIONS, found_in
+from render.federations import FEDERATIONS, federations_found_in
 from render.federations.federation import Federation
 from render.federations.units import Conversion, Grade, Placed
 from render.model import Manifest, group_of
@@ -58,7 +58,7 @@ def _present_federations(manifests: Sequence[LocatedManifest], chosen: Sequence[
     """Return the chosen federations that documents are of; one that marks plain objects may have any of them."""
     by_setting = {each.setting: each for each in FEDERATIONS}
     foreign = _possibly_foreign(manifests)
-    found = [each.name for each in found_in(foreign)] if foreign else []
+    found = [each.name for each in federations_found_in(foreign)] if foreign else []
     federations = [by_setting[each] for each in chosen]
     return [each for each in federations if each.marks_any_kind or each.name in found]
 
@@ -143,10 +143,10 @@ def _files(
     taken: frozenset[str],
 ) -> Iterator[tuple[BuiltFile, bytes]]:
     """Yield one file for each manifest, with what is made of it first; all of them decide on each."""
-    from render.federations.policies import written
+    from render.federations.policies import objects_written_for
 
     made: dict[str, list[tuple[Manifest, str]]] = {}
-    for each in written(conversion, prefix=f"{federation.name}-"):
+    for each in objects_written_for(conversion, prefix=f"{federation.name}-"):
         key, subject = each.sources[0]
         notes = "; ".join(remarked.notes.get(key, ()))
         words = f"{subject or places[key].manifest['kind']} of {federation.title}" + (f": {notes}" if notes else "")

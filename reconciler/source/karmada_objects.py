@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from overrides.admission import all_kinds
 from overrides.parsing import override_policy
-from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
+from render.admission import Admitted, AdmittedKind, Kinds, admit_as_kind, admitted_kind_of
 from render.autoscaling import federated_autoscaler
 from render.binding import Binding
 from render.cron.rules import cron_autoscaler
@@ -39,7 +39,7 @@ def source_kinds() -> Kinds:
 
 def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
     """Return the admitted kind that a manifest is of, if it is of one."""
-    return kind_of(manifest["apiVersion"], manifest["kind"], source_kinds())
+    return admitted_kind_of(manifest["apiVersion"], manifest["kind"], source_kinds())
 
 
 class ObjectFamily(NamedTuple):
@@ -139,7 +139,7 @@ def load_karmada_objects(
     places: Iterable[tuple[LocatedManifest, AdmittedKind]], *, default_namespace: str
 ) -> AdmittedObjects:
     """Admit each object and return the values of those that are admitted."""
-    loading, admit = _AdmittedSoFar(), partial(admitted, default_namespace=default_namespace)
+    loading, admit = _AdmittedSoFar(), partial(admit_as_kind, default_namespace=default_namespace)
     for place, kind in places:
         outcome = partial(admit, place.manifest, kind)
         loading.problems += place.problems_of_call(partial(loading.add, place, outcome))
@@ -153,7 +153,7 @@ def _with_preferences_left_out(manifest: Manifest, refused: Admitted) -> Admitte
     if not isinstance(taints, list):
         return refused
     blocking = [taint for taint in taints if not (isinstance(taint, dict) and taint.get("effect") == _PREFERENCE)]
-    outcome = admitted({**manifest, "spec": {**manifest["spec"], "taints": blocking}}, source_kinds()["Cluster"])
+    outcome = admit_as_kind({**manifest, "spec": {**manifest["spec"], "taints": blocking}}, source_kinds()["Cluster"])
     if outcome.object is None:
         return refused
     warning = Problem("", 0, "spec.taints", f"{_PREFERENCE} means nothing for clusters; taints with it are left out")

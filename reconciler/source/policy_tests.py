@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from render.admission import admitted
+from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.cluster import Cluster
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, CLUSTER_API_VERSION, Manifest, ObjectRef, Template, group_of
@@ -135,7 +135,7 @@ def _load_test(
     place: LocatedManifest, loaded: PolicyTests, is_namespaced: IsNamespaced, fleet: Fleet
 ) -> list[FieldProblem]:
     """Add a test that is admitted, and return what is wrong with it."""
-    outcome = admitted(place.manifest, render_kinds()[KIND])
+    outcome = admit_as_kind(place.manifest, render_kinds()[KIND])
     loaded.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
     if outcome.object is not None:
         test = _loaded_test(place, outcome.object, loaded, is_namespaced, fleet)
@@ -199,7 +199,7 @@ def _settings(place: LocatedManifest, given: Any, loaded: PolicyTests) -> Mappin
     if not isinstance(inner.manifest, dict) or {**inner.manifest, **_FLEET} != {**_FLEET, **inner.manifest}:
         loaded.problems.append(inner.problem("", "must be a Fleet"))
         return {}
-    outcome = admitted({**_FLEET, **inner.manifest}, render_kinds()["Fleet"])
+    outcome = admit_as_kind({**_FLEET, **inner.manifest}, render_kinds()["Fleet"])
     loaded.problems += (FieldProblem(inner, problem) for problem in outcome.problems)
     if outcome.object is None:
         return {}

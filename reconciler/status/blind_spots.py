@@ -15,7 +15,7 @@ from reconciler.members.exchange import BLIND, FailureKind
 from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW, skew_words
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.work_status import APPLIED
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.failover.health import READY, UNKNOWN
 from render.words import counted, listed
 
@@ -77,7 +77,11 @@ def _blind_spot_of_refusals(
     is_space = len(spaces) == 1 and (bool(kinds & seen) or len(kinds) > 1)
     what = f"in namespace {next(iter(spaces))}" if is_space else f"of {listed(sorted(kinds))}"
     first = min(refused, key=lambda each: str(each[2].get("lastTransitionTime") or ""))[2]
-    printing = f"argosy cluster agent {member.name}" if is_pulling(member) else f"argosy rbac --cluster {member.name}"
+    printing = (
+        f"argosy cluster agent {member.name}"
+        if is_applied_by_own_agent(member)
+        else f"argosy rbac --cluster {member.name}"
+    )
     return BlindSpot(
         state="NamespaceForbidden" if is_space else "KindForbidden",
         message=f"{counted(len(refused), 'object')} {what} cannot be seen or written: {first.get('message')}",
@@ -94,7 +98,7 @@ def wrong_clocks(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> di
         ahead = words[name].ahead if name in words else 0
         own = records[name].clock if name in records else ""
         said = skew_words(ahead) if abs(ahead) > MOST_SKEW else own
-        whose = "the clock of its agent" if is_pulling(member) else "its clock"
+        whose = "the clock of its agent" if is_applied_by_own_agent(member) else "its clock"
         if said:
             message = f"{whose} is {said}; what passes wait for goes by their own"
             found[name] = BlindSpot(state=CLOCK_WRONG, message=message, hint=CLOCK_HINT)
@@ -103,7 +107,7 @@ def wrong_clocks(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> di
 
 def _blind_spot(record: ClusterRecord | None, member: Cluster) -> BlindSpot | None:
     if record is None:
-        is_awaited = is_pulling(member)
+        is_awaited = is_applied_by_own_agent(member)
         return BlindSpot(state=NO_AGENT_STATE, message=NO_AGENT, hint=NO_AGENT_HINT) if is_awaited else None
     if unseen := record.state.unseen:
         return BlindSpot(

@@ -25,7 +25,7 @@ from reconciler.repository import Repository, open_repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import ConfigError, GitError, InputError, ReconcileError
 from render.layout import object_path
 from render.model import Manifest, ObjectRef, TargetCluster, as_mapping
@@ -126,7 +126,7 @@ def _asked_of_agents(
     """Return the commits that clusters have which pull or a tool applies to, and that ask the same of them as this."""
     records = recorded.clusters()
     recorded_clusters = [cluster for cluster in clusters if cluster.name in records]
-    pulling = [each.name for each in recorded_clusters if is_pulling(each) or records[each.name].deployer]
+    pulling = [each.name for each in recorded_clusters if is_applied_by_own_agent(each) or records[each.name].deployer]
     commits = RenderedCommits(repository, clusters)
     applied = {name: records[name].applied for name in pulling}
     return {

@@ -16,7 +16,7 @@ from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.record.recorded_status import RecordedStatus
-from render.cluster import Cluster, is_pulling
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.failover.health import READY, UNKNOWN
 from render.settings.fleet import Fleet
 
@@ -93,7 +93,7 @@ def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:
 def _reached_before(progress: MemberProgress, member: Cluster, fleet: Fleet) -> MemberProgress:
     """Return the progress of a member with what to do where it was applied to, and argosy.yaml lists others by now."""
     is_left = bool(fleet.reached) and member.name not in (fleet.reached or ())
-    if not is_left or progress.reason != "Behind" or is_pulling(member) or fleet.is_reported_by_tools:
+    if not is_left or progress.reason != "Behind" or is_applied_by_own_agent(member) or fleet.is_reported_by_tools:
         return progress
     hint = (
         f"argosy.yaml lists other clusters and not this one: list it there, or run argosy apply --cluster {member.name}"

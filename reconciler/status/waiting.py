@@ -21,7 +21,7 @@ from reconciler.record.work_status import APPLIED
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
-from render.cluster import is_pulling
+from render.cluster import is_applied_by_own_agent
 from render.errors import GitError, GuardRefused, ReconcileError
 from render.model import Manifest
 
@@ -209,7 +209,11 @@ def _obstacle_of_branches(branches: RecordedFleet) -> Obstacle | None:
     if branches.recorded.files:
         return None
     desired = branches.fleet.source.desired
-    if branches.is_applied_by_passes or desired.fleet.is_reported_by_tools or any(map(is_pulling, desired.clusters)):
+    if (
+        branches.is_applied_by_passes
+        or desired.fleet.is_reported_by_tools
+        or any(map(is_applied_by_own_agent, desired.clusters))
+    ):
         return Obstacle(text="no pass has recorded anything yet", reason="NotRecorded")
     text = "no pass has recorded anything, and argosy.yaml says of no cluster how it is reached: it is only rendered"
     return Obstacle(text=text, reason=ONLY_RENDERED, hint="list clusters in argosy.yaml, or run argosy apply")

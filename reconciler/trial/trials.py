@@ -14,7 +14,7 @@ from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.binding import Binding
-from render.boundary import REPORT_IT, result_or_substitute, unexpected_words
+from render.boundary import REPORT_IT, result_or_substitute, words_of_unexpected_error
 from render.model import ObjectRef, TargetCluster
 from render.patterns import matches_whole, part_pattern
 from render.words import nearest
@@ -60,7 +60,7 @@ def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) 
 
 def _failed_trial(test: PolicyTest, error: Exception) -> Trial:
     """Return the result of a test that led to an error nobody thought of."""
-    mismatch = Mismatch(field="spec", message=f"{unexpected_words(error)}; {REPORT_IT}", got=WITHHELD)
+    mismatch = Mismatch(field="spec", message=f"{words_of_unexpected_error(error)}; {REPORT_IT}", got=WITHHELD)
     return Trial(test=test, mismatches=(mismatch,), policies=frozenset(), rules=frozenset())
 
 

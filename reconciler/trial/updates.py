@@ -11,7 +11,7 @@ from reconciler.source.manifests import LocatedManifest
 from render.documents import parse_documents
 from render.documents.editing import REMOVED, Edit, edit_file
 from render.documents.editing.nodes import UneditableError
-from render.documents.positions import path_of
+from render.documents.positions import path_of_field_name
 from render.errors import InputError, Problem
 from render.words import counted
 
@@ -79,7 +79,7 @@ def file_with_expectations(content: bytes, place: LocatedManifest, trial: Trial)
     for mismatch in filter(is_writable, trial.mismatches):
         for field, value in _edits_of_mismatch(mismatch):
             document = parse_documents(content)[place.position].value
-            path = path_of(document, f"{place.prefix}{field}")
+            path = path_of_field_name(document, f"{place.prefix}{field}")
             content = edit_file(content, place.position, [Edit(path, value)])
     return content
 

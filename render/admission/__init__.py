@@ -3,9 +3,9 @@
 from render.model import Manifest
 
 from .kinds import render_kinds
-from .stages import Admitted, AdmittedKind, Kinds, admitted, kind_of
+from .stages import Admitted, AdmittedKind, Kinds, admit_as_kind, admitted_kind_of
 
-__all__ = ["Admitted", "AdmittedKind", "Kinds", "admit", "admitted", "kind_of", "render_kinds"]
+__all__ = ["Admitted", "AdmittedKind", "Kinds", "admit", "admit_as_kind", "admitted_kind_of", "render_kinds"]
 
 
 def admit(manifest: Manifest, *, default_namespace: str = "default", kinds: Kinds | None = None) -> Admitted:
@@ -15,7 +15,7 @@ def admit(manifest: Manifest, *, default_namespace: str = "default", kinds: Kind
     >>> [str(problem) for problem in admit(policy).problems]
     ['spec: required, but missing']
     """
-    kind = kind_of(manifest["apiVersion"], manifest["kind"], kinds or render_kinds())
+    kind = admitted_kind_of(manifest["apiVersion"], manifest["kind"], kinds or render_kinds())
     if kind is None:
         raise LookupError(f"{manifest['kind']} of {manifest['apiVersion']} is not admitted here")
-    return admitted(manifest, kind, default_namespace=default_namespace)
+    return admit_as_kind(manifest, kind, default_namespace=default_namespace)

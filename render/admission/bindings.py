@@ -116,7 +116,7 @@ BINDING_STATUS = Record(
 )
 
 
-def warn_of_binding(binding: dict[str, Any], findings: Findings) -> None:
+def warn_of_components_placed_together(binding: dict[str, Any], findings: Findings) -> None:
     """Warn of components that a control plane placed together, and that would be placed as replicas here."""
     if binding["spec"].get("components"):
         hint = "turn it on, as in the control plane that placed them, or the object is scheduled anew"

@@ -6,7 +6,7 @@ from typing import Any
 from render.syntax import dns_label_fault, quoted
 
 from .findings import Findings
-from .placements import check_affinity
+from .placements import check_cluster_affinity
 from .schema import Anything, Flag, ListOf, MapOf, Record, Text
 from .shared_schema import CLUSTER_AFFINITY, TEXT, TEXTS
 
@@ -50,10 +50,10 @@ def check_helm_chart(chart: dict[str, Any], findings: Findings) -> None:
             hint = "such as 'monitoring.coreos.com/v1' or 'monitoring.coreos.com/v1/ServiceMonitor'"
             findings.problem(f"spec.apiVersions[{place}]", f"{quoted(text)} is no API version", hint=hint)
     for place, rule in enumerate(spec.get("overrideRules") or ()):
-        _check_rule(rule, f"spec.overrideRules[{place}]", findings)
+        _check_rule_of_chart(rule, f"spec.overrideRules[{place}]", findings)
 
 
-def _check_rule(rule: dict[str, Any], path: str, findings: Findings) -> None:
+def _check_rule_of_chart(rule: dict[str, Any], path: str, findings: Findings) -> None:
     if not rule.get("values") and not rule.get("valuesFiles"):
         findings.problem(path, "changes nothing: it has neither values nor valuesFiles")
-    check_affinity(rule.get("targetCluster"), f"{path}.targetCluster", findings)
+    check_cluster_affinity(rule.get("targetCluster"), f"{path}.targetCluster", findings)

@@ -14,7 +14,7 @@ from render.syntax import dns_label_fault, label_key_fault, label_value_fault, q
 from .findings import Findings
 from .schema import INT64, Anything, Flag, ListOf, MapOf, Quantity, Record, Whole
 from .shared_schema import INTEGER32, LABELS, TEXT, TEXTS
-from .urls import parse_address
+from .urls import parse_url_address
 
 _SECRET = Record({"namespace!": TEXT, "name!": TEXT})
 _QUANTITIES = MapOf(Quantity())
@@ -85,7 +85,7 @@ def mutate_cluster(cluster: Object, _findings: Findings) -> None:
     """Set resource models, or standardise those there are."""
     spec = cluster["spec"]
     if models := spec.get("resourceModels"):
-        standardize(models)
+        sort_and_close_grades(models)
     else:
         spec["resourceModels"] = DEFAULT_MODELS
 
@@ -98,26 +98,26 @@ def check_cluster(cluster: Object, findings: Findings) -> None:
         findings.required("spec.syncMode", hint="write 'Push' or 'Pull'")
     elif mode not in SYNC_MODES:
         findings.not_supported("spec.syncMode", mode, SYNC_MODES)
-    _check_addresses(spec, findings)
+    _check_endpoint_and_proxy(spec, findings)
     for secret in ("secretRef", "impersonatorSecretRef"):
         for part in ("namespace", "name") if secret in spec else ():
             if not spec[secret].get(part):
                 findings.required(f"spec.{secret}.{part}")
-    _check_location(spec, findings)
+    _check_region_and_zones(spec, findings)
     _check_taints(spec.get("taints") or (), findings)
-    check_models(spec["resourceModels"], findings)
-    write_canonically(spec["resourceModels"])
+    check_resource_models(spec["resourceModels"], findings)
+    write_amounts_canonically(spec["resourceModels"])
     if spec.get("zone") and not spec.get("zones"):
         spec["zones"] = [spec.pop("zone")]
 
 
-def _check_addresses(spec: Mapping[str, Any], findings: Findings) -> None:
+def _check_endpoint_and_proxy(spec: Mapping[str, Any], findings: Findings) -> None:
     if endpoint := spec.get("apiEndpoint"):
         fault = _endpoint_fault(endpoint)
         if fault:
             findings.problem("spec.apiEndpoint", fault, hint="write an address such as 'https://10.0.0.1:6443'")
     if proxy := spec.get("proxyURL"):
-        address = parse_address(proxy)
+        address = parse_url_address(proxy)
         if address.fault:
             findings.problem("spec.proxyURL", f"is no address: {address.fault}")
         elif address.scheme not in PROXY_SCHEMES:
@@ -129,7 +129,7 @@ def _check_addresses(spec: Mapping[str, Any], findings: Findings) -> None:
 
 
 def _endpoint_fault(endpoint: str) -> str:
-    address = parse_address(endpoint)
+    address = parse_url_address(endpoint)
     if address.fault:
         return f"is no address: {address.fault}"
     faults = [
@@ -145,7 +145,7 @@ def _endpoint_fault(endpoint: str) -> str:
     return f"the address has {' and '.join(faults)}" if faults else ""
 
 
-def _check_location(spec: Mapping[str, Any], findings: Findings) -> None:
+def _check_region_and_zones(spec: Mapping[str, Any], findings: Findings) -> None:
     for part in ("provider", "region"):
         if fault := label_value_fault(spec.get(part) or ""):
             findings.problem(f"spec.{part}", fault)
@@ -179,7 +179,7 @@ def _check_taints(taints: Sequence[Mapping[str, Any]], findings: Findings) -> No
         seen.add((key, effect))
 
 
-def standardize(models: Models) -> None:
+def sort_and_close_grades(models: Models) -> None:
     """Sort by grade, let the first grade begin at 0 and the last have no end."""
     models.sort(key=lambda model: model["grade"])
     for first in models[0].get("ranges") or ():
@@ -188,23 +188,23 @@ def standardize(models: Models) -> None:
         last["max"] = LARGEST
 
 
-def write_canonically(models: Models) -> None:
+def write_amounts_canonically(models: Models) -> None:
     """Write the amounts as Kubernetes prints them."""
     for model in models if models is not DEFAULT_MODELS else ():
         for each in model.get("ranges") or ():
             each["min"], each["max"] = canonical_quantity(each["min"]), canonical_quantity(each["max"])
 
 
-def check_models(models: Models, findings: Findings) -> None:
+def check_resource_models(models: Models, findings: Findings) -> None:
     """Report the first mistake by which grades are no contiguous ranges of the same resources."""
     if models is DEFAULT_MODELS:
         return
-    fault = next((fault for index, _ in enumerate(models) if (fault := _model_fault(models, index))), "")
+    fault = next((fault for index, _ in enumerate(models) if (fault := _fault_of_grade(models, index))), "")
     if fault:
         findings.problem("spec.resourceModels", fault)
 
 
-def _model_fault(models: Models, index: int) -> str:
+def _fault_of_grade(models: Models, index: int) -> str:
     model, grade = models[index], models[index]["grade"]
     ranges = model.get("ranges") or ()
     before = models[index - 1].get("ranges") or () if index else None
@@ -215,24 +215,24 @@ def _model_fault(models: Models, index: int) -> str:
     for position, each in enumerate(ranges):
         if parse_quantity(each["max"]) <= parse_quantity(each["min"]):
             return f"grade {grade}, {each['name']}: max must be more than min"
-        if before is not None and (fault := _gap_fault(before[position], each)):
+        if before is not None and (fault := _fault_between_grades(before[position], each)):
             return f"grade {grade}, {each['name']}: {fault}"
     return ""
 
 
-def _gap_fault(before: dict[str, Any], each: dict[str, Any]) -> str:
+def _fault_between_grades(before: dict[str, Any], each: dict[str, Any]) -> str:
     if before["name"] != each["name"]:
         return f"the grade before it has {before['name']} in this place"
     if parse_quantity(before["max"]) != parse_quantity(each["min"]):
         return f"min must be {before['max']!r}, where the grade before it ends"
     if before["max"] != each["min"]:
         return f"min {each['min']!r} must be written like the max before it, {before['max']!r}"
-    if not _is_comparable(each["min"]):
+    if not _is_amount_equal_to_itself(each["min"]):
         return f"{each['min']!r} must be written as a plain number"
     return ""
 
 
-def _is_comparable(text: str) -> bool:
+def _is_amount_equal_to_itself(text: str) -> bool:
     """Say whether Karmada finds an amount equal to itself: it compares big ones, as it keeps them, by their address."""
     match = _BINARY.fullmatch(text)
     if match is None:

@@ -25,17 +25,17 @@ def check_scripts(customization: dict[str, Any], findings: Findings) -> None:
     """Report scripts that are no Lua."""
     from render.interpreter.lua.sandbox import script_problem  # most sources have no scripts
 
-    for path, _, script in _scripts(customization):
+    for path, _, script in _scripts_with_their_paths(customization):
         if script and (fault := script_problem(script)):
             findings.problem(path, f"is no Lua: {fault}")
 
 
-def warn_of_customization(customization: dict[str, Any], findings: Findings) -> None:
+def warn_of_ineffective_customization(customization: dict[str, Any], findings: Findings) -> None:
     """Warn of a target that matches nothing, and of scripts without the function they are called for."""
     for part, value in customization["spec"]["target"].items():
         if not value:
             findings.warning(f"spec.target.{part}", "is empty, so the scripts are used for no object")
-    for path, function, script in _scripts(customization):
+    for path, function, script in _scripts_with_their_paths(customization):
         if not script.strip():
             findings.warning(path, "is empty, so the rule is not customized")
         elif not re.search(rf"\b{function}\b", script):
@@ -52,7 +52,7 @@ def customization_conflicts(customizations: Iterable[Mapping[str, Any]]) -> Iter
     holders: dict[tuple[str, str, str], str] = {}
     for customization in sorted(customizations, key=lambda each: str(each["metadata"]["name"])):
         name, target = customization["metadata"]["name"], customization["spec"]["target"]
-        for path, function, script in _scripts(customization):
+        for path, function, script in _scripts_with_their_paths(customization):
             if not script or function == "GetDependencies":
                 continue
             holder = holders.setdefault((target["apiVersion"], target["kind"], function), name)
@@ -61,7 +61,7 @@ def customization_conflicts(customizations: Iterable[Mapping[str, Any]]) -> Iter
                 yield customization, Problem("", 0, path, message, "keep one of them", "Invalid")
 
 
-def _scripts(customization: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _scripts_with_their_paths(customization: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the path, the function and the script of every rule that is customized."""
     customizations = customization["spec"].get("customizations") or {}
     for rule in RULES:

@@ -20,7 +20,7 @@ NAME_LIMIT = 108
 """The longest name of a fleet: servers take field managers of 128 bytes, and its own has 20 beside the name."""
 
 
-def _record(struct: type[Struct]) -> Record:
+def _schema_of_section(struct: type[Struct]) -> Record:
     """Return the schema of a section."""
     return Record(_nodes_of_struct(struct))
 
@@ -37,11 +37,11 @@ def _nodes_of_struct(struct: type[Struct]) -> dict[str, Node]:
 
 
 def _node_of_field(field: SettingField) -> Node:
-    node = _record(field.section) if field.section else _leaf(field)
+    node = _schema_of_section(field.section) if field.section else _schema_of_value(field)
     return ListOf(node) if field.is_list else node
 
 
-def _leaf(field: SettingField) -> Node:
+def _schema_of_value(field: SettingField) -> Node:
     if field.choices is not None:
         return Text(choices=tuple(field.choices))
     if field.holds is bool:
@@ -52,7 +52,7 @@ def _leaf(field: SettingField) -> Node:
     return Text(min_length=field.setting.min_length)
 
 
-FLEET_SPEC = _record(Fleet)
+FLEET_SPEC = _schema_of_section(Fleet)
 
 
 def fleet_name_fault(name: str) -> str:
@@ -73,17 +73,17 @@ def set_fleet_name(fleet: dict[str, Any], _findings: Findings) -> None:
 
 def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:
     """Report mistakes that the schema cannot express."""
-    _check_struct(Fleet, fleet["spec"], "spec", findings)
+    _check_section(Fleet, fleet["spec"], "spec", findings)
 
 
-def _check_struct(struct: type[Struct], plain: Mapping[str, Any], path: str, findings: Findings) -> None:
+def _check_section(struct: type[Struct], plain: Mapping[str, Any], path: str, findings: Findings) -> None:
     for field in setting_fields(struct):
         name = field.setting.name
         if not name and field.section:
-            _check_struct(field.section, plain, path, findings)
+            _check_section(field.section, plain, path, findings)
         if (value := plain.get(name)) is None:
             continue
         for fault in field.setting.faults(value):
             findings.problem(f"{path}.{name}{fault.path}", fault.message, hint=fault.hint, kind=fault.kind)
         if field.section and not field.is_list:
-            _check_struct(field.section, value, f"{path}.{name}", findings)
+            _check_section(field.section, value, f"{path}.{name}", findings)

@@ -10,10 +10,10 @@ from render.model import (
     POLICY_API_VERSION,
 )
 
-from .bindings import BINDING_SPEC, BINDING_STATUS, warn_of_binding
+from .bindings import BINDING_SPEC, BINDING_STATUS, warn_of_components_placed_together
 from .charts import HELM_CHART_SPEC, check_helm_chart
 from .clusters import CLUSTER_SPEC, CLUSTER_STATUS, check_cluster, cluster_name_fault, mutate_cluster
-from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
+from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_ineffective_customization
 from .fleets import FLEET_SPEC, check_fleet, fleet_name_fault, set_fleet_name
 from .policies import PROPAGATION_SPEC, check_policy, mutate_policy
 from .policy_tests import POLICY_TEST_SPEC, check_policy_test
@@ -21,7 +21,7 @@ from .policy_warnings import warn_of_policy
 from .sources import SOURCE_SPEC, check_source
 from .stages import AdmittedKind, Kinds
 from .timed.kinds import timed_kinds
-from .walking import Reading, walk_of
+from .walking import Reading, walk_for_node
 
 _TYPED = Reading()
 _STORED = Reading(is_typed=False)
@@ -34,17 +34,17 @@ def render_kinds() -> Kinds:
     return {
         each.kind: each
         for each in (
-            _propagation_policy("PropagationPolicy", is_namespaced=True),
-            _propagation_policy("ClusterPropagationPolicy", is_namespaced=False),
-            _binding("ResourceBinding", is_namespaced=True),
-            _binding("ClusterResourceBinding", is_namespaced=False),
+            _admitted_propagation_policy_kind("PropagationPolicy", is_namespaced=True),
+            _admitted_propagation_policy_kind("ClusterPropagationPolicy", is_namespaced=False),
+            _admitted_binding_kind("ResourceBinding", is_namespaced=True),
+            _admitted_binding_kind("ClusterResourceBinding", is_namespaced=False),
             AdmittedKind(
                 api_version=CLUSTER_API_VERSION,
                 kind="Cluster",
                 is_namespaced=False,
                 schema=CLUSTER_SPEC,
-                spec=walk_of(CLUSTER_SPEC, _DECODED),
-                status=walk_of(CLUSTER_STATUS, _DECODED),
+                spec=walk_for_node(CLUSTER_SPEC, _DECODED),
+                status=walk_for_node(CLUSTER_STATUS, _DECODED),
                 is_decoded=True,
                 name_fault=cluster_name_fault,
                 mutate=mutate_cluster,
@@ -55,24 +55,24 @@ def render_kinds() -> Kinds:
                 kind="ResourceInterpreterCustomization",
                 is_namespaced=False,
                 schema=CUSTOMIZATION_SPEC,
-                spec=walk_of(CUSTOMIZATION_SPEC, _STORED),
+                spec=walk_for_node(CUSTOMIZATION_SPEC, _STORED),
                 check=check_scripts,
-                warn=warn_of_customization,
+                warn=warn_of_ineffective_customization,
             ),
             *timed_kinds(),
-            *_kinds_of_ours(),
+            *_kinds_of_argosy(),
         )
     }
 
 
-def _kinds_of_ours() -> tuple[AdmittedKind, ...]:
+def _kinds_of_argosy() -> tuple[AdmittedKind, ...]:
     return (
         AdmittedKind(
             api_version=ARGOSY_API_VERSION,
             kind="Fleet",
             is_namespaced=False,
             schema=FLEET_SPEC,
-            spec=walk_of(FLEET_SPEC, _STORED),
+            spec=walk_for_node(FLEET_SPEC, _STORED),
             is_spec_required=False,
             name_fault=fleet_name_fault,
             prepare=set_fleet_name,
@@ -83,7 +83,7 @@ def _kinds_of_ours() -> tuple[AdmittedKind, ...]:
             kind="PolicyTest",
             is_namespaced=False,
             schema=POLICY_TEST_SPEC,
-            spec=walk_of(POLICY_TEST_SPEC, _STORED),
+            spec=walk_for_node(POLICY_TEST_SPEC, _STORED),
             check=check_policy_test,
         ),
         AdmittedKind(
@@ -91,7 +91,7 @@ def _kinds_of_ours() -> tuple[AdmittedKind, ...]:
             kind="Source",
             is_namespaced=False,
             schema=SOURCE_SPEC,
-            spec=walk_of(SOURCE_SPEC, _STORED),
+            spec=walk_for_node(SOURCE_SPEC, _STORED),
             check=check_source,
         ),
         AdmittedKind(
@@ -99,32 +99,32 @@ def _kinds_of_ours() -> tuple[AdmittedKind, ...]:
             kind="HelmChart",
             is_namespaced=True,
             schema=HELM_CHART_SPEC,
-            spec=walk_of(HELM_CHART_SPEC, _STORED),
+            spec=walk_for_node(HELM_CHART_SPEC, _STORED),
             check=check_helm_chart,
         ),
     )
 
 
-def _propagation_policy(kind: str, *, is_namespaced: bool) -> AdmittedKind:
+def _admitted_propagation_policy_kind(kind: str, *, is_namespaced: bool) -> AdmittedKind:
     return AdmittedKind(
         api_version=POLICY_API_VERSION,
         kind=kind,
         is_namespaced=is_namespaced,
         schema=PROPAGATION_SPEC,
-        spec=walk_of(PROPAGATION_SPEC, _TYPED),
+        spec=walk_for_node(PROPAGATION_SPEC, _TYPED),
         mutate=mutate_policy,
         check=check_policy,
         warn=warn_of_policy,
     )
 
 
-def _binding(kind: str, *, is_namespaced: bool) -> AdmittedKind:
+def _admitted_binding_kind(kind: str, *, is_namespaced: bool) -> AdmittedKind:
     return AdmittedKind(
         api_version=BINDING_API_VERSION,
         kind=kind,
         is_namespaced=is_namespaced,
         schema=BINDING_SPEC,
-        spec=walk_of(BINDING_SPEC, _TYPED),
-        status=walk_of(BINDING_STATUS, _TYPED),
-        warn=warn_of_binding,
+        spec=walk_for_node(BINDING_SPEC, _TYPED),
+        status=walk_for_node(BINDING_STATUS, _TYPED),
+        warn=warn_of_components_placed_together,
     )

@@ -8,7 +8,7 @@ from render.syntax import dns_label_fault, label_key_fault, label_value_fault, s
 from .findings import Findings
 from .schema import INT64, Anything, ListOf, Record, Whole
 from .shared_schema import LABELS, TEXT, TEXTS
-from .walking import Reading, walk_of
+from .walking import Reading, walk_for_node
 
 ANNOTATION_LIMIT = 256 * 1024
 
@@ -33,7 +33,7 @@ _METADATA = Record(
         "managedFields": ListOf(Anything()),
     }
 )
-_walk = walk_of(_METADATA, Reading(is_decoded=True))
+_walk = walk_for_node(_METADATA, Reading(is_decoded=True))
 
 
 def decoded_metadata(metadata: Any, findings: Findings) -> dict[str, Any]:

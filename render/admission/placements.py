@@ -36,8 +36,8 @@ def check_placement(placement: Placement, path: str, findings: Findings) -> None
             hint="move clusterAffinity into the list, under an affinityName",
         )
     _check_overflow_is_dynamic(placement, path, findings)
-    check_affinity(placement.get("clusterAffinity"), f"{path}.clusterAffinity", findings)
-    check_terms(terms, f"{path}.clusterAffinities", findings)
+    check_cluster_affinity(placement.get("clusterAffinity"), f"{path}.clusterAffinity", findings)
+    check_affinity_terms(terms, f"{path}.clusterAffinities", findings)
     check_spread_constraints(placement.get("spreadConstraints") or (), f"{path}.spreadConstraints", findings)
     _check_workload_affinity(placement.get("workloadAffinity"), f"{path}.workloadAffinity", findings)
     for index, toleration in enumerate(placement.get("clusterTolerations") or ()):
@@ -48,7 +48,7 @@ def check_placement(placement: Placement, path: str, findings: Findings) -> None
 
 
 def _check_overflow_is_dynamic(placement: Placement, path: str, findings: Findings) -> None:
-    if _is_dynamic(placement.get("replicaScheduling") or {}):
+    if _divides_by_dynamic_weights(placement.get("replicaScheduling") or {}):
         return
     for index, term in enumerate(placement.get("clusterAffinities") or ()):
         if term.get("overflowAffinities"):
@@ -59,7 +59,7 @@ def _check_overflow_is_dynamic(placement: Placement, path: str, findings: Findin
             )
 
 
-def _is_dynamic(scheduling: Mapping[str, Any]) -> bool:
+def _divides_by_dynamic_weights(scheduling: Mapping[str, Any]) -> bool:
     if scheduling.get("replicaSchedulingType") != "Divided":
         return False
     if scheduling.get("replicaDivisionPreference") == "Aggregated":
@@ -108,7 +108,7 @@ def _check_workload_affinity(affinity: Mapping[str, Any] | None, path: str, find
         findings.problem(path, "affinity and antiAffinity group by the same label key", hint="remove one of them")
 
 
-def check_affinity(affinity: Mapping[str, Any] | None, path: str, findings: Findings) -> None:
+def check_cluster_affinity(affinity: Mapping[str, Any] | None, path: str, findings: Findings) -> None:
     """Report expressions over fields of a cluster that Karmada does not know."""
     selector = (affinity or {}).get("fieldSelector") or {}
     for expression in selector.get("matchExpressions") or ():
@@ -123,7 +123,7 @@ def check_affinity(affinity: Mapping[str, Any] | None, path: str, findings: Find
             )
 
 
-def check_terms(terms: Sequence[Mapping[str, Any]], path: str, findings: Findings) -> None:
+def check_affinity_terms(terms: Sequence[Mapping[str, Any]], path: str, findings: Findings) -> None:
     """Report names that are no label keys or occur twice, and mistakes inside the terms."""
     seen: set[str] = set()
     for index, term in enumerate(terms):
@@ -133,11 +133,11 @@ def check_terms(terms: Sequence[Mapping[str, Any]], path: str, findings: Finding
         if name in seen:
             findings.problem(path, f"two terms are called {quoted(name)}", hint="give each its own affinityName")
         seen.add(name)
-        check_affinity(term, here, findings)
-        _check_overflow(term, here, findings)
+        check_cluster_affinity(term, here, findings)
+        _check_overflow_affinities(term, here, findings)
 
 
-def _check_overflow(term: Mapping[str, Any], path: str, findings: Findings) -> None:
+def _check_overflow_affinities(term: Mapping[str, Any], path: str, findings: Findings) -> None:
     overflow = term.get("overflowAffinities") or ()
     if overflow and not any(part in term for part in _OWN_PARTS):
         findings.problem(
@@ -153,4 +153,4 @@ def _check_overflow(term: Mapping[str, Any], path: str, findings: Findings) -> N
         if name in seen:
             findings.problem(f"{here}.affinityName", f"{quoted(name)} is taken by this term or another overflow of it")
         seen.add(name)
-        check_affinity(each, here, findings)
+        check_cluster_affinity(each, here, findings)

@@ -65,11 +65,11 @@ def check_policy(policy: Object, findings: Findings) -> None:
     """Report the mistakes for which Karmada's webhook refuses a policy."""
     spec = policy["spec"]
     check_placement(spec["placement"], "spec.placement", findings)
-    _check_failover(spec, findings)
+    _check_failover_behavior(spec, findings)
     selectors = spec.get("resourceSelectors") or ()
     check_selectors(selectors, policy["metadata"].get("namespace"), findings)
     if spec["preemption"] == "Always":
-        _check_preemption(selectors, findings)
+        _check_selectors_of_preempting_policy(selectors, findings)
     suspension = spec.get("suspension") or {}
     if suspension.get("dispatching") and (suspension.get("dispatchingOnClusters") or {}).get("clusterNames"):
         findings.problem(
@@ -97,7 +97,7 @@ def check_selectors(selectors: Sequence[Mapping[str, Any]], namespace: str | Non
             )
 
 
-def _check_preemption(selectors: Sequence[Mapping[str, Any]], findings: Findings) -> None:
+def _check_selectors_of_preempting_policy(selectors: Sequence[Mapping[str, Any]], findings: Findings) -> None:
     for index, selector in enumerate(selectors):
         if not selector.get("name"):
             findings.problem(
@@ -107,7 +107,7 @@ def _check_preemption(selectors: Sequence[Mapping[str, Any]], findings: Findings
             )
 
 
-def _check_failover(spec: Mapping[str, Any], findings: Findings) -> None:
+def _check_failover_behavior(spec: Mapping[str, Any], findings: Findings) -> None:
     failover = spec.get("failover") or {}
     application, cluster = failover.get("application"), failover.get("cluster")
     if application is not None:

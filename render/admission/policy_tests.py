@@ -62,17 +62,17 @@ _SOMEWHERE = ("clusters", "notIn", "replicas", "fields")
 
 def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
     """Report paths that are no JSON pointers, patterns that are none, and expectations that exclude each other."""
-    _check_times(test["spec"].get("given") or {}, findings)
+    _check_times_of_test(test["spec"].get("given") or {}, findings)
     for number, expectation in enumerate(test["spec"].get("expect") or ()):
         here = f"spec.expect[{number}]"
         if expectation.get("absent") and (others := [each for each in _SOMEWHERE if expectation.get(each)]):
             hint = "an object that is absent goes nowhere: keep one of them"
             findings.problem(f"{here}.absent", f"is expected beside {', '.join(others)}", hint=hint)
-        _check_pattern(expectation.get("messageMatches"), f"{here}.messageMatches", findings)
-        _check_fields(expectation.get("fields") or (), f"{here}.fields", findings)
+        _check_regular_expression(expectation.get("messageMatches"), f"{here}.messageMatches", findings)
+        _check_expected_fields(expectation.get("fields") or (), f"{here}.fields", findings)
 
 
-def _check_times(given: Mapping[str, Any], findings: Findings) -> None:
+def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
     """Report what is no time, and what means nothing without the time that is asked about."""
     times = {f"spec.given.{name}": given[name] for name in ("now", "since") if given.get(name)}
     for name in ("since", "notReady", "reporting", "unhealthy", "unschedulable"):
@@ -90,14 +90,14 @@ def _check_times(given: Mapping[str, Any], findings: Findings) -> None:
         findings.problem("spec.given.since", "must not be after now")
 
 
-def _check_pattern(pattern: str | None, path: str, findings: Findings) -> None:
+def _check_regular_expression(pattern: str | None, path: str, findings: Findings) -> None:
     try:
         check_pattern(part_pattern(pattern or ""))
     except UnusablePattern as error:
         findings.problem(path, f"is no pattern that can be used: {error}")
 
 
-def _check_fields(fields: Sequence[Mapping[str, Any]], path: str, findings: Findings) -> None:
+def _check_expected_fields(fields: Sequence[Mapping[str, Any]], path: str, findings: Findings) -> None:
     """Report paths that are no JSON pointers, and fields of which nothing, or two things, are expected."""
     for position, field in enumerate(fields):
         if field["path"] and not field["path"].startswith("/"):

@@ -35,7 +35,7 @@ def warn_of_policy(policy: Plain, findings: Findings) -> None:
         if rules:
             findings.warning(f"spec.failover.{part}.statePreservation", WITHOUT_INJECTION)
         for index, rule in enumerate(rules):
-            _warn_of_json_path(
+            _warn_of_unusable_json_path(
                 rule["jsonPath"], f"spec.failover.{part}.statePreservation.rules[{index}].jsonPath", findings
             )
     if spec.get("association"):
@@ -66,9 +66,9 @@ def warn_of_placement(placement: Plain, path: str, findings: Findings) -> None:
         for position, overflow in enumerate(term.get("overflowAffinities") or ()):
             warn_of_affinity(overflow, f"{here}.overflowAffinities[{position}]", findings)
     for index, toleration in enumerate(placement.get("clusterTolerations") or ()):
-        _warn_of_toleration(toleration, f"{path}.clusterTolerations[{index}]", findings)
-    _warn_of_spread(placement, f"{path}.spreadConstraints", findings)
-    _warn_of_weights(placement.get("replicaScheduling") or {}, f"{path}.replicaScheduling", findings)
+        _warn_of_ineffective_toleration(toleration, f"{path}.clusterTolerations[{index}]", findings)
+    _warn_of_spread_constraints(placement, f"{path}.spreadConstraints", findings)
+    _warn_of_ineffective_weights(placement.get("replicaScheduling") or {}, f"{path}.replicaScheduling", findings)
 
 
 def warn_of_affinity(affinity: Plain | None, path: str, findings: Findings) -> None:
@@ -94,12 +94,12 @@ def warn_of_label_selector(selector: Plain | None, path: str, findings: Findings
         if fault := label_key_fault(key) or label_value_fault(value):
             findings.warning(f"{path}.matchLabels", f"{fault}; the selector matches nothing")
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
-        if fault := _expression_fault(expression):
+        if fault := _fault_of_label_requirement(expression):
             hint = _WITHOUT_VALUES.get(expression["operator"], "") if not expression.get("values") else ""
             findings.warning(f"{path}.matchExpressions[{index}]", f"{fault}; the selector matches nothing", hint=hint)
 
 
-def _expression_fault(expression: Plain) -> str:
+def _fault_of_label_requirement(expression: Plain) -> str:
     key, operator, values = expression["key"], expression["operator"], expression.get("values") or ()
     if fault := label_key_fault(key):
         return fault
@@ -112,7 +112,7 @@ def _expression_fault(expression: Plain) -> str:
     return next(filter(None, map(label_value_fault, values)), "")
 
 
-def _warn_of_toleration(toleration: Plain, path: str, findings: Findings) -> None:
+def _warn_of_ineffective_toleration(toleration: Plain, path: str, findings: Findings) -> None:
     operator, key, effect = (toleration.get(part) or "" for part in ("operator", "key", "effect"))
     if operator not in {"", "Exists", "Equal"}:
         findings.warning(f"{path}.operator", f"unknown value {quoted(operator)}, so nothing is tolerated")
@@ -130,9 +130,9 @@ def _warn_of_toleration(toleration: Plain, path: str, findings: Findings) -> Non
         findings.warning(f"{path}.tolerationSeconds", f"{WITHOUT_FAILOVER}: the taint is tolerated without an end")
 
 
-def _warn_of_spread(placement: Plain, path: str, findings: Findings) -> None:
+def _warn_of_spread_constraints(placement: Plain, path: str, findings: Findings) -> None:
     constraints = placement.get("spreadConstraints") or ()
-    if constraints and _is_static(placement.get("replicaScheduling")):
+    if constraints and _has_static_weights(placement.get("replicaScheduling")):
         findings.warning(path, "means nothing with static weights: every cluster that matches is chosen")
         return
     fields = [each.get("spreadByField") for each in constraints]
@@ -147,7 +147,7 @@ def _warn_of_spread(placement: Plain, path: str, findings: Findings) -> None:
             findings.warning(here, f"without maxGroups {effect} chosen", hint="add maxGroups")
 
 
-def _is_static(scheduling: Plain | None) -> bool:
+def _has_static_weights(scheduling: Plain | None) -> bool:
     if scheduling is None or scheduling.get("replicaDivisionPreference") != "Weighted":
         return False
     weights = scheduling.get("weightPreference")
@@ -155,7 +155,7 @@ def _is_static(scheduling: Plain | None) -> bool:
     return is_divided and (weights is None or ("staticWeightList" in weights and "dynamicWeight" not in weights))
 
 
-def _warn_of_weights(scheduling: Plain, path: str, findings: Findings) -> None:
+def _warn_of_ineffective_weights(scheduling: Plain, path: str, findings: Findings) -> None:
     weights = scheduling.get("weightPreference")
     if weights is None:
         if scheduling.get("replicaDivisionPreference") and scheduling.get("replicaSchedulingType") == "Duplicated":
@@ -171,7 +171,7 @@ def _warn_of_weights(scheduling: Plain, path: str, findings: Findings) -> None:
         warn_of_affinity(each["targetCluster"], f"{here}.staticWeightList[{index}].targetCluster", findings)
 
 
-def _warn_of_json_path(text: str, path: str, findings: Findings) -> None:
+def _warn_of_unusable_json_path(text: str, path: str, findings: Findings) -> None:
     if fault := check_jsonpath(text):
         findings.warning(path, f"{quoted(text)} is no JSONPath: {fault}")
     elif "{" not in text:

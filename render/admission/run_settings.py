@@ -17,7 +17,7 @@ from .fleets import set_fleet_name
 from .schema import INT32, Flag, ListOf, Record, Text, Whole
 from .shared_schema import TEXT, TEXTS
 from .stages import AdmittedKind
-from .walking import Reading, walk_of
+from .walking import Reading, walk_for_node
 
 PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
 FORGES = ("github", "gitlab", "gitea")
@@ -73,13 +73,13 @@ def run_settings_kind() -> AdmittedKind:
         kind="RunSettings",
         is_namespaced=False,
         schema=RUN_SETTINGS_SPEC,
-        spec=walk_of(RUN_SETTINGS_SPEC, Reading(is_typed=False)),
+        spec=walk_for_node(RUN_SETTINGS_SPEC, Reading(is_typed=False)),
         prepare=set_fleet_name,
-        check=_check_settings,
+        check=_check_run_settings,
     )
 
 
-def _check_settings(settings: dict[str, Any], findings: Findings) -> None:
+def _check_run_settings(settings: dict[str, Any], findings: Findings) -> None:
     """Report times and addresses that are none, numbers beyond their bounds, and names that are given twice."""
     spec = settings["spec"]
     members, webhook = spec.get("members", {}), spec.get("webhook", {})
@@ -90,20 +90,20 @@ def _check_settings(settings: dict[str, Any], findings: Findings) -> None:
     for field, text in (("spec.webhook.address", webhook.get("address")), ("spec.inside", spec.get("inside"))):
         if text and address_in(text) is None:
             findings.problem(field, f"{quoted(text)} is no address", hint="such as 8080, 0.0.0.0:8080 or [::]:8080")
-    _check_at_most("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS, findings)
-    _check_at_most("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL, findings)
+    _check_number_is_at_most("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS, findings)
+    _check_number_is_at_most("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL, findings)
     if members.get("asGroups") and not members.get("as"):
         findings.problem("spec.members.asGroups", "goes with as, as for kubectl")
-    _check_channels(spec.get("notifications", ()), findings)
-    _check_names(spec.get("fleets", ()), findings)
+    _check_notice_channels(spec.get("notifications", ()), findings)
+    _check_names_of_fleets(spec.get("fleets", ()), findings)
 
 
-def _check_at_most(field: str, number: int | None, most: int, findings: Findings) -> None:
+def _check_number_is_at_most(field: str, number: int | None, most: int, findings: Findings) -> None:
     if number and number > most:
         findings.problem(field, f"must be at most {most}, not {number}")
 
 
-def _check_channels(channels: Any, findings: Findings) -> None:
+def _check_notice_channels(channels: Any, findings: Findings) -> None:
     for index, each in enumerate(channels):
         if each["kind"] not in FORGES and (each.get("api") or each.get("project")):
             findings.problem(f"spec.notifications[{index}]", f"api and project go with {', '.join(FORGES)}")
@@ -114,7 +114,7 @@ def _check_channels(channels: Any, findings: Findings) -> None:
             findings.problem(f"spec.notifications[{index}].{other}", f"does not go with {each['kind']}")
 
 
-def _check_names(fleets: Any, findings: Findings) -> None:
+def _check_names_of_fleets(fleets: Any, findings: Findings) -> None:
     names = Counter(each["name"] for each in fleets if each.get("name"))
     for index, each in enumerate(fleets):
         name, field = each.get("name"), f"spec.fleets[{index}].name"

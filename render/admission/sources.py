@@ -7,7 +7,7 @@ from render.versions import UnusableRange, range_test
 from .findings import Findings
 from .schema import Record, Text
 from .shared_schema import TEXT
-from .urls import parse_address
+from .urls import parse_url_address
 
 _URL = Text(min_length=1)
 _PLACES = {
@@ -41,33 +41,33 @@ def check_source(source: dict[str, Any], findings: Findings) -> None:
     if len(named) != 1:
         findings.problem("spec", "must have exactly one of git, oci, helm and http")
     for place in named:
-        _check_place(place, spec[place], findings)
+        _check_repository_or_bucket(place, spec[place], findings)
     folder = spec.get("path", "")
     if folder.startswith("/") or ".." in folder.split("/"):
         findings.problem("spec.path", "leads out of the content of the Source")
 
 
-def _check_place(place: str, fields: dict[str, Any], findings: Findings) -> None:
+def _check_repository_or_bucket(place: str, fields: dict[str, Any], findings: Findings) -> None:
     where = f"spec.{place}"
-    if fault := _url_fault(fields["url"], _SCHEMES[place]):
+    if fault := _fault_of_url(fields["url"], _SCHEMES[place]):
         findings.problem(f"{where}.url", fault)
     written = [field for field in _PLACES[place] if fields.get(field)]
     if len(written) > 1:
         findings.problem(where, f"has {' and '.join(written)}, but one of them says the version")
     for field in written:
-        if fault := _version_fault(field, fields[field]):
+        if fault := _fault_of_version(field, fields[field]):
             findings.problem(f"{where}.{field}", fault)
     chart = fields.get("chart", "")
     if "/" in chart or chart.startswith(("-", ".")):
         findings.problem(f"{where}.chart", "is no name of a chart")
 
 
-def _url_fault(url: str, schemes: tuple[str, ...]) -> str:
+def _fault_of_url(url: str, schemes: tuple[str, ...]) -> str:
     """Say why an address cannot be fetched from; the password that it may have is never quoted."""
     is_short = "://" not in url and "@" in url.partition(":")[0]
     if is_short and "ssh" in schemes:
         return ""
-    address = parse_address(url)
+    address = parse_url_address(url)
     wanted = " or ".join(f"{scheme}://" for scheme in schemes if scheme != "http")
     if address.fault or address.scheme not in schemes or not (address.host or address.scheme == "file"):
         return f"must be an address that begins with {wanted}"
@@ -76,7 +76,7 @@ def _url_fault(url: str, schemes: tuple[str, ...]) -> str:
     return "must have no '?' and no '#'" if address.query or address.fragment else ""
 
 
-def _version_fault(field: str, text: str) -> str:
+def _fault_of_version(field: str, text: str) -> str:
     if field in {"semver", "version"}:
         try:
             range_test(text)

@@ -70,7 +70,7 @@ Kinds = Mapping[str, AdmittedKind]
 """Admitted kinds by their names, which are unique."""
 
 
-def kind_of(api_version: str, kind: str, kinds: Kinds) -> AdmittedKind | None:
+def admitted_kind_of(api_version: str, kind: str, kinds: Kinds) -> AdmittedKind | None:
     """Return the admitted kind an apiVersion and kind mean, also with another version or a shortened group."""
     known = kinds.get(kind)
     if known is None:
@@ -79,22 +79,22 @@ def kind_of(api_version: str, kind: str, kinds: Kinds) -> AdmittedKind | None:
     return known if group == meant or (group and meant.startswith(f"{group}.")) else None
 
 
-def admitted(manifest: Manifest, kind: AdmittedKind, *, default_namespace: str = "default") -> Admitted:
+def admit_as_kind(manifest: Manifest, kind: AdmittedKind, *, default_namespace: str = "default") -> Admitted:
     """Admit a document of a kind; the manifest itself is not changed."""
     findings = Findings("Decode")
-    decoded = _decode(manifest, kind, default_namespace, findings)
-    if _is_stopped(findings):
-        return _outcome(None, kind, findings)
+    decoded = _decoded_document(manifest, kind, default_namespace, findings)
+    if _has_problems_that_stop(findings):
+        return _admitted_with_findings(None, kind, findings)
     findings.type_kind = "TypeInvalid"
     check_metadata(decoded["metadata"], findings, kind.name_fault)
     if not kind.is_decoded:
-        _walk_fields(decoded, kind, findings)
+        _check_fields_by_schema(decoded, kind, findings)
     if findings.is_sound:
-        _semantics(decoded, kind, findings)
-    return _outcome(decoded, kind, findings)
+        _run_webhook_rules(decoded, kind, findings)
+    return _admitted_with_findings(decoded, kind, findings)
 
 
-def _decode(manifest: Manifest, kind: AdmittedKind, default_namespace: str, findings: Findings) -> Object:
+def _decoded_document(manifest: Manifest, kind: AdmittedKind, default_namespace: str, findings: Findings) -> Object:
     if manifest["apiVersion"] != kind.api_version:
         findings.problem(
             "apiVersion",
@@ -108,14 +108,14 @@ def _decode(manifest: Manifest, kind: AdmittedKind, default_namespace: str, find
             findings.unknown(name, name, _ROOT[:4] if kind.status is None else _ROOT)
     decoded |= {name: manifest[name] for name in ("spec", "status") if manifest.get(name) is not None}
     if kind.is_decoded:
-        _walk_fields(decoded, kind, findings)
-    if not _is_stopped(findings):
+        _check_fields_by_schema(decoded, kind, findings)
+    if not _has_problems_that_stop(findings):
         set_namespace(decoded["metadata"], default_namespace if kind.is_namespaced else None, findings)
         kind.prepare(decoded, findings)
     return decoded
 
 
-def _walk_fields(decoded: Object, kind: AdmittedKind, findings: Findings) -> None:
+def _check_fields_by_schema(decoded: Object, kind: AdmittedKind, findings: Findings) -> None:
     if "spec" in decoded:
         decoded["spec"] = kind.spec(decoded["spec"], "spec", findings)
     elif kind.is_spec_required and not kind.is_decoded:
@@ -128,42 +128,44 @@ def _walk_fields(decoded: Object, kind: AdmittedKind, findings: Findings) -> Non
     elif "status" in decoded:
         count = len(findings.problems)
         decoded["status"] = kind.status(decoded["status"], "status", findings)
-        _take_unknown_fields(findings, count)
+        _make_unknown_fields_warnings(findings, count)
 
 
-def _take_unknown_fields(findings: Findings, count: int) -> None:
+def _make_unknown_fields_warnings(findings: Findings, count: int) -> None:
     """Turn what a status, whose problems begin at a count, has of unknown fields into warnings: servers write it."""
     for problem in [each for each in findings.problems[count:] if each.kind == "Unknown"]:
         findings.problems.remove(problem)
         findings.warning(problem.field, "is not known here, so it is left out", hint=problem.hint)
 
 
-def _semantics(decoded: Object, kind: AdmittedKind, findings: Findings) -> None:
+def _run_webhook_rules(decoded: Object, kind: AdmittedKind, findings: Findings) -> None:
     """Run the webhook's rules; problems of a field the schema already refused are left out."""
     refused = [problem.field for problem in findings.problems if problem.kind != "Unknown"]
     count = len(findings.problems)
     kind.mutate(decoded, findings)
     kind.check(decoded, findings)
     findings.problems[count:] = [
-        problem for problem in findings.problems[count:] if not any(_overlap(problem.field, each) for each in refused)
+        problem
+        for problem in findings.problems[count:]
+        if not any(_is_same_field_or_inside(problem.field, each) for each in refused)
     ]
-    if not _is_stopped(findings):
+    if not _has_problems_that_stop(findings):
         kind.warn(decoded, findings)
 
 
-def _overlap(first: str, second: str) -> bool:
+def _is_same_field_or_inside(first: str, second: str) -> bool:
     shorter, longer = sorted((first, second), key=len)
     return longer.startswith(shorter) and longer[len(shorter) : len(shorter) + 1] in {"", ".", "["}
 
 
-def _is_stopped(findings: Findings) -> bool:
+def _has_problems_that_stop(findings: Findings) -> bool:
     return any(problem.kind != "Unknown" for problem in findings.problems)
 
 
-def _outcome(decoded: Object | None, kind: AdmittedKind, findings: Findings) -> Admitted:
+def _admitted_with_findings(decoded: Object | None, kind: AdmittedKind, findings: Findings) -> Admitted:
     return Admitted(
-        object=None if decoded is None or _is_stopped(findings) else decoded,
-        problems=tuple(sorted(at_their_levels(findings.problems, kind.schema))),
+        object=None if decoded is None or _has_problems_that_stop(findings) else decoded,
+        problems=tuple(sorted(problems_with_right_levels(findings.problems, kind.schema))),
         warnings=tuple(sorted(findings.warnings)),
     )
 
@@ -182,18 +184,20 @@ class Level(NamedTuple):
         return ".".join(self.steps).replace(f".{_INDEX}", _INDEX)
 
 
-def at_their_levels(problems: list[Problem], spec: Node) -> list[Problem]:
+def problems_with_right_levels(problems: list[Problem], spec: Node) -> list[Problem]:
     """Return problems of which those about a field that belongs elsewhere say where; ``spec`` is the kind's schema."""
     if not any(problem.kind == "Unknown" for problem in problems):
         return problems
     levels = (
         *(Level(name, ("metadata",)) for name in _METADATA),
-        *_levels(spec, ("spec",)),
+        *_levels_of_fields_below(spec, ("spec",)),
     )
-    return [_with_level(problem, levels) if problem.kind == "Unknown" else problem for problem in problems]
+    return [
+        _problem_with_nearest_level(problem, levels) if problem.kind == "Unknown" else problem for problem in problems
+    ]
 
 
-def _with_level(problem: Problem, levels: tuple[Level, ...]) -> Problem:
+def _problem_with_nearest_level(problem: Problem, levels: tuple[Level, ...]) -> Problem:
     """Return a problem with the level that is nearest to where its field stands, if there is one."""
     steps = tuple(problem.field.replace("[", f".{_INDEX[0]}").split("."))
     here, name = tuple(_INDEX if step.startswith(_INDEX[0]) else step for step in steps[:-1]), steps[-1]
@@ -209,12 +213,12 @@ def _length_of_shared_start(first: tuple[str, ...], second: tuple[str, ...]) -> 
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
-def _levels(node: Node, steps: tuple[str, ...]) -> Iterator[Level]:
+def _levels_of_fields_below(node: Node, steps: tuple[str, ...]) -> Iterator[Level]:
     """Yield the fields below a node, each with the level it belongs to, in the schema's order."""
     if isinstance(node, ListOf):
-        yield from _levels(node.items, (*steps, _INDEX))
+        yield from _levels_of_fields_below(node.items, (*steps, _INDEX))
     elif isinstance(node, Record):
         for marked, child in node.fields.items():
             name = marked.rstrip("!")
             yield Level(name, steps)
-            yield from _levels(child, (*steps, name))
+            yield from _levels_of_fields_below(child, (*steps, name))

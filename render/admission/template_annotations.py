@@ -22,10 +22,10 @@ def check_template_annotations(manifest: Manifest, findings: Findings) -> None:
             hint = f"write {alternatives(_RESOLUTIONS)}"
             findings.warning(field, f"unknown value {quoted(value)}, so that the policy decides", hint=hint)
         elif name.startswith(_PREFIX):
-            _check_ours(name, value, field, findings)
+            _check_argosy_annotation(name, value, field, findings)
 
 
-def _check_ours(name: str, value: str, field: str, findings: Findings) -> None:
+def _check_argosy_annotation(name: str, value: str, field: str, findings: Findings) -> None:
     if name in FIELD_ANNOTATIONS:
         for path in listed_paths(value) or ("",):
             if fault := rule_path_fault(path):

@@ -23,7 +23,7 @@ class UrlAddress(Struct, frozen=True, kw_only=True):
     fault: str = ""
 
 
-def parse_address(text: str) -> UrlAddress:
+def parse_url_address(text: str) -> UrlAddress:
     """Return the parts of an address, or its fault."""
     text, _, fragment = text.partition("#")
     if any(character < " " or character == "\x7f" for character in text):
@@ -37,24 +37,24 @@ def parse_address(text: str) -> UrlAddress:
         return UrlAddress(scheme=scheme, query=query, fragment=fragment)
     if not scheme and ":" in rest.split("/")[0]:
         return UrlAddress(fault="a scheme such as https:// is missing")
-    authority, path = _authority_of_rest(rest, scheme)
-    fault = _authority_fault(authority) or _escape_fault(path) or _escape_fault(fragment)
+    authority, path = _authority_and_path(rest, scheme)
+    fault = _fault_of_authority(authority) or _fault_of_percent_escapes(path) or _fault_of_percent_escapes(fragment)
     if fault:
         return UrlAddress(fault=fault)
     _, at, host = authority.rpartition("@")
     return UrlAddress(scheme=scheme, has_user=bool(at), host=host, query=query, fragment=fragment)
 
 
-def _authority_of_rest(rest: str, scheme: str) -> tuple[str, str]:
+def _authority_and_path(rest: str, scheme: str) -> tuple[str, str]:
     if not rest.startswith("//") or (not scheme and rest.startswith("///")):
         return "", rest
     authority, slash, path = rest[2:].partition("/")
     return authority, slash + path
 
 
-def _authority_fault(authority: str) -> str:
+def _fault_of_authority(authority: str) -> str:
     user, _, host = authority.rpartition("@")
-    if not _USER.fullmatch(user) or _escape_fault(user):
+    if not _USER.fullmatch(user) or _fault_of_percent_escapes(user):
         return "the part before '@' has characters that must be escaped"
     if "[" in host:
         _, bracket, port = host.rpartition("]")
@@ -70,5 +70,5 @@ def _authority_fault(authority: str) -> str:
     return ""
 
 
-def _escape_fault(text: str) -> str:
+def _fault_of_percent_escapes(text: str) -> str:
     return "a '%' is followed by no two hexadecimal digits" if "%" in _ESCAPE.sub("", text) else ""

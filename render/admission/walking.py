@@ -36,12 +36,12 @@ class Reading(Struct, frozen=True, kw_only=True):
     is_decoded: bool = False
 
 
-def walk_of(node: Node, reading: Reading) -> Walk:
+def walk_for_node(node: Node, reading: Reading) -> Walk:
     """Return the function that checks values of a node."""
     return _BUILDERS[type(node)](node, reading)
 
 
-def _text_walk(node: Text, _reading: Reading) -> Walk:
+def _walk_for_text(node: Text, _reading: Reading) -> Walk:
     choices, min_length, max_length = frozenset(node.choices), node.min_length, node.max_length
     former = dict(node.former)
 
@@ -50,7 +50,7 @@ def _text_walk(node: Text, _reading: Reading) -> Walk:
             return _OFF  # what YAML makes of it without quotes
         if type(value) is not str:
             hint = _QUOTE if isinstance(value, bool | int | float) and not choices else ""
-            findings.wrong_type(path, value, "a string", hint=hint or _choice_hint(node))
+            findings.wrong_type(path, value, "a string", hint=hint or _hint_of_choices(node))
         elif value in former:
             findings.warning(path, f"is the former word for {former[value]!r}", hint=f"write {former[value]!r}")
             return former[value]
@@ -65,7 +65,7 @@ def _text_walk(node: Text, _reading: Reading) -> Walk:
     return walk
 
 
-def _whole_walk(node: Whole, reading: Reading) -> Walk:
+def _walk_for_whole_number(node: Whole, reading: Reading) -> Walk:
     bound = 1 << (node.bits - 1)
     low, high = -bound, bound - 1
     range_kind = "Decode" if reading.is_decoded else "Invalid"
@@ -93,14 +93,14 @@ def _whole_walk(node: Whole, reading: Reading) -> Walk:
     return walk
 
 
-def _walk_flag(value: Any, path: str, findings: Findings) -> Any:
+def _check_flag(value: Any, path: str, findings: Findings) -> Any:
     if type(value) is not bool:
         hint = "write true or false, without quotes" if isinstance(value, str) else ""
         findings.wrong_type(path, value, "a boolean", hint=hint)
     return value
 
 
-def _quantity_walk(_node: Quantity, reading: Reading) -> Walk:
+def _walk_for_quantity(_node: Quantity, reading: Reading) -> Walk:
     # The schema of a CRD has a pattern for quantities and keeps whole numbers; reading typed values does neither.
     numbers = {int, float} if reading.is_decoded else {int}
     kind = "" if reading.is_decoded else "Invalid"
@@ -119,12 +119,12 @@ def _quantity_walk(_node: Quantity, reading: Reading) -> Walk:
     return walk
 
 
-def _walk_anything(value: Any, _path: str, _findings: Findings) -> Any:
+def _accept_anything(value: Any, _path: str, _findings: Findings) -> Any:
     return value
 
 
-def _sequence_walk(node: ListOf, reading: Reading) -> Walk:
-    walk_item, min_items, zero = walk_of(node.items, reading), node.min_items, _ZEROS.get(type(node.items))
+def _walk_for_list(node: ListOf, reading: Reading) -> Walk:
+    walk_item, min_items, zero = walk_for_node(node.items, reading), node.min_items, _ZEROS.get(type(node.items))
     is_decoded = reading.is_decoded
 
     def walk(value: Any, path: str, findings: Findings) -> Any:
@@ -141,8 +141,12 @@ def _sequence_walk(node: ListOf, reading: Reading) -> Walk:
     return walk
 
 
-def _table_walk(node: MapOf, reading: Reading) -> Walk:
-    walk_value, zero, is_decoded = walk_of(node.values, reading), _ZEROS.get(type(node.values)), reading.is_decoded
+def _walk_for_map(node: MapOf, reading: Reading) -> Walk:
+    walk_value, zero, is_decoded = (
+        walk_for_node(node.values, reading),
+        _ZEROS.get(type(node.values)),
+        reading.is_decoded,
+    )
 
     def walk(value: Any, path: str, findings: Findings) -> Any:
         if type(value) is not dict:
@@ -176,7 +180,7 @@ class _Fields(NamedTuple):
     defaults: dict[str, Any]
 
 
-def _record_walk(node: Record, reading: Reading) -> Walk:
+def _walk_for_record(node: Record, reading: Reading) -> Walk:
     named = {name.removesuffix("!"): each for name, each in node.fields.items()}
     required = [name[:-1] for name in node.fields if name.endswith("!")]
     defaults: dict[str, Any] = {
@@ -188,18 +192,21 @@ def _record_walk(node: Record, reading: Reading) -> Walk:
         defaults |= {name: _ZEROS[type(named[name])] for name in required}
     fields = _Fields(
         members={
-            name: (walk_of(each, reading), name in required or not reading.is_typed or _is_kept(each))
+            name: (
+                walk_for_node(each, reading),
+                name in required or not reading.is_typed or _is_serialized_when_empty(each),
+            )
             for name, each in named.items()
         },
         required={}
         if reading.is_decoded
-        else {name: _Missing(_choice_hint(named[name]), _zero(named[name])) for name in required},
+        else {name: _Missing(_hint_of_choices(named[name]), _empty_value_of_node(named[name])) for name in required},
         defaults=defaults,
     )
-    return partial(_walk_record, fields)
+    return partial(_check_record, fields)
 
 
-def _walk_record(fields: _Fields, value: Any, path: str, findings: Findings) -> Any:
+def _check_record(fields: _Fields, value: Any, path: str, findings: Findings) -> Any:
     if type(value) is not dict:
         findings.wrong_type(path, value, "an object")
         return value
@@ -220,14 +227,14 @@ def _walk_record(fields: _Fields, value: Any, path: str, findings: Findings) -> 
     return fields.defaults | stored if fields.defaults else stored
 
 
-def _zero(node: Node) -> Any:
+def _empty_value_of_node(node: Node) -> Any:
     """Return the empty value of a node, whose required fields are empty in turn."""
     if isinstance(node, Record):
-        return {name[:-1]: _zero(each) for name, each in node.fields.items() if name.endswith("!")}
+        return {name[:-1]: _empty_value_of_node(each) for name, each in node.fields.items() if name.endswith("!")}
     return _ZEROS.get(type(node))
 
 
-def _is_kept(node: Node) -> bool:
+def _is_serialized_when_empty(node: Node) -> bool:
     match node:
         case Whole() | Flag():
             return node.keep
@@ -236,17 +243,17 @@ def _is_kept(node: Node) -> bool:
     return False
 
 
-def _choice_hint(node: Node) -> str:
+def _hint_of_choices(node: Node) -> str:
     return f"write {alternatives(node.choices)}" if isinstance(node, Text) and node.choices else ""
 
 
 _BUILDERS: Mapping[type[Node], Callable[[Any, Reading], Walk]] = {
-    Text: _text_walk,
-    Whole: _whole_walk,
-    Flag: lambda _node, _reading: _walk_flag,
-    Quantity: _quantity_walk,
-    Anything: lambda _node, _reading: _walk_anything,
-    ListOf: _sequence_walk,
-    MapOf: _table_walk,
-    Record: _record_walk,
+    Text: _walk_for_text,
+    Whole: _walk_for_whole_number,
+    Flag: lambda _node, _reading: _check_flag,
+    Quantity: _walk_for_quantity,
+    Anything: lambda _node, _reading: _accept_anything,
+    ListOf: _walk_for_list,
+    MapOf: _walk_for_map,
+    Record: _walk_for_record,
 }

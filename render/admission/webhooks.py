@@ -17,8 +17,8 @@ from .findings import Findings
 from .policy_warnings import WITHOUT_COMPONENTS
 from .schema import ListOf, Record
 from .shared_schema import INTEGER32, TEXT, TEXTS
-from .urls import parse_address
-from .walking import Reading, walk_of
+from .urls import parse_url_address
+from .walking import Reading, walk_for_node
 
 ANY, VERSION = "*", "v1alpha1"
 _ROOT = ("apiVersion", "kind", "metadata", "webhooks")
@@ -37,7 +37,7 @@ WEBHOOKS = ListOf(
         }
     )
 )
-_walk = walk_of(WEBHOOKS, Reading(is_typed=False))
+_walk = walk_for_node(WEBHOOKS, Reading(is_typed=False))
 
 
 def check_webhooks(configuration: Manifest, findings: Findings) -> None:
@@ -57,10 +57,10 @@ def check_webhooks(configuration: Manifest, findings: Findings) -> None:
         path = f"webhooks[{index}]"
         _check_name(webhook["name"], names, f"{path}.name", findings)
         _check_timeout(webhook.get("timeoutSeconds"), f"{path}.timeoutSeconds", findings)
-        _check_client(webhook["clientConfig"], f"{path}.clientConfig", findings)
+        _check_client_config(webhook["clientConfig"], f"{path}.clientConfig", findings)
         _check_versions(webhook["interpreterContextVersions"], f"{path}.interpreterContextVersions", findings)
         for number, rule in enumerate(webhook.get("rules") or ()):
-            _check_rule(rule, f"{path}.rules[{number}]", findings)
+            _check_rule_of_webhook(rule, f"{path}.rules[{number}]", findings)
 
 
 def _check_name(name: str, names: set[str], path: str, findings: Findings) -> None:
@@ -79,7 +79,7 @@ def _check_timeout(seconds: int | None, path: str, findings: Findings) -> None:
         findings.problem(path, f"must be from 1 to 30 seconds, not {seconds}")
 
 
-def _check_client(client: Mapping[str, Any], path: str, findings: Findings) -> None:
+def _check_client_config(client: Mapping[str, Any], path: str, findings: Findings) -> None:
     if ("url" in client) == ("service" in client):
         findings.problem(path, "exactly one of url and service is required", kind="Required")
     elif "url" in client:
@@ -87,11 +87,11 @@ def _check_client(client: Mapping[str, Any], path: str, findings: Findings) -> N
     else:
         _check_service(client["service"], f"{path}.service", findings)
     if bundle := client.get("caBundle"):
-        _check_bundle(bundle, f"{path}.caBundle", findings)
+        _check_ca_bundle(bundle, f"{path}.caBundle", findings)
 
 
 def _check_url(url: str, path: str, findings: Findings) -> None:
-    address = parse_address(url)
+    address = parse_url_address(url)
     faults = {
         address.fault: address.fault,
         "it must begin with https://": address.scheme != "https",
@@ -117,7 +117,7 @@ def _check_service(service: Mapping[str, Any], path: str, findings: Findings) ->
         findings.problem(f"{path}.path", f"{quoted(below)} is no path: write one such as '/interpret'")
 
 
-def _check_bundle(bundle: str, path: str, findings: Findings) -> None:
+def _check_ca_bundle(bundle: str, path: str, findings: Findings) -> None:
     try:
         text = base64.b64decode("".join(bundle.split()), validate=True)
     except binascii.Error:
@@ -145,7 +145,7 @@ def _check_operations(operations: Iterable[str], path: str, findings: Findings) 
             findings.warning(f"{path}[{index}]", f"is asked for nothing {WITHOUT_COMPONENTS}")
 
 
-def _check_rule(rule: Mapping[str, list[str]], path: str, findings: Findings) -> None:
+def _check_rule_of_webhook(rule: Mapping[str, list[str]], path: str, findings: Findings) -> None:
     for name in _LISTS:
         words = rule[name]
         if not words:

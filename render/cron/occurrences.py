@@ -60,22 +60,30 @@ class _Search:
     def found(self) -> datetime | None:
         limit = self._here.year + _YEARS
         while self._here.year <= limit:
-            if self._fits():
+            if self._walks_to_fitting_time():
                 return self._here.astimezone(UTC)
         return None
 
-    def _fits(self) -> bool:
+    def _walks_to_fitting_time(self) -> bool:
         """Walk on until all fields fit; False where the walk wrapped around and must start again."""
         schedule = self._schedule
         return (
-            self._walk(lambda here: here.month in schedule.months, self._next_month, lambda here: here.month == 1)
-            and self._walk(self._is_day, self._next_day, lambda here: here.day == 1)
-            and self._walk(lambda here: here.hour in schedule.hours, self._next_hour, lambda here: here.hour == 0)
-            and self._walk(lambda here: here.minute in schedule.minutes, self._next_minute, lambda at: at.minute == 0)
-            and self._walk(lambda here: here.second == 0, self._next_second, lambda here: here.second == 0)
+            self._step_until_field_fits(
+                lambda here: here.month in schedule.months, self._next_month, lambda here: here.month == 1
+            )
+            and self._step_until_field_fits(self._is_day_of_schedule, self._next_day, lambda here: here.day == 1)
+            and self._step_until_field_fits(
+                lambda here: here.hour in schedule.hours, self._next_hour, lambda here: here.hour == 0
+            )
+            and self._step_until_field_fits(
+                lambda here: here.minute in schedule.minutes, self._next_minute, lambda at: at.minute == 0
+            )
+            and self._step_until_field_fits(
+                lambda here: here.second == 0, self._next_second, lambda here: here.second == 0
+            )
         )
 
-    def _walk(
+    def _step_until_field_fits(
         self, fits: Callable[[datetime], bool], step: Callable[[], datetime], is_round: Callable[[datetime], bool]
     ) -> bool:
         while not fits(self._here):
@@ -85,7 +93,7 @@ class _Search:
                 return False
         return True
 
-    def _is_day(self, here: datetime) -> bool:
+    def _is_day_of_schedule(self, here: datetime) -> bool:
         in_month = here.day in self._schedule.days
         in_week = here.isoweekday() % _SUNDAY in self._schedule.weekdays
         return in_month and in_week if self._schedule.is_any_day else in_month or in_week
@@ -93,44 +101,44 @@ class _Search:
     def _next_month(self) -> datetime:
         here = self._here
         if not self._has_moved:
-            here = self._at_wall(here.replace(day=1, hour=0, minute=0, second=0))
+            here = self._instant_of_wall_clock(here.replace(day=1, hour=0, minute=0, second=0))
         year, month = (here.year + 1, 1) if here.month == _DECEMBER else (here.year, here.month + 1)
         # The day is carried over into the next month where this one is longer.
-        return self._at_wall(here.replace(year=year, month=month, day=1) + _DAY * (here.day - 1))
+        return self._instant_of_wall_clock(here.replace(year=year, month=month, day=1) + _DAY * (here.day - 1))
 
     def _next_day(self) -> datetime:
         here = self._here
         if not self._has_moved:
-            here = self._at_wall(here.replace(hour=0, minute=0, second=0))
-        following = self._at_wall(here.replace(tzinfo=None) + _DAY)
+            here = self._instant_of_wall_clock(here.replace(hour=0, minute=0, second=0))
+        following = self._instant_of_wall_clock(here.replace(tzinfo=None) + _DAY)
         if following.hour == 0:
             return following
         hours = _DAY_HOURS - following.hour if following.hour > _NOON else -following.hour
-        return self._later(following, hours * _HOUR)
+        return self._later_with_fields_reset(following, hours * _HOUR)
 
     def _next_hour(self) -> datetime:
-        here = self._here if self._has_moved else self._at_wall(self._here.replace(minute=0, second=0))
-        return self._later(here, _HOUR)
+        here = self._here if self._has_moved else self._instant_of_wall_clock(self._here.replace(minute=0, second=0))
+        return self._later_with_fields_reset(here, _HOUR)
 
     def _next_minute(self) -> datetime:
         here = self._here
         if not self._has_moved:
             here = here.astimezone(UTC).replace(second=0).astimezone(self._zone)
-        return self._later(here, _MINUTE)
+        return self._later_with_fields_reset(here, _MINUTE)
 
     def _next_second(self) -> datetime:
-        return self._later(self._here, timedelta(seconds=1))
+        return self._later_with_fields_reset(self._here, timedelta(seconds=1))
 
-    def _later(self, here: datetime, much: timedelta) -> datetime:
+    def _later_with_fields_reset(self, here: datetime, much: timedelta) -> datetime:
         return (here.astimezone(UTC) + much).astimezone(self._zone)
 
-    def _at_wall(self, wall: datetime) -> datetime:
+    def _instant_of_wall_clock(self, wall: datetime) -> datetime:
         """Return the instant of a wall clock's time: read as UTC, moved by the offset then, corrected once."""
         read = wall.replace(tzinfo=UTC)
-        guess = read - self._offset(read)
-        return (read - self._offset(guess)).astimezone(self._zone)
+        guess = read - self._offset_from_utc(read)
+        return (read - self._offset_from_utc(guess)).astimezone(self._zone)
 
-    def _offset(self, instant: datetime) -> timedelta:
+    def _offset_from_utc(self, instant: datetime) -> timedelta:
         return instant.astimezone(self._zone).utcoffset() or timedelta(0)
 
 
@@ -145,12 +153,12 @@ def time_zone(name: str) -> ZoneInfo:
     ('Europe/Berlin', 'UTC')
     """
     known = "UTC" if name in UTC_NAMES else name
-    if known not in _zone_names():
+    if known not in _names_of_time_zones():
         raise LookupError(f"there is no time zone {name!r}")
     with resources.files("tzdata").joinpath("zoneinfo", *known.split("/")).open("rb") as stored:
         return ZoneInfo.from_file(stored, key=known)
 
 
 @cache
-def _zone_names() -> frozenset[str]:
+def _names_of_time_zones() -> frozenset[str]:
     return frozenset(resources.files("tzdata").joinpath("zones").read_text(encoding="utf-8").split())

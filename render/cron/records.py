@@ -87,7 +87,7 @@ class ScaledBoundsRecord(Struct, frozen=True, kw_only=True, rename="camel"):
     at: str
 
 
-def cron_memories(recorded: Iterable[CronRecord]) -> tuple[CronMemory, ...]:
+def cron_memories_of_records(recorded: Iterable[CronRecord]) -> tuple[CronMemory, ...]:
     """Return the states that a binding records."""
     return tuple(CronMemory(autoscaler=each.name, state=_cron_state(each.rules)) for each in recorded)
 
@@ -116,7 +116,7 @@ def scaled_replicas(recorded: ScaledReplicasRecord | None) -> ScaledReplicas | N
     )
 
 
-def plain_scaled(scaled: ScaledReplicas | None) -> Plain:
+def plain_scaled_replicas(scaled: ScaledReplicas | None) -> Plain:
     """Return the replicas that a rule set as a binding records them; nothing where none did."""
     if scaled is None:
         return {}
@@ -142,7 +142,7 @@ def scaled_bounds(recorded: ScaledBoundsRecord | None) -> ScaledBounds | None:
     )
 
 
-def plain_bounds(bounds: ScaledBounds | None) -> Plain:
+def plain_scaled_bounds(bounds: ScaledBounds | None) -> Plain:
     """Return the bounds that a rule set as a binding records them; nothing where none did."""
     if bounds is None:
         return {}
@@ -158,11 +158,11 @@ def plain_bounds(bounds: ScaledBounds | None) -> Plain:
 
 
 def _cron_state(rules: Iterable[RuleRecord]) -> CronState:
-    in_force = {each.name: _rule_in_force(each.name, each.in_force) for each in rules if each.in_force is not None}
-    return CronState(in_force=in_force, histories=tuple(map(_rule_history, rules)))
+    in_force = {each.name: _rule_of_record(each.name, each.in_force) for each in rules if each.in_force is not None}
+    return CronState(in_force=in_force, histories=tuple(map(_history_of_record, rules)))
 
 
-def _rule_in_force(name: str, recorded: RuleInForce) -> CronRule:
+def _rule_of_record(name: str, recorded: RuleInForce) -> CronRule:
     limits = recorded.successful_history_limit, recorded.failed_history_limit
     return CronRule(
         name=name,
@@ -178,16 +178,16 @@ def _rule_in_force(name: str, recorded: RuleInForce) -> CronRule:
     )
 
 
-def _rule_history(recorded: RuleRecord) -> RuleHistory:
+def _history_of_record(recorded: RuleRecord) -> RuleHistory:
     return RuleHistory(
         name=recorded.name,
         upcoming=None if recorded.next is None else _instant_in_text(recorded.next),
-        successes=tuple(map(_execution, recorded.runs or ())),
-        failures=tuple(map(_execution, recorded.failed_runs or ())),
+        successes=tuple(map(_execution_of_record, recorded.runs or ())),
+        failures=tuple(map(_execution_of_record, recorded.failed_runs or ())),
     )
 
 
-def _execution(recorded: RunRecord) -> Execution:
+def _execution_of_record(recorded: RunRecord) -> Execution:
     return Execution(
         due=_instant_in_text(recorded.due),
         ran=_instant_in_text(recorded.ran),

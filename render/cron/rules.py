@@ -129,10 +129,10 @@ def cron_rule(rule: Manifest) -> CronRule:
             maximum=rule.get("targetMaxReplicas"),
         ),
         is_suspended=bool(rule.get("suspend")),
-        successes_kept=_history_limit(rule.get("successfulHistoryLimit"), SUCCESSES_KEPT),
-        failures_kept=_history_limit(rule.get("failedHistoryLimit"), FAILURES_KEPT),
+        successes_kept=_history_limit_or_default(rule.get("successfulHistoryLimit"), SUCCESSES_KEPT),
+        failures_kept=_history_limit_or_default(rule.get("failedHistoryLimit"), FAILURES_KEPT),
     )
 
 
-def _history_limit(value: Any, default: int) -> int:
+def _history_limit_or_default(value: Any, default: int) -> int:
     return default if value is None else int(value)

@@ -91,11 +91,11 @@ def parse_schedule(text: str) -> Schedule:
         raise ValueError(f"has {len(text)} characters, but at most {MOST_TEXT} are read")
     if text.startswith(("TZ=", "CRON_TZ=")):
         zone, _, rest = text.partition(" ")
-        return replace(_schedule_in(rest.strip()), zone=zone.partition("=")[2])
-    return _schedule_in(text)
+        return replace(_schedule_without_zone(rest.strip()), zone=zone.partition("=")[2])
+    return _schedule_without_zone(text)
 
 
-def _schedule_in(text: str) -> Schedule:
+def _schedule_without_zone(text: str) -> Schedule:
     """Return a schedule without a time zone before it; there may be one at most."""
     if text.startswith("@every "):
         return Every(seconds=_duration_in_text(text.removeprefix("@every ")))
@@ -104,7 +104,7 @@ def _schedule_in(text: str) -> Schedule:
     words = _MACROS.get(text, text).split()
     if len(words) != len(_RANGES):
         raise ValueError(f"has {len(words)} fields, not five: minute, hour, day of the month, month, day of the week")
-    fields = [_field_in_text(word, expected) for word, expected in zip(words, _RANGES, strict=True)]
+    fields = [_values_of_cron_field(word, expected) for word, expected in zip(words, _RANGES, strict=True)]
     minutes, hours, days, months, weekdays = (frozenset(values) for values, _ in fields)
     return FieldSchedule(
         minutes=minutes,
@@ -116,18 +116,18 @@ def _schedule_in(text: str) -> Schedule:
     )
 
 
-def _field_in_text(text: str, expected: _Range) -> tuple[set[int], bool]:
+def _values_of_cron_field(text: str, expected: _Range) -> tuple[set[int], bool]:
     """Return the values of a field, and whether it is unrestricted."""
     values: set[int] = set()
     is_any = False
     for item in filter(None, text.split(",")):
-        first, last, step, is_star = _item(item, expected)
+        first, last, step, is_star = _range_of_item(item, expected)
         values.update(range(first, last + 1, step))
         is_any = is_any or is_star
     return values, is_any
 
 
-def _item(item: str, expected: _Range) -> tuple[int, int, int, bool]:
+def _range_of_item(item: str, expected: _Range) -> tuple[int, int, int, bool]:
     span, *steps = item.split("/")
     ends = span.split("-")
     is_star = ends[0] in {"*", "?"}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from render.kinds import GroupKind
 from render.model import Template, is_opaque
 
-from .values import DividedWorkload, DivisionContext, DivisionWarning, mapping_in, number_at
+from .values import DividedWorkload, DivisionContext, DivisionWarning, mapping_in, whole_number_at
 from .workload_index import WorkloadIndex
 
 BUDGETS: frozenset[GroupKind] = frozenset(
@@ -44,17 +44,19 @@ def companion_warnings(
 ) -> Iterator[DivisionWarning]:
     """Yield a warning for each number of a companion that counts in each cluster by itself."""
     if (companion.ref.group, companion.ref.kind) in BUDGETS:
-        named = workloads.named_by(companion, "targetRef")
-        for workload in (named,) if named else workloads.selected_by(companion):
-            yield from _budget(workload, companion, context)
-    elif scaled := workloads.named_by(companion, _SCALED):
-        yield from _autoscaler(scaled, companion, context)
+        named = workloads.workload_named_by(companion, "targetRef")
+        for workload in (named,) if named else workloads.workloads_selected_by(companion):
+            yield from _warnings_of_budget(workload, companion, context)
+    elif scaled := workloads.workload_named_by(companion, _SCALED):
+        yield from _warnings_of_autoscaler(scaled, companion, context)
 
 
-def _budget(workload: DividedWorkload, budget: Template, context: DivisionContext) -> Iterator[DivisionWarning]:
+def _warnings_of_budget(
+    workload: DividedWorkload, budget: Template, context: DivisionContext
+) -> Iterator[DivisionWarning]:
     clusters = workload.clusters_with(context.clusters_of(budget))
     for name in (_LEAST, _MOST):
-        number, keys = number_at(budget.manifest, ("spec", name)), ("spec", name)
+        number, keys = whole_number_at(budget.manifest, ("spec", name)), ("spec", name)
         if number is None or context.is_overridden(budget, keys) or number < min(2, workload.share):
             continue
         if clusters < 1 or (clusters < 2 and number < workload.share):
@@ -72,8 +74,10 @@ _MOST_WORDS = ("up to {total} may go at once", "where that is the share of a clu
 """The words about a number that is less than the smallest share, and about one that is not."""
 
 
-def _autoscaler(workload: DividedWorkload, scaler: Template, context: DivisionContext) -> Iterator[DivisionWarning]:
-    bounds = _bounds_of(scaler, context)
+def _warnings_of_autoscaler(
+    workload: DividedWorkload, scaler: Template, context: DivisionContext
+) -> Iterator[DivisionWarning]:
+    bounds = _bounds_of_autoscaler(scaler, context)
     if bounds is None:
         return
     clusters = workload.clusters_with(context.clusters_of(scaler))
@@ -91,10 +95,10 @@ def _autoscaler(workload: DividedWorkload, scaler: Template, context: DivisionCo
     yield workload.warning(scaler, bounds.field, message, hint)
 
 
-def _bounds_of(scaler: Template, context: DivisionContext) -> _ScalerBounds | None:
+def _bounds_of_autoscaler(scaler: Template, context: DivisionContext) -> _ScalerBounds | None:
     """Return the bounds of an autoscaler; None where it has none, or overrides write them."""
     for least, most in _BOUNDS:
-        numbers = [number_at(scaler.manifest, ("spec", name)) for name in (least, most)]
+        numbers = [whole_number_at(scaler.manifest, ("spec", name)) for name in (least, most)]
         if any(context.is_overridden(scaler, ("spec", name)) for name in (least, most)):
             return None
         if any(number is not None for number in numbers):

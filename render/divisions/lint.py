@@ -19,7 +19,7 @@ def division_warnings(
     """Return the warnings, sorted; ``delivered`` are all templates that clusters get."""
     known = [(division, _divided_workload(division, context)) for division in divisions if division.clusters > 1]
     useful = context.mixed_policies | {
-        each.policy for each, workload in known if workload or _is_built_in(each.template)
+        each.policy for each, workload in known if workload or _is_of_built_in_kind(each.template)
     }
     workloads, found = list[DividedWorkload](), list[DivisionWarning]()
     for division, workload in known:
@@ -27,7 +27,7 @@ def division_warnings(
             found.append(undivided)
         elif workload:
             workloads.append(workload)
-            found += _signed_warnings(workload)
+            found += _warnings_of_signed_document(workload)
             found += own_number_warnings(workload, context)
     index = WorkloadIndex(workloads)
     for template in delivered if workloads else ():
@@ -35,7 +35,7 @@ def division_warnings(
     return tuple(sorted(found))
 
 
-def _signed_warnings(workload: DividedWorkload) -> Iterator[DivisionWarning]:
+def _warnings_of_signed_document(workload: DividedWorkload) -> Iterator[DivisionWarning]:
     """Yield the warning about a document that SOPS signed as a whole: no cluster's share can be written into it."""
     if is_signed_whole(workload.template.manifest):
         message = (
@@ -44,11 +44,17 @@ def _signed_warnings(workload: DividedWorkload) -> Iterator[DivisionWarning]:
         )
         hint = f"encrypt it with mac_only_encrypted: true, or let one cluster run it: {ONE_CLUSTER}"
         kind = workload.template.ref.kind
-        field = "spec.parallelism" if kind == "Job" else "spec.replicas" if _is_built_in(workload.template) else "spec"
+        field = (
+            "spec.parallelism"
+            if kind == "Job"
+            else "spec.replicas"
+            if _is_of_built_in_kind(workload.template)
+            else "spec"
+        )
         yield workload.warning(workload.template, field, message, hint)
 
 
-def _is_built_in(template: Template) -> bool:
+def _is_of_built_in_kind(template: Template) -> bool:
     return (template.ref.group, template.ref.kind) in BUILT_IN
 
 

@@ -7,7 +7,7 @@ from render.kinds import GroupKind
 from render.kinds.batch import counts_indexes
 from render.model import as_mapping
 
-from .values import ONE_CLUSTER, DividedWorkload, DivisionContext, DivisionWarning, number_at
+from .values import ONE_CLUSTER, DividedWorkload, DivisionContext, DivisionWarning, whole_number_at
 
 Keys = tuple[str, ...]
 
@@ -21,11 +21,11 @@ class OwnNumber(NamedTuple):
     is_off: Callable[[int, DividedWorkload], bool]
 
 
-def _is_any(number: int, _workload: DividedWorkload) -> bool:
+def _is_any_number(number: int, _workload: DividedWorkload) -> bool:
     return number > 0
 
 
-def _is_whole_share(number: int, workload: DividedWorkload) -> bool:
+def _is_at_least_one_share(number: int, workload: DividedWorkload) -> bool:
     """Say whether a number is as large as a share though it leaves some of all replicas."""
     return workload.share <= number < workload.replicas
 
@@ -34,48 +34,48 @@ _EACH = "override it in each cluster"
 _UPDATES = ("spec", "updateStrategy", "rollingUpdate")
 
 
-def _partition(*keys: str) -> OwnNumber:
+def _own_partition_at(*keys: str) -> OwnNumber:
     message = "counts pods from 0 in each cluster, so that those of small shares are never updated"
-    return OwnNumber((*keys, "partition"), message, f"leave it out, or {_EACH}", _is_any)
+    return OwnNumber((*keys, "partition"), message, f"leave it out, or {_EACH}", _is_any_number)
 
 
-def _unavailable(*keys: str) -> OwnNumber:
+def _own_max_unavailable_at(*keys: str) -> OwnNumber:
     message = "is as many as a cluster may have in all, so that an update may stop all of its pods at once"
-    return OwnNumber((*keys, "maxUnavailable"), message, f"write a percentage, or {_EACH}", _is_whole_share)
+    return OwnNumber((*keys, "maxUnavailable"), message, f"write a percentage, or {_EACH}", _is_at_least_one_share)
 
 
-def _surge(*keys: str) -> OwnNumber:
+def _own_max_surge_at(*keys: str) -> OwnNumber:
     message = "is as many as a cluster may have in all, so that an update may start all of its pods at once"
-    return OwnNumber((*keys, "maxSurge"), message, f"write a percentage, or {_EACH}", _is_whole_share)
+    return OwnNumber((*keys, "maxSurge"), message, f"write a percentage, or {_EACH}", _is_at_least_one_share)
 
 
 _PREVIEW = OwnNumber(
     ("spec", "strategy", "blueGreen", "previewReplicaCount"),
     "counts in each cluster, where it is meant for all",
     f"leave it out, so that the preview has a cluster's share, or {_EACH}",
-    _is_any,
+    _is_any_number,
 )
 _ORDINALS = OwnNumber(
     ("spec", "ordinals", "start"),
     "begins at the same number in each cluster, so that pods of different clusters have the same names",
     _EACH,
-    _is_any,
+    _is_any_number,
 )
-_OF_STATEFUL_SET = (_partition(*_UPDATES), _ORDINALS, _unavailable(*_UPDATES))
+_OF_STATEFUL_SET = (_own_partition_at(*_UPDATES), _ORDINALS, _own_max_unavailable_at(*_UPDATES))
 OWN_NUMBERS: Mapping[GroupKind, tuple[OwnNumber, ...]] = {
     ("apps", "Deployment"): (
-        _unavailable("spec", "strategy", "rollingUpdate"),
-        _surge("spec", "strategy", "rollingUpdate"),
+        _own_max_unavailable_at("spec", "strategy", "rollingUpdate"),
+        _own_max_surge_at("spec", "strategy", "rollingUpdate"),
     ),
     ("apps", "StatefulSet"): _OF_STATEFUL_SET,
     ("apps.kruise.io", "StatefulSet"): _OF_STATEFUL_SET,
     ("apps.kruise.io", "CloneSet"): tuple(
-        make("spec", "updateStrategy") for make in (_partition, _unavailable, _surge)
+        make("spec", "updateStrategy") for make in (_own_partition_at, _own_max_unavailable_at, _own_max_surge_at)
     ),
     ("argoproj.io", "Rollout"): (
         _PREVIEW,
-        _unavailable("spec", "strategy", "canary"),
-        _surge("spec", "strategy", "canary"),
+        _own_max_unavailable_at("spec", "strategy", "canary"),
+        _own_max_surge_at("spec", "strategy", "canary"),
     ),
 }
 """The numbers of each kind that are about all replicas."""
@@ -86,7 +86,7 @@ def own_number_warnings(workload: DividedWorkload, context: DivisionContext) -> 
     template = workload.template
     kind = template.ref.group, template.ref.kind
     for rule in OWN_NUMBERS.get(kind, ()):
-        number = number_at(template.manifest, rule.keys)
+        number = whole_number_at(template.manifest, rule.keys)
         if number is not None and rule.is_off(number, workload) and not context.is_overridden(template, rule.keys):
             field = ".".join(rule.keys)
             yield workload.warning(template, field, f"{number} {rule.message}", rule.hint)
@@ -98,7 +98,7 @@ def own_number_warnings(workload: DividedWorkload, context: DivisionContext) -> 
 Found = Iterator[tuple[str, str, str]]
 
 
-def _indexes(workload: DividedWorkload) -> Found:
+def _completions_of_indexed_job(workload: DividedWorkload) -> Found:
     """Find the completions of an Indexed Job: each cluster numbers its own from 0."""
     if counts_indexes(workload.template.manifest):
         message = (
@@ -111,7 +111,7 @@ def _indexes(workload: DividedWorkload) -> Found:
         yield "spec.completionMode", message, hint
 
 
-def _canary_scales(workload: DividedWorkload) -> Found:
+def _replica_steps_of_canary(workload: DividedWorkload) -> Found:
     """Find the steps of a Rollout that set the replicas of its canary by a number."""
     canary = as_mapping(as_mapping(as_mapping(workload.template.manifest.get("spec")).get("strategy")).get("canary"))
     steps = canary.get("steps")
@@ -121,7 +121,7 @@ def _canary_scales(workload: DividedWorkload) -> Found:
             yield field, "counts in each cluster, where it is meant for all", "write a weight instead"
 
 
-def _subsets(workload: DividedWorkload) -> Found:
+def _subsets_with_replicas(workload: DividedWorkload) -> Found:
     """Find the subsets of a UnitedDeployment that have a number of replicas."""
     topology = as_mapping(as_mapping(workload.template.manifest.get("spec")).get("topology"))
     subsets = topology.get("subsets")
@@ -132,8 +132,8 @@ def _subsets(workload: DividedWorkload) -> Found:
 
 
 _FINDERS: Mapping[GroupKind, tuple[Callable[[DividedWorkload], Found], ...]] = {
-    ("batch", "Job"): (_indexes,),
-    ("argoproj.io", "Rollout"): (_canary_scales,),
-    ("apps.kruise.io", "UnitedDeployment"): (_subsets,),
+    ("batch", "Job"): (_completions_of_indexed_job,),
+    ("argoproj.io", "Rollout"): (_replica_steps_of_canary,),
+    ("apps.kruise.io", "UnitedDeployment"): (_subsets_with_replicas,),
 }
 """The functions that find such numbers where no path names them: field, message and way out."""

@@ -42,24 +42,24 @@ def undivided_warning(
     if division.clusters < 2 or is_opaque(template.manifest):
         return None
     if division.is_held:
-        return _warning(division, _held_division(division), _EVERY)
+        return _warning_of_undivided_object(division, _reason_and_hint_of_pending_division(division), _EVERY)
     try:
         replicas = context.replicas(division)
     except InterpreterError:
         return None  # the object fails by itself
     if replicas is not None:
-        found = _untaken_share(template, replicas, context) if replicas > 1 else None
+        found = _reason_why_no_share_is_written(template, replicas, context) if replicas > 1 else None
     elif context.has_components(template):
         found = f"{template.ref.group_kind} counts by its components, which nothing divides", _ONE
     else:
-        found = _nobody_reads(template, context, is_in_vain=is_in_vain)
+        found = _reason_of_unread_replicas(template, context, is_in_vain=is_in_vain)
     if found is None:
         return None
-    receivers = _receivers(division, context)
-    return _warning(division, found, receivers) if receivers else None
+    receivers = _receivers_in_words(division, context)
+    return _warning_of_undivided_object(division, found, receivers) if receivers else None
 
 
-def _warning(division: DividedTemplate, found: tuple[str, str], receivers: str) -> DivisionWarning:
+def _warning_of_undivided_object(division: DividedTemplate, found: tuple[str, str], receivers: str) -> DivisionWarning:
     template, (clause, hint) = division.template, found
     return DivisionWarning(
         ref=template.ref,
@@ -74,7 +74,7 @@ def _warning(division: DividedTemplate, found: tuple[str, str], receivers: str) 
     )
 
 
-def _held_division(division: DividedTemplate) -> tuple[str, str]:
+def _reason_and_hint_of_pending_division(division: DividedTemplate) -> tuple[str, str]:
     """Return why an object is not divided yet, and what divides it."""
     ref = division.template.ref
     subject = f"{ref.group_kind.lower()}/{ref.name}{f' -n {ref.namespace}' if ref.namespace else ''}"
@@ -83,12 +83,14 @@ def _held_division(division: DividedTemplate) -> tuple[str, str]:
     return clause, f"it can be divided now: argosy rebalance {subject}{f' would give {shares}' if shares else ''}"
 
 
-def _untaken_share(template: Template, replicas: int, context: DivisionContext) -> tuple[str, str] | None:
+def _reason_why_no_share_is_written(
+    template: Template, replicas: int, context: DivisionContext
+) -> tuple[str, str] | None:
     """Return why no share is written, and what to do; None where one is, as far as that is tried."""
     interpreter, manifest = context.interpreter, template.manifest
     layer = interpreter.layer(Operation.REVISE_REPLICA, manifest)
     if layer is Layer.NONE:
-        return _nobody_writes(template)
+        return _reason_of_unwritten_replicas(template)
     if layer is not Layer.CUSTOMIZATION or not context.tries_revisions:
         return None
     try:
@@ -103,12 +105,14 @@ def _untaken_share(template: Template, replicas: int, context: DivisionContext) 
     return clause, "have it write the number that GetReplicas reads; argosy interpret tries both"
 
 
-def _nobody_writes(template: Template) -> tuple[str, str]:
+def _reason_of_unwritten_replicas(template: Template) -> tuple[str, str]:
     clause = f"nothing writes the share of a cluster into {template.ref.group_kind}"
-    return clause, f"{_customization(template, 'replicaRevision')}, or {_ONE}"
+    return clause, f"{_customization_to_write(template, 'replicaRevision')}, or {_ONE}"
 
 
-def _nobody_reads(template: Template, context: DivisionContext, *, is_in_vain: bool) -> tuple[str, str] | None:
+def _reason_of_unread_replicas(
+    template: Template, context: DivisionContext, *, is_in_vain: bool
+) -> tuple[str, str] | None:
     """Return why nothing tells the replicas of an object, and what to do; None where it need not have any."""
     interpreter, kind = context.interpreter, template.ref.group_kind
     if (template.ref.group, template.ref.kind) == _CRON_JOB:
@@ -118,10 +122,10 @@ def _nobody_reads(template: Template, context: DivisionContext, *, is_in_vain: b
     if interpreter.has(Operation.INTERPRET_COMPONENT, template.manifest):
         return f"{kind} has several pod templates, which nothing divides", _ONE
     if scale := interpreter.scales.get(template.versioned_kind):
-        return _unread_by_scale(template, scale)
+        return _reason_of_unread_scale(template, scale)
     if not looks_like_workload(template.manifest) and not is_in_vain:
         return None
-    written = _customization(template, "replicaResource and replicaRevision")
+    written = _customization_to_write(template, "replicaResource and replicaRevision")
     other = (
         ", or add its CustomResourceDefinition if that has a scale subresource"
         if context.may_scale((template.ref.group, template.ref.kind))
@@ -130,7 +134,7 @@ def _nobody_reads(template: Template, context: DivisionContext, *, is_in_vain: b
     return f"nothing tells how many replicas {kind} has", f"{written}{other}; or {_ONE}"
 
 
-def _unread_by_scale(template: Template, scale: ScaleSubresource) -> tuple[str, str]:
+def _reason_of_unread_scale(template: Template, scale: ScaleSubresource) -> tuple[str, str]:
     path = ".".join(scale.spec_replicas)
     clause = f"{template.ref.group_kind} says its replicas in {path}, where nothing is written"
     return clause, f"write {path} into {template.ref.name}: its scale subresource tells replicas by it"
@@ -140,15 +144,17 @@ def _is_replication_controller(template: Template) -> bool:
     return (template.ref.group, template.ref.kind) == ("", "ReplicationController")
 
 
-def _customization(template: Template, rules: str) -> str:
+def _customization_to_write(template: Template, rules: str) -> str:
     kind = f"{template.api_version} {template.ref.kind}"
     return f"write a ResourceInterpreterCustomization for {kind} with {rules} (see argosy interpret --show-doc)"
 
 
-def _receivers(division: DividedTemplate, context: DivisionContext) -> str:
+def _receivers_in_words(division: DividedTemplate, context: DivisionContext) -> str:
     """Return the clusters that get all of an object, in words; "" where overrides divide it by hand in each."""
     template, targets = division.template, division.targets
-    masks = [context.overridden(template, path) & targets for path, _ in _counts_in(template.manifest, ())]
+    masks = [
+        context.overridden(template, path) & targets for path, _ in _numbers_named_like_replicas(template.manifest, ())
+    ]
     if targets and targets in masks:
         return ""
     return _THE_REST if any(masks) else _EVERY
@@ -157,13 +163,15 @@ def _receivers(division: DividedTemplate, context: DivisionContext) -> str:
 def looks_like_workload(manifest: Manifest) -> bool:
     """Say whether an object has a number by a name that replicas have, or a pod template."""
     spec = {"spec": manifest.get("spec")}
-    return any(value > 0 for _, value in _counts_in(spec, ())) or any(True for _ in pod_specs_in(spec))
+    return any(value > 0 for _, value in _numbers_named_like_replicas(spec, ())) or any(
+        True for _ in pod_specs_in(spec)
+    )
 
 
-def _counts_in(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+def _numbers_named_like_replicas(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield the numbers by names that replicas have, with their keys, but for those in pod templates and in lists."""
     for key, child in as_mapping(value).items():
         if type(child) is int and (key in _COUNTS or (*path, key) == _SIZE):
             yield (*path, key), child
         elif isinstance(child, dict) and len(path) < _MOST_DEPTH and not is_pod_template(child):
-            yield from _counts_in(child, (*path, str(key)))
+            yield from _numbers_named_like_replicas(child, (*path, str(key)))

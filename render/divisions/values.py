@@ -134,7 +134,7 @@ class DividedWorkload(Struct, frozen=True, kw_only=True):
         )
 
 
-def number_at(manifest: Manifest, path: tuple[str, ...]) -> int | None:
+def whole_number_at(manifest: Manifest, path: tuple[str, ...]) -> int | None:
     """Return the whole number at a path; None for anything else, such as a percentage."""
     value: Any = manifest
     for key in path:

@@ -32,7 +32,7 @@ class WorkloadIndex:
             for key, value in mapping_in(workload.template.manifest, *_LABELS).items():
                 self._by_label[ref.namespace, str(key), str(value)].append(workload)
 
-    def named_by(self, companion: Template, field: str) -> DividedWorkload | None:
+    def workload_named_by(self, companion: Template, field: str) -> DividedWorkload | None:
         """Return the workload that a companion names in a field; without a kind it is a Deployment, as in KEDA."""
         named = mapping_in(companion.manifest, "spec", field)
         name, kind = named.get("name"), named.get("kind") or "Deployment"
@@ -41,31 +41,31 @@ class WorkloadIndex:
         group = group_of(str(named.get("apiVersion") or "apps/v1"))
         return self._by_ref.get(ObjectRef(group, kind, companion.ref.namespace, name))
 
-    def selected_by(self, companion: Template) -> Iterator[DividedWorkload]:
+    def workloads_selected_by(self, companion: Template) -> Iterator[DividedWorkload]:
         """Yield the first workloads whose pods a companion selects; without a selector it selects none."""
         written = mapping_in(companion.manifest, "spec").get("selector")
         if not isinstance(written, dict):
             return
-        selector, found = _selector(written), 0
-        for workload in self._candidates(companion.ref.namespace, selector)[:_MOST_COMPARED]:
+        selector, found = _label_selector_as_written(written), 0
+        for workload in self._workloads_for_selector(companion.ref.namespace, selector)[:_MOST_COMPARED]:
             if found < _MOST_SELECTED and matches(selector, mapping_in(workload.template.manifest, *_LABELS)):
                 found += 1
                 yield workload
 
-    def _candidates(self, namespace: str, selector: LabelSelector) -> Sequence[DividedWorkload]:
+    def _workloads_for_selector(self, namespace: str, selector: LabelSelector) -> Sequence[DividedWorkload]:
         lists = [self._by_label.get((namespace, *label), []) for label in selector.match_labels]
         return min(lists, key=len) if lists else self._by_namespace.get(namespace, [])
 
 
-def _selector(written: Mapping[str, Any]) -> LabelSelector:
+def _label_selector_as_written(written: Mapping[str, Any]) -> LabelSelector:
     expressions = written.get("matchExpressions")
     return LabelSelector(
         match_labels=tuple((str(key), str(value)) for key, value in as_mapping(written.get("matchLabels")).items()),
-        match_expressions=tuple(map(_requirement, expressions if isinstance(expressions, list) else ())),
+        match_expressions=tuple(map(_requirement_as_written, expressions if isinstance(expressions, list) else ())),
     )
 
 
-def _requirement(written: Any) -> Requirement:
+def _requirement_as_written(written: Any) -> Requirement:
     each = as_mapping(written)
     values = each.get("values")
     return Requirement(

@@ -56,7 +56,10 @@ class Anchors:
         if anchor.value is _OPEN:
             raise UnusableDocument("an anchor that contains itself")
         self.used += 1
-        if isinstance(anchor.value, (dict, list)) and depth + self.measure(anchor.value).height > MAX_DEPTH:
+        if (
+            isinstance(anchor.value, (dict, list))
+            and depth + self.measure_of_container(anchor.value).height > MAX_DEPTH
+        ):
             raise UnusableDocument(f"nested deeper than {MAX_DEPTH} levels")
         return anchor.value
 
@@ -71,19 +74,19 @@ class Anchors:
         """Refuse a finished document most of which comes from aliases."""
         if not self.used or not isinstance(value, (dict, list)):
             return
-        size = self.measure(value).size + self.used
+        size = self.measure_of_container(value).size + self.used
         aliased = size - self.used - sum(measure.own for measure in self.measures.values())
         # go-yaml's own bounds, so that a file kubectl reads is not refused here.
         if aliased > MAX_ALIASED or (size > 1000 and aliased > 0.99 * size):
             raise UnusableDocument(_TOO_MUCH)
 
-    def measure(self, value: dict[str, Any] | list[Any]) -> _Measure:
+    def measure_of_container(self, value: dict[str, Any] | list[Any]) -> _Measure:
         """Return the measure of a container; shared ones are measured once."""
         known = self.measures.get(id(value))
         if known is not None:
             return known
         children = value.values() if isinstance(value, dict) else value
-        inner = [self.measure(child) for child in children if isinstance(child, (dict, list))]
+        inner = [self.measure_of_container(child) for child in children if isinstance(child, (dict, list))]
         own = 1 + len(value) - len(inner) + (len(value) if isinstance(value, dict) else 0)
         size = own + sum(measure.size for measure in inner)
         height = 1 + max((measure.height for measure in inner), default=0)

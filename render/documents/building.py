@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .aliases import Anchors
-from .document import MAX_DEPTH, UnusableDocument, quoted_key
-from .scalars import PlainKeys, PlainValues, UnusableScalar, json_key, json_value, resolve
+from .document import MAX_DEPTH, UnusableDocument, quoted_key_for_message
+from .scalars import PlainKeys, PlainValues, UnusableScalar, json_key, json_value, resolved_scalar
 from .scanning import SyntaxProblem
 from .syntax import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
 
@@ -65,7 +65,7 @@ class Builder:
         root = self.next_event()
         self.line = root.start_mark.line
         try:
-            value = self._node(root)
+            value = self._value_of_node(root)
         except UnusableScalar as error:
             raise UnusableDocument(str(error)) from None
         self.anchors.check(value)
@@ -82,7 +82,7 @@ class Builder:
         except SyntaxProblem:
             return False
 
-    def _node(self, event: Any) -> Any:
+    def _value_of_node(self, event: Any) -> Any:
         """Return the value of the node that starts with an event."""
         kind = type(event)
         if kind is AliasEvent:
@@ -90,18 +90,18 @@ class Builder:
             return value if isinstance(value, (dict, list)) else json_value(value)
         anchor = self.anchors.open(event.anchor) if event.anchor is not None else None
         if kind is ScalarEvent:
-            scalar = self._scalar(event)
+            scalar = self._value_of_scalar(event)
             if anchor:
                 anchor.value = scalar
             return json_value(scalar)
-        value = self._mapping() if kind is MappingStartEvent else self._sequence()
+        value = self._value_of_mapping() if kind is MappingStartEvent else self._value_of_sequence()
         if anchor:
             anchor.value = value
         return value
 
-    def _sequence(self) -> list[Any]:
+    def _value_of_sequence(self) -> list[Any]:
         next_event = self.next_event
-        self._descend()
+        self._enter_deeper_level()
         items: list[Any] = []
         while True:
             event = next_event()
@@ -111,11 +111,11 @@ class Builder:
                 self.depth -= 1
                 return items
             else:
-                items.append(self._node(event))
+                items.append(self._value_of_node(event))
 
-    def _mapping(self) -> dict[str, Any]:
+    def _value_of_mapping(self) -> dict[str, Any]:
         next_event = self.next_event
-        self._descend()
+        self._enter_deeper_level()
         mapping: dict[str, Any] = {}
         while True:
             event = next_event()
@@ -125,36 +125,36 @@ class Builder:
                 self.depth -= 1
                 return mapping
             else:
-                key = self._key(event)
+                key = self._key_of_event(event)
             if key is _MERGE:
-                return self._merge_mapping(mapping)
+                return self._mapping_with_merges(mapping)
             if key in mapping:
-                raise UnusableDocument(f"duplicate key {quoted_key(key)}", _KEPT_LAST)
+                raise UnusableDocument(f"duplicate key {quoted_key_for_message(key)}", _KEPT_LAST)
             event = next_event()
             if type(event) is ScalarEvent and event.tag is None and event.anchor is None:
                 mapping[key] = _VALUES[event.value] if event.implicit[0] else event.value
             else:
-                mapping[key] = self._node(event)
+                mapping[key] = self._value_of_node(event)
 
-    def _merge_mapping(self, mapping: dict[str, Any]) -> dict[str, Any]:
+    def _mapping_with_merges(self, mapping: dict[str, Any]) -> dict[str, Any]:
         """Finish a mapping after its first merge key: a merge replaces keys before it, keys after it replace it."""
         written = set(mapping)
-        self._merge_into(mapping)
+        self._merge_next_value_into(mapping)
         while type(event := self.next_event()) is not MappingEndEvent:
-            key = self._key(event)
+            key = self._key_of_event(event)
             if key is _MERGE:
-                self._merge_into(mapping)
+                self._merge_next_value_into(mapping)
                 continue
             if key in written:
-                raise UnusableDocument(f"duplicate key {quoted_key(key)}", _KEPT_LAST)
+                raise UnusableDocument(f"duplicate key {quoted_key_for_message(key)}", _KEPT_LAST)
             written.add(key)
-            mapping[key] = self._node(self.next_event())
+            mapping[key] = self._value_of_node(self.next_event())
         self.depth -= 1
         return mapping
 
-    def _merge_into(self, mapping: dict[str, Any]) -> None:
+    def _merge_next_value_into(self, mapping: dict[str, Any]) -> None:
         event = self.next_event()
-        value = self._node(event)
+        value = self._value_of_node(event)
         # A sequence must stand here itself; an alias of one is refused, as kubectl does. Earlier items win.
         sources = value[::-1] if isinstance(value, list) and type(event) is not AliasEvent else [value]
         for source in sources:
@@ -162,7 +162,7 @@ class Builder:
                 raise UnusableDocument("a merge key '<<' without a mapping", "merge a mapping or a list of mappings")
             mapping.update(self.anchors.merge(source))
 
-    def _key(self, event: Any) -> str:
+    def _key_of_event(self, event: Any) -> str:
         """Return the key an event stands for; mappings and sequences cannot be one."""
         kind = type(event)
         if kind is AliasEvent:
@@ -170,7 +170,7 @@ class Builder:
         elif kind is ScalarEvent:
             if event.value == "<<" and (event.implicit[0] or event.tag == _MERGE_TAG):
                 return _MERGE
-            value = self._scalar(event)
+            value = self._value_of_scalar(event)
             if event.anchor is not None:
                 self.anchors.open(event.anchor).value = value
         else:
@@ -181,45 +181,45 @@ class Builder:
             )
         return json_key(value)
 
-    def _descend(self) -> None:
+    def _enter_deeper_level(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnusableDocument(f"nested deeper than {MAX_DEPTH} levels")
 
-    def _scalar(self, event: Any) -> Any:
+    def _value_of_scalar(self, event: Any) -> Any:
         """Return a scalar as resolved, before JSON."""
         if event.tag is not None:
-            return resolve_tagged(event.tag, event.value)
-        return resolve(event.value) if event.implicit[0] else event.value
+            return value_of_tagged_scalar(event.tag, event.value)
+        return resolved_scalar(event.value) if event.implicit[0] else event.value
 
 
-def resolve_tagged(tag: str, text: str) -> Any:
+def value_of_tagged_scalar(tag: str, text: str) -> Any:
     """Return the value of a scalar with an explicit tag."""
     name = tag.removeprefix(_CORE) if tag.startswith(_CORE) else ""
     if name == "binary":
-        return _binary(text)
+        return _text_of_base64(text)
     if name not in {"bool", "int", "float", "null", "timestamp"}:
         return text
     if name == "timestamp":
         if _TIMESTAMP.fullmatch(text):
             return text
-        raise _mismatch(name)
-    value = resolve(text)
+        raise _error_of_mismatched_tag(name)
+    value = resolved_scalar(text)
     found = _NAMES[type(value)]
     if name == "float" and found == "int" and -(2**63) <= value < 2**63:
         return float(value)
     if name != found:
-        raise _mismatch(name)
+        raise _error_of_mismatched_tag(name)
     return value
 
 
-def _mismatch(name: str) -> UnusableDocument:
+def _error_of_mismatched_tag(name: str) -> UnusableDocument:
     return UnusableDocument(
         f"a value that its tag !!{name} does not fit", "drop the tag, or write a value of that type"
     )
 
 
-def _binary(text: str) -> str:
+def _text_of_base64(text: str) -> str:
     """Decode base64 to text; kubectl replaces what is not UTF-8."""
     try:
         data = base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)

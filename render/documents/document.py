@@ -58,6 +58,6 @@ class UnusableDocument(ValueError):
         self.hint = hint
 
 
-def quoted_key(key: str) -> str:
+def quoted_key_for_message(key: str) -> str:
     """Return a key for a message, shortened."""
     return repr(key if len(key) <= _LONGEST_QUOTE else f"{key[:_LONGEST_QUOTE]}...")

@@ -19,7 +19,7 @@ from typing import Any
 
 from .holes import Emitted, Hole
 from .scalars import INT64_MAX, INT64_MIN
-from .texts import INLINE, KEYS, KEYS_OF_SCALARS, LONG_KEY, block, inline
+from .texts import INLINE, KEYS, KEYS_OF_SCALARS, LONG_KEY, literal_block, string_on_one_line
 
 _HOLE = "\x00"
 _LONG_KEY = re.compile(f"^([ -]*)(\\? [^\n]*){LONG_KEY}", re.MULTILINE)
@@ -28,7 +28,7 @@ _TOP_FIRST, _METADATA_FIRST = ("apiVersion", "kind", "metadata"), ("name", "name
 
 def emit(value: Any) -> bytes:
     """Return a value as YAML that kubectl reads back identically, without a document marker."""
-    text = _document(value)
+    text = _text_of_document(value)
     if _HOLE in text:
         raise ValueError("a hole was not filled in")
     return _finish_text(text).encode(errors="replace")
@@ -42,7 +42,7 @@ def as_emitted(text: str) -> Emitted:
 
 def _finish_text(text: str) -> str:
     """Return a document's text without the line break it starts with, keys that need two lines over two lines."""
-    return _LONG_KEY.sub(_over_two_lines, text[1:]) if LONG_KEY in text else text[1:]
+    return _LONG_KEY.sub(_key_over_two_lines, text[1:]) if LONG_KEY in text else text[1:]
 
 
 def top_keys(manifest: Mapping[str, Any]) -> list[str]:
@@ -69,31 +69,31 @@ def _keys_of_mapping(mapping: Mapping[str, Any], first: tuple[str, ...]) -> list
     return keys
 
 
-def _document(value: Any) -> str:
+def _text_of_document(value: Any) -> str:
     pieces: list[str] = []
     if isinstance(value, dict) and value:
-        _manifest(pieces, value)
+        _append_manifest(pieces, value)
     elif isinstance(value, list) and value:
-        _sequence(pieces, value, "\n")
+        _append_sequence(pieces, value, "\n")
     else:
-        pieces += ("\n", scalar(value))
+        pieces += ("\n", text_of_one_line_value(value))
     pieces.append("\n")
     return "".join(pieces)
 
 
-def _manifest(pieces: list[str], manifest: Mapping[str, Any]) -> None:
+def _append_manifest(pieces: list[str], manifest: Mapping[str, Any]) -> None:
     keys = top_keys(manifest)
     metadata = manifest.get("metadata")
     if isinstance(metadata, dict) and metadata:
         place = keys.index("metadata")
-        _mapping(pieces, manifest, keys[:place], "\n")
+        _append_mapping(pieces, manifest, keys[:place], "\n")
         pieces += ("\n", "metadata:")
-        _mapping(pieces, metadata, metadata_keys(metadata), "\n  ")
+        _append_mapping(pieces, metadata, metadata_keys(metadata), "\n  ")
         del keys[: place + 1]
-    _mapping(pieces, manifest, keys, "\n")
+    _append_mapping(pieces, manifest, keys, "\n")
 
 
-def _mapping(pieces: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
+def _append_mapping(pieces: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
     append = pieces.append
     for key in keys:
         value = mapping[key]
@@ -101,44 +101,44 @@ def _mapping(pieces: list[str], mapping: Mapping[str, Any], keys: Iterable[str],
         append(pad)
         if kind is str:
             append(KEYS_OF_SCALARS[key])
-            append(INLINE[value] or block(value, f"{pad}  "))
+            append(INLINE[value] or literal_block(value, f"{pad}  "))
         elif kind is dict and value:
             append(KEYS[key])
-            _mapping(pieces, value, sorted(value), f"{pad}  ")
+            _append_mapping(pieces, value, sorted(value), f"{pad}  ")
         elif kind is list and value:
             append(KEYS[key])
-            _sequence(pieces, value, pad)
+            _append_sequence(pieces, value, pad)
         else:
             append(KEYS_OF_SCALARS[key])
-            append(scalar(value))
+            append(text_of_one_line_value(value))
 
 
-def _sequence(pieces: list[str], items: list[Any], pad: str) -> None:
+def _append_sequence(pieces: list[str], items: list[Any], pad: str) -> None:
     append = pieces.append
     dash, deeper = f"{pad}- ", f"{pad}  "
     for item in items:
         kind = type(item)
         if kind is str:
             append(dash)
-            append(INLINE[item] or block(item, deeper))
+            append(INLINE[item] or literal_block(item, deeper))
         elif (kind is dict or kind is list) and item:
             first = len(pieces)
             if kind is dict:
-                _mapping(pieces, item, sorted(item), deeper)
+                _append_mapping(pieces, item, sorted(item), deeper)
                 pieces[first] = dash
             else:
-                _sequence(pieces, item, deeper)
+                _append_sequence(pieces, item, deeper)
                 pieces[first] = dash + pieces[first][len(deeper) :]
         else:
             append(dash)
-            append(scalar(item))
+            append(text_of_one_line_value(item))
 
 
-def scalar(value: Any) -> str:
+def text_of_one_line_value(value: Any) -> str:
     """Return a value that fits on one line: a number, a word, an empty container, a hole."""
     kind = type(value)
     if kind is int:
-        return str(value) if INT64_MIN <= value <= INT64_MAX else _float(float(value))
+        return str(value) if INT64_MIN <= value <= INT64_MAX else _text_of_float(float(value))
     if kind is bool:
         return "true" if value else "false"
     if value is None:
@@ -146,20 +146,20 @@ def scalar(value: Any) -> str:
     if kind is Hole:
         return f"{_HOLE}{value.name}{_HOLE}"
     if kind is float:
-        return _float(value)
+        return _text_of_float(value)
     return _text_of_lone_value(value)
 
 
 def _text_of_lone_value(value: Any) -> str:
     """Return the text of an empty container, or of a string that stands alone."""
     if isinstance(value, str):
-        return inline(value)
+        return string_on_one_line(value)
     if isinstance(value, (dict, list)) and not value:
         return "{}" if isinstance(value, dict) else "[]"
     raise TypeError(f"not plain data: {type(value).__name__}")
 
 
-def _float(value: float) -> str:
+def _text_of_float(value: float) -> str:
     """Return the text of a float; a whole one has all its digits, because kubectl reads it as an integer."""
     if not math.isfinite(value):
         raise ValueError("infinity and not-a-number have no place in Kubernetes")
@@ -168,7 +168,7 @@ def _float(value: float) -> str:
     return repr(value)
 
 
-def _over_two_lines(match: re.Match[str]) -> str:
+def _key_over_two_lines(match: re.Match[str]) -> str:
     return f"{match[1]}{match[2]}\n{' ' * len(match[1])}:"
 
 
@@ -193,25 +193,25 @@ class _SharedParts:
             child = manifest[key]
             if key == "metadata" and type(child) is dict and child:
                 pieces += ("\n", "metadata:")
-                self._mapping(pieces, child, metadata_keys(child), "\n  ")
+                self._append_mapping(pieces, child, metadata_keys(child), "\n  ")
             else:
-                self._mapping(pieces, manifest, (key,), "\n")
+                self._append_mapping(pieces, manifest, (key,), "\n")
         pieces.append("\n")
         return "".join(pieces)
 
-    def _text(self, container: Any, pad: str) -> str:
+    def _text_of_container(self, container: Any, pad: str) -> str:
         place = (id(container), len(pad))
         found = self._texts.get(place)
         if found is None:
             pieces: list[str] = []
             if type(container) is dict:
-                self._mapping(pieces, container, sorted(container), pad)
+                self._append_mapping(pieces, container, sorted(container), pad)
             else:
-                self._sequence(pieces, container, pad)
+                self._append_sequence(pieces, container, pad)
             found = self._texts[place] = "".join(pieces)
         return found
 
-    def _mapping(self, pieces: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
+    def _append_mapping(self, pieces: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
         append = pieces.append
         for key in keys:
             value = mapping[key]
@@ -219,26 +219,26 @@ class _SharedParts:
             append(pad)
             if kind is str:
                 append(KEYS_OF_SCALARS[key])
-                append(INLINE[value] or block(value, f"{pad}  "))
+                append(INLINE[value] or literal_block(value, f"{pad}  "))
             elif (kind is dict or kind is list) and value:
                 append(KEYS[key])
-                append(self._text(value, f"{pad}  " if kind is dict else pad))
+                append(self._text_of_container(value, f"{pad}  " if kind is dict else pad))
             else:
                 append(KEYS_OF_SCALARS[key])
-                append(scalar(value))
+                append(text_of_one_line_value(value))
 
-    def _sequence(self, pieces: list[str], items: list[Any], pad: str) -> None:
+    def _append_sequence(self, pieces: list[str], items: list[Any], pad: str) -> None:
         append = pieces.append
         dash, deeper = f"{pad}- ", f"{pad}  "
         for item in items:
             kind = type(item)
             append(dash)
             if kind is str:
-                append(INLINE[item] or block(item, deeper))
+                append(INLINE[item] or literal_block(item, deeper))
             elif (kind is dict or kind is list) and item:
-                append(self._text(item, deeper)[len(deeper) :])
+                append(self._text_of_container(item, deeper)[len(deeper) :])
             else:
-                append(scalar(item))
+                append(text_of_one_line_value(item))
 
 
 _WordPath = tuple[str | int, ...]
@@ -260,7 +260,7 @@ class SimilarDocuments:
             return emit(document)  # a word of several lines is written by where it stands
         shape: Any = document
         for path in paths:
-            shape = _with_word(shape, path, "")
+            shape = _value_with_word(shape, path, "")
         try:
             key = dumps(shape, _WITHOUT_REFERENCES)
         except ValueError:
@@ -279,8 +279,8 @@ class SimilarDocuments:
 def _pieces_around_words(document: Mapping[str, Any], paths: Sequence[_WordPath]) -> list[str]:
     """Return the text of a document in pieces: every other one is the number of the word that stands there."""
     for number, path in enumerate(paths):
-        document = _with_word(document, path, Hole(str(number)))
-    return _finish_text(_document(document)).split(_HOLE)
+        document = _value_with_word(document, path, Hole(str(number)))
+    return _finish_text(_text_of_document(document)).split(_HOLE)
 
 
 def _word_at(value: Any, path: _WordPath) -> str:
@@ -289,10 +289,10 @@ def _word_at(value: Any, path: _WordPath) -> str:
     return str(value)
 
 
-def _with_word(value: Any, path: _WordPath, word: Any) -> Any:
+def _value_with_word(value: Any, path: _WordPath, word: Any) -> Any:
     """Return plain data with another value at a path; all that is not on the way to it is shared."""
     if not path:
         return word
     changed = value.copy()
-    changed[path[0]] = _with_word(value[path[0]], path[1:], word)
+    changed[path[0]] = _value_with_word(value[path[0]], path[1:], word)
     return changed

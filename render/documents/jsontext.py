@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from .document import MAX_DEPTH, UnusableDocument, quoted_key
+from .document import MAX_DEPTH, UnusableDocument, quoted_key_for_message
 from .scalars import json_value
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -33,7 +33,7 @@ class NotJson(ValueError):
 
 def next_json_value(text: str, start: int) -> JsonValue | None:
     """Return the JSON value that follows in a text, or None at its end."""
-    offset = _after_space(text, start)
+    offset = _offset_after_space(text, start)
     if offset == len(text):
         return None
     reader = _JsonReader()
@@ -47,7 +47,7 @@ def next_json_value(text: str, start: int) -> JsonValue | None:
     return JsonValue(value, offset, end)
 
 
-def _after_space(text: str, offset: int) -> int:
+def _offset_after_space(text: str, offset: int) -> int:
     match = _SPACE.match(text, offset)
     return match.end() if match else offset
 
@@ -58,7 +58,10 @@ class _JsonReader:
     def __init__(self) -> None:
         self.findings: list[UnusableDocument] = []
         self.decoder = json.JSONDecoder(
-            object_pairs_hook=self._object, parse_int=self._integer, parse_float=self._float, parse_constant=_constant
+            object_pairs_hook=self._object_of_pairs,
+            parse_int=self._value_of_integer,
+            parse_float=self._value_of_float,
+            parse_constant=_refuse_json_constant,
         )
 
     def check(self, value: Any) -> None:
@@ -67,20 +70,20 @@ class _JsonReader:
             raise self.findings[0]
         _check_depth(value, 0)
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def _object_of_pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value: dict[str, Any] = {}
         for key, member in pairs:
-            name = _replace_surrogates(key)
+            name = _value_without_lone_surrogates(key)
             if name in value:
                 hint = "kubectl would silently keep only the last one"
-                self.findings.append(UnusableDocument(f"duplicate key {quoted_key(name)}", hint))
-            value[name] = _replace_surrogates(member)
+                self.findings.append(UnusableDocument(f"duplicate key {quoted_key_for_message(name)}", hint))
+            value[name] = _value_without_lone_surrogates(member)
         return value
 
-    def _integer(self, digits: str) -> Any:
-        return self._float(digits) if len(digits) > _LONGEST_NUMBER else json_value(int(digits))
+    def _value_of_integer(self, digits: str) -> Any:
+        return self._value_of_float(digits) if len(digits) > _LONGEST_NUMBER else json_value(int(digits))
 
-    def _float(self, digits: str) -> Any:
+    def _value_of_float(self, digits: str) -> Any:
         number = float(digits)
         if abs(number) == float("inf"):
             self.findings.append(UnusableDocument("a number beyond all floats"))
@@ -88,14 +91,14 @@ class _JsonReader:
         return json_value(number)
 
 
-def _replace_surrogates(value: Any) -> Any:
+def _value_without_lone_surrogates(value: Any) -> Any:
     """Return a member with each half of a surrogate pair (an escape such as d800 alone) replaced, as Go does."""
     if isinstance(value, str):
         return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
-    return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
+    return [_value_without_lone_surrogates(item) for item in value] if isinstance(value, list) else value
 
 
-def _constant(name: str) -> Any:
+def _refuse_json_constant(name: str) -> Any:
     raise json.JSONDecodeError("Expecting value", name, 0)
 
 

@@ -100,12 +100,12 @@ class KnownLines(dict[str, LineEntry | None]):
         self.keys_by_text, self.values_by_text = PlainKeys(), PlainValues()
 
     def __missing__(self, text: str) -> LineEntry | None:
-        entry = self._entry(text)
+        entry = self._entry_of_line(text)
         if len(self) < self.size and len(text) <= self.longest:
             self[text] = entry
         return entry
 
-    def _entry(self, text: str) -> LineEntry | None:
+    def _entry_of_line(self, text: str) -> LineEntry | None:
         # Of ASCII, what cannot be printed is what is unfit.
         is_fit = text.isprintable() if text.isascii() else not re.search(_UNFIT, text)
         match = _LINE.fullmatch(text) if is_fit else None
@@ -115,10 +115,10 @@ class KnownLines(dict[str, LineEntry | None]):
         column = len(indent) + len(dashes)
         places = [2 * place + 1 for place in range(len(indent), column) if text[place] == "-"] if dashes else []
         try:
-            value = self._value(match)
+            value = self._value_of_match(match)
             if key is None and not places and value is _NOTHING:
                 return None
-            entry = self._entry_of_key(key, 2 * column, value) if key else _item(places.pop(), value)
+            entry = self._entry_of_key(key, 2 * column, value) if key else _entry_of_list_item(places.pop(), value)
         except (UnusableScalar, IndexError):  # the latter: text with neither a key nor a dash
             raise NotOrdinary from None
         for place in reversed(places):
@@ -129,7 +129,7 @@ class KnownLines(dict[str, LineEntry | None]):
         key = text[1:-1] if text[0] in "\"'" else self.keys_by_text[text]
         return LineEntry(place, _KINDS_OF_KEYS.get(type(value), Kind.KEY_AND_SCALAR), key, value)
 
-    def _value(self, match: re.Match[str]) -> Any:
+    def _value_of_match(self, match: re.Match[str]) -> Any:
         """Return the value by the group that matched last."""
         kind = match.lastgroup
         if kind == "plain":
@@ -141,18 +141,18 @@ class KnownLines(dict[str, LineEntry | None]):
             return text[1:-1].replace("''", "'")
         if kind == "block":
             return Block(int(text.rstrip("+-") or 0), text.lstrip("123456789"))
-        return _collection(text) if kind == "flow" else _NOTHING
+        return _collection_on_one_line(text) if kind == "flow" else _NOTHING
 
 
 def _character_of_escape(escape: re.Match[str]) -> str:
     return _ESCAPED[escape[0]]
 
 
-def _item(place: int, value: Any) -> LineEntry:
+def _entry_of_list_item(place: int, value: Any) -> LineEntry:
     return LineEntry(place, _KINDS_OF_DASHES.get(type(value), Kind.DASH_AND_SCALAR), "", value)
 
 
-def _collection(text: str) -> Any:
+def _collection_on_one_line(text: str) -> Any:
     """Return a collection in brackets that ends on its line."""
     from .parsing import flow_collection
 

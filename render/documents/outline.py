@@ -56,16 +56,16 @@ def _entries_of_lines(lines: list[str], resume: int) -> list[LineEntry]:
         if number < resume or (entry := _LINES[line]) is None:
             continue
         if "|" in line:
-            entry, resume = _with_block(entry, lines, number + 1)
+            entry, resume = _entry_with_block_text(entry, lines, number + 1)
         entries.append(entry)
     entries.append(_END)
     return entries
 
 
-def _with_block(entry: LineEntry, lines: list[str], start: int) -> tuple[LineEntry, int]:
+def _entry_with_block_text(entry: LineEntry, lines: list[str], start: int) -> tuple[LineEntry, int]:
     """Return an entry with the text of its block, if it opens one, and the number of the next line to read."""
     if entry.kind is _DASH_AND_ENTRY:
-        inner, resume = _with_block(entry.value, lines, start)
+        inner, resume = _entry_with_block_text(entry.value, lines, start)
         return entry._replace(value=inner), resume
     if entry.kind not in _WITH_TEXT:
         return entry, 0
@@ -75,7 +75,7 @@ def _with_block(entry: LineEntry, lines: list[str], start: int) -> tuple[LineEnt
 
 def _block_text(header: Block, column: int, lines: list[str], start: int) -> tuple[str, int]:
     """Return the text of a literal block that belongs to a column, and the number of the line after it."""
-    width = column + header.indent if header.indent else _text_column(column, lines, start)
+    width = column + header.indent if header.indent else _column_of_block_text(column, lines, start)
     pad, end = " " * width, start
     while end < len(lines) and (lines[end].startswith(pad) or not lines[end].strip(" ")):
         end += 1
@@ -88,7 +88,7 @@ def _block_text(header: Block, column: int, lines: list[str], start: int) -> tup
     return (content if header.chomping == "-" else f"{content}\n"), end
 
 
-def _text_column(column: int, lines: list[str], start: int) -> int:
+def _column_of_block_text(column: int, lines: list[str], start: int) -> int:
     """Return the column of a block's text, that of its first line with any; the blank ones above are no longer."""
     for number in range(start, len(lines)):
         text = lines[number].lstrip(" ")
@@ -104,10 +104,10 @@ def _container_of_entry(entry: LineEntry, follow: Follow, depth: int) -> tuple[A
     """Return the mapping or list that starts with an entry, and the first entry that does not belong to it."""
     if depth > MAX_DEPTH:
         raise NotOrdinary
-    return _list(entry, follow, depth) if entry.place & 1 else _mapping(entry, follow, depth)
+    return _list_from_entry(entry, follow, depth) if entry.place & 1 else _mapping_from_entry(entry, follow, depth)
 
 
-def _mapping(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
+def _mapping_from_entry(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
     own = entry.place
     mapping: dict[str, Any] = {}
     while True:
@@ -124,7 +124,7 @@ def _mapping(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEnt
             return mapping, entry
 
 
-def _list(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
+def _list_from_entry(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
     own = entry.place
     items: list[Any] = []
     while True:

@@ -32,30 +32,30 @@ class FastBuilder(Builder):
         if text.find(_BYTE_ORDER_MARK, 1) > 0:
             raise AmbiguousText
         events = fast_events(text)
-        super().__init__(_without_slash_escapes(events) if "\\/" in text else events)
+        super().__init__(_events_without_slash_escapes(events) if "\\/" in text else events)
         self._in_flow = False
 
-    def _node(self, event: Any) -> Any:
+    def _value_of_node(self, event: Any) -> Any:
         kind = type(event)
         if kind is AliasEvent or kind is ScalarEvent:
-            return super()._node(event)
+            return super()._value_of_node(event)
         if event.tag is not None:
             raise AmbiguousText
         if self._in_flow or not event.flow_style:
-            return super()._node(event)
+            return super()._value_of_node(event)
         events = self.next_event
-        self.next_event, self._in_flow = _without_question_marks(events), True
-        value = super()._node(event)
+        self.next_event, self._in_flow = _events_without_question_marks(events), True
+        value = super()._value_of_node(event)
         self.next_event, self._in_flow = events, False
         return value
 
-    def _scalar(self, event: Any) -> Any:
+    def _value_of_scalar(self, event: Any) -> Any:
         if event.tag is not None:
             raise AmbiguousText
-        return super()._scalar(event)
+        return super()._value_of_scalar(event)
 
 
-def _without_question_marks(next_event: NextEvent) -> NextEvent:
+def _events_without_question_marks(next_event: NextEvent) -> NextEvent:
     def checked_event() -> Any:
         event = next_event()
         if type(event) is ScalarEvent and event.implicit[0] and "?" in event.value:
@@ -65,7 +65,7 @@ def _without_question_marks(next_event: NextEvent) -> NextEvent:
     return checked_event
 
 
-def _without_slash_escapes(next_event: NextEvent) -> NextEvent:
+def _events_without_slash_escapes(next_event: NextEvent) -> NextEvent:
     def checked_event() -> Any:
         event = next_event()
         if type(event) is ScalarEvent and event.style == '"' and "/" in event.value:
@@ -103,9 +103,9 @@ def read_exactly(chunk: Chunk, *, exact: bool = True) -> ParsedChunk:
     try:
         value = builder.document()
     except SyntaxProblem as problem:
-        return ParsedChunk(chunk, error=_error_at(problem.position, problem.message, problem.hint, chunk))
+        return ParsedChunk(chunk, error=_document_error_at(problem.position, problem.message, problem.hint, chunk))
     except UnusableDocument as refusal:
-        return ParsedChunk(chunk, error=_error_at(events.position, refusal.message, refusal.hint, chunk))
+        return ParsedChunk(chunk, error=_document_error_at(events.position, refusal.message, refusal.hint, chunk))
     return ParsedChunk(chunk, value, chunk.line + builder.line)
 
 
@@ -117,5 +117,5 @@ def flow_collection(text: str) -> Any:
         return None
 
 
-def _error_at(position: Position, message: str, hint: str, chunk: Chunk) -> DocumentError:
+def _document_error_at(position: Position, message: str, hint: str, chunk: Chunk) -> DocumentError:
     return DocumentError(position.line + chunk.line - 1, position.column, message, hint)

@@ -39,25 +39,25 @@ class UnusableScalar(ValueError):
     """A scalar that has no place in JSON: infinity, not-a-number, a key that is null."""
 
 
-def plain_value(text: str) -> Any:
+def kubectl_value_of_plain_scalar(text: str) -> Any:
     """Return the value kubectl gives a plain scalar.
 
-    >>> [plain_value(text) for text in ("on", "0777", "08", "1_000", "1e3", "1:30", "2024-01-01")]
+    >>> [kubectl_value_of_plain_scalar(text) for text in ("on", "0777", "08", "1_000", "1e3", "1:30", "2024-01-01")]
     [True, 511, 8, 1000, 1000, '1:30', '2024-01-01']
     """
-    return json_value(resolve(text))
+    return json_value(resolved_scalar(text))
 
 
-def plain_key(text: str) -> str:
+def kubectl_key_of_plain_scalar(text: str) -> str:
     """Return the key kubectl makes of a plain scalar: numbers and booleans are written out.
 
-    >>> plain_key("on"), plain_key("0x1F"), plain_key("1e6")
+    >>> kubectl_key_of_plain_scalar("on"), kubectl_key_of_plain_scalar("0x1F"), kubectl_key_of_plain_scalar("1e6")
     ('true', '31', '1e+06')
     """
-    return json_key(resolve(text))
+    return json_key(resolved_scalar(text))
 
 
-def resolve(text: str) -> Any:
+def resolved_scalar(text: str) -> Any:
     """Return a plain scalar as go-yaml resolves it, before it becomes JSON: integers up to uint64 are exact."""
     if text and text[0] not in _FIRST_OF_WORD_OR_NUMBER:
         return text
@@ -65,10 +65,10 @@ def resolve(text: str) -> Any:
         return _WORDS[text]
     if text[0] == ".":
         return _float_or_text(text.replace("_", ""), text) if _FLOAT_AFTER_POINT.fullmatch(text) else text
-    return _number_or_text(text) if text[0] in _FIRST_OF_NUMBER else text
+    return _number_or_text_of_scalar(text) if text[0] in _FIRST_OF_NUMBER else text
 
 
-def _number_or_text(text: str) -> Any:
+def _number_or_text_of_scalar(text: str) -> Any:
     digits = text.replace("_", "")
     match = _INTEGER.fullmatch(digits)
     number = _integer_of_match(match) if match else None
@@ -117,16 +117,16 @@ def json_key(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _float_key(value)
+        return _key_of_float(value)
     if value is None or not INT64_MIN <= value <= INT64_MAX:
         raise UnusableScalar("a key that is null" if value is None else "a key that is a number beyond int64")
     return str(value)
 
 
-def _float_key(value: float) -> str:
+def _key_of_float(value: float) -> str:
     """Return Go's shortest text of the nearest float32: sigs.k8s.io/yaml writes float keys that way.
 
-    >>> _float_key(0.1), _float_key(1234567.0), _float_key(1e-5)
+    >>> _key_of_float(0.1), _key_of_float(1234567.0), _key_of_float(1e-5)
     ('0.1', '1.234567e+06', '1e-05')
     """
     try:
@@ -150,7 +150,7 @@ class PlainValues(dict[str, Any]):
     size, longest = 1 << 16, 128
 
     def __missing__(self, text: str) -> Any:
-        value = plain_value(text)
+        value = kubectl_value_of_plain_scalar(text)
         if len(self) < self.size and len(text) <= self.longest:
             self[text] = value
         return value
@@ -162,7 +162,7 @@ class PlainKeys(dict[str, str]):
     size, longest = 1 << 16, 128
 
     def __missing__(self, text: str) -> str:
-        key = plain_key(text)
+        key = kubectl_key_of_plain_scalar(text)
         if len(self) < self.size and len(text) <= self.longest:
             self[text] = key
         return key

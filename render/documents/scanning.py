@@ -64,31 +64,31 @@ def skip_to_next_token(cursor: Cursor) -> None:
         while cursor.peek() == " " or (cursor.peek() == "\t" and (cursor.flow_level or not cursor.allow_simple_key)):
             cursor.forward()
         if cursor.peek() == "#":
-            _skip_line(cursor)
+            _skip_rest_of_line(cursor)
         if not cursor.scan_line_break():
             return
         if not cursor.flow_level:
             cursor.allow_simple_key = True
 
 
-def _skip_line(cursor: Cursor) -> None:
+def _skip_rest_of_line(cursor: Cursor) -> None:
     while cursor.peek() not in _END_OF_LINE:
         cursor.forward()
 
 
-def plain_scalar(cursor: Cursor) -> str:
+def scan_plain_scalar(cursor: Cursor) -> str:
     """Read a plain scalar over all its lines."""
     indent = cursor.indent + 1
     parts: list[str] = []
     gap, broken = "", False
-    while not _at_document_marker(cursor) and cursor.peek() != "#":
-        word = _word(cursor)
+    while not _is_at_document_marker(cursor) and cursor.peek() != "#":
+        word = _scan_plain_word(cursor)
         if word:
             parts += (gap, word)
             broken = False
         if cursor.peek() not in f"{_BLANKS}{_BREAKS}":
             break
-        gap, broken = _gap(cursor, indent)
+        gap, broken = _scan_gap_between_words(cursor, indent)
         if not cursor.flow_level and cursor.column < indent:
             break
     if broken:
@@ -96,7 +96,7 @@ def plain_scalar(cursor: Cursor) -> str:
     return "".join(parts)
 
 
-def _word(cursor: Cursor) -> str:
+def _scan_plain_word(cursor: Cursor) -> str:
     """Read to the next blank, to a ``:`` before one, or in a flow collection to an indicator."""
     length = 0
     while (character := cursor.peek(length)) not in END_OF_WORD:
@@ -110,7 +110,7 @@ def _word(cursor: Cursor) -> str:
     return word
 
 
-def _gap(cursor: Cursor, indent: int) -> tuple[str, bool]:
+def _scan_gap_between_words(cursor: Cursor, indent: int) -> tuple[str, bool]:
     """Read the blanks and line breaks between two words; return the text that joins them, and True after a break."""
     blanks, breaks = "", []
     while (character := cursor.peek()) in f"{_BLANKS}{_BREAKS}":
@@ -127,11 +127,11 @@ def _gap(cursor: Cursor, indent: int) -> tuple[str, bool]:
     return (rest or " ") if first == "\n" else first + rest, True
 
 
-def _at_document_marker(cursor: Cursor) -> bool:
+def _is_at_document_marker(cursor: Cursor) -> bool:
     return cursor.column == 0 and cursor.prefix(3) in {"---", "..."} and cursor.peek(3) in END_OF_WORD
 
 
-def tag_handle(cursor: Cursor) -> str:
+def scan_tag_handle(cursor: Cursor) -> str:
     """Read the start of a tag that is not verbatim: ``!``, ``!!``, ``!name!`` or the beginning of ``!name``."""
     length = 1
     while cursor.peek(length) in _NAME:
@@ -142,7 +142,7 @@ def tag_handle(cursor: Cursor) -> str:
     return handle
 
 
-def block_indicators(cursor: Cursor) -> tuple[bool | None, int | None]:
+def scan_block_indicators(cursor: Cursor) -> tuple[bool | None, int | None]:
     """Read the header of a block scalar: keep (True) or strip (False) the last breaks, and its indentation."""
     chomping, increment = None, None
     for _ in range(2):
@@ -157,18 +157,18 @@ def block_indicators(cursor: Cursor) -> tuple[bool | None, int | None]:
     return chomping, increment
 
 
-def end_of_header(cursor: Cursor) -> None:
+def skip_rest_of_block_header(cursor: Cursor) -> None:
     """Move over the rest of a block scalar's header, which may be a comment."""
     while cursor.peek() in _BLANKS:
         cursor.forward()
     if cursor.peek() == "#":
-        _skip_line(cursor)
+        _skip_rest_of_line(cursor)
     if cursor.peek() not in _END_OF_LINE:
         raise problem_at(cursor, "text after the '|' or '>' of a block", "start the block's text on the next line")
     cursor.scan_line_break()
 
 
-def refuse_tab(cursor: Cursor, indent: int | None = None) -> None:
+def refuse_tab_as_indentation(cursor: Cursor, indent: int | None = None) -> None:
     """Refuse a tab where a block scalar's indentation should be."""
     if cursor.peek() == "\t" and (indent is None or cursor.column < indent):
         raise problem_at(cursor, _WITH_TAB, TAB_HINT)

@@ -29,13 +29,13 @@ from .document import Position
 from .scanning import (
     END_OF_WORD,
     SyntaxProblem,
-    block_indicators,
-    end_of_header,
-    plain_scalar,
     problem_at,
-    refuse_tab,
+    refuse_tab_as_indentation,
+    scan_block_indicators,
+    scan_plain_scalar,
+    scan_tag_handle,
+    skip_rest_of_block_header,
     skip_to_next_token,
-    tag_handle,
 )
 
 try:
@@ -81,7 +81,7 @@ class LocatedEvents:
         try:
             event = self._parser.get_event()
         except yaml.MarkedYAMLError as error:
-            raise _syntax_problem(error) from None
+            raise _syntax_problem_of_yaml_error(error) from None
         except yaml.YAMLError:
             raise SyntaxProblem("text that is not YAML", self.position) from None
         if event is not None:
@@ -89,7 +89,7 @@ class LocatedEvents:
         return event
 
 
-def _syntax_problem(error: yaml.MarkedYAMLError) -> SyntaxProblem:
+def _syntax_problem_of_yaml_error(error: yaml.MarkedYAMLError) -> SyntaxProblem:
     wording = syntax_message(error.problem or "")
     mark = (error.context_mark if wording.at_start else None) or error.problem_mark or error.context_mark
     return SyntaxProblem(wording.message, _position_of_mark(mark) if mark else Position(1, 1), wording.hint)
@@ -118,7 +118,7 @@ class _ExactParser(Reader, Scanner, Parser):
 
     def scan_plain(self) -> ScalarToken:
         start = self.get_mark()
-        text = plain_scalar(self)
+        text = scan_plain_scalar(self)
         return ScalarToken(text, True, start, self.get_mark())
 
     def scan_flow_scalar(self, style: str) -> ScalarToken:
@@ -140,13 +140,13 @@ class _ExactParser(Reader, Scanner, Parser):
                 raise problem_at(self, "a tag '!<' without its '>'")
             self.forward()
         else:
-            handle, suffix = self._shorthand(start)
+            handle, suffix = self._scan_tag_shorthand(start)
         if self.peek() not in END_OF_WORD:
             raise problem_at(self, "a tag with a character that tags do not have", "write a space after the tag")
         return TagToken((handle, suffix), start, self.get_mark())
 
-    def _shorthand(self, start: Any) -> tuple[str | None, str]:
-        handle = tag_handle(self)
+    def _scan_tag_shorthand(self, start: Any) -> tuple[str | None, str]:
+        handle = scan_tag_handle(self)
         if len(handle) > 1 and handle.endswith("!"):
             return handle, str(self.scan_tag_uri("tag", start))
         more = "" if self.peek() in END_OF_WORD else str(self.scan_tag_uri("tag", start))
@@ -154,19 +154,19 @@ class _ExactParser(Reader, Scanner, Parser):
         return ("!", suffix) if suffix else (None, "!")
 
     def scan_block_scalar_indicators(self, _start_mark: Any) -> Any:
-        return block_indicators(self)
+        return scan_block_indicators(self)
 
     def scan_block_scalar_ignored_line(self, _start_mark: Any) -> None:
-        end_of_header(self)
+        skip_rest_of_block_header(self)
 
     def scan_block_scalar_indentation(self) -> Any:
         found = super().scan_block_scalar_indentation()
-        refuse_tab(self)
+        refuse_tab_as_indentation(self)
         return found
 
     def scan_block_scalar_breaks(self, indent: int) -> Any:
         found = super().scan_block_scalar_breaks(indent)
-        refuse_tab(self, indent)
+        refuse_tab_as_indentation(self, indent)
         return found
 
 

@@ -25,19 +25,19 @@ LONG_KEY = "\x01"
 """Stands where a key too long for one line ends; it is written as ``? key`` above ``: value``."""
 
 
-def is_plain(text: str) -> bool:
+def is_plain_without_quotes(text: str) -> bool:
     """Say whether a string can stand without quotes."""
     if _PLAIN.fullmatch(text):
         return text.lower() not in _WORDS
     return _AMOUNT.fullmatch(text) is not None
 
 
-def inline(text: str) -> str:
+def string_on_one_line(text: str) -> str:
     """Return a string on one line: plain or in double quotes."""
-    return text if is_plain(text) else f'"{_ESCAPES.sub(_escape, text)}"'
+    return text if is_plain_without_quotes(text) else f'"{_ESCAPES.sub(_escape_sequence_of_match, text)}"'
 
 
-def _escape(match: re.Match[str]) -> str:
+def _escape_sequence_of_match(match: re.Match[str]) -> str:
     character = match[0]
     if character in _NAMED:
         return _NAMED[character]
@@ -45,12 +45,12 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
 
 
-def is_block(text: str) -> bool:
+def is_written_as_block(text: str) -> bool:
     """Say whether a string is written as a literal block: it has lines, and a block can hold all its characters."""
     return "\n" in text and text.strip("\n") != "" and not _UNFIT_FOR_BLOCK.search(text)
 
 
-def block(text: str, pad: str) -> str:
+def literal_block(text: str, pad: str) -> str:
     """Return a literal block after its key or dash; ``pad`` is the line break and indentation of its lines."""
     indent = "2" if text.lstrip("\n")[0] in " \t" else ""
     keep = "+" if text.endswith("\n\n") else "" if text.endswith("\n") else "-"
@@ -64,7 +64,7 @@ class InlineTexts(dict[str, str]):
     size, longest = 1 << 16, 256
 
     def __missing__(self, text: str) -> str:
-        written = "" if is_block(text) else inline(text)
+        written = "" if is_written_as_block(text) else string_on_one_line(text)
         if len(self) < self.size and len(text) <= self.longest:
             self[text] = written
         return written
@@ -80,7 +80,7 @@ class Keys(dict[str, str]):
         self.end = end
 
     def __missing__(self, key: str) -> str:
-        written = inline(key)
+        written = string_on_one_line(key)
         long = len(written) > _LONGEST_SIMPLE_KEY
         written = f"? {written}{LONG_KEY}{self.end}" if long else f"{written}:{self.end}"
         if len(self) < self.size and len(key) <= self.longest:

@@ -14,7 +14,15 @@ from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.model import Manifest
 from render.timing import Flip, is_past, strictly_after
 
-from .eviction import GRACEFULLY, NEVER, Leaving, PreservationError, evict_cluster, is_evicting, preserved_labels
+from .eviction import (
+    GRACEFULLY,
+    NEVER,
+    Leaving,
+    PreservationError,
+    evict_cluster,
+    is_already_leaving,
+    labels_preserved_from_status,
+)
 from .tasks import HEALTHY, UNHEALTHY, UNKNOWN_HEALTH
 
 REASON = "ApplicationFailure"
@@ -60,13 +68,13 @@ class FailoverPass(Struct, frozen=True, kw_only=True):
     flip: Flip | None = None
 
 
-def application_failover(
+def pass_of_application_failover(
     workload: FailingWorkload, timers: Timers, now: datetime, gates: FailoverGates | None = None
 ) -> FailoverPass:
     """Return what a workload leaves after one look at the health that its clusters report."""
     seconds = toleration_seconds(workload.application)
     running, left, waits = dict(timers), list[str](), list[int]()
-    for cluster in _failing(workload):
+    for cluster in _clusters_reporting_unhealthy(workload):
         started = running.setdefault(cluster, now)
         if is_past(now, started, seconds):
             left.append(cluster)
@@ -78,7 +86,7 @@ def application_failover(
             state = evict_cluster(state, _graceful_eviction_task(cluster, workload, gates or FailoverGates()))
     except PreservationError as error:
         return FailoverPass(state=workload.state, timers=running, error=str(error))
-    kept = _timers_of_unwell(running, state, workload.reported)
+    kept = _timers_of_unhealthy_clusters(running, state, workload.reported)
     ends = [strictly_after(started, seconds) for started in kept.values()]
     flip = Flip(min(ends)) if ends else None
     return FailoverPass(state=state, timers=kept, left=tuple(left), wait=min(waits, default=0), flip=flip)
@@ -90,16 +98,16 @@ def toleration_seconds(application: Manifest) -> int:
     return DEFAULT_TOLERATION_SECONDS if found is None else int(found)
 
 
-def _failing(workload: FailingWorkload) -> list[str]:
+def _clusters_reporting_unhealthy(workload: FailingWorkload) -> list[str]:
     """Return the clusters that report the workload unhealthy, but for those that it is leaving."""
     return [
         item.cluster
         for item in workload.reported
-        if item.health == UNHEALTHY and not is_evicting(item.cluster, workload.state.tasks)
+        if item.health == UNHEALTHY and not is_already_leaving(item.cluster, workload.state.tasks)
     ]
 
 
-def _timers_of_unwell(running: Timers, state: Leaving, reported: Sequence[AggregatedStatusItem]) -> Timers:
+def _timers_of_unhealthy_clusters(running: Timers, state: Leaving, reported: Sequence[AggregatedStatusItem]) -> Timers:
     well = {item.cluster for item in reported if item.health in {HEALTHY, UNKNOWN_HEALTH}}
     return {name: since for name, since in running.items() if name in state.target_names and name not in well}
 
@@ -113,10 +121,10 @@ def _graceful_eviction_task(cluster: str, workload: FailingWorkload, gates: Fail
         reason=REASON,
         producer=workload.producer,
     )
-    if rules := _state_rules(application) if gates.stateful_failover_injection else ():
+    if rules := _state_preservation_rules(application) if gates.stateful_failover_injection else ():
         task = replace(
             task,
-            preserved_label_state=preserved_labels(rules, cluster, workload.reported),
+            preserved_label_state=labels_preserved_from_status(rules, cluster, workload.reported),
             clusters_before_failover=workload.state.target_names,
         )
     if task.purge_mode == NEVER:
@@ -128,5 +136,5 @@ def _graceful_eviction_task(cluster: str, workload: FailingWorkload, gates: Fail
     return replace(task, grace_period_seconds=application.get("gracePeriodSeconds"))
 
 
-def _state_rules(application: Manifest) -> Sequence[Manifest]:
+def _state_preservation_rules(application: Manifest) -> Sequence[Manifest]:
     return (application.get("statePreservation") or {}).get("rules") or ()

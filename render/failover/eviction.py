@@ -38,12 +38,12 @@ def evict_cluster(state: Leaving, task: GracefulEvictionTask) -> Leaving:
     if target is None:
         return state
     left = tuple(each for each in state.targets if each.name != task.from_cluster)
-    if is_evicting(task.from_cluster, state.tasks):
+    if is_already_leaving(task.from_cluster, state.tasks):
         return Leaving(left, state.tasks)
     return Leaving(left, (*state.tasks, replace(task, replicas=target.replicas or None)))
 
 
-def is_evicting(cluster: str, tasks: Sequence[GracefulEvictionTask]) -> bool:
+def is_already_leaving(cluster: str, tasks: Sequence[GracefulEvictionTask]) -> bool:
     """Say whether a binding is leaving a cluster already."""
     return any(task.from_cluster == cluster for task in tasks)
 
@@ -52,7 +52,7 @@ class PreservationError(Exception):
     """A task that cannot be made; the workload stays where it is until it can."""
 
 
-def preserved_labels(
+def labels_preserved_from_status(
     rules: Iterable[Manifest], cluster: str, reported: Sequence[AggregatedStatusItem]
 ) -> dict[str, str]:
     """Return the labels that state preservation rules read from a cluster's status; the last rule of a label wins."""
@@ -65,7 +65,7 @@ def preserved_labels(
         raise PreservationError(str(error)) from error
 
 
-def existing_clusters(
+def clusters_with_a_copy(
     targets: Iterable[TargetCluster],
     required: Iterable[Iterable[TargetCluster]],
     tasks: Iterable[GracefulEvictionTask],
@@ -75,12 +75,14 @@ def existing_clusters(
     return frozenset(names | {task.from_cluster for task in tasks if task.purge_mode != DIRECTLY})
 
 
-def directly_purged(tasks: Iterable[GracefulEvictionTask]) -> frozenset[str]:
+def clusters_purged_directly(tasks: Iterable[GracefulEvictionTask]) -> frozenset[str]:
     """Return the clusters whose copy goes before anything else of the binding is written."""
     return frozenset(task.from_cluster for task in tasks if task.purge_mode == DIRECTLY)
 
 
-def injected_labels(targets: Sequence[str], tasks: Sequence[GracefulEvictionTask]) -> Mapping[str, str]:
+def labels_injected_into_only_target(
+    targets: Sequence[str], tasks: Sequence[GracefulEvictionTask]
+) -> Mapping[str, str]:
     """Return the labels of preserved state that the copy in the only target gets.
 
     Only the last task counts, where it is a direct one and the target was none before.
@@ -97,10 +99,10 @@ def preserved_labels_of(binding: Binding) -> Mapping[str, str]:
         return {}
     required = (target for snapshot in binding.required_by for target in snapshot.clusters)
     names = tuple(dict.fromkeys(target.name for target in (*binding.targets, *required)))
-    return injected_labels(names, binding.eviction_tasks)
+    return labels_injected_into_only_target(names, binding.eviction_tasks)
 
 
-def with_labels(manifest: Manifest, labels: Mapping[str, str]) -> Manifest:
+def manifest_with_preserved_labels(manifest: Manifest, labels: Mapping[str, str]) -> Manifest:
     """Return a manifest with labels of preserved state, which win over its own."""
     metadata = manifest["metadata"]
     return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **labels}}}

@@ -1,8 +1,8 @@
 """The Ready condition of a cluster, from what was seen of it, and the taints that follow from it.
 
-A probe is believed once it has said the same for a while: a cluster that flaps keeps its condition. ``ready_taints``
-keeps new placements from a cluster that is not ready; what is there stays. Agents say when they will report next, so
-Karmada's heartbeats have no counterpart here.
+A probe is believed once it has said the same for a while: a cluster that flaps keeps its condition.
+``taints_with_those_of_ready`` keeps new placements from a cluster that is not ready; what is there stays. Agents say
+when they will report next, so Karmada's heartbeats have no counterpart here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,14 +52,14 @@ class Probed(Struct, frozen=True):
     since: datetime | None = None
 
 
-def probe_result(*, is_online: bool, is_healthy: bool) -> ClusterCondition:
+def condition_of_single_probe(*, is_online: bool, is_healthy: bool) -> ClusterCondition:
     """Return the condition that one probe alone speaks for."""
     if not is_online:
         return NOT_REACHABLE
     return REACHABLE if is_healthy else NOT_HEALTHY
 
 
-def ready_by_probe(
+def ready_condition_after_probe(
     found: ClusterCondition,
     current: ClusterCondition | None,
     probed: Probed | None,
@@ -72,56 +72,60 @@ def ready_by_probe(
     end; without anything remembered, the probe is believed at once.
     """
     if probed is None:
-        return Timed((with_time_of_change(current, found, now), Probed(found.status)))
+        return Timed((condition_with_time_of_change(current, found, now), Probed(found.status)))
     if current is None:
-        return Timed((with_time_of_change(current, found, now), probed))
+        return Timed((condition_with_time_of_change(current, found, now), probed))
     if probed.status != found.status:
         probed = Probed(found.status, now)
     threshold = thresholds.success if found.status == TRUE else thresholds.failure
     is_crossing = (found.status == TRUE) != (current.status == TRUE)
     if is_crossing and probed.since is not None and now < (end := after(probed.since, threshold)):
         return Timed((current, probed), Flip(end, f"Ready becomes {found.status}"))
-    return Timed((with_time_of_change(current, found, now), probed))
+    return Timed((condition_with_time_of_change(current, found, now), probed))
 
 
-def is_heard(conditions: Iterable[ClusterCondition]) -> bool:
+def is_reporting_though_not_ready(conditions: Iterable[ClusterCondition]) -> bool:
     """Say whether a cluster that is not ready speaks for itself: its agent reports, though we get no answer."""
     status_by_type = {each.type: each.status for each in conditions}
     return status_by_type.get(READY, TRUE) != TRUE and status_by_type.get(REPORTING) == TRUE
 
 
-def is_unseen(conditions: Iterable[ClusterCondition]) -> bool:
+def is_health_unknown(conditions: Iterable[ClusterCondition]) -> bool:
     """Say whether nobody knows how a cluster is: we cannot see it, or its agent is silent. It may well be alive."""
     status_by_type = {each.type: each.status for each in conditions}
     return status_by_type.get(OBSERVED, TRUE) != TRUE or status_by_type.get(READY) == UNKNOWN
 
 
-def is_known_well(conditions: Iterable[ClusterCondition]) -> bool:
+def is_known_to_be_ready(conditions: Iterable[ClusterCondition]) -> bool:
     """Say whether a cluster was observed, and is ready: nothing is moved to one of which that is not known."""
     status_by_type = {each.type: each.status for each in conditions}
     return status_by_type.get(READY) == TRUE and status_by_type.get(OBSERVED, TRUE) == TRUE
 
 
-def with_time_of_change(current: ClusterCondition | None, found: ClusterCondition, now: datetime) -> ClusterCondition:
+def condition_with_time_of_change(
+    current: ClusterCondition | None, found: ClusterCondition, now: datetime
+) -> ClusterCondition:
     """Return a condition as it is recorded: its time stays where its status does."""
     is_same = current is not None and current.status == found.status and current.since
     return replace(found, since=current.since if current and is_same else written(now))
 
 
-def ready_taints(taints: Sequence[Taint], ready: str | None, now: datetime | None = None) -> tuple[Taint, ...]:
+def taints_with_those_of_ready(
+    taints: Sequence[Taint], ready: str | None, now: datetime | None = None
+) -> tuple[Taint, ...]:
     """Return a cluster's taints with those by which its Ready status keeps new placements away; None: it has none.
 
     Without ``now``, those that are added have no time.
     """
     wanted = {FALSE: (NOT_READY,), UNKNOWN: (UNREACHABLE,), None: (NOT_READY,)}.get(ready, ())
     unwanted = {TRUE: (NOT_READY, UNREACHABLE), FALSE: (UNREACHABLE,), UNKNOWN: (NOT_READY,)}.get(ready or "", ())
-    leaving = {identity(each) for each in unwanted}
-    present = set(map(identity, taints))
+    leaving = {key_and_effect_of_taint(each) for each in unwanted}
+    present = set(map(key_and_effect_of_taint, taints))
     time = written(now) if now else ""
-    added = (replace(each, time_added=time) for each in wanted if identity(each) not in present)
-    return (*(each for each in taints if identity(each) not in leaving), *added)
+    added = (replace(each, time_added=time) for each in wanted if key_and_effect_of_taint(each) not in present)
+    return (*(each for each in taints if key_and_effect_of_taint(each) not in leaving), *added)
 
 
-def identity(taint: Taint) -> tuple[str, str]:
+def key_and_effect_of_taint(taint: Taint) -> tuple[str, str]:
     """Return what tells one taint of a cluster from another: its key and its effect, never its value."""
     return taint.key, taint.effect

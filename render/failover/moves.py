@@ -20,34 +20,34 @@ _MOST_DOUBLINGS = 10
 _OF_WORKLOADS = frozenset({REASON, RECOVERED})
 
 
-def rests_until(moved: LastMove | None, seconds: int) -> datetime | None:
+def stays_in_place_until(moved: LastMove | None, seconds: int) -> datetime | None:
     """Return until when a workload stays where it is that tolerates being unhealthy for some seconds; None for no time.
 
     >>> from render.timing import written
     >>> move = LastMove(at="2026-03-01T09:00:00Z", clusters=("paris",), reason=REASON)
-    >>> written(rests_until(move, 300)), rests_until(None, 300)
+    >>> written(stays_in_place_until(move, 300)), stays_in_place_until(None, 300)
     ('2026-03-01T09:10:00Z', None)
     """
-    at = _time_of(moved)
-    return after(at, _pause(moved, seconds)) if at and moved else None
+    at = _time_of_last_move(moved)
+    return after(at, _seconds_of_pause(moved, seconds)) if at and moved else None
 
 
-def times_in_a_row(moved: LastMove | None, seconds: int, healthy_until: datetime | None, now: datetime) -> int:
+def moves_in_a_row(moved: LastMove | None, seconds: int, healthy_until: datetime | None, now: datetime) -> int:
     """Return how often in a row a workload leaves a cluster, given that it leaves one now.
 
     ``healthy_until`` is when it was last seen healthy in that cluster (None: never).
     """
-    at = _time_of(moved)
+    at = _time_of_last_move(moved)
     if at is None or moved is None:
         return 1
     was_well = healthy_until is not None and healthy_until > at
-    return 1 if was_well and now >= after(at, 2 * _pause(moved, seconds)) else moved.times + 1
+    return 1 if was_well and now >= after(at, 2 * _seconds_of_pause(moved, seconds)) else moved.times + 1
 
 
-def _time_of(moved: LastMove | None) -> datetime | None:
+def _time_of_last_move(moved: LastMove | None) -> datetime | None:
     return parse_instant(moved.at) if moved is not None and moved.reason in _OF_WORKLOADS else None
 
 
-def _pause(moved: LastMove, seconds: int) -> int:
+def _seconds_of_pause(moved: LastMove, seconds: int) -> int:
     doubled: int = max(seconds, _LEAST) * 2 ** min(moved.times, _MOST_DOUBLINGS)
     return min(doubled, max(_LONGEST, seconds))

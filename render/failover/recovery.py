@@ -37,7 +37,7 @@ class Comeback(Struct, frozen=True):
     clusters: tuple[str, ...] = ()
 
 
-def with_policy_of_now(task: GracefulEvictionTask, failover: Manifest, purge_mode: str) -> GracefulEvictionTask:
+def task_by_current_policy(task: GracefulEvictionTask, failover: Manifest, purge_mode: str) -> GracefulEvictionTask:
     """Return a task as the policy asks for it by now; ``purge_mode`` is the fleet's for what taints evict.
 
     A policy that does not ask for failover any more leaves gracefully what is under way.
@@ -60,12 +60,14 @@ def with_policy_of_now(task: GracefulEvictionTask, failover: Manifest, purge_mod
     )
 
 
-def is_direct(before: GracefulEvictionTask, after: GracefulEvictionTask) -> bool:
+def purges_what_it_kept(before: GracefulEvictionTask, after: GracefulEvictionTask) -> bool:
     """Say whether a task takes away at once what it kept before."""
     return after.purge_mode == DIRECTLY != before.purge_mode
 
 
-def come_back(state: Leaving, binding: Binding, health: Mapping[str, str], steady: Collection[str]) -> Comeback:
+def state_after_copies_came_back(
+    state: Leaving, binding: Binding, health: Mapping[str, str], steady: Collection[str]
+) -> Comeback:
     """Return targets and tasks without the tasks of failed copies that are healthy again.
 
     Such a copy is a target again with the replicas that it had, which targets give that are not healthy yet. Where
@@ -81,12 +83,12 @@ def come_back(state: Leaving, binding: Binding, health: Mapping[str, str], stead
             continue
         targets = None
         if not is_grouped:
-            targets = _giving_back(binding, len(state.targets))(state.targets, task, health)
-        elif all(_gives(name, health) for name in state.target_names):
+            targets = _way_of_giving_back_a_target(binding, len(state.targets))(state.targets, task, health)
+        elif all(_is_target_not_healthy(name, health) for name in state.target_names):
             targets = (
-                _with_former_target((), task, health)
-                if _is_copied(binding)
-                else _exchange_replicas(state.targets, task, health)
+                _targets_with_former_one((), task, health)
+                if _runs_whole_in_every_target(binding)
+                else _targets_after_exchange_of_replicas(state.targets, task, health)
             )
         if targets is not None:
             others = tuple(each for each in state.tasks if each.from_cluster != task.from_cluster)
@@ -98,37 +100,45 @@ def come_back(state: Leaving, binding: Binding, health: Mapping[str, str], stead
     return Comeback(state, tuple(back))
 
 
-def _giving_back(
+def _way_of_giving_back_a_target(
     binding: Binding, count: int
 ) -> Callable[[_Targets, GracefulEvictionTask, Mapping[str, str]], _Targets | None]:
     """Return how targets of a binding, which are so many, make place for a copy that is healthy again."""
-    if not _is_copied(binding):
-        return _exchange_replicas
+    if not _runs_whole_in_every_target(binding):
+        return _targets_after_exchange_of_replicas
     constraints = binding.placement.spread_constraints if binding.placement else ()
     most = next((each.max_groups for each in constraints if each.spread_by_field == "cluster"), 0)
-    return _replace_unhealthy if 0 < most <= count else _with_former_target
+    return _targets_with_unhealthy_replaced if 0 < most <= count else _targets_with_former_one
 
 
-def _gives(name: str, health: Mapping[str, str]) -> bool:
+def _is_target_not_healthy(name: str, health: Mapping[str, str]) -> bool:
     """Say whether a target is not healthy yet; nobody knows that of one whose health is unknown."""
     return health.get(name) not in {HEALTHY, UNKNOWN_HEALTH}
 
 
-def _with_former_target(targets: _Targets, task: GracefulEvictionTask, _health: Mapping[str, str]) -> _Targets:
+def _targets_with_former_one(targets: _Targets, task: GracefulEvictionTask, _health: Mapping[str, str]) -> _Targets:
     return (*targets, TargetCluster(task.from_cluster, task.replicas or 0))
 
 
-def _replace_unhealthy(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
+def _targets_with_unhealthy_replaced(
+    targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]
+) -> _Targets | None:
     """Return targets with the cluster of a task in place of one that is not healthy yet; None: each is."""
-    giving = next((target for target in targets if _gives(target.name, health)), None)
-    return _with_former_target(tuple(each for each in targets if each is not giving), task, health) if giving else None
+    giving = next((target for target in targets if _is_target_not_healthy(target.name, health)), None)
+    return (
+        _targets_with_former_one(tuple(each for each in targets if each is not giving), task, health)
+        if giving
+        else None
+    )
 
 
-def _exchange_replicas(targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]) -> _Targets | None:
+def _targets_after_exchange_of_replicas(
+    targets: _Targets, task: GracefulEvictionTask, health: Mapping[str, str]
+) -> _Targets | None:
     """Return targets of which those that are not healthy gave their replicas to the cluster of a task; None: none."""
     wanted, after = task.replicas or 0, list[TargetCluster]()
     for target in targets:
-        given = min(target.replicas, wanted) if _gives(target.name, health) else 0
+        given = min(target.replicas, wanted) if _is_target_not_healthy(target.name, health) else 0
         wanted -= given
         if target.replicas > given or not given:
             after.append(TargetCluster(target.name, target.replicas - given))
@@ -136,23 +146,23 @@ def _exchange_replicas(targets: _Targets, task: GracefulEvictionTask, health: Ma
     return (*after, TargetCluster(task.from_cluster, taken)) if taken else None
 
 
-def _is_copied(binding: Binding) -> bool:
+def _runs_whole_in_every_target(binding: Binding) -> bool:
     """Say whether every target runs all replicas of an object, or all of its components."""
     is_whole = not binding.is_workload or bool(binding.components)
-    return is_whole or binding.placement is None or _duplicates(binding.placement)
+    return is_whole or binding.placement is None or _is_duplicated(binding.placement)
 
 
-def _duplicates(placement: Placement) -> bool:
+def _is_duplicated(placement: Placement) -> bool:
     scheduling = placement.replica_scheduling
     return scheduling is None or scheduling.type is ReplicaSchedulingType.DUPLICATED
 
 
 def is_copied_everywhere(placement: Placement) -> bool:
     """Say whether a placement has all replicas run in every cluster that it selects, so that no other can take over."""
-    return _duplicates(placement) and not placement.cluster_affinities and not placement.spread_constraints
+    return _is_duplicated(placement) and not placement.cluster_affinities and not placement.spread_constraints
 
 
-def came_back(
+def binding_with_comeback(
     binding: Binding, back: Sequence[str], left: Sequence[str], clusters: Sequence[Cluster], now: datetime
 ) -> Binding:
     """Return a binding with the record that it came back, and with the affinity group that it came back to."""

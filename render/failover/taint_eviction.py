@@ -19,28 +19,30 @@ from render.model import Manifest
 from render.placement import Toleration
 from render.timing import FIRST, after, parse_instant
 
-from .eviction import GRACEFULLY, Leaving, evict_cluster, preserved_labels
+from .eviction import GRACEFULLY, Leaving, evict_cluster, labels_preserved_from_status
 
 NO_EXECUTE = "NoExecute"
 PRODUCER = "TaintManager"
 REASON = "TaintUntolerated"
 
 
-def no_execute(taints: Iterable[Taint]) -> tuple[Taint, ...]:
+def no_execute_taints(taints: Iterable[Taint]) -> tuple[Taint, ...]:
     """Return the taints that evict."""
     return tuple(taint for taint in taints if taint.effect == NO_EXECUTE)
 
 
-def used_tolerations(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> tuple[Toleration, ...] | None:
+def tolerations_used_for_taints(
+    taints: Iterable[Taint], tolerations: Sequence[Toleration]
+) -> tuple[Toleration, ...] | None:
     """Return the toleration used for each taint; None where a taint is not tolerated."""
     used = [next((each for each in tolerations if is_tolerated(taint, (each,))), None) for taint in taints]
     found = tuple(each for each in used if each is not None)
     return found if len(found) == len(used) else None
 
 
-def leaving_at(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> datetime | None:
+def time_of_taint_eviction(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> datetime | None:
     """Return the instant from which NoExecute taints evict; the first there is means at once, None means never."""
-    used = used_tolerations(taints, tolerations)
+    used = tolerations_used_for_taints(taints, tolerations)
     if used is None:
         return FIRST
     ends = (
@@ -67,12 +69,14 @@ class TaintedBinding(Struct, frozen=True, kw_only=True):
     is_state_preserved: bool = False
 
 
-def taint_evicted(binding: TaintedBinding, cluster: str) -> Leaving:
+def state_after_taint_eviction(binding: TaintedBinding, cluster: str) -> Leaving:
     """Return targets and tasks after a tainted cluster is left; PreservationError where its state cannot be read."""
     own = (binding.failover or {}).get("cluster")
     mode = binding.purge_mode if own is None else own.get("purgeMode") or GRACEFULLY
     rules = ((own or {}).get("statePreservation") or {}).get("rules") or ()
-    labels = preserved_labels(rules, cluster, binding.reported) if rules and binding.is_state_preserved else {}
+    labels = (
+        labels_preserved_from_status(rules, cluster, binding.reported) if rules and binding.is_state_preserved else {}
+    )
     task = GracefulEvictionTask(
         from_cluster=cluster, purge_mode=mode, reason=REASON, producer=PRODUCER, preserved_label_state=labels
     )

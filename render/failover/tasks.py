@@ -29,7 +29,7 @@ class TaskPass(Struct, frozen=True, kw_only=True):
     due: datetime | None
 
 
-def next_tasks(
+def tasks_after_one_look(
     tasks: Sequence[GracefulEvictionTask], now: datetime, *, is_replaced: bool, grace: float = DEFAULT_GRACE_SECONDS
 ) -> TaskPass:
     """Return the tasks after one look at them; ``is_replaced``: the schedule is up to date, and its targets healthy."""
@@ -37,7 +37,7 @@ def next_tasks(
     for task in tasks:
         created = parse_instant(task.creation_timestamp)
         seconds = grace if task.grace_period_seconds is None else task.grace_period_seconds
-        if created is not None and _is_over(task, is_past(now, created, seconds) or is_replaced):
+        if created is not None and _is_task_finished(task, is_past(now, created, seconds) or is_replaced):
             ended.append(task.from_cluster)
             continue
         kept.append(task if created else replace(task, creation_timestamp=written(now)))
@@ -46,16 +46,16 @@ def next_tasks(
     return TaskPass(tasks=tuple(kept), ended=tuple(ended), due=min(ends, default=None))
 
 
-def _is_over(task: GracefulEvictionTask, is_due: bool) -> bool:
+def _is_task_finished(task: GracefulEvictionTask, is_due: bool) -> bool:
     return is_due if task.suppress_deletion is None else not task.suppress_deletion
 
 
-def are_healthy(targets: Iterable[str], health_by_cluster: Mapping[str, str]) -> bool:
+def are_all_healthy(targets: Iterable[str], health_by_cluster: Mapping[str, str]) -> bool:
     """Say whether every target reports that it is healthy; without targets they are."""
     return all(health_by_cluster.get(name) == HEALTHY for name in targets)
 
 
-def health_of(items: Iterable[AggregatedStatusItem]) -> dict[str, str]:
+def reported_health_by_cluster(items: Iterable[AggregatedStatusItem]) -> dict[str, str]:
     """Return the health that each cluster reports; of several items of one cluster the first counts."""
     found: dict[str, str] = {}
     for item in items:

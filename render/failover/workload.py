@@ -1,10 +1,10 @@
 """One pass of all failover rules over one binding, in the order in which they are taken.
 
-1. ``after_tasks``: tasks of earlier passes end where they are due, or where healthy targets replace what was left;
-2. ``after_taints``: NoExecute taints evict;
-3. ``after_failures``: application failover evicts.
+1. ``tasks_that_stay``: tasks of earlier passes end where they are due, or where healthy targets replace what was left;
+2. ``pass_of_taint_eviction``: NoExecute taints evict;
+3. ``pass_of_failover_by_policy``: application failover evicts.
 
-Scheduling follows, and then ``with_creation_times`` gives the tasks of this pass their time. A task never ends in
+Scheduling follows, and then ``tasks_with_creation_times`` gives the tasks of this pass their time. A task never ends in
 the pass that made it.
 """
 
@@ -25,11 +25,11 @@ from .application import (
     FailoverGates,
     FailoverPass,
     Timers,
-    application_failover,
+    pass_of_application_failover,
 )
 from .eviction import GRACEFULLY, Leaving, PreservationError
-from .taint_eviction import TaintedBinding, leaving_at, no_execute, taint_evicted
-from .tasks import DEFAULT_GRACE_SECONDS, TaskPass, are_healthy, health_of, next_tasks
+from .taint_eviction import TaintedBinding, no_execute_taints, state_after_taint_eviction, time_of_taint_eviction
+from .tasks import DEFAULT_GRACE_SECONDS, TaskPass, are_all_healthy, reported_health_by_cluster, tasks_after_one_look
 
 
 class FailoverRules(Struct, frozen=True, kw_only=True):
@@ -63,13 +63,15 @@ class TaintPass(Struct, frozen=True):
     flip: Flip | None = None
 
 
-def after_tasks(state: Leaving, health: WorkloadHealth, now: datetime, rules: FailoverRules) -> TaskPass:
+def tasks_that_stay(state: Leaving, health: WorkloadHealth, now: datetime, rules: FailoverRules) -> TaskPass:
     """Return the tasks that stay after one look at them."""
-    is_replaced = health.is_observed and are_healthy(state.target_names, health_of(health.reported))
-    return next_tasks(state.tasks, now, is_replaced=is_replaced, grace=rules.grace_seconds)
+    is_replaced = health.is_observed and are_all_healthy(
+        state.target_names, reported_health_by_cluster(health.reported)
+    )
+    return tasks_after_one_look(state.tasks, now, is_replaced=is_replaced, grace=rules.grace_seconds)
 
 
-def after_taints(
+def pass_of_taint_eviction(
     binding: TaintedBinding, applied: Binding, taints_by_cluster: Mapping[str, Sequence[Taint]], now: datetime
 ) -> TaintPass:
     """Return what a binding keeps after the NoExecute taints of its clusters, by the placement last applied to it."""
@@ -78,21 +80,21 @@ def after_taints(
     tolerations = applied.applied_placement.cluster_tolerations
     state, errors, flips = binding.state, dict[str, str](), list[Flip]()
     for cluster, found in taints_by_cluster.items():
-        taints = no_execute(found)
-        at = leaving_at(taints, tolerations) if taints and cluster in state.target_names else None
+        taints = no_execute_taints(found)
+        at = time_of_taint_eviction(taints, tolerations) if taints and cluster in state.target_names else None
         if at is None:
             continue
         if at > now:
             flips.append(Flip(at, f"{applied.ref.name} leaves {cluster}"))
             continue
         try:
-            state = taint_evicted(replace(binding, state=state), cluster)
+            state = state_after_taint_eviction(replace(binding, state=state), cluster)
         except PreservationError as error:
             errors[cluster] = str(error)
     return TaintPass(state, errors, earliest(flips))
 
 
-def after_failures(
+def pass_of_failover_by_policy(
     state: Leaving, binding: Binding, health: WorkloadHealth, now: datetime, rules: FailoverRules
 ) -> FailoverPass:
     """Return what a binding keeps after application failover, where its policy asks for it."""
@@ -106,9 +108,9 @@ def after_failures(
         application=application,
         producer=PRODUCER if binding.ref.namespace else CLUSTER_SCOPED_PRODUCER,
     )
-    return application_failover(failing, health.unhealthy_since, now, rules.gates)
+    return pass_of_application_failover(failing, health.unhealthy_since, now, rules.gates)
 
 
-def with_creation_times(tasks: Sequence[GracefulEvictionTask], now: datetime) -> tuple[GracefulEvictionTask, ...]:
+def tasks_with_creation_times(tasks: Sequence[GracefulEvictionTask], now: datetime) -> tuple[GracefulEvictionTask, ...]:
     """Return tasks with their time: those of this pass get ``now``."""
     return tuple(task if task.creation_timestamp else replace(task, creation_timestamp=written(now)) for task in tasks)

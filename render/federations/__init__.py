@@ -32,22 +32,22 @@ RULE_BY_CODE: Mapping[str, str] = {code: rule for each in FEDERATIONS for code, 
 """The rule by the code of a remark; codes that are about no rule of one federation are not there."""
 
 
-def named(name: str) -> Federation:
+def federation_named(name: str) -> Federation:
     """Return the federation of a name."""
     return next(each for each in FEDERATIONS if each.name == name)
 
 
-def found_in(manifests: Iterable[Manifest]) -> tuple[Federation, ...]:
+def federations_found_in(manifests: Iterable[Manifest]) -> tuple[Federation, ...]:
     """Return the federations that documents can be of no other than, each once.
 
     Those that stand beside another federation's documents, as KubeFed's do in KubeSphere, are not found for themselves.
     """
-    names = {_name_of(manifest) for manifest in manifests}
+    names = {_federation_name_of_manifest(manifest) for manifest in manifests}
     found = [each for each in FEDERATIONS if each.name in names]
     included = {each.includes for each in found}
     found = [each for each in found if each.name not in included]
     return tuple(each for each in found if len(found) == 1 or not each.is_beside_any)
 
 
-def _name_of(manifest: Manifest) -> str:
+def _federation_name_of_manifest(manifest: Manifest) -> str:
     return next((each.name for each in FEDERATIONS if each.is_its(manifest)), "")

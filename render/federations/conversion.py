@@ -59,7 +59,7 @@ def convert_documents(
     for each in documents:
         is_own = is_its(each.manifest) if front_end.takes is None else front_end.takes(each)
         shape = front_end.shape_of(each) if is_own else front_end.plain
-        fault = "" if shape is None else _fault(each, shape)
+        fault = "" if shape is None else _fault_of_shape(each, shape)
         if is_own and fault:
             left.append(each.left(refused_remark("unreadable", fault)))
         elif shape is None or fault:
@@ -70,7 +70,7 @@ def convert_documents(
     return replace(found, left=(*left, *found.left), others=found.others + others)
 
 
-def _fault(document: Placed, shape: Shape) -> str:
+def _fault_of_shape(document: Placed, shape: Shape) -> str:
     """Return what is wrong with the shape of a document; empty for nothing."""
     try:
         shape(document.manifest)

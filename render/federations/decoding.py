@@ -13,7 +13,7 @@ class WrongShape(ValueError):
     """A document is not what the other federation can read; the message names the field."""
 
 
-def entry(plain: Mapping[str, Any], name: str) -> Any:
+def value_of_key_in_any_case(plain: Mapping[str, Any], name: str) -> Any:
     """Return a field whose key may be written in any case; of several the last in order of bytes counts."""
     if name in plain:
         return plain[name]
@@ -21,19 +21,19 @@ def entry(plain: Mapping[str, Any], name: str) -> Any:
     return plain[max(found)] if found else None
 
 
-def struct(plain: Any, what: str) -> Mapping[str, Any]:
+def decode_object(plain: Any, what: str) -> Mapping[str, Any]:
     """Return an object; nothing for null."""
     found: Mapping[str, Any] = _value_of_type(plain, dict, what, "an object")
     return found
 
 
-def text(plain: Any, what: str) -> str:
+def decode_text(plain: Any, what: str) -> str:
     """Return a text; an empty one for null."""
     found: str = _value_of_type(plain, str, what, "text")
     return found
 
 
-def integer(plain: Any, what: str) -> int:
+def decode_integer(plain: Any, what: str) -> int:
     """Return a whole number of 64 bits; 0 for null."""
     if isinstance(plain, bool):
         raise WrongShape(f"{what} is not a whole number")
@@ -43,29 +43,31 @@ def integer(plain: Any, what: str) -> int:
     return found
 
 
-def truth(plain: Any, what: str) -> bool:
+def decode_bool(plain: Any, what: str) -> bool:
     """Return true or false; false for null."""
     found: bool = _value_of_type(plain, bool, what, "true or false")
     return found
 
 
-def sequence(plain: Any, what: str, read: Callable[[Any, str], Shape]) -> list[Shape]:
+def decode_list(plain: Any, what: str, read: Callable[[Any, str], Shape]) -> list[Shape]:
     """Return what each entry of a list reads as; an empty list for null."""
     return [
         read(each, f"{what}[{position}]") for position, each in enumerate(_value_of_type(plain, list, what, "a list"))
     ]
 
 
-def label_selector(plain: Any, what: str) -> LabelSelector | None:
+def decode_label_selector(plain: Any, what: str) -> LabelSelector | None:
     """Return a label selector; None for null, WrongShape for one that is of no shape of its kind."""
     if plain is None:
         return None
-    fields = struct(plain, what)
-    labels = struct(entry(fields, "matchLabels"), f"{what}.matchLabels")
+    fields = decode_object(plain, what)
+    labels = decode_object(value_of_key_in_any_case(fields, "matchLabels"), f"{what}.matchLabels")
     return LabelSelector(
-        match_labels=tuple(sorted((key, text(value, f"{what}.matchLabels")) for key, value in labels.items())),
+        match_labels=tuple(sorted((key, decode_text(value, f"{what}.matchLabels")) for key, value in labels.items())),
         match_expressions=tuple(
-            sequence(entry(fields, "matchExpressions"), f"{what}.matchExpressions", requirement_of)
+            decode_list(
+                value_of_key_in_any_case(fields, "matchExpressions"), f"{what}.matchExpressions", decode_requirement
+            )
         ),
     )
 
@@ -84,13 +86,13 @@ def checked_selector(selector: LabelSelector, what: str) -> LabelSelector:
     return selector
 
 
-def requirement_of(plain: Any, what: str) -> Requirement:
+def decode_requirement(plain: Any, what: str) -> Requirement:
     """Return a requirement ``{key, operator, values}`` as it is written."""
-    fields = struct(plain, what)
+    fields = decode_object(plain, what)
     return Requirement(
-        key=text(entry(fields, "key"), f"{what}.key"),
-        operator=text(entry(fields, "operator"), f"{what}.operator"),
-        values=tuple(sequence(entry(fields, "values"), f"{what}.values", text)),
+        key=decode_text(value_of_key_in_any_case(fields, "key"), f"{what}.key"),
+        operator=decode_text(value_of_key_in_any_case(fields, "operator"), f"{what}.operator"),
+        values=tuple(decode_list(value_of_key_in_any_case(fields, "values"), f"{what}.values", decode_text)),
     )
 
 

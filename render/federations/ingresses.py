@@ -5,13 +5,15 @@ from typing import Any
 
 from render.model import Manifest
 
-from .decoding import WrongShape, struct
-from .shapes import fields, list_of
-from .units import Remark, approximate
+from .decoding import WrongShape, decode_object
+from .shapes import reader_of_fields, reader_of_list
+from .units import Remark, approximate_remark
 
-_INGRESS = fields(
-    backend=struct,
-    rules=list_of(fields(http=fields(paths=list_of(fields(backend=struct))))),
+_INGRESS = reader_of_fields(
+    backend=decode_object,
+    rules=reader_of_list(
+        reader_of_fields(http=reader_of_fields(paths=reader_of_list(reader_of_fields(backend=decode_object))))
+    ),
 )
 
 
@@ -33,26 +35,26 @@ def upgraded_ingress(manifest: dict[str, Any]) -> tuple[dict[str, Any], list[Rem
     """Return an Ingress of networking.k8s.io/v1, and what was made up for it."""
     spec = dict(manifest.get("spec") or {})
     if "backend" in spec:
-        spec["defaultBackend"] = _backend(spec.pop("backend"))
+        spec["defaultBackend"] = _upgraded_backend(spec.pop("backend"))
     if spec.get("rules"):
-        spec["rules"] = [_rule(each) for each in spec["rules"]]
+        spec["rules"] = [_upgraded_rule(each) for each in spec["rules"]]
     what = "its paths have become networking.k8s.io/v1's, with pathType ImplementationSpecific"
     made = {**manifest, "apiVersion": "networking.k8s.io/v1", "spec": spec}
-    return made, [approximate("ingress-upgraded", what)]
+    return made, [approximate_remark("ingress-upgraded", what)]
 
 
-def _rule(rule: Mapping[str, Any]) -> dict[str, Any]:
+def _upgraded_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
     http = rule.get("http")
     if not isinstance(http, dict):
         return dict(rule)
     paths = [
-        {"pathType": "ImplementationSpecific", **each, "backend": _backend(each.get("backend") or {})}
+        {"pathType": "ImplementationSpecific", **each, "backend": _upgraded_backend(each.get("backend") or {})}
         for each in http.get("paths") or ()
     ]
     return {**rule, "http": {**http, "paths": paths}}
 
 
-def _backend(plain: Mapping[str, Any]) -> dict[str, Any]:
+def _upgraded_backend(plain: Mapping[str, Any]) -> dict[str, Any]:
     if "serviceName" not in plain:
         return dict(plain)
     port = plain.get("servicePort")

@@ -25,10 +25,10 @@ def member_cluster(name: str, labels: Mapping[str, str], spec: Mapping[str, Any]
     }
 
 
-def way_into(name: str, *, is_pulling: bool) -> str:
+def words_of_access_to_member(name: str, *, is_pulling: bool) -> str:
     """Return how passes reach a member, or what applies its folder in one that they cannot reach.
 
-    >>> way_into("eu", is_pulling=False)
+    >>> words_of_access_to_member("eu", is_pulling=False)
     'give the cluster a context in a kubeconfig'
     """
     if not is_pulling:

@@ -29,7 +29,7 @@ class Pods(Struct, frozen=True, kw_only=True):
     recent: int
 
 
-def counted_pods(pods: Sequence[Mapping[str, Any]]) -> Pods:
+def counts_of_pods(pods: Sequence[Mapping[str, Any]]) -> Pods:
     """Count pods ``{phase, conditions}``: one that is Running counts if it has a Ready condition, of any status."""
     running = unschedulable = recent = 0
     for pod in pods:
@@ -53,7 +53,7 @@ def counted_pods(pods: Sequence[Mapping[str, Any]]) -> Pods:
 Selects = Callable[[Mapping[str, str]], bool]
 
 
-def by_match_labels(workload: Mapping[str, Any]) -> Selects:
+def selection_by_match_labels(workload: Mapping[str, Any]) -> Selects:
     """Return what says of the labels of a pod whether it belongs to a workload; WrongShape without ``matchLabels``."""
     selector = workload.get("spec", {}).get("selector", {}).get("matchLabels")
     if not selector:
@@ -61,7 +61,7 @@ def by_match_labels(workload: Mapping[str, Any]) -> Selects:
     return lambda labels: bool(selector.items() <= labels.items())
 
 
-def _count(workload: Mapping[str, Any], part: str, field: str) -> int:
+def _number_in_workload(workload: Mapping[str, Any], part: str, field: str) -> int:
     """Return a number of a workload, 0 where it has none; WrongShape for anything else."""
     count = workload.get(part, {}).get(field, 0)
     if type(count) is not int:
@@ -72,7 +72,7 @@ def _count(workload: Mapping[str, Any], part: str, field: str) -> int:
 def observed_division(
     members: Mapping[str, Mapping[str, Any]],
     clusters: Sequence[str],
-    pods_of: Callable[[Mapping[str, Any]], Selects] = by_match_labels,
+    pods_of: Callable[[Mapping[str, Any]], Selects] = selection_by_match_labels,
 ) -> Observed:
     """Return what members ``{object, pods}`` tell of their workloads; a cluster without the workload tells nothing.
 
@@ -87,12 +87,15 @@ def observed_division(
         if member is None or not member.get("object"):
             continue
         workload = member["object"]
-        replicas, ready = _count(workload, "spec", "replicas"), _count(workload, "status", "readyReplicas")
+        replicas, ready = (
+            _number_in_workload(workload, "spec", "replicas"),
+            _number_in_workload(workload, "status", "readyReplicas"),
+        )
         if replicas == ready:
             current[name] = ready
             continue
         is_its_own = pods_of(workload)
-        pods = counted_pods([pod for pod in member.get("pods") or [] if is_its_own(pod.get("labels") or {})])
+        pods = counts_of_pods([pod for pod in member.get("pods") or [] if is_its_own(pod.get("labels") or {})])
         current[name] = pods.running
         is_unsettled = pods.recent > 0
         if pods.unschedulable > 0:

@@ -37,10 +37,10 @@ class JsonPatch(Struct, frozen=True):
         """Return a copy of a document with operations ``{op, path, value, from}`` applied in their order."""
         root = [deepcopy(document)]
         for operation in operations:
-            self._apply(root, operation)
+            self._apply_operation(root, operation)
         return root[0]
 
-    def _apply(self, root: list[Any], operation: Mapping[str, Any]) -> None:
+    def _apply_operation(self, root: list[Any], operation: Mapping[str, Any]) -> None:
         path, op = operation.get("path"), operation.get("op")
         if op not in {"add", "remove", "replace", "move", "copy", "test"}:
             raise PatchFailed(f"unexpected kind of operation: {op}")
@@ -48,33 +48,33 @@ class JsonPatch(Struct, frozen=True):
             raise PatchFailed(f"{op}: the path is missing")
         match op:
             case "add":
-                _add(_place_of_root(root, path), _value_of_operation(operation))
+                _add_value_at_place(_place_at_pointer(root, path), _value_of_operation(operation))
             case "remove":
-                _remove(_place_of_root(root, path))
+                _remove_value_at_place(_place_at_pointer(root, path))
             case "replace":
-                self._replace(root, path, operation)
+                self._replace_value_at(root, path, operation)
             case "test":
-                self._test(root, path, operation)
+                self._test_value_at(root, path, operation)
             case _:
-                self._move(root, path, operation, is_kept=op == "copy")
+                self._move_or_copy_value(root, path, operation, is_kept=op == "copy")
 
-    def _replace(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
+    def _replace_value_at(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
         value = _value_of_operation(operation)
         if path == "":
             if not isinstance(value, dict | list):
                 raise PatchFailed("replace: the value of a whole document is an object or a list")
             root[0] = value
             return
-        place = _place_of_root(root, path)
+        place = _place_at_pointer(root, path)
         if isinstance(place.holder, list):
-            place.holder[_index(place, len(place.holder))] = value
+            place.holder[_index_in_list(place, len(place.holder))] = value
         else:
             place.holder[place.key] = value
 
-    def _test(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
+    def _test_value_at(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
         if path == "":
             raise PatchFailed("test: there is no path")
-        found = _value_at_place(_place_of_root(root, path))
+        found = _value_at_place(_place_at_pointer(root, path))
         wanted = operation.get("value", _ABSENT)
         if found is None:
             if wanted is _ABSENT and self.version < 5:
@@ -84,15 +84,15 @@ class JsonPatch(Struct, frozen=True):
         elif wanted is _ABSENT or not _is_same_json(found, wanted):
             raise PatchFailed(f"test: {path} has another value")
 
-    def _move(self, root: list[Any], path: str, operation: Mapping[str, Any], *, is_kept: bool) -> None:
+    def _move_or_copy_value(self, root: list[Any], path: str, operation: Mapping[str, Any], *, is_kept: bool) -> None:
         source = operation.get("from")
         if not isinstance(source, str):
             raise PatchFailed("move and copy need from")
-        place = _place_of_root(root, source)
+        place = _place_at_pointer(root, source)
         value = deepcopy(_value_at_place(place))
         if not is_kept:
-            _remove(place)
-        _add(_place_of_root(root, path), value)
+            _remove_value_at_place(place)
+        _add_value_at_place(_place_at_pointer(root, path), value)
 
 
 JsonPatch.V4 = JsonPatch(4)
@@ -109,30 +109,30 @@ class _Place(Struct, frozen=True):
     path: str
 
 
-def _place_of_root(root: list[Any], path: str) -> _Place:
+def _place_at_pointer(root: list[Any], path: str) -> _Place:
     parts = path.split("/")
     if len(parts) < 2:
         raise PatchFailed(f"{path} lies in nothing that is there", is_missing=True)
     holder = root[0]
-    for part in [*map(_name_of_token, parts[1:-1])]:
-        holder = _step(holder, part)
+    for part in [*map(_unescaped_pointer_token, parts[1:-1])]:
+        holder = _child_at_part(holder, part)
         if not isinstance(holder, dict | list):
             raise PatchFailed(f"{path} lies in nothing that is there", is_missing=True)
     if not isinstance(holder, dict | list):
         raise PatchFailed("the document is no object", is_missing=True)
-    return _Place(holder, _name_of_token(parts[-1]), path)
+    return _Place(holder, _unescaped_pointer_token(parts[-1]), path)
 
 
-def _step(holder: Any, part: str) -> Any:
+def _child_at_part(holder: Any, part: str) -> Any:
     if isinstance(holder, dict):
         return holder.get(part)
     try:
-        return holder[_index(_Place(holder, part, part), len(holder))]
+        return holder[_index_in_list(_Place(holder, part, part), len(holder))]
     except PatchFailed:
         return None
 
 
-def _name_of_token(part: str) -> str:
+def _unescaped_pointer_token(part: str) -> str:
     return part.replace("~1", "/").replace("~0", "~")
 
 
@@ -140,7 +140,7 @@ def _value_of_operation(operation: Mapping[str, Any]) -> Any:
     return deepcopy(operation.get("value"))
 
 
-def _index(place: _Place, length: int) -> int:
+def _index_in_list(place: _Place, length: int) -> int:
     """Return a position in a list; one below zero counts from the end."""
     if not _INDEX.fullmatch(place.key):
         raise PatchFailed(f"{place.path}: {place.key!r} is no index")
@@ -153,26 +153,26 @@ def _index(place: _Place, length: int) -> int:
 def _value_at_place(place: _Place) -> Any:
     if isinstance(place.holder, dict):
         return place.holder.get(place.key)
-    return place.holder[_index(place, len(place.holder))]
+    return place.holder[_index_in_list(place, len(place.holder))]
 
 
-def _add(place: _Place, value: Any) -> None:
+def _add_value_at_place(place: _Place, value: Any) -> None:
     if isinstance(place.holder, dict):
         place.holder[place.key] = value
     elif place.key == "-":
         place.holder.append(value)
     else:
         try:
-            position = _index(place, len(place.holder) + 1)
+            position = _index_in_list(place, len(place.holder) + 1)
         except PatchFailed as error:
             raise PatchFailed(str(error)) from error
         place.holder.insert(position, value)
 
 
-def _remove(place: _Place) -> None:
+def _remove_value_at_place(place: _Place) -> None:
     if isinstance(place.holder, list):
         try:
-            del place.holder[_index(place, len(place.holder))]
+            del place.holder[_index_in_list(place, len(place.holder))]
         except PatchFailed as error:
             raise PatchFailed(str(error)) from error
     elif place.key in place.holder:
@@ -192,34 +192,34 @@ def _is_same_json(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
 
 
-def exact_path(document: Any, path: str) -> tuple[str, bool]:
+def strict_path_and_presence(document: Any, path: str) -> tuple[str, bool]:
     """Return the path of a place as strict RFC 6902 writes it, and whether there is something at it.
 
     PatchFailed where the object or list that it lies in is not there.
     """
-    place = _place_of_root([document], path)
+    place = _place_at_pointer([document], path)
     parts, holder = [], document
-    for part in [*map(_name_of_token, path.split("/")[1:-1])]:
-        parts.append(_exact_part(holder, part))
-        holder = _step(holder, part)
+    for part in [*map(_unescaped_pointer_token, path.split("/")[1:-1])]:
+        parts.append(_strict_part_of_pointer(holder, part))
+        holder = _child_at_part(holder, part)
     if isinstance(place.holder, dict):
         return _pointer_of([*parts, place.key]), place.key in place.holder
     if place.key == "-":
         return _pointer_of([*parts, "-"]), False
-    is_there = _step(place.holder, place.key) is not None
+    is_there = _child_at_part(place.holder, place.key) is not None
     length = len(place.holder) if is_there else len(place.holder) + 1
-    return _pointer_of([*parts, str(_index(place, length))]), is_there
+    return _pointer_of([*parts, str(_index_in_list(place, length))]), is_there
 
 
-def _exact_part(holder: Any, part: str) -> str:
-    return part if isinstance(holder, dict) else str(_index(_Place(holder, part, part), len(holder)))
+def _strict_part_of_pointer(holder: Any, part: str) -> str:
+    return part if isinstance(holder, dict) else str(_index_in_list(_Place(holder, part, part), len(holder)))
 
 
 def _pointer_of(parts: Iterable[str]) -> str:
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def merge_patched(document: Any, patch: Any) -> Any:
+def value_after_merge_patch(document: Any, patch: Any) -> Any:
     """Return a copy of a document with a merge patch; PatchFailed for null, and for a patch of a single value.
 
     A document that is no object becomes the patch; a list in place of the patch becomes the document.
@@ -254,13 +254,13 @@ def _without_nulls(value: Any) -> Any:
     return deepcopy(value)
 
 
-def differences(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
+def operations_between(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
     """Yield operations ``{operator, path, value}``; lists of one length are compared entry by entry."""
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _operations_between_objects(before, after, path)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for place, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from differences(one, other, f"{path}/{place}")
+            yield from operations_between(one, other, f"{path}/{place}")
     elif before != after or type(before) is not type(after):
         yield {"operator": "replace", "path": path, "value": after}
 
@@ -281,4 +281,4 @@ def _operations_between_objects(before: dict[str, Any], after: dict[str, Any], p
             # An overrider finds an empty key at the end of a path, and nothing below one.
             yield {"operator": "replace", "path": place, "value": after[key]}
         else:
-            yield from differences(before[key], after[key], place)
+            yield from operations_between(before[key], after[key], place)

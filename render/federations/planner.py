@@ -38,7 +38,7 @@ class ReplicaPlan(Struct, frozen=True, kw_only=True):
         }
 
 
-def hash32(name: str, key: str) -> int:
+def fnv_hash_of_cluster_and_workload(name: str, key: str) -> int:
     """Return the FNV-1 hash of a cluster's name and a workload's key, which breaks ties of weight."""
     value = _FNV_OFFSET
     for byte in f"{name}{key}".encode():
@@ -46,12 +46,14 @@ def hash32(name: str, key: str) -> int:
     return value
 
 
-def by_weight(preferences: Mapping[str, Preference], clusters: Iterable[str], key: str) -> list[tuple[str, Preference]]:
+def preferences_heaviest_first(
+    preferences: Mapping[str, Preference], clusters: Iterable[str], key: str
+) -> list[tuple[str, Preference]]:
     """Return the clusters that have a preference, their own or that of ``*``, heaviest first."""
     fallback = preferences.get(ANY_CLUSTER)
     found = [(name, preferences.get(name, fallback)) for name in clusters]
     named = [(name, preference) for name, preference in found if preference is not None]
-    return sorted(named, key=lambda pair: (-pair[1].weight, hash32(pair[0], key)))
+    return sorted(named, key=lambda pair: (-pair[1].weight, fnv_hash_of_cluster_and_workload(pair[0], key)))
 
 
 class PlannedWorkload(Struct, frozen=True, kw_only=True):
@@ -68,12 +70,14 @@ class PlannedWorkload(Struct, frozen=True, kw_only=True):
     is_rebalanced: bool = False
 
 
-def plan(workload: PlannedWorkload, preferences: Mapping[str, Preference], clusters: Iterable[str]) -> ReplicaPlan:
+def replica_plan_of_workload(
+    workload: PlannedWorkload, preferences: Mapping[str, Preference], clusters: Iterable[str]
+) -> ReplicaPlan:
     """Divide the replicas of a workload over clusters."""
     names = list(clusters)
     is_rebalanced = workload.is_rebalanced
     division = _Division(dict.fromkeys(names, 0), workload.replicas, workload.capacity)
-    open_clusters = by_weight(preferences, names, workload.key)
+    open_clusters = preferences_heaviest_first(preferences, names, workload.key)
     division.give_minimums(open_clusters)
     if not is_rebalanced:
         division.keep_current(open_clusters, workload.current)
@@ -131,16 +135,16 @@ class _Division:
             dealt = self.remaining
             following = []
             for name, preference in still_open:
-                changed, stays = self._deal_to(name, preference, dealt, weights)
+                changed, stays = self._deal_to_cluster(name, preference, dealt, weights)
                 is_changed = is_changed or changed
                 if stays:
                     following.append((name, preference))
             still_open = following
 
-    def _deal_to(self, name: str, preference: Preference, dealt: int, weights: int) -> tuple[bool, bool]:
+    def _deal_to_cluster(self, name: str, preference: Preference, dealt: int, weights: int) -> tuple[bool, bool]:
         """Deal to one cluster, and say whether that changed anything and whether it takes part in the next round."""
         start = self.planned[name]
-        share = min(rounded_up(dealt * preference.weight, weights), self.remaining)
+        share = min(quotient_rounded_up(dealt * preference.weight, weights), self.remaining)
         kept = min(self._kept.get(name, 0), share)
         self._kept[name] = self._kept.get(name, 0) - kept
         total = start + share - kept
@@ -156,13 +160,13 @@ class _Division:
         return kept > 0 or total > start, stays
 
 
-def rounded_up(numerator: int, denominator: int) -> int:
+def quotient_rounded_up(numerator: int, denominator: int) -> int:
     """Return a quotient rounded up as Go does it, whose division cuts towards zero."""
     value = numerator + denominator - 1
     return value // denominator if value >= 0 else -(-value // denominator)
 
 
-def static_weights(
+def static_weights_giving_replicas(
     total: int, preferences: Mapping[str, Preference], replicas: Mapping[str, int]
 ) -> tuple[Weight, ...]:
     """Return static weights that give every cluster what it has, none where there are none.
@@ -176,14 +180,14 @@ def static_weights(
     weight_by_cluster = {name: wish.weight if wish else 0 for name, wish in wishes.items()}
     if not replicas or not all(replicas.values()) or any(weight < 1 for weight in weight_by_cluster.values()):
         return ()
-    if not is_divided_so(total, weight_by_cluster, replicas):
+    if not gives_same_division(total, weight_by_cluster, replicas):
         return ()
     own = tuple(sorted(preferences.keys() & replicas.keys()))
     named = tuple(Weight(weight=weight_by_cluster[name], names=(name,)) for name in own)
     return named if fallback is None else (*named, Weight(weight=fallback.weight, excluded=own))
 
 
-def is_divided_so(total: int, weight_by_cluster: Mapping[str, int], replicas: Mapping[str, int]) -> bool:
+def gives_same_division(total: int, weight_by_cluster: Mapping[str, int], replicas: Mapping[str, int]) -> bool:
     """Say whether Karmada divides a total so by weights, whichever way it breaks ties between names.
 
     A total, or a weight, of more than 32 bits is none that Kubernetes takes.

@@ -44,10 +44,10 @@ class WrittenObject(NamedTuple):
     manifest: Manifest
 
 
-def files_of(conversion: Conversion) -> dict[str, bytes]:
+def files_of_conversion(conversion: Conversion) -> dict[str, bytes]:
     """Return the files of a conversion by path: templates, policies, overrides and clusters."""
     files: dict[str, list[bytes]] = {}
-    for each in written(conversion):
+    for each in objects_written_for(conversion):
         heading = f"# from {_text_of_sources(each)}\n".encode(errors="backslashreplace")
         files.setdefault(each.path, []).append(heading + emit(each.manifest))
     return {path: b"---\n".join(documents) for path, documents in sorted(files.items())}
@@ -61,7 +61,7 @@ def _text_of_sources(written: WrittenObject) -> str:
     return ", ".join(": ".join(filter(None, source)) for source in written.sources)
 
 
-def written(conversion: Conversion, prefix: str = "") -> list[WrittenObject]:
+def objects_written_for(conversion: Conversion, prefix: str = "") -> list[WrittenObject]:
     """Return the objects that a conversion makes: one policy where many objects go the same way.
 
     Names of policies begin with a prefix where those of people may stand beside them.
@@ -70,33 +70,33 @@ def written(conversion: Conversion, prefix: str = "") -> list[WrittenObject]:
     taken: set[str] = set()
     ways: dict[_Route, list[Unit]] = {}
     for unit in conversion.units:
-        path = _path(f"templates/{unit.namespace or 'cluster-scoped'}", unit.manifest, taken)
-        found.append(WrittenObject(path, (_source_of_unit(unit),), unit.manifest))
+        path = _free_path_for_object(f"templates/{unit.namespace or 'cluster-scoped'}", unit.manifest, taken)
+        found.append(WrittenObject(path, (_path_and_place_of_unit(unit),), unit.manifest))
         if not unit.reach.is_nowhere:
             ways.setdefault(_Route.of(unit), []).append(unit)
-    found += _policies_of_ways(ways, prefix)
+    found += _policies_of_routes(ways, prefix)
     for unit in conversion.units:
         if unit.rules and not unit.reach.is_nowhere:
             path = f"overrides/{unit.namespace or 'cluster-scoped'}.yaml"
-            found.append(WrittenObject(path, (_source_of_unit(unit),), _override(unit, prefix)))
+            found.append(WrittenObject(path, (_path_and_place_of_unit(unit),), _override_policy_of_unit(unit, prefix)))
     for document in conversion.kept:
         folder = "/".join(filter(None, (_folder_of_manifest(document.manifest), document.key[0])))
-        path = _path(folder, document.manifest, taken)
+        path = _free_path_for_object(folder, document.manifest, taken)
         found.append(WrittenObject(path, ((document.origin, ""),), document.manifest))
     for origin, member in conversion.members:
         found.append(WrittenObject(f"clusters/{member['metadata']['name']}.yaml", ((origin, ""),), member))
     return found
 
 
-def _source_of_unit(unit: Unit) -> tuple[str, str]:
+def _path_and_place_of_unit(unit: Unit) -> tuple[str, str]:
     return unit.origin, unit.subject
 
 
-def _path(folder: str, manifest: Manifest, taken: set[str]) -> str:
+def _free_path_for_object(folder: str, manifest: Manifest, taken: set[str]) -> str:
     """Return a path of its own for an object below a folder, and take it."""
-    name = _plain_name(f"{manifest['kind']}-{manifest['metadata']['name']}")
+    name = _name_of_allowed_characters(f"{manifest['kind']}-{manifest['metadata']['name']}")
     path = f"{folder}/{name}"
-    path = path if f"{path}.yaml" not in taken else f"{path}-{_digest_in_text(str(manifest['apiVersion']))}"
+    path = path if f"{path}.yaml" not in taken else f"{path}-{_short_digest_of_text(str(manifest['apiVersion']))}"
     taken.add(f"{path}.yaml")
     return f"{path}.yaml"
 
@@ -110,24 +110,26 @@ def _folder_of_manifest(manifest: Manifest) -> str:
     return "overrides" if str(manifest["kind"]).endswith("OverridePolicy") else "policies"
 
 
-def _policies_of_ways(ways: Mapping[_Route, list[Unit]], prefix: str) -> Iterator[WrittenObject]:
+def _policies_of_routes(ways: Mapping[_Route, list[Unit]], prefix: str) -> Iterator[WrittenObject]:
     taken: set[tuple[str, str]] = set()
     for way, units in sorted(ways.items(), key=lambda pair: (pair[0].namespace, _route_name(pair[0]))):
         name = _route_name(way)
         if (way.namespace, name) in taken:
-            name = f"{name}-{_digest_in_text(repr(way))}"
+            name = f"{name}-{_short_digest_of_text(repr(way))}"
         taken.add((way.namespace, name))
         path = f"policies/{way.namespace or 'cluster-scoped'}.yaml"
-        yield WrittenObject(path, tuple(dict.fromkeys(map(_source_of_unit, units))), _policy(way, prefix + name, units))
+        yield WrittenObject(
+            path, tuple(dict.fromkeys(map(_path_and_place_of_unit, units))), _policy_of_route(way, prefix + name, units)
+        )
 
 
-def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:
+def _policy_of_route(way: _Route, name: str, units: list[Unit]) -> Manifest:
     spec: dict[str, Any] = {
         "resourceSelectors": [_selector_fields(unit) for unit in units],
-        "placement": {"clusterAffinity": _affinity_of_reach(way.reach), **_scheduling(way)},
+        "placement": {"clusterAffinity": _affinity_of_reach(way.reach), **_replica_scheduling_of_route(way)},
     }
     if way.tolerations:
-        spec["placement"]["clusterTolerations"] = [_toleration(each) for each in way.tolerations]
+        spec["placement"]["clusterTolerations"] = [_plain_toleration(each) for each in way.tolerations]
     if way.is_kept:
         spec["preserveResourcesOnDeletion"] = True
     if way.is_suspended:
@@ -158,11 +160,11 @@ def _affinity_of_reach(reach: Reach) -> dict[str, Any]:
     if reach.names is not None:
         affinity["clusterNames"] = list(reach.names)
     if reach.selector is not None and reach.selector != LabelSelector():
-        affinity["labelSelector"] = _selector(reach.selector)
+        affinity["labelSelector"] = _plain_label_selector(reach.selector)
     return affinity
 
 
-def _selector(selector: LabelSelector) -> dict[str, Any]:
+def _plain_label_selector(selector: LabelSelector) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     if selector.match_labels:
         plain["matchLabels"] = dict(selector.match_labels)
@@ -174,7 +176,7 @@ def _selector(selector: LabelSelector) -> dict[str, Any]:
     return plain
 
 
-def _toleration(toleration: Toleration) -> dict[str, Any]:
+def _plain_toleration(toleration: Toleration) -> dict[str, Any]:
     fields = {
         "key": toleration.key,
         "operator": toleration.operator,
@@ -184,7 +186,7 @@ def _toleration(toleration: Toleration) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value}
 
 
-def _scheduling(way: _Route) -> dict[str, Any]:
+def _replica_scheduling_of_route(way: _Route) -> dict[str, Any]:
     if way.by_room is ByRoom.AGGREGATED:
         return {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}}
     if way.by_room is None and not way.weights:
@@ -192,7 +194,7 @@ def _scheduling(way: _Route) -> dict[str, Any]:
     if way.by_room:
         preference: dict[str, Any] = {"dynamicWeight": "AvailableReplicas"}
     else:
-        preference = {"staticWeightList": [_weight(each) for each in way.weights]}
+        preference = {"staticWeightList": [_plain_static_weight(each) for each in way.weights]}
     return {
         "replicaScheduling": {
             "replicaSchedulingType": "Divided",
@@ -202,24 +204,29 @@ def _scheduling(way: _Route) -> dict[str, Any]:
     }
 
 
-def _weight(weight: Weight) -> dict[str, Any]:
+def _plain_static_weight(weight: Weight) -> dict[str, Any]:
     target = {"clusterNames": list(weight.names)} if weight.names else {}
     target |= {"exclude": list(weight.excluded)} if weight.excluded else {}
     return {"targetCluster": target, "weight": weight.weight}
 
 
-def _override(unit: Unit, prefix: str) -> Manifest:
-    name = prefix + _name_within_limit(_plain_name(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
-    spec = {"resourceSelectors": [_selector_fields(unit)], "overrideRules": [_rule(each) for each in unit.rules]}
+def _override_policy_of_unit(unit: Unit, prefix: str) -> Manifest:
+    name = prefix + _name_within_limit(
+        _name_of_allowed_characters(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}")
+    )
+    spec = {
+        "resourceSelectors": [_selector_fields(unit)],
+        "overrideRules": [_plain_override_rule(each) for each in unit.rules],
+    }
     return _object_of_kind("OverridePolicy", unit.namespace, name, spec)
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _plain_override_rule(rule: Rule) -> dict[str, Any]:
     target: dict[str, Any] = {}
     if rule.names:
         target["clusterNames"] = list(rule.names)
     if rule.selector is not None:
-        target["labelSelector"] = _selector(rule.selector)
+        target["labelSelector"] = _plain_label_selector(rule.selector)
     overriders = {"overriders": {"plaintext": [dict(each) for each in rule.operations]}}
     return {"targetCluster": target, **overriders} if target else overriders
 
@@ -231,17 +238,21 @@ def _route_name(way: _Route) -> str:
     if reach.selector is not None:
         words += [f"{key}-{value}" for key, value in reach.selector.match_labels]
         words += [each.key for each in reach.selector.match_expressions]
-    name = _name_within_limit(_plain_name("to-" + "-".join(words)) if words else "everywhere")
+    name = _name_within_limit(_name_of_allowed_characters("to-" + "-".join(words)) if words else "everywhere")
     return f"{name}-divided" if way.weights or way.by_room else name
 
 
 def _name_within_limit(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 9].rstrip('-.')}-{_digest_in_text(name)}"
+    return (
+        name
+        if len(name) <= _LONGEST_NAME
+        else f"{name[: _LONGEST_NAME - 9].rstrip('-.')}-{_short_digest_of_text(name)}"
+    )
 
 
-def _plain_name(text: str) -> str:
+def _name_of_allowed_characters(text: str) -> str:
     return _NO_NAME.sub("-", text.lower()).strip("-.")
 
 
-def _digest_in_text(text: str) -> str:
+def _short_digest_of_text(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:8]

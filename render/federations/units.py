@@ -41,17 +41,17 @@ class Remark(Struct, frozen=True, kw_only=True):
     message: str
 
 
-def exact(code: str, message: str) -> Remark:
+def exact_remark(code: str, message: str) -> Remark:
     """Return what is good to know of something that is the same."""
     return Remark(code=code, grade=Grade.EXACT, message=message)
 
 
-def exact_for_now(code: str, message: str) -> Remark:
+def remark_exact_for_now(code: str, message: str) -> Remark:
     """Return what is the same for the clusters and counts of today."""
     return Remark(code=code, grade=Grade.SNAPSHOT, message=message)
 
 
-def approximate(code: str, message: str) -> Remark:
+def approximate_remark(code: str, message: str) -> Remark:
     """Return what is nearly the same."""
     return Remark(code=code, grade=Grade.APPROXIMATE, message=message)
 
@@ -170,7 +170,7 @@ class Left(Struct, frozen=True, kw_only=True):
     remark: Remark
 
 
-def units_and_left(found: Iterable[Unit | Left]) -> tuple[list[Unit], list[Left]]:
+def units_and_left_documents(found: Iterable[Unit | Left]) -> tuple[list[Unit], list[Left]]:
     """Return the units, and the documents that become none."""
     every = list(found)
     return [one for one in every if isinstance(one, Unit)], [one for one in every if isinstance(one, Left)]

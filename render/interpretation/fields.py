@@ -17,7 +17,7 @@ def value_at(manifest: Any, *path: str) -> Any:
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            raise wrong_type(value, "an object", path[:index])
+            raise error_of_wrong_type(value, "an object", path[:index])
         value = value.get(key)
     return value
 
@@ -28,7 +28,7 @@ def mapping_at(manifest: Any, *path: str) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise wrong_type(value, "an object", path)
+        raise error_of_wrong_type(value, "an object", path)
     return value
 
 
@@ -38,7 +38,7 @@ def list_at(manifest: Any, *path: str) -> Sequence[Any]:
     if value is None:
         return []
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise wrong_type(value, "a list", path)
+        raise error_of_wrong_type(value, "a list", path)
     return value
 
 
@@ -47,7 +47,7 @@ def objects_at(manifest: Any, *path: str) -> Sequence[Mapping[str, Any]]:
     values = list_at(manifest, *path)
     for index, value in enumerate(values):
         if not isinstance(value, Mapping):
-            raise wrong_type(value, "an object", (*path[:-1], f"{path[-1]}[{index}]"))
+            raise error_of_wrong_type(value, "an object", (*path[:-1], f"{path[-1]}[{index}]"))
     return values
 
 
@@ -57,7 +57,7 @@ def text_at(manifest: Any, *path: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise wrong_type(value, "a string", path)
+        raise error_of_wrong_type(value, "a string", path)
     return value
 
 
@@ -67,7 +67,7 @@ def integer_at(manifest: Any, *path: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-        raise wrong_type(value, "an integer", path)
+        raise error_of_wrong_type(value, "an integer", path)
     if not -INT32 <= value < INT32:
         raise InterpreterError(f"{'.'.join(path)} does not fit into 32 bits")
     return int(value)
@@ -79,32 +79,32 @@ def count_at(manifest: Any, *path: str) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-        raise wrong_type(value, "an integer", path)
+        raise error_of_wrong_type(value, "an integer", path)
     return int(value)
 
 
-def with_value(manifest: Manifest, value: Any, *path: str) -> dict[str, Any]:
+def manifest_with_value(manifest: Manifest, value: Any, *path: str) -> dict[str, Any]:
     """Return the manifest with a value at a path of keys; missing objects on the way are added."""
     key, *rest = path
     if not rest:
         return {**manifest, key: value}
     inner = manifest.get(key)
     if inner is not None and not isinstance(inner, Mapping):
-        raise wrong_type(inner, "an object", (key,))
-    return {**manifest, key: with_value(inner or {}, value, *rest)}
+        raise error_of_wrong_type(inner, "an object", (key,))
+    return {**manifest, key: manifest_with_value(inner or {}, value, *rest)}
 
 
-def with_other_integer(manifest: Manifest, value: int, *path: str) -> Manifest:
+def manifest_with_other_integer(manifest: Manifest, value: int, *path: str) -> Manifest:
     """Return the manifest with another integer where it has one; a manifest without the field stays as it is."""
     current = value_at(manifest, *path)
     if current is None:
         return manifest
     if isinstance(current, bool) or not isinstance(current, int):
-        raise wrong_type(current, "an integer", path)
-    return with_value(manifest, value, *path)
+        raise error_of_wrong_type(current, "an integer", path)
+    return manifest_with_value(manifest, value, *path)
 
 
-def without_value(manifest: Manifest, *path: str) -> Manifest:
+def manifest_without_value(manifest: Manifest, *path: str) -> Manifest:
     """Return the manifest without the value at a path of keys; the same manifest when there is none."""
     key, *rest = path
     inner = manifest.get(key)
@@ -112,16 +112,16 @@ def without_value(manifest: Manifest, *path: str) -> Manifest:
         return manifest
     if not rest:
         return {name: value for name, value in manifest.items() if name != key}
-    shorter = without_value(inner, *rest) if isinstance(inner, Mapping) else inner
+    shorter = manifest_without_value(inner, *rest) if isinstance(inner, Mapping) else inner
     return manifest if shorter is inner else {**manifest, key: shorter}
 
 
-def wrong_type(value: Any, wanted: str, path: Sequence[str]) -> InterpreterError:
+def error_of_wrong_type(value: Any, wanted: str, path: Sequence[str]) -> InterpreterError:
     """Return the error for a field of the wrong type, naming the field and both types but never the value."""
-    return InterpreterError(f"{'.'.join(path) or 'the object'} is {type_name(value)}, not {wanted}")
+    return InterpreterError(f"{'.'.join(path) or 'the object'} is {yaml_type_name(value)}, not {wanted}")
 
 
-def type_name(value: Any) -> str:
+def yaml_type_name(value: Any) -> str:
     """Return the type of a value as YAML's users call it."""
     names = ((bool, "a boolean"), (str, "a string"), (int, "an integer"), (float, "a number"), (Mapping, "an object"))
     if value is None:

@@ -32,17 +32,17 @@ ProgressRule = Callable[[Manifest], LiveState | None]
 """From a live object to its progress; None where it is done."""
 
 
-def replicas_missing(counter: str, count: int, wanted: int) -> LiveState:
+def state_of_missing_replicas(counter: str, count: int, wanted: int) -> LiveState:
     """Return the progress of a workload that has too few replicas by a counter of its status."""
     return LiveState(Progress.IN_PROGRESS, "ReplicasMissing", f"{counter}: {count} of {wanted}")
 
 
-def broken_state(cause: Mapping[str, Any]) -> LiveState:
+def state_of_broken_object(cause: Mapping[str, Any]) -> LiveState:
     """Return the progress of an object that a condition says has failed."""
     return LiveState(Progress.FAILED, str(cause.get("reason") or ""), str(cause.get("message") or ""))
 
 
-def under_way(cause: Mapping[str, Any]) -> LiveState:
+def state_under_way(cause: Mapping[str, Any]) -> LiveState:
     """Return the progress of an object that a condition says is not ready yet."""
     reason = str(cause.get("reason") or "") or "NotReady"
     return LiveState(Progress.IN_PROGRESS, reason, str(cause.get("message") or ""))
@@ -71,7 +71,7 @@ def wanted_replicas(live: Manifest) -> int:
     return replicas if isinstance(replicas, int) else 1
 
 
-def counted_in(status: Mapping[str, Any], counter: str) -> int:
+def counter_in_status(status: Mapping[str, Any], counter: str) -> int:
     """Return a counter of a status; none where it is no number."""
     count = status.get(counter)
     return count if isinstance(count, int) else 0

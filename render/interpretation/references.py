@@ -29,10 +29,10 @@ Reference = tuple[str, str]
 
 def pod_dependencies(spec: Mapping[str, Any], namespace: str) -> set[DependentObject]:
     """Return the objects a pod with this spec needs beside it in its namespace."""
-    return dependents(pod_references(spec), namespace)
+    return dependent_objects_of(pod_references(spec), namespace)
 
 
-def dependents(references: Iterable[Reference], namespace: str) -> set[DependentObject]:
+def dependent_objects_of(references: Iterable[Reference], namespace: str) -> set[DependentObject]:
     """Return the core objects of these kinds and names in a namespace, leaving out empty names."""
     return {
         DependentObject(api_version="v1", kind=kind, namespace=namespace, name=name)

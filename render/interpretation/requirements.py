@@ -15,7 +15,7 @@ from typing import Any
 from render.quantity import QuantityFormat, format_quantity, milli, parse_quantity, rounded_up
 from render.resources import NodeClaim, ReplicaRequirements
 
-from .fields import mapping_at, objects_at, wrong_type
+from .fields import error_of_wrong_type, mapping_at, objects_at
 from .operations import InterpreterError
 
 Amounts = dict[str, int]
@@ -27,13 +27,13 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def pod_requirements(spec: Mapping[str, Any]) -> ReplicaRequirements | None:
     """Return the requirements of a pod with this spec; None when it asks for nothing."""
-    claim, request = node_claim(spec), resource_request(spec)
+    claim, request = node_claim_of_pod(spec), resource_request(spec)
     if claim is None and not request:
         return None
     return ReplicaRequirements(node_claim=claim, resource_request=request)
 
 
-def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
+def node_claim_of_pod(spec: Mapping[str, Any]) -> NodeClaim | None:
     """Return the nodes the pod may land on; None for all. An empty node selector is a claim, as in Karmada."""
     selector = spec.get("nodeSelector")
     tolerations = tuple(
@@ -54,25 +54,25 @@ def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
 def resource_request(spec: Mapping[str, Any]) -> dict[str, str]:
     """Return the pod's effective request: resource name to canonical quantity, zeros left out."""
     together: Amounts = {}
-    for requested in _requests(spec, "containers"):
-        _add(together, requested)
-    for requested in _requests(spec, "initContainers"):
+    for requested in _requests_of_containers(spec, "containers"):
+        _add_amounts(together, requested)
+    for requested in _requests_of_containers(spec, "initContainers"):
         for name, amount in requested.items():
             together[name] = max(together.get(name, 0), amount)
     if spec.get("overhead"):
-        _add(together, _amounts_of_quantities(mapping_at(spec, "overhead"), "overhead"))
+        _add_amounts(together, _amounts_of_quantities(mapping_at(spec, "overhead"), "overhead"))
     return {name: _written_amount(name, amount) for name, amount in together.items() if amount > 0}
 
 
-def _requests(spec: Mapping[str, Any], containers: str) -> Iterator[Amounts]:
+def _requests_of_containers(spec: Mapping[str, Any], containers: str) -> Iterator[Amounts]:
     for index, container in enumerate(objects_at(spec, containers)):
         try:
-            yield _requested_amounts(container)
+            yield _requests_of_container(container)
         except InterpreterError as error:
             raise InterpreterError(f"{containers}[{index}].{error.what}") from error
 
 
-def _requested_amounts(container: Mapping[str, Any]) -> Amounts:
+def _requests_of_container(container: Mapping[str, Any]) -> Amounts:
     resources = container.get("resources")
     if not resources:
         return {}
@@ -86,7 +86,7 @@ def _amounts_of_quantities(quantities: Mapping[str, Any], where: str) -> Amounts
         if quantity is None or not _is_counted(name):
             continue
         if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
-            raise wrong_type(quantity, "a quantity", (where, name))
+            raise error_of_wrong_type(quantity, "a quantity", (where, name))
         try:
             amount = parse_quantity(quantity if isinstance(quantity, str) else str(quantity))
         except ValueError as error:
@@ -95,7 +95,7 @@ def _amounts_of_quantities(quantities: Mapping[str, Any], where: str) -> Amounts
     return amounts
 
 
-def _add(total: Amounts, amounts: Amounts) -> None:
+def _add_amounts(total: Amounts, amounts: Amounts) -> None:
     for name, amount in amounts.items():
         total[name] = total.get(name, 0) + amount
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from render.model import Manifest
 
-from .fields import objects_at, text_at, value_at, with_value, without_value
+from .fields import manifest_with_value, manifest_without_value, objects_at, text_at, value_at
 
 EACH = "*"
 """The step of a path that stands for each item of a list, found by its name in another list."""
@@ -60,11 +60,11 @@ def _with_live(desired: Manifest, observed: Manifest, field: Retained, path: tup
     if EACH in path:
         return _with_live_items(desired, observed, field, path)
     if field.is_united:
-        return with_value(desired, _items_of_both(desired, observed, path), *path)
+        return manifest_with_value(desired, _items_of_both(desired, observed, path), *path)
     live = field.read(observed, *path)
     if field.is_exact and not live:
-        return without_value(desired, *path)
-    return desired if live is None or live in ("", 0) else with_value(desired, live, *path)
+        return manifest_without_value(desired, *path)
+    return desired if live is None or live in ("", 0) else manifest_with_value(desired, live, *path)
 
 
 def _with_live_items(desired: Manifest, observed: Manifest, field: Retained, path: tuple[str, ...]) -> Manifest:
@@ -77,7 +77,7 @@ def _with_live_items(desired: Manifest, observed: Manifest, field: Retained, pat
         _with_live(item, live[name], field, below) if (name := text_at(item, "name")) in live else item
         for item in objects_at(desired, *above)
     ]
-    return with_value(desired, items, *above)
+    return manifest_with_value(desired, items, *above)
 
 
 def _items_of_both(desired: Manifest, observed: Manifest, path: tuple[str, ...]) -> list[Mapping[str, Any]]:

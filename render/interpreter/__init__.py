@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from msgspec import field
 
-from render.boundary import REPORT_IT, unexpected_words
+from render.boundary import REPORT_IT, words_of_unexpected_error
 from render.interpretation.fields import value_at
 from render.interpretation.operations import (
     FUNCTION_BY_OPERATION,
@@ -164,7 +164,7 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
         except Exception as error:
             is_known = operation in _READING_MEMBERS and isinstance(error, _WRONG_TYPE)
             typed = f"a field is not of the type that the kind has ({type(error).__name__})"
-            what = typed if is_known else f"{unexpected_words(error)}; {REPORT_IT}"
+            what = typed if is_known else f"{words_of_unexpected_error(error)}; {REPORT_IT}"
             raise InterpreterError(what, where=_where(operation, manifest)) from error
 
     def _layer_and_function(self, operation: Operation, manifest: Manifest) -> Found:

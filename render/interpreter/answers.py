@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from render.interpretation.fields import integer_at, mapping_at, objects_at, text_at, wrong_type
+from render.interpretation.fields import error_of_wrong_type, integer_at, mapping_at, objects_at, text_at
 from render.resources import Component, DependentObject, NodeClaim, ReplicaRequirements
 
 
@@ -13,7 +13,7 @@ def requirements_of(answer: Any) -> ReplicaRequirements | None:
     request = mapping_at(answer, "resourceRequest")
     for name, quantity in request.items():
         if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
-            raise wrong_type(quantity, "a quantity", ("resourceRequest", name))
+            raise error_of_wrong_type(quantity, "a quantity", ("resourceRequest", name))
     return ReplicaRequirements(
         node_claim=_claim_of(answer["nodeClaim"]) if answer.get("nodeClaim") is not None else None,
         resource_request={name: str(quantity) for name, quantity in request.items()},

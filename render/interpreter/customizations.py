@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.interpretation.fields import INT32, mapping_at, objects_at, text_at, type_name
+from render.interpretation.fields import INT32, mapping_at, objects_at, text_at, yaml_type_name
 from render.interpretation.operations import (
     FUNCTION_BY_OPERATION,
     Interpretation,
@@ -45,7 +45,7 @@ class Script(Struct, frozen=True):
         """Call the function, whose one result must be a table."""
         answer = self._result(self.call(*arguments))
         if not isinstance(answer, Mapping | list):
-            raise self.error(f"it must return a table, not {type_name(answer)}")
+            raise self.error(f"it must return a table, not {yaml_type_name(answer)}")
         return answer
 
     def replicas(self, workload: Manifest) -> Replicas:
@@ -53,9 +53,9 @@ class Script(Struct, frozen=True):
         results: list[Any] = [*self.call(workload), None, None]
         replicas, requirements = results[:2]
         if isinstance(replicas, bool) or not isinstance(replicas, int | float):
-            raise self.error(f"it must return a number first, not {type_name(replicas)}")
+            raise self.error(f"it must return a number first, not {yaml_type_name(replicas)}")
         if requirements is not None and not isinstance(requirements, Mapping | list):
-            raise self.error(f"it must return a table or nil second, not {type_name(requirements)}")
+            raise self.error(f"it must return a table or nil second, not {yaml_type_name(requirements)}")
         if not -INT32 <= int(replicas) < INT32:
             raise self.error(f"{int(replicas)} replicas do not fit into 32 bits")
         needs = None if requirements is None else requirements_of(without_empty(requirements) or {})
@@ -86,7 +86,7 @@ class Script(Struct, frozen=True):
         """Ask InterpretHealth: a boolean and nothing else."""
         answer = self._result(self.call(observed))
         if not isinstance(answer, bool):
-            raise self.error(f"it must return a boolean, not {type_name(answer)}")
+            raise self.error(f"it must return a boolean, not {yaml_type_name(answer)}")
         return answer
 
     def dependencies(self, workload: Manifest) -> Sequence[DependentObject]:

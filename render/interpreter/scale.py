@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.interpretation.fields import INT32, value_at, with_value
+from render.interpretation.fields import INT32, manifest_with_value, value_at
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest, as_mapping
@@ -60,7 +60,7 @@ class ScaleSubresource(Struct, frozen=True, kw_only=True):
     def revised(self, manifest: Manifest, replicas: int) -> Manifest:
         """Return the object with this number of replicas; what is so by default is not written."""
         current = self.replicas(manifest)
-        return manifest if current in {None, replicas} else with_value(manifest, replicas, *self.spec_replicas)
+        return manifest if current in {None, replicas} else manifest_with_value(manifest, replicas, *self.spec_replicas)
 
     def aggregated(self, template: Manifest, items: Items) -> Any:
         """Return the status of a template: the sum of its members' replicas, and the selector if all have the same."""
@@ -68,10 +68,10 @@ class ScaleSubresource(Struct, frozen=True, kw_only=True):
         statuses = [{"status": reported} for _, reported in statuses_by_cluster(items)]
         counts = [value for value in _values(statuses, self.status_replicas) if type(value) is int]
         if counts:
-            status = with_value(as_mapping(status), sum(counts), *self.status_replicas[1:])
+            status = manifest_with_value(as_mapping(status), sum(counts), *self.status_replicas[1:])
         selectors = [value for value in _values(statuses, self.label_selector) if isinstance(value, str)]
         if selectors and len(set(selectors)) == 1:
-            status = with_value(as_mapping(status), selectors[0], *self.label_selector[1:])
+            status = manifest_with_value(as_mapping(status), selectors[0], *self.label_selector[1:])
         return status
 
 

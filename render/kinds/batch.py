@@ -6,17 +6,17 @@ from typing import Any
 from render.interpretation.fields import (
     integer_at,
     list_at,
+    manifest_with_other_integer,
+    manifest_without_value,
     mapping_at,
     objects_at,
     text_at,
     value_at,
-    with_other_integer,
-    without_value,
 )
 from render.interpretation.operations import Interpretation, Items, Replicas
-from render.interpretation.progress import LiveState, Progress, broken_state, has_condition, live_condition
+from render.interpretation.progress import LiveState, Progress, has_condition, live_condition, state_of_broken_object
 from render.interpretation.references import pod_dependencies
-from render.interpretation.removal import Path, take_out
+from render.interpretation.removal import Path, remove_field_if
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
 from render.interpretation.statuses import reflected, statuses_by_cluster, summed, without_zeros
@@ -53,7 +53,7 @@ def job_replicas(job: Manifest) -> Replicas:
 
 def revise_parallelism(job: Manifest, replicas: int) -> Manifest:
     """Set spec.parallelism where there is one; a job without the field stays as it is."""
-    return with_other_integer(job, replicas, *PARALLELISM)
+    return manifest_with_other_integer(job, replicas, *PARALLELISM)
 
 
 def aggregated_job(template: Manifest, items: Items) -> Any:
@@ -158,7 +158,7 @@ def job_progress(live: Manifest) -> LiveState | None:
     """Return how far a job is."""
     # To kstatus a running Job is current; here only a completed one is done, or suspended ones would wait for ever.
     if has_condition(live, "Failed", "True"):
-        return broken_state(live_condition(live, "Failed"))
+        return state_of_broken_object(live_condition(live, "Failed"))
     if has_condition(live, "Complete", "True") or has_condition(live, "Suspended", "True"):
         return None
     return LiveState(Progress.IN_PROGRESS, "JobRunning", "it has not completed yet")
@@ -168,10 +168,10 @@ def without_identity(manifest: Manifest) -> Manifest:
     """Drop labels that controllers pick, and a time to live, with which delivery and deletion would alternate."""
     if value_at(manifest, "spec", "manualSelector") is not True:
         for label in CONTROLLER_LABELS:
-            manifest = without_value(manifest, "spec", "selector", "matchLabels", label)
+            manifest = manifest_without_value(manifest, "spec", "selector", "matchLabels", label)
         for label in JOB_LABELS:
-            manifest = without_value(manifest, "spec", "template", "metadata", "labels", label)
-    return without_value(manifest, "spec", "ttlSecondsAfterFinished")
+            manifest = manifest_without_value(manifest, "spec", "template", "metadata", "labels", label)
+    return manifest_without_value(manifest, "spec", "ttlSecondsAfterFinished")
 
 
 def clean_job(job: dict[str, Any]) -> None:
@@ -181,8 +181,8 @@ def clean_job(job: dict[str, Any]) -> None:
         return
     spec.pop("selector", None)
     for label in JOB_LABELS:
-        take_out(job, ("metadata", "labels", label))
-        take_out(job, ("spec", "template", "metadata", "labels", label))
+        remove_field_if(job, ("metadata", "labels", label))
+        remove_field_if(job, ("spec", "template", "metadata", "labels", label))
 
 
 KINDS = (

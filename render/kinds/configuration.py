@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from render.interpretation.fields import objects_at, text_at, without_value
+from render.interpretation.fields import manifest_without_value, objects_at, text_at
 from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
 from render.model import Manifest
@@ -30,7 +30,7 @@ def without_token(manifest: Manifest) -> Manifest:
     """Drop the content of a token, which each member writes for itself."""
     if manifest.get("type") != TOKEN_TYPE:
         return manifest
-    manifest = without_value(manifest, "metadata", "annotations", "kubernetes.io/service-account.uid")
+    manifest = manifest_without_value(manifest, "metadata", "annotations", "kubernetes.io/service-account.uid")
     return {**manifest, "data": None} if "data" in manifest else manifest
 
 

@@ -2,7 +2,7 @@
 
 from render.interpretation.fields import count_at, mapping_at
 from render.interpretation.operations import Interpretation
-from render.interpretation.progress import LiveState, Progress, counted_in, replicas_missing, status_of
+from render.interpretation.progress import LiveState, Progress, counter_in_status, state_of_missing_replicas, status_of
 from render.model import Manifest
 
 from .kind import NO_DELIVERY_RULES, BuiltInKind
@@ -42,10 +42,10 @@ def daemon_set_progress(live: Manifest) -> LiveState | None:
     status = status_of(live)
     if "observedGeneration" not in status:
         return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen it yet")
-    wanted = counted_in(status, "desiredNumberScheduled")
+    wanted = counter_in_status(status, "desiredNumberScheduled")
     for counter in ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady"):
-        if counted_in(status, counter) < wanted:
-            return replicas_missing(counter, counted_in(status, counter), wanted)
+        if counter_in_status(status, counter) < wanted:
+            return state_of_missing_replicas(counter, counter_in_status(status, counter), wanted)
     return None
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from render.interpretation.progress import LiveState, broken_state, live_condition, under_way
+from render.interpretation.progress import LiveState, live_condition, state_of_broken_object, state_under_way
 from render.interpretation.removal import Path
 from render.interpretation.retention import EACH, Retained
 from render.model import Manifest
@@ -32,18 +32,18 @@ def definition_progress(live: Manifest) -> LiveState | None:
     """Return whether a definition is served."""
     names = live_condition(live, "NamesAccepted")
     if names.get("status") == "False":
-        return broken_state(names)
+        return state_of_broken_object(names)
     established = live_condition(live, "Established")
     if established.get("status") == "True":
         return None
     is_broken = established.get("status") == "False" and established.get("reason") != "Installing"
-    return broken_state(established) if is_broken else under_way(established)
+    return state_of_broken_object(established) if is_broken else state_under_way(established)
 
 
 def api_service_progress(live: Manifest) -> LiveState | None:
     """Return whether an aggregated API answers."""
     available = live_condition(live, "Available")
-    return None if available.get("status") == "True" else under_way(available)
+    return None if available.get("status") == "True" else state_under_way(available)
 
 
 KINDS = (

@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value, without_value
+from render.interpretation.fields import (
+    count_at,
+    manifest_with_value,
+    manifest_without_value,
+    mapping_at,
+    objects_at,
+    text_at,
+    value_at,
+)
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.retention import Retained
@@ -57,7 +65,9 @@ def _status_of_members(template: Manifest, items: Items, identity: Sequence[str]
     by_rank = sorted(
         merged.items(), key=lambda entry: [entry[0][0] == "", *entry[0][:2], *map(_last_part, entry[0][2:])]
     )
-    return with_value(mapping_at(template, "status"), [address for _, address in by_rank], "loadBalancer", "ingress")
+    return manifest_with_value(
+        mapping_at(template, "status"), [address for _, address in by_rank], "loadBalancer", "ingress"
+    )
 
 
 def _last_part(text: str) -> str:
@@ -104,7 +114,7 @@ def without_addresses(manifest: Manifest) -> Manifest:
     spec: Mapping[str, Any] = mapping_at(manifest, "spec")
     if "clusterIP" not in spec or spec["clusterIP"] == "None":
         return manifest
-    return without_value(without_value(manifest, "spec", "clusterIP"), "spec", "clusterIPs")
+    return manifest_without_value(manifest_without_value(manifest, "spec", "clusterIP"), "spec", "clusterIPs")
 
 
 def _same_port(port: Mapping[str, Any]) -> Any:

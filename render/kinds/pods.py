@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from render.interpretation.fields import mapping_at, objects_at, text_at
-from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
+from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.progress import LiveState, Progress, has_condition, status_of
 from render.interpretation.references import pod_dependencies
@@ -74,7 +74,7 @@ def pod_finish(pod: Manifest) -> str | None:
     """Return how a Pod ended that is not restarted for ever; empty while it runs."""
     if text_at(pod, "spec", "restartPolicy") not in _ENDING:
         return None
-    return finish_by_word(text_at(pod, "status", "phase"), {"Succeeded": COMPLETE, "Failed": FAILED})
+    return finish_of_status_word(text_at(pod, "status", "phase"), {"Succeeded": COMPLETE, "Failed": FAILED})
 
 
 def pod_progress(live: Manifest) -> LiveState | None:

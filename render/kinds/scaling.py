@@ -4,7 +4,7 @@ from typing import Any
 
 from render.interpretation.fields import count_at, mapping_at
 from render.interpretation.operations import Interpretation, Items
-from render.interpretation.progress import LiveState, has_condition, live_condition, under_way
+from render.interpretation.progress import LiveState, has_condition, live_condition, state_under_way
 from render.interpretation.statuses import reflected, statuses_by_cluster, summed, without_zeros
 from render.model import Manifest
 
@@ -52,7 +52,7 @@ def autoscaler_progress(live: Manifest) -> LiveState | None:
     """Return whether an autoscaler can scale."""
     for kind in ("AbleToScale", "ScalingActive"):
         if has_condition(live, kind, "False"):
-            return under_way(live_condition(live, kind))
+            return state_under_way(live_condition(live, kind))
     return None
 
 

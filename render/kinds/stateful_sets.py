@@ -1,7 +1,14 @@
 """Stateful sets, whose pods have names and claims of their own."""
 
 from render.interpretation.fields import objects_at, text_at
-from render.interpretation.progress import LiveState, Progress, counted_in, replicas_missing, status_of, wanted_replicas
+from render.interpretation.progress import (
+    LiveState,
+    Progress,
+    counter_in_status,
+    state_of_missing_replicas,
+    status_of,
+    wanted_replicas,
+)
 from render.model import Manifest
 from render.resources import DependentObject
 
@@ -34,12 +41,12 @@ def stateful_set_progress(live: Manifest) -> LiveState | None:
         return None
     status, wanted = status_of(live), wanted_replicas(live)
     for counter in ("replicas", "readyReplicas"):
-        if counted_in(status, counter) < wanted:
-            return replicas_missing(counter, counted_in(status, counter), wanted)
+        if counter_in_status(status, counter) < wanted:
+            return state_of_missing_replicas(counter, counter_in_status(status, counter), wanted)
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
-    least, updated = wanted - partition, counted_in(status, "updatedReplicas")
+    least, updated = wanted - partition, counter_in_status(status, "updatedReplicas")
     if updated < least:
-        return replicas_missing("updatedReplicas", updated, least)
+        return state_of_missing_replicas("updatedReplicas", updated, least)
     if not partition and status.get("currentRevision") != status.get("updateRevision"):
         return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
     return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpretation.fields import text_at, without_value
+from render.interpretation.fields import manifest_without_value, text_at
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.removal import Path
@@ -60,7 +60,7 @@ def claim_progress(live: Manifest) -> LiveState | None:
 
 def without_node(manifest: Manifest) -> Manifest:
     """Drop the node that a scheduler selected."""
-    return without_value(manifest, "metadata", "annotations", "volume.kubernetes.io/selected-node")
+    return manifest_without_value(manifest, "metadata", "annotations", "volume.kubernetes.io/selected-node")
 
 
 KINDS = (

@@ -8,20 +8,20 @@ from msgspec import Struct
 from render.interpretation.fields import (
     count_at,
     integer_at,
+    manifest_with_other_integer,
+    manifest_without_value,
     mapping_at,
     text_at,
     value_at,
-    with_other_integer,
-    without_value,
 )
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.progress import (
     LiveState,
     Progress,
-    broken_state,
-    counted_in,
+    counter_in_status,
     live_condition,
-    replicas_missing,
+    state_of_broken_object,
+    state_of_missing_replicas,
     status_of,
     wanted_replicas,
 )
@@ -87,7 +87,7 @@ def workload_replicas(workload: Manifest) -> Replicas:
 
 def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
     """Set spec.replicas where there is one; a workload without the field stays as it is."""
-    return with_other_integer(workload, replicas, *REPLICA_FIELD)
+    return manifest_with_other_integer(workload, replicas, *REPLICA_FIELD)
 
 
 def asks_to_retain_replicas(manifest: Manifest) -> bool:
@@ -193,10 +193,10 @@ def deployment_progress(live: Manifest) -> LiveState | None:
     """Return how far a deployment is rolled out."""
     progressing = live_condition(live, "Progressing")
     if progressing.get("reason") == "ProgressDeadlineExceeded":
-        return broken_state(progressing)
+        return state_of_broken_object(progressing)
     failure = live_condition(live, "ReplicaFailure")
     if failure.get("status") == "True":
-        return broken_state(failure)
+        return state_of_broken_object(failure)
     state = _rollout(live)
     is_paused = (live.get("spec") or {}).get("paused") is True
     if state is not None and is_paused and state.reason != "NotObserved":
@@ -207,9 +207,9 @@ def deployment_progress(live: Manifest) -> LiveState | None:
 def _rollout(live: Manifest) -> LiveState | None:
     status, wanted = status_of(live), wanted_replicas(live)
     for counter in ("updatedReplicas", "readyReplicas", "availableReplicas"):
-        if counted_in(status, counter) < wanted:
-            return replicas_missing(counter, counted_in(status, counter), wanted)
-    if counted_in(status, "replicas") > counted_in(status, "updatedReplicas"):
+        if counter_in_status(status, counter) < wanted:
+            return state_of_missing_replicas(counter, counter_in_status(status, counter), wanted)
+    if counter_in_status(status, "replicas") > counter_in_status(status, "updatedReplicas"):
         return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
     if "observedGeneration" not in status:
         return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen it yet")
@@ -220,10 +220,10 @@ def replica_set_progress(live: Manifest) -> LiveState | None:
     """Return how far a replica set has its pods."""
     failure = live_condition(live, "ReplicaFailure")
     if failure.get("status") == "True":
-        return broken_state(failure)
+        return state_of_broken_object(failure)
     status, wanted = status_of(live), wanted_replicas(live)
-    ready = counted_in(status, "availableReplicas")
-    return None if ready >= wanted else replicas_missing("availableReplicas", ready, wanted)
+    ready = counter_in_status(status, "availableReplicas")
+    return None if ready >= wanted else state_of_missing_replicas("availableReplicas", ready, wanted)
 
 
 def without_revisions(manifest: Manifest) -> Manifest:
@@ -231,7 +231,7 @@ def without_revisions(manifest: Manifest) -> Manifest:
     if not mapping_at(manifest, "metadata").get("annotations"):
         return manifest
     for annotation in ("deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"):
-        manifest = without_value(manifest, "metadata", "annotations", annotation)
+        manifest = manifest_without_value(manifest, "metadata", "annotations", annotation)
     return manifest
 
 

@@ -17,7 +17,7 @@ from itertools import starmap
 from operator import or_
 from typing import Generic, NamedTuple, TypeVar
 
-from render.bits import Mask, digit_masks, mask_of, members, not_in_as_many
+from render.bits import Mask, digit_masks, indexes_of_mask, mask_of, places_in_fewer_masks
 from render.model import Template
 from render.selectors import LabelSelector, ResourceSelector, has_valid_values, implicit_priority
 
@@ -76,7 +76,7 @@ class Met(NamedTuple, Generic[T]):
 
     def all(self) -> Iterator[SelectorEntry[T]]:
         """Yield the entries in order."""
-        return (self.bucket.entries[place] for place in members(self.mask))
+        return (self.bucket.entries[place] for place in indexes_of_mask(self.mask))
 
 
 class SelectorIndex(Generic[T]):
@@ -149,7 +149,7 @@ class _Bits:
         labels = list(_labels_of(template))
         out = reduce(or_, (self._forbidden.at(key, value) for key, value in labels), self._never)
         as_asked = (self._asked.at(key, value) for key, value in labels)
-        return self._all & ~(out | not_in_as_many(as_asked, self._wanted))
+        return self._all & ~(out | places_in_fewer_masks(as_asked, self._wanted))
 
 
 class _Table:

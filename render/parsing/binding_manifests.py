@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets, LastMove
-from render.cron.records import plain_bounds, plain_memories, plain_scaled
+from render.cron.records import plain_memories, plain_scaled_bounds, plain_scaled_replicas
 from render.documents import parse_documents
 from render.model import BINDING_API_VERSION, TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
@@ -48,8 +48,8 @@ def binding_manifest(binding: Binding) -> Plain:
             overriddenReplicas=[
                 {"clusters": list(each.clusters), "replicas": each.replicas} for each in binding.overridden
             ],
-            scaled=plain_scaled(binding.scaled),
-            scaledBounds=plain_bounds(binding.bounds),
+            scaled=plain_scaled_replicas(binding.scaled),
+            scaledBounds=plain_scaled_bounds(binding.bounds),
             cron=plain_memories(binding.cron),
             descheduled=_plain_descheduled(binding.descheduled),
             lastMove=plain_move(binding.moved),

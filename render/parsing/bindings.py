@@ -17,7 +17,7 @@ from render.binding import (
     OverriddenReplicas,
     Undivided,
 )
-from render.cron.records import cron_memories, scaled_bounds, scaled_replicas
+from render.cron.records import cron_memories_of_records, scaled_bounds, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
 from render.placement import Placement
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution, Suspension
@@ -111,7 +111,7 @@ def _fields_of_status(status: StatusFields) -> dict[str, Any]:
             OverriddenReplicas(clusters=tuple(each.clusters), replicas=each.replicas)
             for each in status.overridden_replicas or ()
         ),
-        "cron": cron_memories(status.cron or ()),
+        "cron": cron_memories_of_records(status.cron or ()),
         "scaled": scaled_replicas(status.scaled),
         "bounds": scaled_bounds(status.scaled_bounds),
         "descheduled": _descheduled_replicas(status.descheduled),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.settings.switches import Rescheduling
 
 from .decisions import Refusal, ScheduledReason, Trigger
@@ -176,5 +176,5 @@ def ordered(feasible: Mask, *, tiers: Iterable[Mask], targets_now: Mask, availab
     for tier in tiers:
         for part in (feasible & tier & targets_now, feasible & tier & ~targets_now):
             # A stable sort of ascending names keeps them ascending where equally much is available.
-            result += sorted(members(part), key=available.__getitem__, reverse=True)
+            result += sorted(indexes_of_mask(part), key=available.__getitem__, reverse=True)
     return result

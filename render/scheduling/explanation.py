@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.model import ObjectRef
 from render.placement import SpreadField
 
@@ -161,7 +161,7 @@ def _explained_attempt(task: Task, attempt: Attempt, state: PassState) -> Explai
 def _rejected_clusters(attempt: Attempt, state: PassState) -> tuple[Rejected, ...]:
     reasons: dict[int, list[tuple[str, str]]] = {}
     for each in rejections(attempt.filters, state.index):
-        for position in members(each.clusters):
+        for position in indexes_of_mask(each.clusters):
             reasons.setdefault(position, []).append((each.plugin, each.reason))
     names = state.index.names
     return tuple(Rejected(cluster=names[each], reasons=tuple(found)) for each, found in sorted(reasons.items()))
@@ -184,7 +184,7 @@ def _candidates(task: Task, attempt: Attempt, state: PassState) -> tuple[Candida
             replicas=replicas.get(position, 0),
             why="" if position in selected else passed_over.why(position),
         )
-        for position in (*first, *members(rest))
+        for position in (*first, *indexes_of_mask(rest))
     )
 
 
@@ -251,4 +251,4 @@ def _division(apportionment: Apportionment, is_descending: bool, state: PassStat
 
 
 def _names(clusters: Mask, state: PassState) -> tuple[str, ...]:
-    return tuple(state.index.names[position] for position in members(clusters))
+    return tuple(state.index.names[position] for position in indexes_of_mask(clusters))

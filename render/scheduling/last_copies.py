@@ -6,7 +6,7 @@ target for the last copy's sake only where the part of the placement that the fi
 """
 
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 
 from .decisions import ScheduledReason, SchedulingDecision
 from .filtering import filter_clusters
@@ -27,7 +27,7 @@ def clusters_to_stay_in(state: PassState, binding: Binding, decision: Scheduling
     for each, passing in zip(FILTERS, result.passing, strict=True):
         if each.last_copy_part is None or _is_edited(binding, each.last_copy_part):
             staying &= passing
-    return tuple(state.index.clusters[position].name for position in members(staying))
+    return tuple(state.index.clusters[position].name for position in indexes_of_mask(staying))
 
 
 def _is_edited(binding: Binding, part: PlacementPart) -> bool:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from render.binding import Binding
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.placement import (
     ClusterAffinityTerm,
@@ -160,6 +160,6 @@ def _weights_of_scheduling(scheduling: ReplicaScheduling | None, index: ClusterI
         return ()
     weights = [0] * len(index.clusters)
     for rule in sorted(preference.static_weight_list, key=lambda rule: rule.weight):
-        for position in members(index.matching(rule.target_cluster)):
+        for position in indexes_of_mask(index.matching(rule.target_cluster)):
             weights[position] = max(rule.weight, 0)
     return weights

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster_index import ClusterIndex
 
 from .attempts import Attempt, attempt, is_set_in_one_cluster
@@ -123,7 +123,7 @@ class Scheduler:
     def _hint(self, cycle: SchedulingCycle) -> str:
         """Name the feasible clusters of which no capacity is known, if there are any: they count as full."""
         clusters = self.state.index.clusters
-        feasible = members(cycle.attempts[0].filters.feasible)
+        feasible = indexes_of_mask(cycle.attempts[0].filters.feasible)
         unknown = [clusters[each].name for each in feasible if clusters[each].resource_summary is None]
         if not unknown:
             return ""

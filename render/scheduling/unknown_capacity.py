@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from render.binding import Binding
-from render.bits import Mask, mask_where, members
+from render.bits import Mask, indexes_of_mask, mask_where
 from render.cluster_index import ClusterIndex
 from render.placement import Placement
 from render.words import listed
@@ -76,7 +76,7 @@ def clusters_of_unknown_room(placement: Placement, index: ClusterIndex, unknown:
     for rule in (each.placement_rule for each in FILTERS):
         if rule is not None and selected:
             selected &= rule.passing(placement, index)
-    return tuple(index.names[position] for position in members(selected))
+    return tuple(index.names[position] for position in indexes_of_mask(selected))
 
 
 def divides_by_room(placement: Placement) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from reconciler.repository import Fetching, RefUpdate, open_repository
 from reconciler.repository import Repository as Opened
 from render.errors import ConfigError, GitError
-from render.gitobjects import object_id
+from render.gitobjects import git_object_id
 from tests.build import Repository, a_cluster, argosy, as_bytes
 from tests.waiting import SECONDS, happened, joined, running
 from tests.workflows import ROOT
@@ -66,7 +66,7 @@ def test_a_filter_runs_under_no_name(
     assert open_repository(repository.path).dirty_paths() == ()
     assert not canary.exists()
     content = (repository.path / "clusters/m1.yaml").read_bytes()
-    assert repository.git("rev-parse", "HEAD:clusters/m1.yaml") == object_id("blob", content).hex()
+    assert repository.git("rev-parse", "HEAD:clusters/m1.yaml") == git_object_id("blob", content).hex()
 
 
 def test_the_trap_of_the_tests_above_works(repository: Repository, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ LONG_AGO = 7200.0
 
 def stored(repository: Repository, content: bytes) -> None:
     with open_repository(repository.path) as opened:
-        opened.store(blobs={object_id("blob", content): content})
+        opened.store(blobs={git_object_id("blob", content): content})
 
 
 def leftovers(repository: Repository) -> set[str]:

@@ -172,7 +172,7 @@ def test_what_a_bug_stumbles_over_at_first_is_left_out_alone(
 def test_a_policy_that_a_bug_stumbles_over_is_a_problem(
     fleet: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stumble(monkeypatch, karmada_objects, "admitted", is_boom)
+    stumble(monkeypatch, karmada_objects, "admit_as_kind", is_boom)
     fleet.commit({"more.yaml": a_policy("boom", placement=on_clusters("member1"))})
     ended = argosy(fleet, capsys, "render", "--commit")
     assert (ended.code, "more.yaml:1: is not read: an unexpected ZeroDivisionError came up" in ended.err) == (3, True)

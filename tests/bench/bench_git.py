@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from reconciler.repository import open_repository, read_ref_fast
 from reconciler.repository.pack import write_pack
-from render.gitobjects import BLOB_MODE, TREE_MODE, Spliced, SplicedIds, TreeEntry, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TREE_MODE, Spliced, SplicedIds, TreeEntry, encode_tree, git_object_id
 
 _TEMPLATES = 1000
 _WHO = "A <a@example.com> 1 +0000"
@@ -102,7 +102,7 @@ def _written_by_us(folder: Path, manifests: int, share: float) -> tuple[str, Cos
                 entries.append(TreeEntry(names[number], BLOB_MODE, id_))
             top.append(TreeEntry(b"cluster-%d" % cluster, TREE_MODE, _tree(trees, entries)))
         data = f"tree {_tree(trees, top).hex()}\nauthor {_WHO}\ncommitter {_WHO}\n\nm\n".encode()
-        head = object_id("commit", data)
+        head = git_object_id("commit", data)
         pack = write_pack(folder / "objects/pack", blobs=blobs, trees=trees, commits={head: data})
     assert pack is not None
     return head.hex(), cost(), pack.stat().st_size
@@ -110,7 +110,7 @@ def _written_by_us(folder: Path, manifests: int, share: float) -> tuple[str, Cos
 
 def _tree(trees: dict[bytes, bytes], entries: list[TreeEntry]) -> bytes:
     data = encode_tree(entries)
-    id_ = object_id("tree", data)
+    id_ = git_object_id("tree", data)
     trees[id_] = data
     return id_
 
@@ -149,10 +149,10 @@ def _read_files(files: int, rounds: int) -> None:
         blobs = {}
         for number in range(files):
             data = b"%s%d%s" % (segments[number % _TEMPLATES][0], number, segments[number % _TEMPLATES][1])
-            blobs[object_id("blob", data)] = data
+            blobs[git_object_id("blob", data)] = data
         entries = [TreeEntry(b"%d.yaml" % number, BLOB_MODE, id_) for number, id_ in enumerate(blobs)]
         data = encode_tree(entries)
-        tree = object_id("tree", data)
+        tree = git_object_id("tree", data)
         commit = opened.commit_tree(tree, (), "m", {}, time=1)
         opened.store(blobs=blobs, trees={tree: data}, commits=[commit])
         opened.update_ref("refs/heads/main", commit.id, None)

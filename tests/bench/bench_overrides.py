@@ -8,7 +8,7 @@ from typing import Any
 from overrides.engine import OverrideEngine
 from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster import Cluster
 from render.documents import Hole, copy_value, emit_together
 from render.model import Manifest
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
     for template_classes in classes:
         for one in template_classes:
             assert one.manifest is not None, one.error
-            indexes = members(one.clusters)
+            indexes = indexes_of_mask(one.clusters)
             rules += len({rule.policy for rule in one.applied}) * len(indexes)
             for content in spliced(one.manifest, indexes):
                 pairs += 1

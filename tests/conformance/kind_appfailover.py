@@ -9,7 +9,7 @@ from render.failover.application import (
     PRODUCER,
     FailingWorkload,
     FailoverGates,
-    application_failover,
+    pass_of_application_failover,
 )
 from render.failover.eviction import Leaving
 
@@ -64,7 +64,7 @@ class FollowedWorkload:
             workload = FailingWorkload(
                 state=state, reported=items_of(self.reported), application=application, producer=producer
             )
-            done = application_failover(workload, self.timers, now, self.gates)
+            done = pass_of_application_failover(workload, self.timers, now, self.gates)
             self.timers, error, wait = dict(done.timers), done.error, done.wait
             self.spec["clusters"] = plain_targets(done.state.targets)
             self.spec["gracefulEvictionTasks"] = plain_tasks(done.state.tasks)

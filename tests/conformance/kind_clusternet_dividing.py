@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from render.federations.clusternet.dividing import dynamically_divided, statically_divided
+from render.federations.clusternet.dividing import shares_by_static_weights, shares_in_proportion_to_weights
 from render.federations.clusternet.scheduling import (
     ClusternetFleet,
     FeedOrder,
@@ -26,9 +26,9 @@ def check(case: Case) -> str | None:
     else:
         want = {"replicas": expected["replicas"]}
         divide, weights = (
-            (dynamically_divided, given["available"])
+            (shares_in_proportion_to_weights, given["available"])
             if given["mode"] == "dynamic"
-            else (statically_divided, given["weights"])
+            else (shares_by_static_weights, given["weights"])
         )
         got = {"replicas": divide(given["desired"], weights)}
     return None if got == want else f"{got}, want {want}"

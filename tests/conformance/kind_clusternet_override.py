@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from render.federations.clusternet.overriding import CHART_KIND, chart_for, object_for, selected_overrides
+from render.federations.clusternet.overriding import (
+    CHART_KIND,
+    chart_after_overrides,
+    object_after_overrides,
+    selected_overrides,
+)
 from render.federations.clusternet.scheduling import managed_cluster
 from render.federations.decoding import WrongShape
 from render.federations.patches import PatchFailed
@@ -26,9 +31,9 @@ def sent(given: dict[str, Any]) -> dict[str, Any]:
     try:
         overrides = selected_overrides(manifest, cluster, overriding)
         if manifest["kind"] == CHART_KIND:
-            made = chart_for(manifest, overrides)
+            made = chart_after_overrides(manifest, overrides)
             return {"error": None, "chart": made.chart, "values": made.values}
-        return {"error": None, "object": object_for(manifest, overrides)}
+        return {"error": None, "object": object_after_overrides(manifest, overrides)}
     except (WrongShape, PatchFailed):
         return {"error": True}
 

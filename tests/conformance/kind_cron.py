@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from render.cron import next_time, parse_schedule, time_zone
-from render.cron.execution import run_until, with_rules
+from render.cron.execution import state_after_due_rules, state_with_rules_in_force
 from render.cron.rules import CronState, Execution, RuleHistory, Scale, cron_rule
 from render.timing import parse_instant, written
 
@@ -81,11 +81,11 @@ def _run(given: Mapping[str, Any], expected: Mapping[str, Any]) -> str | None:
     for number, (step, wanted) in enumerate(zip(given["steps"], expected["steps"], strict=True)):
         now = _instant(step["now"])
         target.fails = step.get("scaleFails", target.fails)
-        state = run_until(state, now, target.set)
+        state = state_after_due_rules(state, now, target.set)
         rules = step.get("rules", rules)
         failure = ""
         if step.get("reconcile"):
-            restarted = with_rules(state, [cron_rule(rule) for rule in rules], now)
+            restarted = state_with_rules_in_force(state, [cron_rule(rule) for rule in rules], now)
             state, failure = restarted.state, restarted.failure
         found = {
             "executionHistories": [_history(each) for each in state.histories],

@@ -4,7 +4,12 @@ from datetime import datetime
 from typing import Any
 
 from render.failover.eviction import Leaving, PreservationError
-from render.failover.taint_eviction import TaintedBinding, leaving_at, no_execute, taint_evicted
+from render.failover.taint_eviction import (
+    TaintedBinding,
+    no_execute_taints,
+    state_after_taint_eviction,
+    time_of_taint_eviction,
+)
 from render.parsing import binding
 
 from . import Case
@@ -41,13 +46,13 @@ class Evictable:
         self.has_state = (given.get("gates") or {}).get("StatefulFailoverInjection", False)
 
     def reconciled(self, name: str, plain: Any, now: datetime) -> dict[str, Any]:
-        taints = no_execute(taints_of(plain)) if self.is_enabled else ()
+        taints = no_execute_taints(taints_of(plain)) if self.is_enabled else ()
         got: dict[str, Any] = {"cluster": name, "error": False, "queue": "none"}
         got["requeueAfterSeconds"] = RETRY_SECONDS if taints else 0
         if not taints or name not in self.state.target_names:
             return got
         placement = self.binding.applied_placement
-        at = None if placement is None else leaving_at(taints, placement.cluster_tolerations)
+        at = None if placement is None else time_of_taint_eviction(taints, placement.cluster_tolerations)
         if placement is None or (at is not None and at <= now):
             return got | {"queue": "now", "error": placement is None or not self._left(name)}
         return got if at is None else got | {"queue": "after", "afterSeconds": requeue_seconds(at, now)}
@@ -61,7 +66,7 @@ class Evictable:
             is_state_preserved=self.has_state,
         )
         try:
-            self.state = taint_evicted(tainted, name)
+            self.state = state_after_taint_eviction(tainted, name)
         except PreservationError:
             return False
         return True

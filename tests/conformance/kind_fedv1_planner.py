@@ -10,10 +10,10 @@ from msgspec import to_builtins
 from render.federations.decoding import WrongShape
 from render.federations.federation_v1.annotations import (
     PREFERENCES,
+    allocation_preferences_of,
     annotations_of,
-    hpa_clusters_of,
+    clusters_chosen_by_autoscaler,
     is_sent_to,
-    preferences_of,
 )
 from render.federations.federation_v1.scheduling import (
     Scheduled,
@@ -43,7 +43,7 @@ def _plan(given: dict[str, Any]) -> dict[str, Any]:
 
 def _preferences(given: dict[str, Any]) -> dict[str, Any]:
     try:
-        found = preferences_of(annotations_of(given["object"]), PREFERENCES["Deployment"])
+        found = allocation_preferences_of(annotations_of(given["object"]), PREFERENCES["Deployment"])
     except WrongShape:
         return {"error": True}
     if found is None:
@@ -83,7 +83,7 @@ def _workload(given: dict[str, Any]) -> dict[str, Any]:
         "error": False,
         "selected": sorted(found.selected),
         "unselected": sorted(found.unselected),
-        "hpaControlled": hpa_clusters_of(annotations_of(given["object"])) is not None,
+        "hpaControlled": clusters_chosen_by_autoscaler(annotations_of(given["object"])) is not None,
         "clusters": {
             name: {"replicas": found.replicas[name], "operation": _operation(name, found, live)}
             for name in found.selected

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from render.failover.tasks import are_healthy, health_of, next_tasks
+from render.failover.tasks import are_all_healthy, reported_health_by_cluster, tasks_after_one_look
 
 from . import Case
 from .timed import instant, items_of, plain_tasks, requeue_seconds, tasks_of
@@ -21,9 +21,11 @@ def check(case: Case) -> str | None:
     for step, want in zip(given["steps"], case["expected"]["steps"], strict=True):
         state |= {key: value for key, value in step.items() if key in state}
         is_observed = state["schedulerObservedGeneration"] == state["generation"]
-        is_replaced = is_observed and are_healthy(names, health_of(items_of(state["aggregatedStatus"])))
+        is_replaced = is_observed and are_all_healthy(
+            names, reported_health_by_cluster(items_of(state["aggregatedStatus"]))
+        )
         tasks, now = tasks_of(state["gracefulEvictionTasks"]), instant(step["now"])
-        done = next_tasks(tasks, now, is_replaced=is_replaced, grace=given["gracefulEvictionTimeoutSeconds"])
+        done = tasks_after_one_look(tasks, now, is_replaced=is_replaced, grace=given["gracefulEvictionTimeoutSeconds"])
         state["gracefulEvictionTasks"] = plain_tasks(done.tasks)
         is_stamped = any(not task.creation_timestamp for task in tasks)
         wait = requeue_seconds(done.due, now)

@@ -7,9 +7,9 @@ from render.failover.health import (
     READY,
     HealthThresholds,
     Probed,
-    probe_result,
-    ready_by_probe,
-    ready_taints,
+    condition_of_single_probe,
+    ready_condition_after_probe,
+    taints_with_those_of_ready,
 )
 
 from . import Case
@@ -22,7 +22,9 @@ def check(case: Case) -> str | None:
     runs = _Pushed(given) if given["mode"] == "push" else _Pulled(given)
     for step, want in zip(given["steps"], expected["steps"], strict=True):
         runs.take(step)
-        runs.taints = ready_taints(runs.taints, runs.ready.status if runs.ready else None, instant(step["now"]))
+        runs.taints = taints_with_those_of_ready(
+            runs.taints, runs.ready.status if runs.ready else None, instant(step["now"])
+        )
         got = {
             "error": None,
             "ready": plain_condition(runs.ready) if runs.ready else None,
@@ -61,9 +63,9 @@ class _Pushed(_Cluster):
         self.probed: Probed | None = None
 
     def take(self, step: dict[str, Any]) -> None:
-        found = probe_result(is_online=step["online"], is_healthy=step["healthy"])
+        found = condition_of_single_probe(is_online=step["online"], is_healthy=step["healthy"])
         known = None if step.get("restart") else self.probed
-        timed = ready_by_probe(found, self.ready, known, instant(step["now"]), self.thresholds)
+        timed = ready_condition_after_probe(found, self.ready, known, instant(step["now"]), self.thresholds)
         self.ready, self.probed = timed.answer
 
 

@@ -1,7 +1,7 @@
 """The planner of KubeAdmiral."""
 
 from render.federations.kubeadmiral.planner import AdmiralWorkload, replica_plan
-from render.federations.kubefed.preferences import preferences_of
+from render.federations.kubefed.preferences import preferences_by_cluster
 
 from . import Case
 
@@ -17,6 +17,6 @@ def check(case: Case) -> str | None:
         avoids_moves=given.get("avoidDisruption", False),
         keeps_unschedulable=given.get("keepUnschedulableReplicas", False),
     )
-    result = replica_plan(division, preferences_of(given["clusterPreferences"]), given["clusters"])
+    result = replica_plan(division, preferences_by_cluster(given["clusterPreferences"]), given["clusters"])
     got = {"error": None, "plan": dict(result.replicas), "overflow": dict(result.overflow)}
     return None if got == expected else f"{got}, want {expected}"

@@ -4,8 +4,8 @@ from copy import deepcopy
 from typing import Any
 
 from render.federations.kubefed.placement import RegisteredClusters
-from render.federations.kubefed.preferences import PreferenceInputs, division_of_preference, preferences_of
-from render.federations.planner import PlannedWorkload, plan
+from render.federations.kubefed.preferences import PreferenceInputs, division_of_preference, preferences_by_cluster
+from render.federations.planner import PlannedWorkload, replica_plan_of_workload
 from tests.kubefed import labels_by_name
 
 from . import Case
@@ -52,6 +52,6 @@ def planned(spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         capacity=given["capacity"],
         is_rebalanced=spec.get("rebalance", False),
     )
-    result = plan(workload, preferences_of(spec.get("clusters")), given["clusters"])
+    result = replica_plan_of_workload(workload, preferences_by_cluster(spec.get("clusters")), given["clusters"])
     totals = result.totals | {name: 0 for name in given["current"] if name not in result.totals}
     return {"plan": dict(result.replicas), "overflow": dict(result.overflow), "result": totals}

@@ -1,6 +1,6 @@
 """Clusters that keep a copy while they are left, and the labels of preserved state in the new one."""
 
-from render.failover.eviction import directly_purged, existing_clusters, injected_labels
+from render.failover.eviction import clusters_purged_directly, clusters_with_a_copy, labels_injected_into_only_target
 
 from . import Case
 from .timed import targets_of, tasks_of
@@ -14,10 +14,10 @@ def check(case: Case) -> str | None:
     merged = dict.fromkeys(target.name for each in (targets, *required) for target in each)
     labels = given["templateLabels"] or {}
     has_gate = given["gates"]["StatefulFailoverInjection"]
-    injected = injected_labels(list(merged), tasks) if has_gate else {}
+    injected = labels_injected_into_only_target(list(merged), tasks) if has_gate else {}
     got = {
-        "existingClusters": sorted(existing_clusters(targets, required, tasks)),
-        "directlyPurgedClusters": sorted(directly_purged(tasks)),
+        "existingClusters": sorted(clusters_with_a_copy(targets, required, tasks)),
+        "directlyPurgedClusters": sorted(clusters_purged_directly(tasks)),
         "workLabels": {name: {**labels, **injected} for name in merged},
     }
     return None if got == want else f"{got}, want {want}"

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.bits import members
+from render.bits import indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.parsing import SharedPlacements, binding, cluster
 from render.placement import Placement
@@ -56,12 +56,12 @@ def _attempt(attempt: Attempt, scheduler: Scheduler) -> dict[str, Any]:
     index = scheduler.state.index
     filtered: dict[str, list[tuple[str, str]]] = {}
     for each in rejections(attempt.filters, index):
-        for position in members(each.clusters):
+        for position in indexes_of_mask(each.clusters):
             filtered.setdefault(index.names[position], []).append((each.plugin, each.reason))
     refusal = attempt.outcome if isinstance(attempt.outcome, Refusal) else None
     return {
         "affinity": attempt.group.name,
-        "feasible": [index.names[position] for position in members(attempt.filters.feasible)],
+        "feasible": [index.names[position] for position in indexes_of_mask(attempt.filters.feasible)],
         "filtered": {name: sorted(reasons) for name, reasons in filtered.items()},
         "errorType": refusal and ERROR_TYPES[refusal.reason],
     }

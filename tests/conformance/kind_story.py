@@ -9,15 +9,15 @@ from render.binding import Binding
 from render.cluster import ClusterCondition, Taint
 from render.cluster_index import ClusterIndex
 from render.failover.eviction import Leaving
-from render.failover.health import READY, ready_taints
+from render.failover.health import READY, taints_with_those_of_ready
 from render.failover.taint_eviction import TaintedBinding
-from render.failover.taint_policies import with_policy_taints
+from render.failover.taint_policies import taints_after_policies
 from render.failover.workload import (
     FailoverRules,
     WorkloadHealth,
-    after_failures,
-    after_taints,
-    after_tasks,
+    pass_of_failover_by_policy,
+    pass_of_taint_eviction,
+    tasks_that_stay,
 )
 from render.parsing import binding, cluster, cluster_taint_policy
 
@@ -63,10 +63,10 @@ class _Story:
         got["afterGraceful"] = self._plain()
         for name in self.names if self.is_evicting else ():
             tainted = TaintedBinding(state=self.state, failover=self.binding.failover, purge_mode="Gracefully")
-            self._become(after_taints(tainted, self.binding, {name: self.taints[name]}, now).state)
+            self._become(pass_of_taint_eviction(tainted, self.binding, {name: self.taints[name]}, now).state)
         got["afterTaintEviction"] = self._plain()
         health = WorkloadHealth(reported=items_of(reported), unhealthy_since=self.timers)
-        failed = after_failures(self.state, self.binding, health, now, self.rules)
+        failed = pass_of_failover_by_policy(self.state, self.binding, health, now, self.rules)
         self.timers = dict(failed.timers)
         self._become(failed.state)
         got["afterApplicationFailover"] = self._plain()
@@ -78,14 +78,14 @@ class _Story:
         return got | {"end": self._plain(), "timers": self.timers}
 
     def _taint(self, name: str, ready: str, now: datetime) -> None:
-        taints = ready_taints(self.taints[name], ready, now)
+        taints = taints_with_those_of_ready(self.taints[name], ready, now)
         conditions = [ClusterCondition(type=READY, status=ready)]
-        self.taints[name] = with_policy_taints(taints, conditions, self.policies, now)
+        self.taints[name] = taints_after_policies(taints, conditions, self.policies, now)
 
     def _end_tasks(self, reported: list[dict[str, Any]], now: datetime) -> None:
         health = WorkloadHealth(reported=items_of(reported), is_observed=self.observed == self.generation)
         if self.state.tasks:
-            self._become(replace(self.state, tasks=after_tasks(self.state, health, now, self.rules).tasks))
+            self._become(replace(self.state, tasks=tasks_that_stay(self.state, health, now, self.rules).tasks))
 
     def _become(self, state: Leaving) -> None:
         self.generation += state != self.state

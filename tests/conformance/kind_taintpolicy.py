@@ -1,7 +1,7 @@
 """ClusterTaintPolicies: the taints of one cluster as its conditions change."""
 
 from render.cluster_index import ClusterIndex
-from render.failover.taint_policies import with_policy_taints
+from render.failover.taint_policies import taints_after_policies
 from render.parsing import cluster, cluster_taint_policy
 
 from . import Case
@@ -19,7 +19,7 @@ def check(case: Case) -> str | None:
         conditions = step.get("conditions", conditions)
         taints = taints_of(step["taints"]) if "taints" in step else taints
         before = taints
-        taints = with_policy_taints(before, map(condition_of, conditions or ()), policies, instant(step["now"]))
+        taints = taints_after_policies(before, map(condition_of, conditions or ()), policies, instant(step["now"]))
         got = {"changed": taints != before, "error": None, "taints": plain_taints(taints)}
         if got != want:
             return f"at {step['now']}: {got}, want {want}"

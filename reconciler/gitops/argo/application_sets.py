@@ -9,7 +9,7 @@ from reconciler.gitops.argo.generators.parameters import Generators
 from reconciler.gitops.argo.generators.syntax import TemplateError
 from reconciler.gitops.tool_kind import ToolKind, always, never
 from render.documents import read_documents
-from render.federations.patches import PatchFailed, merge_patched
+from render.federations.patches import PatchFailed, value_after_merge_patch
 from render.model import as_list, as_mapping
 from render.settings.source import RenderedRelease
 
@@ -87,7 +87,7 @@ def _with_patch(made: Mapping[str, Any], text: str) -> dict[str, Any]:
     if any(each in text for each in _DIRECTIVES):
         raise UnusableRequest("spec.templatePatch", f"directives of patches, such as {_DIRECTIVES[0]}, are not read")
     try:
-        patched = merge_patched(dict(made), patch)
+        patched = value_after_merge_patch(dict(made), patch)
     except PatchFailed as error:
         raise UnusableRequest("spec.templatePatch", str(error)) from error
     project = as_mapping(made.get("spec")).get("project")

@@ -25,7 +25,7 @@ from reconciler.source.karmada_objects import admitted_kind, load_karmada_object
 from reconciler.source.manifests import LocatedManifest
 from reconciler.source.roles import HELM_CHART
 from reconciler.source.schemas.kubernetes import minor_version
-from render.bits import Mask, members
+from render.bits import Mask, indexes_of_mask
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.kinds import BUILT_IN
@@ -73,7 +73,7 @@ class ChartMembers(Struct, frozen=True, dict=True):
 
     def names(self, clusters: Mask) -> frozenset[str]:
         """Return the names of clusters."""
-        return frozenset(self.index.names[position] for position in members(clusters))
+        return frozenset(self.index.names[position] for position in indexes_of_mask(clusters))
 
     def classes_of(self, chart: Manifest) -> Iterator[ChartClass]:
         """Yield a chart as each class of clusters asks for it; a fleet without clusters has the chart as it is."""
@@ -113,7 +113,7 @@ class ChartMembers(Struct, frozen=True, dict=True):
     def assumed_in(self, clusters: Mask) -> dict[Assumed, Mask]:
         """Return what a chart may count on in some clusters, by class."""
         found: dict[Assumed, Mask] = {}
-        for position in members(clusters):
+        for position in indexes_of_mask(clusters):
             assumed = self._assumed_by_position[position]
             found[assumed] = found.get(assumed, 0) | 1 << position
         return found or {Assumed(): clusters}

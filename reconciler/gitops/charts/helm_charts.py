@@ -28,7 +28,7 @@ from reconciler.source.provenance import maker_of
 from reconciler.source.reading import BuiltSource
 from reconciler.source.roles import HELM_CHART
 from reconciler.source.templates import template_of, with_namespace
-from render.admission import admitted
+from render.admission import admit_as_kind
 from render.admission.charts import check_helm_chart
 from render.admission.findings import Findings
 from render.admission.kinds import render_kinds
@@ -138,7 +138,7 @@ class ChartSource(Struct):
         """Return a HelmChart as rules leave it, which may be no HelmChart any more."""
         if not each.rules:
             return AskedChart(each.chart)
-        outcome = admitted(each.chart, render_kinds()[HELM_CHART], default_namespace=self.default_namespace)
+        outcome = admit_as_kind(each.chart, render_kinds()[HELM_CHART], default_namespace=self.default_namespace)
         for problem in outcome.problems:
             raise UnusableRequest(problem.field, problem.message, problem.hint)
         assert outcome.object is not None
@@ -169,7 +169,7 @@ class ChartSource(Struct):
         return bool(asks) or any(_CAPABILITIES in values for values in request.values), str(version)
 
     def _admitted_chart(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
-        outcome = admitted(place.manifest, render_kinds()[HELM_CHART], default_namespace=self.default_namespace)
+        outcome = admit_as_kind(place.manifest, render_kinds()[HELM_CHART], default_namespace=self.default_namespace)
         problems += [FieldProblem(place, problem) for problem in outcome.problems]
         return outcome.object
 

@@ -229,7 +229,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
     """Return the report of a pass that went to its end; a guard may have held clusters back, or a forge refused."""
     from reconciler.passes.ending import end_of_pass
     from reconciler.rendering.problems import problems_of
-    from render.cluster import is_pulling
+    from render.cluster import is_applied_by_own_agent
 
     end, flip = end_of_pass(result), result.outcome.flip
     report = PassReport(
@@ -242,7 +242,9 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         next_wall=flip.at.timestamp() - result.behind if flip else None,
     )
     if result.reports is not None:
-        members = tuple(each.name for each in result.outcome.source.desired.clusters if not is_pulling(each))
+        members = tuple(
+            each.name for each in result.outcome.source.desired.clusters if not is_applied_by_own_agent(each)
+        )
         clusters = _cluster_ends(result.reports, is_new=result.commit is not None)
         report = replace(report, members=members, clusters=clusters)
     if end.error is None:

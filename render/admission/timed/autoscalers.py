@@ -18,13 +18,13 @@ _NO_SEGMENTS = (".", "..")
 _NO_PARTS = ("/", "%")
 
 
-def check_reference(reference: Mapping[str, Any], path: str, findings: Findings) -> None:
+def check_scale_target(reference: Mapping[str, Any], path: str, findings: Findings) -> None:
     """Report a kind or a name that is missing or fits into no path."""
     for part in ("kind", "name"):
-        check_segment(reference[part], f"{path}.{part}", findings)
+        check_path_segment(reference[part], f"{path}.{part}", findings)
 
 
-def check_segment(text: str, path: str, findings: Findings) -> None:
+def check_path_segment(text: str, path: str, findings: Findings) -> None:
     """Report a text that is missing or fits into no path."""
     if not text:
         findings.required(path)
@@ -95,7 +95,7 @@ def check_autoscaler(autoscaler: Mapping[str, Any], findings: Findings) -> None:
     """Report what Karmada's webhook refuses."""
     spec = autoscaler["spec"]
     low, high = spec["minReplicas"], spec["maxReplicas"]
-    check_reference(spec["scaleTargetRef"], "spec.scaleTargetRef", findings)
+    check_scale_target(spec["scaleTargetRef"], "spec.scaleTargetRef", findings)
     if low < 1:
         findings.problem("spec.minReplicas", f"must be at least 1, not {low}")
     if high < 1:
@@ -105,7 +105,7 @@ def check_autoscaler(autoscaler: Mapping[str, Any], findings: Findings) -> None:
     for index, metric in enumerate(spec["metrics"]):
         check_metric(metric, f"spec.metrics[{index}]", findings)
     for direction, rules in (spec.get("behavior") or {}).items():
-        _check_scaling(rules, f"spec.behavior.{direction}", findings)
+        _check_scaling_rules(rules, f"spec.behavior.{direction}", findings)
 
 
 def warn_of_autoscaler(autoscaler: Mapping[str, Any], findings: Findings) -> None:
@@ -116,7 +116,7 @@ def warn_of_autoscaler(autoscaler: Mapping[str, Any], findings: Findings) -> Non
     findings.warning("spec.metrics", message, hint=hint)
 
 
-def _check_scaling(rules: Mapping[str, Any], path: str, findings: Findings) -> None:
+def _check_scaling_rules(rules: Mapping[str, Any], path: str, findings: Findings) -> None:
     window, selection, policies = (
         rules.get(name) for name in ("stabilizationWindowSeconds", "selectPolicy", "policies")
     )
@@ -153,7 +153,7 @@ def check_metric(metric: Plain, path: str, findings: Findings) -> None:
         findings.not_supported(f"{path}.type", kind, tuple(_SOURCE_BY_TYPE))
     present = [source for source in _SOURCES if source in metric]
     if present:
-        _check_source(present[0], metric[present[0]], f"{path}.{present[0]}", findings)
+        _check_metric_source(present[0], metric[present[0]], f"{path}.{present[0]}", findings)
     wanted = _SOURCE_BY_TYPE.get(kind, "")
     if wanted and wanted not in present:
         findings.required(f"{path}.{wanted}", hint=f"a metric of type {kind} is described there")
@@ -163,34 +163,34 @@ def check_metric(metric: Plain, path: str, findings: Findings) -> None:
                 findings.problem(f"{path}.{source}", f"cannot stand beside type {kind}", kind="Forbidden")
 
 
-def _check_source(source: str, described: Plain, path: str, findings: Findings) -> None:
+def _check_metric_source(source: str, described: Plain, path: str, findings: Findings) -> None:
     target = described["target"]
     if source in {"object", "pods"}:
-        check_segment(described["metric"]["name"], f"{path}.metric.name", findings)
+        check_path_segment(described["metric"]["name"], f"{path}.metric.name", findings)
     if source == "object":
-        check_reference(described["describedObject"], f"{path}.describedObject", findings)
-    _check_target(target, f"{path}.target", findings)
+        check_scale_target(described["describedObject"], f"{path}.describedObject", findings)
+    _check_metric_target(target, f"{path}.target", findings)
     match source:
         case "object":
             if "value" not in target and "averageValue" not in target:
                 findings.required(f"{path}.target.averageValue", hint="or write value")
         case "pods":
-            if not _is_positive(target.get("averageValue")):
+            if not _is_positive_quantity(target.get("averageValue")):
                 findings.required(f"{path}.target.averageValue", hint="it must be above 0")
         case _:
-            _check_resource(source, described, path, findings)
+            _check_resource_metric(source, described, path, findings)
 
 
-def _check_resource(source: str, described: Plain, path: str, findings: Findings) -> None:
+def _check_resource_metric(source: str, described: Plain, path: str, findings: Findings) -> None:
     name, target = described["name"], described["target"]
     if not name:
         findings.required(f"{path}.name")
     elif fault := label_key_fault(name):
         findings.problem(f"{path}.name", fault.replace("label key", "name of a resource"))
-    elif source == "containerResource" and "/" not in name and not _is_of_containers(name):
+    elif source == "containerResource" and "/" not in name and not _is_container_resource_metric(name):
         findings.problem(f"{path}.name", "is no resource of containers", hint="write 'cpu' or 'memory'")
     if source == "containerResource":
-        _check_container(described["container"], f"{path}.container", findings)
+        _check_container_name(described["container"], f"{path}.container", findings)
     amounts = [field for field in ("averageUtilization", "averageValue") if field in target]
     if not amounts:
         findings.required(f"{path}.target.averageUtilization", hint="or write averageValue")
@@ -198,28 +198,28 @@ def _check_resource(source: str, described: Plain, path: str, findings: Findings
         findings.problem(f"{path}.target.averageValue", "cannot stand beside averageUtilization", kind="Forbidden")
 
 
-def _check_container(name: str, path: str, findings: Findings) -> None:
+def _check_container_name(name: str, path: str, findings: Findings) -> None:
     if not name:
         findings.required(path)
     elif fault := dns_label_fault(name):
         findings.problem(path, fault)
 
 
-def _check_target(target: Plain, path: str, findings: Findings) -> None:
+def _check_metric_target(target: Plain, path: str, findings: Findings) -> None:
     if not target["type"]:
         findings.required(f"{path}.type")
     if target["type"] not in _TARGETS:
         findings.problem(f"{path}.type", "is no type of target", hint="write 'Utilization', 'Value' or 'AverageValue'")
     for name in ("value", "averageValue"):
-        if name in target and not _is_positive(target[name]):
+        if name in target and not _is_positive_quantity(target[name]):
             findings.problem(f"{path}.{name}", "must be above 0")
     if "averageUtilization" in target and target["averageUtilization"] < 1:
         findings.problem(f"{path}.averageUtilization", f"must be at least 1, not {target['averageUtilization']}")
 
 
-def _is_positive(amount: Any) -> bool:
+def _is_positive_quantity(amount: Any) -> bool:
     return amount is not None and parse_quantity(str(amount)) > 0
 
 
-def _is_of_containers(name: str) -> bool:
+def _is_container_resource_metric(name: str) -> bool:
     return name in _RESOURCES or name.startswith("hugepages-")

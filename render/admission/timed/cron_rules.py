@@ -12,7 +12,7 @@ from render.admission.shared_schema import POINTER32, TEXT
 from render.cron import Every, next_time, parse_schedule, time_zone
 from render.timing import FIRST, after
 
-from .autoscalers import SCALE_TARGET, check_reference
+from .autoscalers import SCALE_TARGET, check_scale_target
 
 HISTORY_LIMIT = 32
 AUTOSCALING_VERSION = "autoscaling.karmada.io/v1alpha1"
@@ -49,7 +49,7 @@ def check_cron(autoscaler: Mapping[str, Any], findings: Findings) -> None:
     if is_ours and target["kind"] != "FederatedHPA":
         findings.problem("spec.scaleTargetRef.kind", "is none of this group that can be scaled", hint="FederatedHPA is")
         return
-    check_reference(target, "spec.scaleTargetRef", findings)
+    check_scale_target(target, "spec.scaleTargetRef", findings)
     names: set[str] = set()
     for index, rule in enumerate(spec["rules"]):
         path = f"spec.rules[{index}]"
@@ -57,11 +57,11 @@ def check_cron(autoscaler: Mapping[str, Any], findings: Findings) -> None:
             findings.problem(f"{path}.name", "another rule here has this name", kind="Duplicate")
         names.add(rule["name"])
         _check_schedule(rule["schedule"], f"{path}.schedule", findings)
-        _check_zone(rule.get("timeZone") or "", f"{path}.timeZone", findings)
+        _check_time_zone(rule.get("timeZone") or "", f"{path}.timeZone", findings)
         if is_ours:
-            _check_bounds(rule, path, findings)
+            _check_replica_bounds(rule, path, findings)
         else:
-            _check_replicas(rule, f"{path}.targetReplicas", target["kind"], findings)
+            _check_target_replicas(rule, f"{path}.targetReplicas", target["kind"], findings)
 
 
 def warn_of_cron(autoscaler: Mapping[str, Any], findings: Findings) -> None:
@@ -87,14 +87,14 @@ def _check_schedule(text: str, path: str, findings: Findings) -> None:
         findings.problem(path, "must not begin with a time zone", hint="write it in timeZone")
 
 
-def _check_zone(name: str, path: str, findings: Findings) -> None:
+def _check_time_zone(name: str, path: str, findings: Findings) -> None:
     try:
         time_zone(name)
     except LookupError as error:
         findings.problem(path, str(error), hint="write a name such as 'Europe/Berlin', in its own case")
 
 
-def _check_bounds(rule: Rule, path: str, findings: Findings) -> None:
+def _check_replica_bounds(rule: Rule, path: str, findings: Findings) -> None:
     low, high = rule.get("targetMinReplicas"), rule.get("targetMaxReplicas")
     if low is None and high is None:
         findings.problem(
@@ -107,7 +107,7 @@ def _check_bounds(rule: Rule, path: str, findings: Findings) -> None:
         findings.problem(f"{path}.targetMinReplicas", f"must not be above targetMaxReplicas, {high}")
 
 
-def _check_replicas(rule: Rule, path: str, kind: str, findings: Findings) -> None:
+def _check_target_replicas(rule: Rule, path: str, kind: str, findings: Findings) -> None:
     replicas = rule.get("targetReplicas")
     if replicas is None:
         findings.problem(path, f"is needed to scale {kind}")

@@ -13,13 +13,13 @@ from render.admission.policy_warnings import WITHOUT_FAILOVER
 from render.admission.schema import ListOf, Record, Text, Whole
 from render.admission.shared_schema import CLUSTER_AFFINITY, POINTER32, TEXT, TEXTS
 from render.admission.stages import AdmittedKind, Object, Rules
-from render.admission.walking import Reading, walk_of
+from render.admission.walking import Reading, walk_for_node
 from render.model import APPS_API_VERSION, POLICY_API_VERSION
 from render.rebalancers.finished import unfinished_workloads
 
 from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler, warn_of_autoscaler
 from .cron_rules import AUTOSCALING_VERSION, CRON_SPEC, check_cron, warn_of_cron
-from .quotas import QUOTA_SPEC, check_quota, warn_of_quota
+from .quotas import QUOTA_SPEC, check_quota, warn_of_uncounted_limits
 
 _NAMED_WORKLOAD = Record({"apiVersion!": TEXT, "kind!": TEXT, "name!": TEXT, "namespace": TEXT})
 REBALANCER_SPEC = Record(
@@ -59,29 +59,40 @@ OPERATORS = ("In", "NotIn")
 def timed_kinds() -> tuple[AdmittedKind, ...]:
     """Return the kinds; closures are made when they are first asked for."""
     return (
-        replace(_kind(AUTOSCALING_VERSION, "CronFederatedHPA", CRON_SPEC, check_cron), warn=warn_of_cron),
         replace(
-            _kind(AUTOSCALING_VERSION, "FederatedHPA", AUTOSCALER_SPEC, check_autoscaler),
+            _kind_of_timed_document(AUTOSCALING_VERSION, "CronFederatedHPA", CRON_SPEC, check_cron), warn=warn_of_cron
+        ),
+        replace(
+            _kind_of_timed_document(AUTOSCALING_VERSION, "FederatedHPA", AUTOSCALER_SPEC, check_autoscaler),
             mutate=mutate_autoscaler,
             warn=warn_of_autoscaler,
         ),
-        replace(_kind(POLICY_API_VERSION, "FederatedResourceQuota", QUOTA_SPEC, check_quota), warn=warn_of_quota),
         replace(
-            _kind(POLICY_API_VERSION, "ClusterTaintPolicy", TAINT_POLICY_SPEC, check_taint_policy),
-            is_namespaced=False,
-            warn=warn_of_taint_policy,
+            _kind_of_timed_document(POLICY_API_VERSION, "FederatedResourceQuota", QUOTA_SPEC, check_quota),
+            warn=warn_of_uncounted_limits,
         ),
         replace(
-            _kind(APPS_API_VERSION, "WorkloadRebalancer", REBALANCER_SPEC),
+            _kind_of_timed_document(
+                POLICY_API_VERSION, "ClusterTaintPolicy", TAINT_POLICY_SPEC, check_duplicate_taints
+            ),
             is_namespaced=False,
-            status=walk_of(REBALANCER_STATUS, Reading(is_typed=False)),
-            warn=warn_of_rebalancer,
+            warn=warn_of_unmatched_conditions,
         ),
-        replace(_kind("remedy.karmada.io/v1alpha1", "Remedy", REMEDY_SPEC), is_namespaced=False, warn=warn_of_remedy),
+        replace(
+            _kind_of_timed_document(APPS_API_VERSION, "WorkloadRebalancer", REBALANCER_SPEC),
+            is_namespaced=False,
+            status=walk_for_node(REBALANCER_STATUS, Reading(is_typed=False)),
+            warn=warn_of_answered_rebalancer,
+        ),
+        replace(
+            _kind_of_timed_document("remedy.karmada.io/v1alpha1", "Remedy", REMEDY_SPEC),
+            is_namespaced=False,
+            warn=warn_of_remedy_without_actions,
+        ),
     )
 
 
-def _kind(api_version: str, kind: str, schema: Record, check: Rules | None = None) -> AdmittedKind:
+def _kind_of_timed_document(api_version: str, kind: str, schema: Record, check: Rules | None = None) -> AdmittedKind:
     """Return a kind without a mutating webhook; its rules look at documents alone that the schema accepts."""
 
     def check_complete(document: Object, findings: Findings) -> None:
@@ -93,12 +104,12 @@ def _kind(api_version: str, kind: str, schema: Record, check: Rules | None = Non
         kind=kind,
         is_namespaced=True,
         schema=schema,
-        spec=walk_of(schema, Reading(is_typed=False)),
+        spec=walk_for_node(schema, Reading(is_typed=False)),
         check=check_complete,
     )
 
 
-def warn_of_rebalancer(rebalancer: Mapping[str, Any], findings: Findings) -> None:
+def warn_of_answered_rebalancer(rebalancer: Mapping[str, Any], findings: Findings) -> None:
     """Warn of a request that a control plane has answered, and of a time to live: a file is not deleted by itself."""
     if rebalancer.get("status") and not unfinished_workloads(rebalancer):
         message = "says that it has finished, so nothing is rescheduled for it"
@@ -108,7 +119,7 @@ def warn_of_rebalancer(rebalancer: Mapping[str, Any], findings: Findings) -> Non
         findings.warning("spec.ttlSecondsAfterFinished", message, hint="argosy status says when its time is over")
 
 
-def warn_of_remedy(remedy: Mapping[str, Any], findings: Findings) -> None:
+def warn_of_remedy_without_actions(remedy: Mapping[str, Any], findings: Findings) -> None:
     """Warn of a remedy that never asks for anything."""
     spec = remedy["spec"]
     if not spec.get("actions"):
@@ -121,7 +132,7 @@ def warn_of_remedy(remedy: Mapping[str, Any], findings: Findings) -> None:
         findings.warning("spec.decisionMatches", message)
 
 
-def check_taint_policy(policy: Mapping[str, Any], findings: Findings) -> None:
+def check_duplicate_taints(policy: Mapping[str, Any], findings: Findings) -> None:
     """Report a taint that stands there twice, at its first place."""
     taints = [(taint["key"], taint["effect"]) for taint in policy["spec"]["taints"]]
     for index, taint in enumerate(taints):
@@ -129,7 +140,7 @@ def check_taint_policy(policy: Mapping[str, Any], findings: Findings) -> None:
             findings.problem(f"spec.taints[{index}]", "another taint here has its key and effect", kind="Duplicate")
 
 
-def warn_of_taint_policy(policy: Mapping[str, Any], findings: Findings) -> None:
+def warn_of_unmatched_conditions(policy: Mapping[str, Any], findings: Findings) -> None:
     """Warn of conditions that never match, and of a policy without any."""
     spec = policy["spec"]
     findings.warning("spec", WITHOUT_FAILOVER)

@@ -55,7 +55,7 @@ def check_quota(quota: Mapping[str, Any], findings: Findings) -> None:
     overall = spec["overall"]
     _check_amounts(overall, "spec.overall", findings)
     assigned: dict[str, int | Fraction] = {}
-    for path, assignment in _assignments_of_spec(spec):
+    for path, assignment in _hard_limits_with_their_paths(spec):
         if fault := cluster_name_fault(assignment["clusterName"]):
             findings.problem(f"{path}.clusterName", fault)
         _check_amounts(assignment["hard"], f"{path}.hard", findings)
@@ -69,10 +69,10 @@ def check_quota(quota: Mapping[str, Any], findings: Findings) -> None:
             findings.problem(f"spec.overall[{name}]", "is less than what is assigned to clusters")
 
 
-def warn_of_quota(quota: Mapping[str, Any], findings: Findings) -> None:
+def warn_of_uncounted_limits(quota: Mapping[str, Any], findings: Findings) -> None:
     """Warn of limits that nothing is counted against."""
     findings.warning("spec.overall", WITHOUT_ENFORCEMENT)
-    shared = {name for _, each in _assignments_of_spec(quota["spec"]) for name in each["hard"]}
+    shared = {name for _, each in _hard_limits_with_their_paths(quota["spec"]) for name in each["hard"]}
     for name in quota["spec"]["overall"]:
         if name in shared or not (name in _COUNTED or name.startswith(_ENDS)):
             continue
@@ -81,7 +81,7 @@ def warn_of_quota(quota: Mapping[str, Any], findings: Findings) -> None:
         findings.warning(f"spec.overall[{name}]", "limits nothing: what workloads request is counted", hint=hint)
 
 
-def _assignments_of_spec(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _hard_limits_with_their_paths(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for index, each in enumerate(spec.get("staticAssignments") or ()):
         yield f"spec.staticAssignments[{index}]", each
 

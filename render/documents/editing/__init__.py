@@ -21,7 +21,7 @@ from render.documents.document import DocumentErrors
 from render.documents.emitting import emit
 from render.documents.reading import parse_documents, read_chunks
 
-from .page import BY_HAND, REMOVED, Edit, Page, changed_value, is_there
+from .page import BY_HAND, REMOVED, Edit, Page, has_entry_at, value_after_edit
 
 __all__ = ["REMOVED", "Edit", "edit_file", "without_document"]
 
@@ -38,9 +38,9 @@ def edit_file(data: bytes, index: int, edits: Iterable[Edit]) -> bytes:
 
 def _edited_text(data: bytes, index: int, edit: Edit) -> bytes:
     documents = parse_documents(data)
-    if edit.value is REMOVED and not is_there(documents[index].value, edit.path):
+    if edit.value is REMOVED and not has_entry_at(documents[index].value, edit.path):
         return data
-    wanted = [emit(changed_value(each.value, edit) if each.index == index else each.value) for each in documents]
+    wanted = [emit(value_after_edit(each.value, edit) if each.index == index else each.value) for each in documents]
     if wanted[index] == emit(documents[index].value):
         return data
     page = Page.of(data, index)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from render.documents.document import DocumentError, Position
 from render.documents.positions import Path, Step
-from render.documents.scalars import UnusableScalar, plain_key
+from render.documents.scalars import UnusableScalar, kubectl_key_of_plain_scalar
 from render.documents.scanning import SyntaxProblem
 from render.documents.syntax import (
     AliasEvent,
@@ -125,10 +125,10 @@ class _Tree:
         self._next_event()
         if type(self._next_event()) is StreamEndEvent:
             raise SyntaxProblem("there is nothing here", Position(1, 1))
-        return self._node(self._next_event())
+        return self._node_of_event(self._next_event())
 
-    def _node(self, event: Any) -> Node:
-        start, end = _mark_of_yaml(event.start_mark), _mark_of_yaml(event.end_mark)
+    def _node_of_event(self, event: Any) -> Node:
+        start, end = _mark_of_parser_mark(event.start_mark), _mark_of_parser_mark(event.end_mark)
         if type(event) is AliasEvent:
             return Node(form=Form.ALIAS, start=start, end=end)
         is_marked = event.anchor is not None or event.tag is not None
@@ -137,42 +137,48 @@ class _Tree:
             return Node(
                 form=Form.SCALAR,
                 start=start,
-                end=self._end_of_plain(start, event.value) if is_plain else end,
+                end=self._end_of_plain_scalar(start, event.value) if is_plain else end,
                 is_marked=is_marked,
                 is_null=is_plain and event.value in {"", "~", "null", "Null", "NULL"},
             )
         form = Form.MAPPING if type(event) is MappingStartEvent else Form.LIST
-        entries, closing = self._pairs() if form is Form.MAPPING else self._items(start, is_flow=event.flow_style)
+        entries, closing = (
+            self._entries_of_mapping()
+            if form is Form.MAPPING
+            else self._entries_of_sequence(start, is_flow=event.flow_style)
+        )
         if not event.flow_style:
             closing = Mark(entries[-1].node.last_line, 1 << 30) if entries else start
         return Node(
             form=form, start=start, end=closing, entries=entries, is_flow=bool(event.flow_style), is_marked=is_marked
         )
 
-    def _pairs(self) -> tuple[tuple[NodeEntry, ...], Mark]:
+    def _entries_of_mapping(self) -> tuple[tuple[NodeEntry, ...], Mark]:
         entries = []
         while type(event := self._next_event()) is not MappingEndEvent:
             if type(event) is not ScalarEvent:
                 raise UnusableScalar("a key that is not text")
-            key = plain_key(event.value) if event.implicit[0] else event.value
-            entries.append(NodeEntry(key, _mark_of_yaml(event.start_mark), self._node(self._next_event())))
-        return tuple(entries), _mark_of_yaml(event.end_mark)
+            key = kubectl_key_of_plain_scalar(event.value) if event.implicit[0] else event.value
+            entries.append(
+                NodeEntry(key, _mark_of_parser_mark(event.start_mark), self._node_of_event(self._next_event()))
+            )
+        return tuple(entries), _mark_of_parser_mark(event.end_mark)
 
-    def _items(self, start: Mark, *, is_flow: bool) -> tuple[tuple[NodeEntry, ...], Mark]:
+    def _entries_of_sequence(self, start: Mark, *, is_flow: bool) -> tuple[tuple[NodeEntry, ...], Mark]:
         entries: list[NodeEntry] = []
         while type(event := self._next_event()) is not SequenceEndEvent:
-            node = self._node(event)
-            entries.append(NodeEntry(len(entries), node.start if is_flow else self._dash(node, start), node))
-        return tuple(entries), _mark_of_yaml(event.end_mark)
+            node = self._node_of_event(event)
+            entries.append(NodeEntry(len(entries), node.start if is_flow else self._mark_of_dash(node, start), node))
+        return tuple(entries), _mark_of_parser_mark(event.end_mark)
 
-    def _dash(self, item: Node, start: Mark) -> Mark:
+    def _mark_of_dash(self, item: Node, start: Mark) -> Mark:
         """Return the place of an item's dash: in the list's column, on the item's line or above."""
         line = item.start.line
         while line > start.line and self._lines[line][start.column : start.column + 1] != "-":
             line -= 1
         return Mark(line, start.column)
 
-    def _end_of_plain(self, start: Mark, value: str) -> Mark:
+    def _end_of_plain_scalar(self, start: Mark, value: str) -> Mark:
         """Return the end of a plain scalar; the parser's own mark is after the blanks that follow it."""
         line, column = start
         for word in _PLAIN.findall(value):
@@ -182,5 +188,5 @@ class _Tree:
         return Mark(line, column)
 
 
-def _mark_of_yaml(mark: Any) -> Mark:
+def _mark_of_parser_mark(mark: Any) -> Mark:
     return Mark(mark.line, mark.column)

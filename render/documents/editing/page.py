@@ -73,16 +73,16 @@ class Page(Struct, kw_only=True):
             raise self.refusal(nodes[-1].start, "what is to go is not written here", BY_HAND)
         depth = _depth_of_change(way, nodes, edit)
         if any(node.is_flow and node.entries for node in nodes[: depth + 1]):
-            self._change_flow(nodes[depth], edit, depth, value)
+            self._rewrite_flow_node(nodes[depth], edit, depth, value)
         elif edit.value is REMOVED:
-            self._remove(way[depth])
+            self._remove_entry(way[depth])
         elif is_complete:
-            self._replace(way[-1], edit.value)
+            self._replace_value_of_entry(way[-1], edit.value)
         else:
-            self._add(way, nodes[-1], edit.path[len(way) :], edit.value)
+            self._add_missing_entry(way, nodes[-1], edit.path[len(way) :], edit.value)
         return self.mark + "\n".join(self.lines).encode()
 
-    def _change_flow(self, node: Node, edit: Edit, depth: int, value: Any) -> None:
+    def _rewrite_flow_node(self, node: Node, edit: Edit, depth: int, value: Any) -> None:
         """Write a node in braces or brackets again, with an edit made below it or in its place."""
         for step in edit.path[:depth]:
             value = value[step]
@@ -95,27 +95,27 @@ class Page(Struct, kw_only=True):
         lines = self.lines[self.first + node.start.line : self.first + node.end.line]
         if any(map(_COMMENT.search, lines)):
             raise self.refusal(node.start, "comments stand between these braces or brackets", BY_HAND)
-        changed = changed_value(value, Edit(edit.path[depth:], edit.value))
-        self._splice(node, flow_text(changed, is_json=self.root.is_flow))
+        changed = value_after_edit(value, Edit(edit.path[depth:], edit.value))
+        self._replace_text_of_node(node, flow_text(changed, is_json=self.root.is_flow))
 
-    def _splice(self, node: Node, text: str) -> None:
+    def _replace_text_of_node(self, node: Node, text: str) -> None:
         """Put text in the place of a node."""
         first, last = self.first + node.start.line, self.first + node.end.line
         before, after = self.lines[first][: node.start.column], self.lines[last][node.end.column :]
         space = " " if node.start == node.end else ""
         self.lines[first : last + 1] = [f"{before}{space}{text}{after}"]
 
-    def _replace(self, entry: NodeEntry, value: Any) -> None:
+    def _replace_value_of_entry(self, entry: NodeEntry, value: Any) -> None:
         """Put a value in place of another one, on its line if both are that short."""
         node = entry.node
         text = flow_text(value) if node.is_flow else emit(value).decode().removesuffix("\n")
         is_short = "\n" not in text and (node.is_flow or not isinstance(value, dict | list) or not value)
         if is_short and not node.entries and node.start.line == node.end.line:
-            self._splice(node, text)
+            self._replace_text_of_node(node, text)
         else:
-            self._rewrite(entry, value)
+            self._rewrite_entry(entry, value)
 
-    def _rewrite(self, entry: NodeEntry, value: Any) -> None:
+    def _rewrite_entry(self, entry: NodeEntry, value: Any) -> None:
         """Write an entry again, without its comments except the one that ends the line of its key."""
         node, start = entry.node, entry.start
         texts = emit([value] if isinstance(entry.step, int) else {entry.step: value}).decode().splitlines()
@@ -128,7 +128,7 @@ class Page(Struct, kw_only=True):
         end = "\r" if self.lines[last].endswith("\r") else ""
         self.lines[first : last + 1] = [*(text + self.eol for text in texts[:-1]), texts[-1] + end]
 
-    def _add(self, way: list[NodeEntry], parent: Node, missing: Path, value: Any) -> None:
+    def _add_missing_entry(self, way: list[NodeEntry], parent: Node, missing: Path, value: Any) -> None:
         """Add an entry that is not there, with every missing parent."""
         for step in reversed(missing[1:]):
             value = [value] if isinstance(step, int) else {step: value}
@@ -141,7 +141,7 @@ class Page(Struct, kw_only=True):
         elif parent.form is not (Form.LIST if isinstance(step, int) else Form.MAPPING):
             raise self.refusal(parent.start, f"it is {parent.form.value}", BY_HAND)
         text = emit([value] if isinstance(step, int) else {step: value}).decode().removesuffix("\n")
-        self._insert(line + 1, [" " * column + each for each in text.split("\n")])
+        self._insert_lines(line + 1, [" " * column + each for each in text.split("\n")])
 
     def _remove_empty_value(self, way: list[NodeEntry], parent: Node, *, is_list: bool) -> tuple[int, int]:
         """Remove the text of an empty value; return the column of its future content, and the line above it."""
@@ -153,7 +153,7 @@ class Page(Struct, kw_only=True):
         self.lines[at] = (before if after.strip() else before.rstrip()) + after.lstrip(" ")
         return way[-1].start.column + (0 if is_list else 2), parent.start.line
 
-    def _insert(self, line: int, texts: list[str]) -> None:
+    def _insert_lines(self, line: int, texts: list[str]) -> None:
         at = self.first + line
         if at >= len(self.lines):
             self.lines[-1] += self.eol
@@ -161,7 +161,7 @@ class Page(Struct, kw_only=True):
         else:
             self.lines[at:at] = [text + self.eol for text in texts]
 
-    def _remove(self, entry: NodeEntry) -> None:
+    def _remove_entry(self, entry: NodeEntry) -> None:
         """Remove an entry; comments on lines of their own stay."""
         if self.lines[self.first + entry.start.line][: entry.start.column].strip():
             raise self.refusal(entry.start, "it does not begin its line", BY_HAND)
@@ -201,20 +201,20 @@ def flow_text(value: Any, *, is_json: bool = False) -> str:
     if is_json:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(key)}: {flow_text(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_flow_text_of_scalar(key)}: {flow_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(flow_text, value)) + "]"
-    return _scalar(value)
+    return _flow_text_of_scalar(value)
 
 
-def _scalar(value: Any) -> str:
+def _flow_text_of_scalar(value: Any) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
     is_plain = _PLAIN.fullmatch(value) and emit(value) == f"{value}\n".encode()
     return value if is_plain else json.dumps(value, ensure_ascii=False)
 
 
-def is_there(value: Any, path: Path) -> bool:
+def has_entry_at(value: Any, path: Path) -> bool:
     """Say whether there is an entry at a path."""
     for step in path:
         has_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
@@ -224,26 +224,26 @@ def is_there(value: Any, path: Path) -> bool:
     return True
 
 
-def changed_value(value: Any, edit: Edit) -> Any:
+def value_after_edit(value: Any, edit: Edit) -> Any:
     """Return plain data with an edit made."""
     if not edit.path:
         return edit.value
     step, rest = edit.path[0], Edit(edit.path[1:], edit.value)
     if isinstance(step, int):
         items = list(value) if isinstance(value, list) else []
-        inner = changed_value(items[step] if step < len(items) else None, rest)
-        return [*items[:step], *([] if _is_gone(inner, rest) else [inner]), *items[step + 1 :]]
+        inner = value_after_edit(items[step] if step < len(items) else None, rest)
+        return [*items[:step], *([] if _is_removed_by(inner, rest) else [inner]), *items[step + 1 :]]
     fields = dict(value) if isinstance(value, dict) else {}
-    inner = changed_value(fields.get(step), rest)
+    inner = value_after_edit(fields.get(step), rest)
     return {
         key: inner if key == step else fields[key]
-        for key in _keys_of_fields(fields, step, is_gone=_is_gone(inner, rest))
+        for key in _keys_after_change(fields, step, is_gone=_is_removed_by(inner, rest))
     }
 
 
-def _is_gone(value: Any, edit: Edit) -> bool:
+def _is_removed_by(value: Any, edit: Edit) -> bool:
     return value is REMOVED or (edit.value is REMOVED and bool(edit.path) and value in ({}, []))
 
 
-def _keys_of_fields(fields: Mapping[str, Any], step: Step, *, is_gone: bool) -> list[Any]:
+def _keys_after_change(fields: Mapping[str, Any], step: Step, *, is_gone: bool) -> list[Any]:
     return [key for key in fields if key != step] if is_gone else list(dict.fromkeys([*fields, step]))

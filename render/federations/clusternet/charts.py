@@ -9,7 +9,7 @@ _INTERVAL = "10m"
 _INSTALL = {"replace": "replace", "disableHooks": "disableHooks"}
 
 
-def release_of(chart: Manifest, values: Any) -> dict[str, Any]:
+def helm_release_of(chart: Manifest, values: Any) -> dict[str, Any]:
     """Return the HelmRelease of a chart with values, by the chart's own name and namespace."""
     spec, metadata = chart.get("spec") or {}, chart["metadata"]
     wanted = {"chart": spec.get("chart"), "version": spec.get("version")}
@@ -32,12 +32,12 @@ def release_of(chart: Manifest, values: Any) -> dict[str, Any]:
     return {
         "apiVersion": "helm.toolkit.fluxcd.io/v2",
         "kind": "HelmRelease",
-        "metadata": _metadata(metadata),
+        "metadata": _name_and_namespace_of(metadata),
         "spec": {key: value for key, value in fields.items() if value not in (None, "")},
     }
 
 
-def repository_of(chart: Manifest) -> dict[str, Any]:
+def helm_repository_of(chart: Manifest) -> dict[str, Any]:
     """Return the HelmRepository of a chart."""
     spec = chart.get("spec") or {}
     url = str(spec.get("repo") or "")
@@ -46,10 +46,10 @@ def repository_of(chart: Manifest) -> dict[str, Any]:
     return {
         "apiVersion": "source.toolkit.fluxcd.io/v1",
         "kind": "HelmRepository",
-        "metadata": _metadata(chart["metadata"]),
+        "metadata": _name_and_namespace_of(chart["metadata"]),
         "spec": {"url": url, "interval": _INTERVAL, **kind} | ({"secretRef": {"name": secret}} if secret else {}),
     }
 
 
-def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _name_and_namespace_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}

@@ -6,18 +6,18 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.federations.decoding import checked_selector, label_selector
-from render.federations.planner import is_divided_so
+from render.federations.decoding import checked_selector, decode_label_selector
+from render.federations.planner import gives_same_division
 from render.federations.units import (
     ByRoom,
     Placed,
     Reach,
     Remark,
     Weight,
-    approximate,
-    exact,
-    exact_for_now,
+    approximate_remark,
+    exact_remark,
     refused_remark,
+    remark_exact_for_now,
 )
 from render.placement import Toleration
 from render.selectors import LabelSelector
@@ -31,7 +31,7 @@ from .scheduling import (
     feasible_clusters,
     targets_of_subscription,
     tolerations_of,
-    weights_of,
+    weight_of_each_cluster,
 )
 
 
@@ -52,35 +52,39 @@ class Way(Struct, frozen=True, kw_only=True):
         weight_by_name = {name: each.weight for each in self.weights for name in each.names}
         if not shares or not all(shares.values()) or weight_by_name.keys() != shares.keys():
             return ()
-        return self.weights if is_divided_so(feed.replicas or 0, weight_by_name, shares) else ()
+        return self.weights if gives_same_division(feed.replicas or 0, weight_by_name, shares) else ()
 
 
-def route_of(
+def route_of_subscription(
     subscription: Placed, clusters: Sequence[ManagedCluster], feeds: Sequence[FeedOrder], names: Mapping[str, str]
 ) -> Way:
     """Return the route of a subscription; WrongShape where Clusternet cannot read it."""
     spec = subscription.spec
-    selectors = [_label_selector(each) for each in spec.get("subscribers") or ()]
+    selectors = [_label_selector_of_subscriber(each) for each in spec.get("subscribers") or ()]
     feasible = feasible_clusters(spec, clusters)
     route = Way(reach=_reach_of_selectors(selectors), reached=feasible, tolerations=tolerations_of(spec))
     if route.reach.is_nowhere:
-        return replace(route, remarks=(exact("selects-nothing", "its subscribers select no cluster"),))
+        return replace(route, remarks=(exact_remark("selects-nothing", "its subscribers select no cluster"),))
     is_divided = spec.get("schedulingStrategy") == "Dividing"
     kind = (spec.get("dividingScheduling") or {}).get("type") if is_divided else None
     if len(set(selectors)) > 1 or spec.get("schedulingBySubGroup"):
-        route = _frozen(route, subscription, clusters, names)
+        route = _route_to_clusters_of_today(route, subscription, clusters, names)
     if route.reach.is_nowhere:
         return route
     if kind == "Static":
-        return _static(route, subscription, ClusternetFleet(clusters=clusters, feeds=feeds, available={}), names)
+        return _route_by_static_weights(
+            route, subscription, ClusternetFleet(clusters=clusters, feeds=feeds, available={}), names
+        )
     if kind == "Dynamic":
-        return _dynamic(route, subscription, ClusternetFleet(clusters=clusters, feeds=feeds, available={}), names)
+        return _route_by_dynamic_weights(
+            route, subscription, ClusternetFleet(clusters=clusters, feeds=feeds, available={}), names
+        )
     return route
 
 
-def _label_selector(subscriber: Mapping[str, Any]) -> LabelSelector | None:
+def _label_selector_of_subscriber(subscriber: Mapping[str, Any]) -> LabelSelector | None:
     what = "spec.subscribers.clusterAffinity"
-    selector = label_selector(subscriber.get("clusterAffinity"), what)
+    selector = decode_label_selector(subscriber.get("clusterAffinity"), what)
     return None if selector is None else checked_selector(selector, what)
 
 
@@ -89,7 +93,7 @@ def _reach_of_selectors(selectors: Sequence[LabelSelector | None]) -> Reach:
     return Reach(selector=found[0]) if found else Reach(is_nowhere=True)
 
 
-def _route_of_targets(route: Way, targets: Targets, names: Mapping[str, str], *remarks: Remark) -> Way:
+def _route_to_targets(route: Way, targets: Targets, names: Mapping[str, str], *remarks: Remark) -> Way:
     found = tuple(dict.fromkeys(names[key] for key in targets.in_order().clusters if key in names))
     known = {each.key: each for each in route.reached}
     return replace(
@@ -100,7 +104,9 @@ def _route_of_targets(route: Way, targets: Targets, names: Mapping[str, str], *r
     )
 
 
-def _frozen(route: Way, subscription: Placed, clusters: Sequence[ManagedCluster], names: Mapping[str, str]) -> Way:
+def _route_to_clusters_of_today(
+    route: Way, subscription: Placed, clusters: Sequence[ManagedCluster], names: Mapping[str, str]
+) -> Way:
     """Return a route to the clusters that several subscribers, or sub-groups, choose today."""
     if not clusters:
         what = "several subscribers are met one or another, by clusters that are not known: add the ManagedClusters"
@@ -111,48 +117,50 @@ def _frozen(route: Way, subscription: Placed, clusters: Sequence[ManagedCluster]
         targets = targets_of_subscription(copied, ClusternetFleet(clusters=clusters, available={}))
     except NotScheduled as error:
         what = f"Clusternet binds it nowhere ({error}); what it was bound to stays there"
-        return replace(route, reach=Reach(is_nowhere=True), remarks=(exact_for_now("binds-nowhere", what),))
+        return replace(route, reach=Reach(is_nowhere=True), remarks=(remark_exact_for_now("binds-nowhere", what),))
     if is_grouped:
         what = "the clusters are those that the sub-groups choose now, of equal ones the first by name"
-        return _route_of_targets(route, targets, names, exact_for_now("subgroup-frozen", what))
+        return _route_to_targets(route, targets, names, remark_exact_for_now("subgroup-frozen", what))
     what = "a policy has no clusters that meet one selector or another: they are those that meet one now"
-    return _route_of_targets(route, targets, names, exact_for_now("union-frozen", what))
+    return _route_to_targets(route, targets, names, remark_exact_for_now("union-frozen", what))
 
 
-def _static(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Mapping[str, str]) -> Way:
+def _route_by_static_weights(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Mapping[str, str]) -> Way:
     if not fleet.clusters:
         what = "no cluster is known, so that replicas are divided evenly: add the ManagedClusters"
-        return replace(route, weights=(Weight(weight=1),), remarks=(approximate("clusters-unknown", what),))
+        return replace(route, weights=(Weight(weight=1),), remarks=(approximate_remark("clusters-unknown", what),))
     try:
         targets = targets_of_subscription(subscription.manifest, fleet)
     except NotScheduled as error:
         what = f"Clusternet binds it nowhere ({error}); what it was bound to stays there"
-        return replace(route, reach=Reach(is_nowhere=True), remarks=(exact_for_now("binds-nowhere", what),))
+        return replace(route, reach=Reach(is_nowhere=True), remarks=(remark_exact_for_now("binds-nowhere", what),))
     if targets.replicas is None:
         return route
     chosen = [next(each for each in route.reached if each.key == key) for key in dict.fromkeys(targets.clusters)]
     weights: dict[int, list[str]] = {}
-    for cluster, weight in zip(chosen, weights_of(subscription.spec, chosen), strict=True):
+    for cluster, weight in zip(chosen, weight_of_each_cluster(subscription.spec, chosen), strict=True):
         weights.setdefault(weight, []).append(names[cluster.key])
     found = replace(
-        _route_of_targets(route, targets, names) if 0 in weights else route,
+        _route_to_targets(route, targets, names) if 0 in weights else route,
         shares=_shares_of_targets(targets),
         weights=tuple(Weight(weight=weight, names=tuple(each)) for weight, each in weights.items() if weight),
     )
     if len(chosen) < len(targets.clusters):
         what = "a cluster that two sub-groups choose is given two shares, of which either may win: it has the last"
-        return replace(found, remarks=(*found.remarks, approximate("chosen-twice", what)))
+        return replace(found, remarks=(*found.remarks, approximate_remark("chosen-twice", what)))
     return found
 
 
-def _dynamic(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Mapping[str, str]) -> Way:
+def _route_by_dynamic_weights(
+    route: Way, subscription: Placed, fleet: ClusternetFleet, names: Mapping[str, str]
+) -> Way:
     """Return a route by what is bound, if that is known and needs no more, else by the room that clusters have."""
     dividing = subscription.spec["dividingScheduling"].get("dynamicDividing") or {}
     if dividing.get("strategy") != "Spread":
         what = "Clusternet knows Binpack, but binds nothing by it: the replicas are packed"
-        return replace(route, by_room=ByRoom.AGGREGATED, remarks=(*route.remarks, approximate("binpack", what)))
+        return replace(route, by_room=ByRoom.AGGREGATED, remarks=(*route.remarks, approximate_remark("binpack", what)))
     bound = (subscription.manifest.get("status") or {}).get("replicas") or {}
-    fixed = replace(fleet, available=_no_room_needed(bound, fleet))
+    fixed = replace(fleet, available=_no_room_of_bound_feeds(bound, fleet))
     try:
         targets = targets_of_subscription(subscription.manifest, fixed)
     except NotScheduled:
@@ -160,15 +168,17 @@ def _dynamic(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Ma
     if targets is not None and targets.replicas and bound:
         what = "the clusters and replicas are those that it is bound to now, which Clusternet would not move either"
         return replace(
-            _route_of_targets(route, targets, names, exact_for_now("dynamic-pinned", what)),
+            _route_to_targets(route, targets, names, remark_exact_for_now("dynamic-pinned", what)),
             reached=[each for each in fleet.clusters if each.key in targets.clusters],
             shares=_shares_of_targets(targets),
         )
     what = "replicas are divided by the room that clusters have; rounding differs, and too little room is refused"
-    return replace(route, by_room=ByRoom.WEIGHTED, remarks=(*route.remarks, approximate("dynamic-by-room", what)))
+    return replace(
+        route, by_room=ByRoom.WEIGHTED, remarks=(*route.remarks, approximate_remark("dynamic-by-room", what))
+    )
 
 
-def _no_room_needed(bound: Mapping[str, Sequence[int]], fleet: ClusternetFleet) -> dict[str, dict[str, int]]:
+def _no_room_of_bound_feeds(bound: Mapping[str, Sequence[int]], fleet: ClusternetFleet) -> dict[str, dict[str, int]]:
     """Return no room for the feeds that are bound and want no more replicas, which need none."""
     return {
         feed.key: {each.key: 0 for each in fleet.clusters}

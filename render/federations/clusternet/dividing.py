@@ -34,7 +34,7 @@ class Targets(Struct, frozen=True, kw_only=True):
         replicas.setdefault(feed, [0] * len(names) if shares else [])
         for cluster, share in zip(clusters, shares, strict=False):
             if cluster in names:
-                self._add(replicas, feed, len(names), names.index(cluster), share)
+                self._add_share_to_place(replicas, feed, len(names), names.index(cluster), share)
                 continue
             names.append(cluster)
             for each, counts in replicas.items():
@@ -45,50 +45,50 @@ class Targets(Struct, frozen=True, kw_only=True):
         return Targets(clusters=tuple(names), replicas={each: tuple(counts) for each, counts in replicas.items()})
 
     @staticmethod
-    def _add(replicas: dict[str, list[int]], feed: str, length: int, place: int, share: int) -> None:
+    def _add_share_to_place(replicas: dict[str, list[int]], feed: str, length: int, place: int, share: int) -> None:
         """Add a share to a place; a list that does not fit the clusters begins anew."""
         if len(replicas[feed]) == length:
-            replicas[feed][place] = int32(replicas[feed][place] + share)
+            replicas[feed][place] = wrapped_to_int32(replicas[feed][place] + share)
         else:
             replicas[feed] = [share if each == place else 0 for each in range(length)]
 
 
-def statically_divided(replicas: int, weights: Sequence[int]) -> list[int] | None:
+def shares_by_static_weights(replicas: int, weights: Sequence[int]) -> list[int] | None:
     """Divide replicas by weights, the rest one by one to the heaviest; None if all weights are 0."""
     total = sum(weights)
     if total == 0:
         return None
-    shares = [_quotient(weight * replicas, total) for weight in weights]
+    shares = [_quotient_towards_zero(weight * replicas, total) for weight in weights]
     heaviest = sorted(range(len(weights)), key=lambda place: -weights[place])
     for place in heaviest[: max(replicas - sum(shares), 0)]:
         shares[place] += 1
     return shares
 
 
-def dynamically_divided(replicas: int, weights: Sequence[int]) -> list[int]:
+def shares_in_proportion_to_weights(replicas: int, weights: Sequence[int]) -> list[int]:
     """Divide replicas, or take them away if negative, in proportion to weights, the rest by the largest fractions.
 
     Each place gets its whole weight where more is wished for than there is.
     """
-    total = int32(sum(weights))
+    total = wrapped_to_int32(sum(weights))
     if total == 0 or replicas > total:
         return list(weights)
-    products = [int32(weight * replicas) for weight in weights]
-    shares = [int32(_quotient(product, total)) for product in products]
-    rest = int32(replicas - sum(shares))
+    products = [wrapped_to_int32(weight * replicas) for weight in weights]
+    shares = [wrapped_to_int32(_quotient_towards_zero(product, total)) for product in products]
+    rest = wrapped_to_int32(replicas - sum(shares))
     fractions = [abs(product / total - share) for product, share in zip(products, shares, strict=True)]
     largest = sorted(range(len(weights)), key=lambda place: -fractions[place])
     for place in largest[: abs(rest)]:
-        shares[place] = int32(shares[place] + (1 if rest > 0 else -1))
+        shares[place] = wrapped_to_int32(shares[place] + (1 if rest > 0 else -1))
     return shares
 
 
-def int32(number: int) -> int:
+def wrapped_to_int32(number: int) -> int:
     """Return a number as 32 bits hold it."""
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-def _quotient(numerator: int, denominator: int) -> int:
+def _quotient_towards_zero(numerator: int, denominator: int) -> int:
     """Return a quotient cut towards zero, as Go divides."""
     quotient = abs(numerator) // abs(denominator)
     return quotient if (numerator < 0) == (denominator < 0) else -quotient

@@ -10,17 +10,17 @@ from render.federations.patches import JsonPatch, PatchFailed
 _LARGEST_PLAIN = 1e21
 
 
-def with_field(current: Any, config: Mapping[str, Any], change: Callable[[Any], Any]) -> Any:
+def object_with_changed_field(current: Any, config: Mapping[str, Any], change: Callable[[Any], Any]) -> Any:
     """Return an object whose field is read, changed and written again; an empty text stays as it is.
 
     JSON that the change leaves as it was stays byte for byte; YAML is always written anew. A merge patch reads the
     numbers of JSON with 64 bits of floating point, and leaves an object or fails.
     """
     path = config.get("fieldPath") or ""
-    text = _text_at(current, path)
+    text = _text_of_field_at(current, path)
     if not text:
         return current
-    written = _text_after(text, config, change)
+    written = _text_with_changed_part(text, config, change)
     try:
         return JsonPatch.V5.apply(current, [{"op": "replace", "path": path, "value": written}])
     except PatchFailed as error:
@@ -29,7 +29,7 @@ def with_field(current: Any, config: Mapping[str, Any], change: Callable[[Any], 
         raise
 
 
-def _text_after(text: str, config: Mapping[str, Any], change: Callable[[Any], Any]) -> str:
+def _text_with_changed_part(text: str, config: Mapping[str, Any], change: Callable[[Any], Any]) -> str:
     format_ = config.get("fieldFormat")
     if format_ == "JSON":
         try:
@@ -38,8 +38,8 @@ def _text_after(text: str, config: Mapping[str, Any], change: Callable[[Any], An
             raise PatchFailed("the field is no JSON") from error
         changed = change(value)
         if config["type"] == "FieldMergePatch":
-            return _json(as_floats(_object_of_changed(changed)))
-        return text if changed is value else _json(changed)
+            return _json_as_go_writes_it(value_with_numbers_as_floats(_object_decoded_from(changed)))
+        return text if changed is value else _json_as_go_writes_it(changed)
     if format_ == "YAML":
         try:
             documents = parse_documents(text.encode())
@@ -50,7 +50,7 @@ def _text_after(text: str, config: Mapping[str, Any], change: Callable[[Any], An
     raise PatchFailed(f"the fieldFormat {format_!r} is not known")
 
 
-def _text_at(current: Any, path: str) -> str:
+def _text_of_field_at(current: Any, path: str) -> str:
     if not isinstance(current, dict):
         raise PatchFailed("only an object has fields")
     parts = path.split("/")[1:]
@@ -58,13 +58,13 @@ def _text_at(current: Any, path: str) -> str:
         raise PatchFailed(f"the fieldPath {path!r} does not begin with a slash")
     found: Any = current
     for part in parts:
-        found = _entry_of_holder(found, part)
+        found = _child_of_holder(found, part)
     if not isinstance(found, str):
         raise PatchFailed(f"the field {path} is not text")
     return found
 
 
-def _entry_of_holder(holder: Any, part: str) -> Any:
+def _child_of_holder(holder: Any, part: str) -> Any:
     if isinstance(holder, dict):
         return holder.get(part)
     if isinstance(holder, list):
@@ -76,13 +76,13 @@ def _entry_of_holder(holder: Any, part: str) -> Any:
     raise PatchFailed(f"{part!r} lies in nothing that is there")
 
 
-def _object_of_changed(changed: Any) -> Any:
+def _object_decoded_from(changed: Any) -> Any:
     if not isinstance(changed, dict):
         raise PatchFailed("the merge patch leaves no object in the field")
     return changed
 
 
-def _json(value: Any) -> str:
+def _json_as_go_writes_it(value: Any) -> str:
     """Return JSON as Go indents it: keys sorted, and ``<``, ``>`` and ``&`` escaped."""
     text = json.dumps(value, indent=4, sort_keys=True, ensure_ascii=False)
     for character in "<>&\u2028\u2029":
@@ -90,12 +90,12 @@ def _json(value: Any) -> str:
     return text
 
 
-def as_floats(value: Any) -> Any:
+def value_with_numbers_as_floats(value: Any) -> Any:
     """Return a value with its numbers as 64 bits of floating point hold them, whole ones without a decimal point."""
     if isinstance(value, dict):
-        return {key: as_floats(each) for key, each in value.items()}
+        return {key: value_with_numbers_as_floats(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [as_floats(each) for each in value]
+        return [value_with_numbers_as_floats(each) for each in value]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     number = float(value)

@@ -7,16 +7,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.federations.conversion import Documents, FrontEnd
-from render.federations.decoding import WrongShape, integer, struct, text, truth
+from render.federations.decoding import WrongShape, decode_bool, decode_integer, decode_object, decode_text
 from render.federations.manifests import (
     SKIP_NAMESPACE,
     manifest_with_label,
     member_cluster,
-    way_into,
     without_server_fields,
+    words_of_access_to_member,
 )
 from render.federations.patches import PatchFailed
-from render.federations.shapes import document, fields, list_of, map_of, texts
+from render.federations.shapes import read_texts, reader_of_fields, reader_of_list, reader_of_map, shape_of_document
 from render.federations.units import (
     Conversion,
     Labels,
@@ -25,18 +25,18 @@ from render.federations.units import (
     Reach,
     Remark,
     Unit,
-    approximate,
-    exact,
-    exact_for_now,
+    approximate_remark,
+    exact_remark,
     refused_remark,
-    units_and_left,
+    remark_exact_for_now,
+    units_and_left_documents,
 )
 from render.model import Manifest
 
-from .charts import release_of, repository_of
-from .distribution import Way, route_of
-from .overriding import CHART_KIND, chart_for, is_of_feed, object_for
-from .rules import Made, OverriddenFeed, Reached, rules_of
+from .charts import helm_release_of, helm_repository_of
+from .distribution import Way, route_of_subscription
+from .overriding import CHART_KIND, chart_after_overrides, is_of_feed, object_after_overrides
+from .rules import Made, OverriddenFeed, Reached, rules_of_overridden_feed
 from .scheduling import NEGATIVE, FeedOrder, ManagedCluster, feed_key, managed_cluster
 
 _CLUSTER_NAME = "clusters.clusternet.io/cluster-name"
@@ -50,13 +50,22 @@ _READ = {
     "Manifest": "the object in it stands by itself",
 }
 _INIT = "apps.clusternet.io/is-default-cluster-init"
-_FEED = fields(apiVersion=text, kind=text, namespace=text, name=text)
-_TOLERATION = fields(key=text, operator=text, value=text, effect=text)
-_OVERRIDES = fields(
+_FEED = reader_of_fields(apiVersion=decode_text, kind=decode_text, namespace=decode_text, name=decode_text)
+_TOLERATION = reader_of_fields(key=decode_text, operator=decode_text, value=decode_text, effect=decode_text)
+_OVERRIDES = reader_of_fields(
     feed=_FEED,
-    priority=integer,
-    clusterAffinity=struct,
-    overrides=list_of(fields(name=text, value=text, type=text, overrideChart=truth, fieldPath=text, fieldFormat=text)),
+    priority=decode_integer,
+    clusterAffinity=decode_object,
+    overrides=reader_of_list(
+        reader_of_fields(
+            name=decode_text,
+            value=decode_text,
+            type=decode_text,
+            overrideChart=decode_bool,
+            fieldPath=decode_text,
+            fieldFormat=decode_text,
+        )
+    ),
 )
 
 
@@ -70,12 +79,14 @@ class _Subscriptions:
         managed = [managed_cluster(each.manifest) for each in self._members]
         others = [ManagedCluster(key=f"{name}/{name}", labels=labels) for name, labels in known_clusters.items()]
         self._clusters = sorted([*managed, *others], key=lambda each: each.key)
-        named = {managed_cluster(each.manifest).key: _name_of(each) for each in self._members}
+        named = {managed_cluster(each.manifest).key: _name_of_document(each) for each in self._members}
         self._names = {**named, **{each.key: each.key.partition("/")[2] for each in others}}
         shadowed = [_object_in_manifest(each) for each in its_own if each.kind == "Manifest"]
         self._charts = [each for each in its_own if each.kind == CHART_KIND]
         self._objects = [*self._charts, *self._beside, *filter(None, shadowed)]
-        self._overriding = [_with_priority(each) for each in its_own if each.kind in {"Localization", "Globalization"}]
+        self._overriding = [
+            _manifest_with_default_priority(each) for each in its_own if each.kind in {"Localization", "Globalization"}
+        ]
         self._inventories = {each.key: each for each in its_own if each.kind == "FeedInventory"}
         self._fed: dict[str, str] = {}
         self._ways: dict[str, Reach] = {}
@@ -86,47 +97,47 @@ class _Subscriptions:
         left: list[Left] = []
         for each in self._own:
             if each.kind == "Subscription":
-                found, missing = self._subscription(each)
+                found, missing = self._units_of_subscription(each)
                 units += found
                 left += missing
             elif each.kind != CHART_KIND:
-                left.append(each.left(self._read_document(each)))
+                left.append(each.left(self._remark_on_document_only_read(each)))
         fed = {each.origin for each in units} | {each.origin for each in left}
         left += [
-            each.left(exact("not-fed", "no Subscription feeds it, so that it goes nowhere"))
+            each.left(exact_remark("not-fed", "no Subscription feeds it, so that it goes nowhere"))
             for each in self._charts
             if each.origin not in fed
         ]
         # The object in a Manifest, in which a hub keeps what it does not run, is told of with that Manifest.
         others = sum(each.origin not in fed for each in self._beside)
-        members = tuple((each.origin, self._member(each)) for each in self._members)
+        members = tuple((each.origin, self._cluster_of_managed_cluster(each)) for each in self._members)
         return Conversion(units=tuple(units), members=members, left=tuple(left), others=others)
 
-    def _read_document(self, document: Placed) -> Remark:
+    def _remark_on_document_only_read(self, document: Placed) -> Remark:
         if document.kind in _READ:
-            return exact(f"{document.kind.lower()}-read", _READ[document.kind])
+            return exact_remark(f"{document.kind.lower()}-read", _READ[document.kind])
         if document.kind == "ManagedCluster":
-            way = way_into(document.key[1], is_pulling=document.spec.get("syncMode") == "Pull")
+            way = words_of_access_to_member(document.key[1], is_pulling=document.spec.get("syncMode") == "Pull")
             what = f"its agent holds the credentials; {way}"
             if document.spec.get("syncMode") == "Dual":
-                return approximate("dual-sync", f"Dual has become Push; {what}")
-            return exact("credentials-left-out", what)
+                return approximate_remark("dual-sync", f"Dual has become Push; {what}")
+            return exact_remark("credentials-left-out", what)
         if document.kind in _WRITTEN:
-            return exact("controller-written", "a controller of Clusternet wrote it")
-        return exact("setting", "a setting or a request of Clusternet's own agents")
+            return exact_remark("controller-written", "a controller of Clusternet wrote it")
+        return exact_remark("setting", "a setting or a request of Clusternet's own agents")
 
-    def _subscription(self, document: Placed) -> tuple[list[Unit], list[Left]]:
-        fed = [(each, self._object(each)) for each in document.spec.get("feeds") or ()]
-        orders = self._orders(document, [one for _, one in fed if one is not None])
+    def _units_of_subscription(self, document: Placed) -> tuple[list[Unit], list[Left]]:
+        fed = [(each, self._object_named_by_feed(each)) for each in document.spec.get("feeds") or ()]
+        orders = self._feed_orders_of_subscription(document, [one for _, one in fed if one is not None])
         try:
             divided = [replace(each, replicas=None) if (each.replicas or 0) < 0 else each for each in orders]
-            route = route_of(document, self._clusters, divided, self._names)
+            route = route_of_subscription(document, self._clusters, divided, self._names)
         except WrongShape as error:
             return [], [document.left(refused_remark("unreadable", str(error)))]
         units: list[Unit] = []
-        left = [document.left(each) for each in (*route.remarks, *_doubts(document))]
+        left = [document.left(each) for each in (*route.remarks, *_remarks_on_doubtful_fields(document))]
         if not left:
-            left.append(document.left(exact("subscription-read", "it became the policies of what it feeds")))
+            left.append(document.left(exact_remark("subscription-read", "it became the policies of what it feeds")))
         order_by_key = {each.key: each for each in orders}
         for feed, one in fed:
             order = order_by_key.get(feed_key(feed))
@@ -138,13 +149,15 @@ class _Subscriptions:
             if order is not None and (order.replicas or 0) < 0:
                 left.append(one.left(refused_remark("negative-replicas", f"it {NEGATIVE}")))
                 continue
-            found = self._units(one, document, route, order)
-            more, missing = units_and_left(found)
+            found = self._units_of_fed_object(one, document, route, order)
+            more, missing = units_and_left_documents(found)
             units += more
             left += missing
         return units, left
 
-    def _units(self, one: Placed, subscription: Placed, route: Way, order: FeedOrder | None) -> Sequence[Unit | Left]:
+    def _units_of_fed_object(
+        self, one: Placed, subscription: Placed, route: Way, order: FeedOrder | None
+    ) -> Sequence[Unit | Left]:
         place = f"{one.origin} {one.subject}"
         first = self._fed.setdefault(place, subscription.subject)
         self._ways.setdefault(place, route.reach)
@@ -155,62 +168,66 @@ class _Subscriptions:
             return [one.left(refused_remark("fed-twice", what))]
         members = Reached(clusters=route.reached, names=self._names)
         if one.kind == CHART_KIND:
-            return self._chart(one, route, members)
-        return [self._unit_of_one(one, route, members, order)]
+            return self._units_of_chart(one, route, members)
+        return [self._unit_of_fed_object(one, route, members, order)]
 
-    def _unit_of_one(self, one: Placed, route: Way, members: Reached, order: FeedOrder | None) -> Unit:
+    def _unit_of_fed_object(self, one: Placed, route: Way, members: Reached, order: FeedOrder | None) -> Unit:
         manifest = without_server_fields(one.manifest)
         if one.kind == "Namespace":
             manifest = manifest_with_label(manifest, SKIP_NAMESPACE)
         overriding = [each for each in self._overriding if is_of_feed(one.manifest, each["spec"].get("feed") or {})]
         shares = route.shares.get(order.key, {}) if order else {}
-        made: Made = lambda documents: object_for(manifest, documents)
-        written = self._share_documents(one, shares)
+        made: Made = lambda documents: object_after_overrides(manifest, documents)
+        written = self._localizations_of_shares(one, shares)
         weights = route.weights_for(order, self._names) if order and order.replicas is not None else ()
         if order is not None and not self._clusters and route.weights:
             weights = route.weights
         remarks: list[Remark] = []
-        if shares and (not weights or _sets_replicas(one.manifest, overriding, members, made)):
+        if shares and (not weights or _overrides_set_replicas(one.manifest, overriding, members, made)):
             weights, overriding = (), [*overriding, *written]
             remarks.append(
-                exact_for_now("shares-pinned", "the replicas of each cluster are those Clusternet gives it now")
+                remark_exact_for_now("shares-pinned", "the replicas of each cluster are those Clusternet gives it now")
             )
-        found = _rules(one.manifest, overriding, members, made)
+        found = _rules_of_overrides(one.manifest, overriding, members, made)
         by_room = route.by_room if order is not None and order.replicas is not None else None
-        return _unit(one, manifest, route, found, remarks, weights=weights, by_room=by_room)
+        return _unit_with_rules(one, manifest, route, found, remarks, weights=weights, by_room=by_room)
 
-    def _share_documents(self, one: Placed, shares: Mapping[str, int]) -> list[Manifest]:
+    def _localizations_of_shares(self, one: Placed, shares: Mapping[str, int]) -> list[Manifest]:
         """Return the Localizations that Clusternet makes of shares: replicas at the default priority."""
         feed = {"apiVersion": one.manifest["apiVersion"], "kind": one.kind, "name": one.key[1], "namespace": one.key[0]}
         return [
             {
                 "kind": "Localization",
                 "metadata": {"name": f"{one.key[1]}-replicas", "namespace": key.partition("/")[0]},
-                "spec": {"feed": feed, "priority": _DEFAULT_PRIORITY, "overrides": [_replicas(count)]},
+                "spec": {
+                    "feed": feed,
+                    "priority": _DEFAULT_PRIORITY,
+                    "overrides": [_localization_value_of_replicas(count)],
+                },
             }
             for key, count in shares.items()
         ]
 
-    def _chart(self, one: Placed, route: Way, members: Reached) -> list[Unit | Left]:
+    def _units_of_chart(self, one: Placed, route: Way, members: Reached) -> list[Unit | Left]:
         overriding = [each for each in self._overriding if is_of_feed(one.manifest, each["spec"].get("feed") or {})]
         chart = without_server_fields(one.manifest)
 
         def made(documents: Sequence[Manifest]) -> dict[str, Any]:
-            found = chart_for(chart, documents)
-            return release_of(found.chart, found.values)
+            found = chart_after_overrides(chart, documents)
+            return helm_release_of(found.chart, found.values)
 
         what = "it became a HelmRelease and a HelmRepository of Flux, which each member must run"
-        remarks = [approximate("chart-by-flux", what)]
+        remarks = [approximate_remark("chart-by-flux", what)]
         if (one.spec.get("chartPullSecret") or {}).get("name"):
-            remarks.append(approximate("chart-pull-secret", "the Secret to pull it with is not copied"))
-        found = _rules(one.manifest, overriding, members, made)
-        repository = _unit(one, repository_of(chart), route, OverriddenFeed(), [])
-        return [_unit(one, made(()), route, found, remarks), repository]
+            remarks.append(approximate_remark("chart-pull-secret", "the Secret to pull it with is not copied"))
+        found = _rules_of_overrides(one.manifest, overriding, members, made)
+        repository = _unit_with_rules(one, helm_repository_of(chart), route, OverriddenFeed(), [])
+        return [_unit_with_rules(one, made(()), route, found, remarks), repository]
 
-    def _object(self, feed: Mapping[str, Any]) -> Placed | None:
+    def _object_named_by_feed(self, feed: Mapping[str, Any]) -> Placed | None:
         return next((each for each in self._objects if is_of_feed(each.manifest, feed)), None)
 
-    def _orders(self, subscription: Placed, objects: Sequence[Placed]) -> list[FeedOrder]:
+    def _feed_orders_of_subscription(self, subscription: Placed, objects: Sequence[Placed]) -> list[FeedOrder]:
         inventory = self._inventories.get(subscription.key)
         replicas_by_key = (
             {feed_key(each): each.get("desiredReplicas") for each in (inventory.spec.get("feeds") or ())}
@@ -219,21 +236,23 @@ class _Subscriptions:
         )
         orders = []
         for each in objects:
-            key = feed_key({"apiVersion": each.manifest["apiVersion"], "kind": each.kind, **_place(each)})
-            orders.append(FeedOrder(key=key, replicas=replicas_by_key.get(key, _replicas_of(each))))
+            key = feed_key(
+                {"apiVersion": each.manifest["apiVersion"], "kind": each.kind, **_namespace_and_name_fields(each)}
+            )
+            orders.append(FeedOrder(key=key, replicas=replicas_by_key.get(key, _replicas_clusternet_divides(each))))
         return orders
 
-    def _member(self, document: Placed) -> Manifest:
+    def _cluster_of_managed_cluster(self, document: Placed) -> Manifest:
         status = document.manifest.get("status") or {}
         fields = {
             "syncMode": "Pull" if document.spec.get("syncMode") == "Pull" else "Push",
             "apiEndpoint": status.get("apiserverURL"),
             "taints": [dict(each) for each in document.spec.get("taints") or ()],
         }
-        return member_cluster(_name_of(document), document.metadata.get("labels") or {}, fields)
+        return member_cluster(_name_of_document(document), document.metadata.get("labels") or {}, fields)
 
 
-def _unit(
+def _unit_with_rules(
     one: Placed, manifest: Manifest, route: Way, found: OverriddenFeed, remarks: Sequence[Remark], **division: Any
 ) -> Unit:
     return Unit(
@@ -248,20 +267,22 @@ def _unit(
     )
 
 
-def _rules(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> OverriddenFeed:
+def _rules_of_overrides(
+    source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made
+) -> OverriddenFeed:
     try:
-        return rules_of(source, overriding, members, made)
+        return rules_of_overridden_feed(source, overriding, members, made)
     except (WrongShape, PatchFailed) as error:
         return OverriddenFeed(remarks=(refused_remark("clusternet-override-fails", str(error)),))
 
 
-def _sets_replicas(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> bool:
+def _overrides_set_replicas(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> bool:
     """Say whether people override the replicas, which then are not Karmada's to divide alone."""
-    rules = _rules(source, overriding, members, made).rules
+    rules = _rules_of_overrides(source, overriding, members, made).rules
     return any(each["path"] in {"/spec", "/spec/replicas"} for rule in rules for each in rule.operations)
 
 
-def _replicas_of(document: Placed) -> int | None:
+def _replicas_clusternet_divides(document: Placed) -> int | None:
     """Return the replicas of an object of a kind that Clusternet divides, 1 where they are not given."""
     if document.kind not in _COUNTED:
         return None
@@ -269,18 +290,20 @@ def _replicas_of(document: Placed) -> int | None:
     return count if isinstance(count, int) else 1
 
 
-def _replicas(count: int) -> dict[str, Any]:
+def _localization_value_of_replicas(count: int) -> dict[str, Any]:
     patch = [{"op": "replace", "path": "/spec/replicas", "value": count}]
     return {"name": "replicas", "type": "JSONPatch", "value": json.dumps(patch)}
 
 
-def _doubts(document: Placed) -> list[Remark]:
+def _remarks_on_doubtful_fields(document: Placed) -> list[Remark]:
     remarks = []
     if (document.metadata.get("annotations") or {}).get(_INIT) == "true":
         what = "it is for clusters that join: its policy selects those and all others alike"
-        remarks.append(approximate("cluster-init", what))
+        remarks.append(approximate_remark("cluster-init", what))
     if document.spec.get("priority") is not None or document.spec.get("preemptionPolicy"):
-        remarks.append(approximate("priority", "the order in which subscriptions are scheduled has no counterpart"))
+        remarks.append(
+            approximate_remark("priority", "the order in which subscriptions are scheduled has no counterpart")
+        )
     return remarks
 
 
@@ -292,61 +315,72 @@ def _object_in_manifest(document: Placed) -> Placed | None:
     return Placed(manifest=template, origin=document.origin)
 
 
-def _with_priority(document: Placed) -> Manifest:
+def _manifest_with_default_priority(document: Placed) -> Manifest:
     return {**document.manifest, "spec": {"priority": _DEFAULT_PRIORITY, **document.spec}}
 
 
-def _name_of(document: Placed) -> str:
+def _name_of_document(document: Placed) -> str:
     return str((document.metadata.get("labels") or {}).get(_CLUSTER_NAME) or document.key[1])
 
 
-def _place(document: Placed) -> dict[str, str]:
+def _namespace_and_name_fields(document: Placed) -> dict[str, str]:
     namespace, name = document.key
     return {"namespace": namespace, "name": name}
 
 
-def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+def _convert_clusternet_documents(documents: Documents, known_clusters: Labels) -> Conversion:
     """Convert what subscriptions feed, and everything of Clusternet's own."""
     return _Subscriptions(documents, known_clusters).converted()
 
 
-_SUBSCRIBER = fields(clusterAffinity=struct, weight=integer, subGroupStrategy=fields(minClusters=integer))
+_SUBSCRIBER = reader_of_fields(
+    clusterAffinity=decode_object, weight=decode_integer, subGroupStrategy=reader_of_fields(minClusters=decode_integer)
+)
 FRONT_END = FrontEnd(
     kinds={
-        "Subscription": document(
-            fields(
-                subscribers=list_of(_SUBSCRIBER),
-                feeds=list_of(_FEED),
-                schedulingStrategy=text,
-                schedulingBySubGroup=truth,
-                dividingScheduling=fields(type=text, dynamicDividing=fields(strategy=text)),
-                clusterTolerations=list_of(_TOLERATION),
-                priority=integer,
+        "Subscription": shape_of_document(
+            reader_of_fields(
+                subscribers=reader_of_list(_SUBSCRIBER),
+                feeds=reader_of_list(_FEED),
+                schedulingStrategy=decode_text,
+                schedulingBySubGroup=decode_bool,
+                dividingScheduling=reader_of_fields(
+                    type=decode_text, dynamicDividing=reader_of_fields(strategy=decode_text)
+                ),
+                clusterTolerations=reader_of_list(_TOLERATION),
+                priority=decode_integer,
             ),
-            status=fields(bindingClusters=texts, replicas=map_of(list_of(integer))),
+            status=reader_of_fields(bindingClusters=read_texts, replicas=reader_of_map(reader_of_list(decode_integer))),
         ),
-        "Globalization": document(_OVERRIDES, status=struct),
-        "Localization": document(_OVERRIDES, status=struct),
-        "FeedInventory": document(
-            fields(feeds=list_of(fields(apiVersion=text, kind=text, name=text, desiredReplicas=integer))),
-            status=struct,
-        ),
-        "HelmChart": document(
-            fields(
-                repo=text,
-                chart=text,
-                version=text,
-                targetNamespace=text,
-                timeoutSeconds=integer,
-                chartPullSecret=fields(name=text),
+        "Globalization": shape_of_document(_OVERRIDES, status=decode_object),
+        "Localization": shape_of_document(_OVERRIDES, status=decode_object),
+        "FeedInventory": shape_of_document(
+            reader_of_fields(
+                feeds=reader_of_list(
+                    reader_of_fields(
+                        apiVersion=decode_text, kind=decode_text, name=decode_text, desiredReplicas=decode_integer
+                    )
+                )
             ),
-            status=struct,
+            status=decode_object,
         ),
-        "ManagedCluster": document(
-            fields(syncMode=text, taints=list_of(_TOLERATION)), status=fields(apiserverURL=text)
+        "HelmChart": shape_of_document(
+            reader_of_fields(
+                repo=decode_text,
+                chart=decode_text,
+                version=decode_text,
+                targetNamespace=decode_text,
+                timeoutSeconds=decode_integer,
+                chartPullSecret=reader_of_fields(name=decode_text),
+            ),
+            status=decode_object,
+        ),
+        "ManagedCluster": shape_of_document(
+            reader_of_fields(syncMode=decode_text, taints=reader_of_list(_TOLERATION)),
+            status=reader_of_fields(apiserverURL=decode_text),
         ),
     },
-    other=document(),
-    plain=document(struct),
-    convert=_convert_documents,
+    other=shape_of_document(),
+    plain=shape_of_document(decode_object),
+    convert=_convert_clusternet_documents,
 )

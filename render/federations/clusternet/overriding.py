@@ -11,12 +11,12 @@ from typing import Any
 from msgspec import Struct
 
 from render.documents import DocumentErrors, parse_documents
-from render.federations.decoding import checked_selector, label_selector
-from render.federations.patches import JsonPatch, PatchFailed, merge_patched
+from render.federations.decoding import checked_selector, decode_label_selector
+from render.federations.patches import JsonPatch, PatchFailed, value_after_merge_patch
 from render.model import Manifest
 from render.selectors import matches
 
-from .fields import as_floats, with_field
+from .fields import object_with_changed_field, value_with_numbers_as_floats
 from .scheduling import ManagedCluster
 
 CHART_KIND = "HelmChart"
@@ -53,11 +53,11 @@ def selected_overrides(
         is_global = each["kind"] == "Globalization"
         if not is_of_feed(manifest, spec.get("feed") or {}):
             continue
-        if is_global and not _selects(spec, cluster):
+        if is_global and not _selects_cluster(spec, cluster):
             continue
         if is_global or metadata.get("namespace", "") == namespace:
             found.append(each)
-    return sorted((each for each in found if not _is_leaving(each)), key=precedence)
+    return sorted((each for each in found if not _is_being_deleted(each)), key=sort_key_of_override)
 
 
 def is_of_feed(manifest: Manifest, feed: Mapping[str, Any]) -> bool:
@@ -71,47 +71,47 @@ def is_of_feed(manifest: Manifest, feed: Mapping[str, Any]) -> bool:
     return feed.get("apiVersion") == manifest["apiVersion"] and namespace in {"", metadata.get("namespace", "")}
 
 
-def object_for(manifest: Manifest, overriding: Sequence[Manifest]) -> Any:
+def object_after_overrides(manifest: Manifest, overriding: Sequence[Manifest]) -> Any:
     """Return an object with overrides in their order; PatchFailed where Clusternet sends nothing."""
-    result, _ = _with_patch_and_configs(dict(manifest), BLANK, _configs(overriding))
+    result, _ = _object_and_chart_patch_after(dict(manifest), BLANK, _override_configs_of(overriding))
     return result
 
 
-def chart_for(manifest: Manifest, overriding: Sequence[Manifest]) -> ChartForCluster:
+def chart_after_overrides(manifest: Manifest, overriding: Sequence[Manifest]) -> ChartForCluster:
     """Return a HelmChart and its values with overrides in their order; PatchFailed as above."""
-    values, chart_patch = _with_patch_and_configs(BLANK, BLANK, _configs(overriding))
+    values, chart_patch = _object_and_chart_patch_after(BLANK, BLANK, _override_configs_of(overriding))
     chart: Any = manifest
     if chart_patch is not BLANK:
-        chart = merge_patched(manifest, _value_without(chart_patch, (*_CHART_IDENTITY, *_REMOVED)))
+        chart = value_after_merge_patch(manifest, _value_without(chart_patch, (*_CHART_IDENTITY, *_REMOVED)))
     return ChartForCluster(chart=_value_without(chart, _REMOVED), values=None if values is BLANK else values)
 
 
-def manifest_with_config(current: Any, config: Mapping[str, Any]) -> Any:
+def value_after_override(current: Any, config: Mapping[str, Any]) -> Any:
     """Return a value with one override that is not of a chart itself; PatchFailed where it cannot be applied."""
-    value, kind = override_value(config), config.get("type") or ""
+    value, kind = value_of_override(config), config.get("type") or ""
     if value is BLANK:
         return current
     if current is BLANK and kind != "JSONPatch":
         return value
-    return _value_after(current, config, value)
+    return _value_after_override_by_type(current, config, value)
 
 
-def _value_after(current: Any, config: Mapping[str, Any], value: Any) -> Any:
+def _value_after_override_by_type(current: Any, config: Mapping[str, Any], value: Any) -> Any:
     match kind := config.get("type") or "":
         case "Helm":
-            return as_floats(_values_over(_values(value), _values(current)))
+            return value_with_numbers_as_floats(_merged_values(_values_as_object(value), _values_as_object(current)))
         case "JSONPatch":
-            return manifest_with_operations(current, value)
+            return value_after_json_patch(current, value)
         case "MergePatch":
-            return merge_patched(current, value)
+            return value_after_merge_patch(current, value)
         case "FieldJSONPatch":
-            return with_field(current, config, lambda text: manifest_with_operations(text, value))
+            return object_with_changed_field(current, config, lambda text: value_after_json_patch(text, value))
         case "FieldMergePatch":
-            return with_field(current, config, lambda text: merge_patched(text, value))
+            return object_with_changed_field(current, config, lambda text: value_after_merge_patch(text, value))
     raise PatchFailed(f"the type {kind!r} is not known")
 
 
-def override_value(config: Mapping[str, Any]) -> Any:
+def value_of_override(config: Mapping[str, Any]) -> Any:
     """Return what an override says, BLANK for an empty one; PatchFailed for one that is no YAML."""
     text = config.get("value") or ""
     if not text.strip():
@@ -123,13 +123,13 @@ def override_value(config: Mapping[str, Any]) -> Any:
     return documents[0].value if documents else None
 
 
-def manifest_with_operations(current: Any, operations: Any) -> Any:
+def value_after_json_patch(current: Any, operations: Any) -> Any:
     """Return a value with a JSON patch, unchanged where a place that the patch needs is not there."""
     if current is BLANK:
         return current
     if operations is not None and not isinstance(operations, list):
         raise PatchFailed("a JSON patch is a list")
-    checked = [_operation(each) for each in operations or ()]
+    checked = [_json_patch_operation(each) for each in operations or ()]
     if len(checked) > _MOST_OPERATIONS:
         raise PatchFailed(f"a JSON patch has at most {_MOST_OPERATIONS} operations")
     if current is not None and not isinstance(current, dict | list):
@@ -142,49 +142,51 @@ def manifest_with_operations(current: Any, operations: Any) -> Any:
         raise
 
 
-def _operation(plain: Any) -> Mapping[str, Any]:
+def _json_patch_operation(plain: Any) -> Mapping[str, Any]:
     if plain is not None and not isinstance(plain, dict):
         raise PatchFailed("an operation of a JSON patch is an object")
     operation = plain or {}
     return operation if isinstance(operation.get("op"), str) else {**operation, "op": ""}
 
 
-def _with_patch_and_configs(current: Any, chart_patch: Any, configs: Iterable[Mapping[str, Any]]) -> tuple[Any, Any]:
+def _object_and_chart_patch_after(
+    current: Any, chart_patch: Any, configs: Iterable[Mapping[str, Any]]
+) -> tuple[Any, Any]:
     """Return an object, or values, and the patch of the chart itself that overrides together make."""
     for config in configs:
         is_of_chart = bool(config.get("overrideChart"))
-        value = override_value(config)
+        value = value_of_override(config)
         if value is BLANK:
             continue
         if is_of_chart and chart_patch is BLANK:
             chart_patch = value
         elif is_of_chart and config.get("type") == "Helm":
-            chart_patch = merge_patched(chart_patch, value)
+            chart_patch = value_after_merge_patch(chart_patch, value)
         elif is_of_chart and current is BLANK and config.get("type") != "JSONPatch":
             raise PatchFailed(f"the override {config.get('name', '')} finds no values to change")
         else:
-            current = manifest_with_config(current, config)
+            current = value_after_override(current, config)
     return (current if current is BLANK else _value_without(current, _REMOVED)), chart_patch
 
 
-def _configs(overriding: Sequence[Manifest]) -> list[Mapping[str, Any]]:
+def _override_configs_of(overriding: Sequence[Manifest]) -> list[Mapping[str, Any]]:
     return [config for each in overriding for config in (each.get("spec") or {}).get("overrides") or ()]
 
 
 def _value_without(value: Any, paths: Iterable[tuple[str, ...]]) -> Any:
     """Return a value without these fields; a value that has no fields cannot be sent."""
     for path in paths:
-        value = manifest_with_operations(value, [{"op": "remove", "path": "/" + "/".join(path)}])
+        value = value_after_json_patch(value, [{"op": "remove", "path": "/" + "/".join(path)}])
     return value
 
 
-def _values(plain: Any) -> dict[str, Any]:
+def _values_as_object(plain: Any) -> dict[str, Any]:
     if plain is not None and not isinstance(plain, dict):
         raise PatchFailed("the values of a chart are an object")
     return plain or {}
 
 
-def _values_over(over: dict[str, Any], under: dict[str, Any]) -> dict[str, Any]:
+def _merged_values(over: dict[str, Any], under: dict[str, Any]) -> dict[str, Any]:
     """Merge values, the first ones winning; null deletes a key that is there, and stays where none is."""
     merged = dict(over)
     for key, value in under.items():
@@ -193,21 +195,21 @@ def _values_over(over: dict[str, Any], under: dict[str, Any]) -> dict[str, Any]:
         elif merged[key] is None:
             del merged[key]
         elif isinstance(value, dict) and isinstance(merged[key], dict):
-            merged[key] = _values_over(merged[key], value)
+            merged[key] = _merged_values(merged[key], value)
     return merged
 
 
-def _selects(spec: Mapping[str, Any], cluster: ManagedCluster) -> bool:
+def _selects_cluster(spec: Mapping[str, Any], cluster: ManagedCluster) -> bool:
     what = "spec.clusterAffinity"
-    selector = label_selector(spec.get("clusterAffinity"), what)
+    selector = decode_label_selector(spec.get("clusterAffinity"), what)
     return selector is None or matches(checked_selector(selector, what), cluster.labels)
 
 
-def _is_leaving(manifest: Manifest) -> bool:
+def _is_being_deleted(manifest: Manifest) -> bool:
     return bool(manifest["metadata"].get("deletionTimestamp"))
 
 
-def precedence(manifest: Manifest) -> tuple[bool, int, str, str]:
+def sort_key_of_override(manifest: Manifest) -> tuple[bool, int, str, str]:
     """Return what Globalizations and Localizations are sorted by: those that come later win."""
     spec, metadata = manifest.get("spec") or {}, manifest["metadata"]
     made = str(metadata.get("creationTimestamp") or "")

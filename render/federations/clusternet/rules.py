@@ -11,13 +11,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.federations.decoding import WrongShape, label_selector
-from render.federations.patches import PatchFailed, differences, manifest_after_operations
-from render.federations.units import Operation, Remark, Rule, exact_for_now, refused_remark
+from render.federations.decoding import WrongShape, decode_label_selector
+from render.federations.patches import PatchFailed, manifest_after_operations, operations_between
+from render.federations.units import Operation, Remark, Rule, refused_remark, remark_exact_for_now
 from render.model import Manifest
 from render.selectors import matches
 
-from .overriding import precedence, selected_overrides
+from .overriding import selected_overrides, sort_key_of_override
 from .scheduling import ManagedCluster
 
 _IDENTITY = ("/apiVersion", "/kind", "/metadata/name", "/metadata/namespace")
@@ -44,7 +44,9 @@ class Reached(Struct, frozen=True, kw_only=True):
         return found or (namespace,)
 
 
-def rules_of(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> OverriddenFeed:
+def rules_of_overridden_feed(
+    source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made
+) -> OverriddenFeed:
     """Return rules that make of an object what Clusternet makes of it; ``source`` is what feeds name."""
     if not overriding:
         return OverriddenFeed()
@@ -59,35 +61,37 @@ def rules_of(source: Manifest, overriding: Sequence[Manifest], members: Reached,
             )
             remarks.append(refused_remark("clusternet-override-fails", what))
     try:
-        rules = _by_document(source, overriding, members, made)
+        rules = _rules_per_override(source, overriding, members, made)
     except (WrongShape, PatchFailed) as error:
         if not members.clusters:
             return OverriddenFeed(remarks=(refused_remark("clusternet-override-fails", str(error)),))
         rules = ()
     if not _has_same_result(base, rules, members, wanted):
-        rules = _by_cluster(base, members, wanted)
+        rules = _rules_per_cluster(base, members, wanted)
         what = "its overrides depend on each other: what each cluster gets of them now is written by cluster"
-        remarks.append(exact_for_now("overrides-frozen", what))
-    return _without_identity(rules, tuple(remarks))
+        remarks.append(remark_exact_for_now("overrides-frozen", what))
+    return _feed_without_identity_changes(rules, tuple(remarks))
 
 
-def _by_document(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> tuple[Rule, ...]:
+def _rules_per_override(
+    source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made
+) -> tuple[Rule, ...]:
     rules = []
-    ordered = sorted(overriding, key=precedence)
+    ordered = sorted(overriding, key=sort_key_of_override)
     for place, each in enumerate(ordered):
         first = next((one for one in members.clusters if each in selected_overrides(source, one, [each])), None)
         if first is None and members.clusters:
             continue
         before = ordered[:place] if first is None else selected_overrides(source, first, ordered[:place])
-        operations = tuple(differences(made(before), made([*before, each])))
+        operations = tuple(operations_between(made(before), made([*before, each])))
         if operations:
-            rules.append(replace(_target(each, members), operations=operations))
+            rules.append(replace(_rule_targeting_override(each, members), operations=operations))
     return tuple(rules)
 
 
-def _target(document: Manifest, members: Reached) -> Rule:
+def _rule_targeting_override(document: Manifest, members: Reached) -> Rule:
     if document["kind"] == "Globalization":
-        selector = label_selector((document.get("spec") or {}).get("clusterAffinity"), "spec.clusterAffinity")
+        selector = decode_label_selector((document.get("spec") or {}).get("clusterAffinity"), "spec.clusterAffinity")
         is_all = selector is None or not (selector.match_labels or selector.match_expressions)
         return Rule(operations=(), selector=None if is_all else selector)
     return Rule(operations=(), names=members.names_in(str(document["metadata"].get("namespace", ""))))
@@ -110,10 +114,10 @@ def _has_same_result(base: Any, rules: Sequence[Rule], members: Reached, wanted:
     return True
 
 
-def _by_cluster(base: Any, members: Reached, wanted: Mapping[str, Any]) -> tuple[Rule, ...]:
+def _rules_per_cluster(base: Any, members: Reached, wanted: Mapping[str, Any]) -> tuple[Rule, ...]:
     groups: list[tuple[tuple[Operation, ...], list[str]]] = []
     for cluster in members.clusters:
-        operations = tuple(differences(base, wanted[cluster.key])) if cluster.key in wanted else ()
+        operations = tuple(operations_between(base, wanted[cluster.key])) if cluster.key in wanted else ()
         if not operations:
             continue
         name = members.names[cluster.key]
@@ -125,7 +129,7 @@ def _by_cluster(base: Any, members: Reached, wanted: Mapping[str, Any]) -> tuple
     return tuple(Rule(operations=operations, names=tuple(names)) for operations, names in groups)
 
 
-def _without_identity(rules: Sequence[Rule], remarks: tuple[Remark, ...]) -> OverriddenFeed:
+def _feed_without_identity_changes(rules: Sequence[Rule], remarks: tuple[Remark, ...]) -> OverriddenFeed:
     kept = []
     for rule in rules:
         operations = tuple(each for each in rule.operations if each["path"] not in _IDENTITY)

@@ -11,13 +11,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.cluster import Taint, first_untolerated, is_tolerated
-from render.federations.decoding import WrongShape, checked_selector, label_selector
+from render.cluster import Taint, first_untolerated_taint, is_tolerated
+from render.federations.decoding import WrongShape, checked_selector, decode_label_selector
 from render.model import Manifest
 from render.placement import Toleration
 from render.selectors import matches
 
-from .dividing import Targets, dynamically_divided, int32, statically_divided
+from .dividing import Targets, shares_by_static_weights, shares_in_proportion_to_weights, wrapped_to_int32
 
 _MOST_SCORE = 100
 NEGATIVE = "has a negative number of replicas, which no API server takes"
@@ -84,19 +84,19 @@ def targets_of_subscription(subscription: Manifest, fleet: ClusternetFleet) -> T
         raise NotScheduled("no cluster is selected")
     if spec.get("schedulingStrategy") != "Dividing":
         return Targets(clusters=tuple(each.key for each in chosen))
-    return _divided(subscription, fleet, chosen)
+    return _targets_with_shares(subscription, fleet, chosen)
 
 
-def _divided(subscription: Manifest, fleet: ClusternetFleet, chosen: Sequence[ManagedCluster]) -> Targets:
+def _targets_with_shares(subscription: Manifest, fleet: ClusternetFleet, chosen: Sequence[ManagedCluster]) -> Targets:
     """Return the clusters with their shares of each feed."""
     spec = subscription.get("spec") or {}
     if negative := next((each.key for each in fleet.feeds if (each.replicas or 0) < 0), ""):
         raise NotScheduled(f"{negative} {NEGATIVE}")
     dividing = spec.get("dividingScheduling") or {}
     if dividing.get("type") == "Static":
-        return _static(spec, fleet, chosen)
+        return _targets_by_static_weights(spec, fleet, chosen)
     if dividing.get("type") == "Dynamic":
-        return _dynamic(subscription, dividing, fleet, chosen)
+        return _targets_by_dynamic_weights(subscription, dividing, fleet, chosen)
     raise NotScheduled("spec.dividingScheduling says of no type how replicas are divided")
 
 
@@ -107,14 +107,14 @@ def feasible_clusters(spec: Mapping[str, Any], clusters: Sequence[ManagedCluster
         found |= {each.key: each for each in _clusters_of_subscriber(subscriber, clusters) if each.key not in found}
     tolerations = tolerations_of(spec)
     staying = [each for each in found.values() if not each.is_leaving]
-    fitting = [each for each in staying if first_untolerated(each.taints, tolerations) is None]
-    doubts = [_doubts(each, tolerations) for each in fitting]
+    fitting = [each for each in staying if first_untolerated_taint(each.taints, tolerations) is None]
+    doubts = [_count_of_untolerated_preferences(each, tolerations) for each in fitting]
     worst = max(doubts, default=0) or 1
     order = sorted(range(len(fitting)), key=lambda place: _MOST_SCORE * doubts[place] // worst)
     return [fitting[place] for place in order]
 
 
-def weights_of(spec: Mapping[str, Any], clusters: Sequence[ManagedCluster]) -> list[int]:
+def weight_of_each_cluster(spec: Mapping[str, Any], clusters: Sequence[ManagedCluster]) -> list[int]:
     """Return the weight of each cluster: the sum of those of all subscribers that select it."""
     weights = [0] * len(clusters)
     for subscriber in spec.get("subscribers") or ():
@@ -126,7 +126,7 @@ def weights_of(spec: Mapping[str, Any], clusters: Sequence[ManagedCluster]) -> l
 
 def _clusters_of_subscriber(subscriber: Mapping[str, Any], clusters: Sequence[ManagedCluster]) -> list[ManagedCluster]:
     what = "spec.subscribers.clusterAffinity"
-    selector = label_selector(subscriber.get("clusterAffinity"), what)
+    selector = decode_label_selector(subscriber.get("clusterAffinity"), what)
     if selector is None:
         return []
     checked = checked_selector(selector, what)
@@ -146,7 +146,7 @@ def tolerations_of(spec: Mapping[str, Any]) -> tuple[Toleration, ...]:
     )
 
 
-def _doubts(cluster: ManagedCluster, tolerations: Sequence[Toleration]) -> int:
+def _count_of_untolerated_preferences(cluster: ManagedCluster, tolerations: Sequence[Toleration]) -> int:
     return sum(each.effect == "PreferNoSchedule" and not is_tolerated(each, tolerations) for each in cluster.taints)
 
 
@@ -160,8 +160,10 @@ def _clusters_by_group(spec: Mapping[str, Any], feasible: Sequence[ManagedCluste
     return chosen
 
 
-def _static(spec: Mapping[str, Any], fleet: ClusternetFleet, chosen: Sequence[ManagedCluster]) -> Targets:
-    weights = weights_of(spec, chosen)
+def _targets_by_static_weights(
+    spec: Mapping[str, Any], fleet: ClusternetFleet, chosen: Sequence[ManagedCluster]
+) -> Targets:
+    weights = weight_of_each_cluster(spec, chosen)
     clusters = tuple(each.key for each in chosen)
     if not sum(weights):
         return Targets(clusters=clusters)
@@ -171,16 +173,16 @@ def _static(spec: Mapping[str, Any], fleet: ClusternetFleet, chosen: Sequence[Ma
         if feed not in wanted:
             raise NotScheduled(f"nothing is known of the feed {feed}")
         count = wanted[feed]
-        replicas[feed] = () if count is None else tuple(statically_divided(count, weights) or ())
+        replicas[feed] = () if count is None else tuple(shares_by_static_weights(count, weights) or ())
     return Targets(clusters=clusters, replicas=replicas)
 
 
-def _dynamic(
+def _targets_by_dynamic_weights(
     subscription: Manifest, dividing: Mapping[str, Any], fleet: ClusternetFleet, chosen: Sequence[ManagedCluster]
 ) -> Targets:
     """Add the difference between wished and bound replicas to what is bound; nothing bound is ever taken away."""
     clusters = [each.key for each in chosen]
-    room = {each.key: _room_by_cluster(each, fleet, clusters) for each in fleet.feeds if each.replicas is not None}
+    room = {each.key: _room_in_each_cluster(each, fleet, clusters) for each in fleet.feeds if each.replicas is not None}
     if dividing.get("dynamicDividing") is None:
         raise NotScheduled("spec.dividingScheduling.dynamicDividing is missing")
     status = subscription.get("status") or {}
@@ -190,16 +192,20 @@ def _dynamic(
     if dividing["dynamicDividing"].get("strategy") != "Spread":
         return targets
     for feed in fleet.feeds:
-        change = None if feed.replicas is None else int32(feed.replicas - int32(sum(before.get(feed.key, ()))))
+        change = (
+            None
+            if feed.replicas is None
+            else wrapped_to_int32(feed.replicas - wrapped_to_int32(sum(before.get(feed.key, ()))))
+        )
         if feed.key not in before or (change or 0) > 0:
-            shares = [] if change is None else dynamically_divided(change, room[feed.key])
+            shares = [] if change is None else shares_in_proportion_to_weights(change, room[feed.key])
             targets = targets.with_feed(feed.key, clusters, shares)
         elif change is not None and change < 0:
-            targets = targets.with_feed(feed.key, bound, dynamically_divided(change, before[feed.key]))
+            targets = targets.with_feed(feed.key, bound, shares_in_proportion_to_weights(change, before[feed.key]))
     return targets
 
 
-def _room_by_cluster(feed: FeedOrder, fleet: ClusternetFleet, clusters: Sequence[str]) -> list[int]:
+def _room_in_each_cluster(feed: FeedOrder, fleet: ClusternetFleet, clusters: Sequence[str]) -> list[int]:
     known = fleet.available.get(feed.key) or {}
     if missing := [each for each in clusters if each not in known]:
         raise NotScheduled(f"the room for {feed.key} in {missing[0]} is not known")

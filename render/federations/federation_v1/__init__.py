@@ -7,7 +7,7 @@ ANNOTATIONS = ("federation.kubernetes.io/", "federation.alpha.kubernetes.io/", "
 """The beginnings of its annotations and finalizers."""
 
 
-def _is_annotated(manifest: Manifest) -> bool:
+def _is_cluster_or_annotated(manifest: Manifest) -> bool:
     """Say whether a document is its Cluster, or an object with an annotation of its."""
     metadata = manifest.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
@@ -21,7 +21,7 @@ FEDERATION_V1 = Federation(
     about="plain objects, annotated or not: each is divided or copied",
     setting="FederationV1",
     is_of_type=lambda _group, _kind: False,
-    is_marked=_is_annotated,
+    is_marked=_is_cluster_or_annotated,
     rules={
         "gt-lt-frozen": "F1-07",
         "cluster-selector-unreadable": "F1-09",

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.federations.conversion import Documents, FrontEnd
-from render.federations.decoding import WrongShape, integer, struct, text
+from render.federations.decoding import WrongShape, decode_integer, decode_object, decode_text
 from render.federations.ingresses import upgraded_ingress
 from render.federations.manifests import (
     SKIP_NAMESPACE,
@@ -14,9 +14,9 @@ from render.federations.manifests import (
     member_cluster,
     without_server_fields,
 )
-from render.federations.planner import static_weights
+from render.federations.planner import static_weights_giving_replicas
 from render.federations.requirements import COMPARISONS
-from render.federations.shapes import document, fields, list_of, map_of, texts
+from render.federations.shapes import read_texts, reader_of_fields, reader_of_list, reader_of_map, shape_of_document
 from render.federations.units import (
     Conversion,
     Labels,
@@ -27,19 +27,31 @@ from render.federations.units import (
     Rule,
     Unit,
     Weight,
-    approximate,
-    exact,
-    exact_for_now,
+    approximate_remark,
+    exact_remark,
     refused_remark,
-    units_and_left,
+    remark_exact_for_now,
+    units_and_left_documents,
 )
 from render.kinds.workloads import RETAIN_REPLICAS
 from render.model import Manifest
 from render.selectors import LabelSelector
 
 from . import ANNOTATIONS
-from .annotations import PREFERENCES, annotations_of, hpa_clusters_of, preferences_of, requirements_of
-from .scheduling import divided_as_federation_v1, divided_bounds, effective_preferences, job_shares, selected_clusters
+from .annotations import (
+    PREFERENCES,
+    allocation_preferences_of,
+    annotations_of,
+    cluster_requirements_of,
+    clusters_chosen_by_autoscaler,
+)
+from .scheduling import (
+    autoscaler_bounds_by_cluster,
+    divided_as_federation_v1,
+    effective_preferences,
+    job_shares,
+    selected_clusters,
+)
 
 _GLOBAL_IP = "kubernetes.io/ingress.global-static-ip-name"
 _KINDS = frozenset(
@@ -60,14 +72,17 @@ _DIVIDED = frozenset({"Deployment", "ReplicaSet"})
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "DaemonSet"})
 
 
-def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+def _convert_federation_v1_documents(documents: Documents, known_clusters: Labels) -> Conversion:
     """Convert every object of a kind that Federation v1 serves, annotated or not."""
     own = documents.own
-    members = {each.key[1]: each for each in own if _is_member(each)}
+    members = {each.key[1]: each for each in own if _is_federation_v1_cluster(each)}
     labels = {**known_clusters, **{name: each.metadata.get("labels") or {} for name, each in members.items()}}
     scaled = _Scaled(own, labels)
-    units, left = units_and_left(
-        each.left(_credentials(each)) if _is_member(each) else _unit_of_document(each, labels, scaled) for each in own
+    units, left = units_and_left_documents(
+        each.left(_remark_on_credentials(each))
+        if _is_federation_v1_cluster(each)
+        else _unit_of_document(each, labels, scaled)
+        for each in own
     )
     return Conversion(
         units=tuple(units),
@@ -85,11 +100,13 @@ class _Scaled:
             if each.kind == "HorizontalPodAutoscaler":
                 target = each.spec.get("scaleTargetRef") or {}
                 place = str(target.get("kind")), each.key[0], str(target.get("name"))
-                self._clusters[place] = tuple(divided_bounds(each.manifest, _selected_names(each.manifest, labels)))
+                self._clusters[place] = tuple(
+                    autoscaler_bounds_by_cluster(each.manifest, _selected_names(each.manifest, labels))
+                )
 
     def clusters_of(self, document: Placed) -> tuple[str, ...] | None:
         """Return the clusters of the autoscaler of a workload, None if it has none."""
-        listed = hpa_clusters_of(annotations_of(document.manifest))
+        listed = clusters_chosen_by_autoscaler(annotations_of(document.manifest))
         return listed if listed is not None else self._clusters.get((document.kind, *document.key))
 
 
@@ -127,37 +144,41 @@ def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _S
             else _unit_with_autoscalers(unit, document, labels, listed)
         )
     if document.kind == "Job":
-        return _job(unit, document, labels)
+        return _unit_of_job(unit, document, labels)
     if document.kind == "HorizontalPodAutoscaler":
-        bounds = divided_bounds(document.manifest, _selected_names(document.manifest, labels))
+        bounds = autoscaler_bounds_by_cluster(document.manifest, _selected_names(document.manifest, labels))
         fields = {
             name: {"/spec/minReplicas": each.min_replicas, "/spec/maxReplicas": each.max_replicas}
             for name, each in bounds.items()
         }
         what = "the bounds of each cluster are those Federation v1 begins with; it moves them as load changes"
-        return _unit_with_pinned_fields(unit, fields, exact_for_now("hpa-divided", what), labels)
+        return _unit_with_pinned_fields(unit, fields, remark_exact_for_now("hpa-divided", what), labels)
     return unit
 
 
 def _workload_of_unit(unit: Unit, document: Placed, labels: Labels) -> Unit:
-    doubts = _doubts(document)
+    doubts = _remarks_on_doubtful_fields(document)
     shares = divided_as_federation_v1(document.manifest, labels, {}).replicas
     preferences = effective_preferences(document.manifest).clusters
     if not labels:
         weights = tuple(
-            _guessed_weight(name, each.weight, preferences) for name, each in preferences.items() if each.weight > 0
+            _weight_with_guessed_bounds(name, each.weight, preferences)
+            for name, each in preferences.items()
+            if each.weight > 0
         )
         what = "no cluster is known, so that Karmada divides it by the same weights; its rounding differs"
-        return _unit_with(unit, (*doubts, approximate("clusters-unknown", what)), weights=weights)
-    weights = static_weights(sum(shares.values()), preferences, shares)
+        return _unit_with_remarks(unit, (*doubts, approximate_remark("clusters-unknown", what)), weights=weights)
+    weights = static_weights_giving_replicas(sum(shares.values()), preferences, shares)
     if weights and all(isinstance(each, Weight) for each in weights):
-        return _unit_with(unit, doubts, weights=weights)
+        return _unit_with_remarks(unit, doubts, weights=weights)
     what = "the replicas of each cluster are those Federation v1 gives it now; they are not divided anew"
     fields = {name: {"/spec/replicas": count} for name, count in shares.items()}
-    return _unit_with_pinned_fields(_unit_with(unit, doubts), fields, exact_for_now("replicas-pinned", what), labels)
+    return _unit_with_pinned_fields(
+        _unit_with_remarks(unit, doubts), fields, remark_exact_for_now("replicas-pinned", what), labels
+    )
 
 
-def _guessed_weight(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
+def _weight_with_guessed_bounds(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
     if name != "*":
         return Weight(weight=weight, names=(name,))
     return Weight(weight=weight, excluded=tuple(sorted(preferences.keys() - {"*"})))
@@ -168,11 +189,11 @@ def _unit_with_autoscalers(unit: Unit, document: Placed, labels: Labels, listed:
     selected = [name for name in _selected_names(document.manifest, labels) if name in listed]
     what = "an autoscaler scales it in each cluster, so members keep their replicas; other clusters lose it"
     reach = Reach(names=tuple(selected)) if selected else Reach(is_nowhere=True)
-    found = _unit_with(unit, (approximate("hpa-controlled", what),), reach=reach)
-    return _unit_with(found, (), manifest=manifest_with_label(found.manifest, RETAIN_REPLICAS))
+    found = _unit_with_remarks(unit, (approximate_remark("hpa-controlled", what),), reach=reach)
+    return _unit_with_remarks(found, (), manifest=manifest_with_label(found.manifest, RETAIN_REPLICAS))
 
 
-def _job(unit: Unit, document: Placed, labels: Labels) -> Unit:
+def _unit_of_job(unit: Unit, document: Placed, labels: Labels) -> Unit:
     """Return a Job with the parallelism and completions of each cluster; it takes no notice of cluster selectors."""
     shares = {name: each for name, each in job_shares(document.manifest, tuple(labels)).items() if each.parallelism > 0}
     fields = {
@@ -184,8 +205,8 @@ def _job(unit: Unit, document: Placed, labels: Labels) -> Unit:
     manifest = unit.manifest
     if (manifest.get("spec") or {}).get("selector"):
         manifest = {**manifest, "spec": {**manifest["spec"], "manualSelector": True}}
-    found = _unit_with(unit, _doubts(document), manifest=manifest, reach=Reach())
-    return _unit_with_pinned_fields(found, fields, exact_for_now("job-pinned", what), labels)
+    found = _unit_with_remarks(unit, _remarks_on_doubtful_fields(document), manifest=manifest, reach=Reach())
+    return _unit_with_pinned_fields(found, fields, remark_exact_for_now("job-pinned", what), labels)
 
 
 def _unit_with_pinned_fields(
@@ -194,10 +215,10 @@ def _unit_with_pinned_fields(
     """Return a unit with fields of its own in each cluster; without a known cluster it stays as it is."""
     if not labels:
         what = "no cluster is known, so that every cluster gets it as it stands: add the Clusters"
-        return _unit_with(unit, (approximate("clusters-unknown", what),))
+        return _unit_with_remarks(unit, (approximate_remark("clusters-unknown", what),))
     if not fields:
-        return _unit_with(
-            unit, (exact("nowhere", "Federation v1 sends it nowhere, so it gets no policy"),), reach=_NOWHERE
+        return _unit_with_remarks(
+            unit, (exact_remark("nowhere", "Federation v1 sends it nowhere, so it gets no policy"),), reach=_NOWHERE
         )
     rules = tuple(
         Rule(
@@ -208,41 +229,41 @@ def _unit_with_pinned_fields(
         )
         for name, values in sorted(fields.items())
     )
-    return _unit_with(unit, (remark,), rules=rules, reach=Reach(names=tuple(sorted(fields))))
+    return _unit_with_remarks(unit, (remark,), rules=rules, reach=Reach(names=tuple(sorted(fields))))
 
 
 _NOWHERE = Reach(is_nowhere=True)
 
 
-def _unit_with(unit: Unit, remarks: Sequence[Remark], **changes: Any) -> Unit:
+def _unit_with_remarks(unit: Unit, remarks: Sequence[Remark], **changes: Any) -> Unit:
     return replace(unit, remarks=(*unit.remarks, *remarks), **changes)
 
 
 def _reach_of_manifest(manifest: Manifest, labels: Labels) -> tuple[Reach, list[Remark]]:
-    requirements = requirements_of(annotations_of(manifest))
+    requirements = cluster_requirements_of(annotations_of(manifest))
     if not requirements:
         return Reach(), []
     if not any(each.operator in COMPARISONS for each in requirements):
         return Reach(selector=LabelSelector(match_expressions=requirements)), []
     what = "Karmada's selectors compare no numbers: the clusters are those that meet them now"
     names = _selected_names(manifest, labels)
-    return (Reach(names=names) if names else _NOWHERE), [exact_for_now("gt-lt-frozen", what)]
+    return (Reach(names=names) if names else _NOWHERE), [remark_exact_for_now("gt-lt-frozen", what)]
 
 
 def _selected_names(manifest: Manifest, labels: Labels) -> tuple[str, ...]:
     return selected_clusters(manifest, labels)[0]
 
 
-def _doubts(document: Placed) -> tuple[Remark, ...]:
+def _remarks_on_doubtful_fields(document: Placed) -> tuple[Remark, ...]:
     name = PREFERENCES[document.kind]
     try:
-        found = preferences_of(annotations_of(document.manifest), name)
+        found = allocation_preferences_of(annotations_of(document.manifest), name)
     except WrongShape as error:
         what = f"Federation v1 divides it evenly, as it cannot read the preferences: {error}"
-        return (exact("preferences-unparsable-default-used", what),)
+        return (exact_remark("preferences-unparsable-default-used", what),)
     if found is not None and not found.has_clusters:
         what = f"the annotation {name} names no clusters, so that none gets a replica"
-        return (exact("preferences-without-clusters-schedule-nothing", what),)
+        return (exact_remark("preferences-without-clusters-schedule-nothing", what),)
     return ()
 
 
@@ -250,13 +271,13 @@ def _remarks_on_unserved(document: Placed) -> list[Remark]:
     """Return what nothing here does: names in DNS, and the one address of an Ingress in all of Google's clusters."""
     if document.kind == "Service" and document.spec.get("type") == "LoadBalancer":
         what = "Federation v1 wrote its addresses into DNS; external-dns in the members can do that"
-        return [approximate("service-dns", what)]
+        return [approximate_remark("service-dns", what)]
     if document.kind == "Ingress" and _GLOBAL_IP in annotations_of(document.manifest):
         return [refused_remark("gce-global-ip", "one address for the Ingresses of all clusters has no counterpart")]
     return []
 
 
-def _is_member(document: Placed) -> bool:
+def _is_federation_v1_cluster(document: Placed) -> bool:
     return document.kind == "Cluster" and document.manifest.get("apiVersion") == "federation/v1beta1"
 
 
@@ -271,10 +292,10 @@ def _member_of_document(document: Placed) -> Manifest:
     return member_cluster(document.key[1], document.metadata.get("labels") or {}, fields)
 
 
-def _credentials(document: Placed) -> Remark:
+def _remark_on_credentials(document: Placed) -> Remark:
     secret = (document.spec.get("secretRef") or {}).get("name", "")
     what = f"its credentials (Secret {secret}) are not copied; give the cluster a context in a kubeconfig"
-    return exact("credentials-left-out", what)
+    return exact_remark("credentials-left-out", what)
 
 
 def manifest_of_current_version(manifest: Manifest) -> tuple[dict[str, Any], list[Remark]]:
@@ -308,32 +329,52 @@ def _upgraded_workload(manifest: dict[str, Any]) -> tuple[dict[str, Any], list[R
         labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
         spec["selector"] = {"matchLabels": dict(labels)}
         what = f"{manifest['kind']} of apps/v1 needs a selector: it is made of the labels of the pods"
-        remarks.append(approximate("selector-derived", what))
+        remarks.append(approximate_remark("selector-derived", what))
     return {**manifest, "apiVersion": "apps/v1", "spec": spec}, remarks
 
 
-_WORKLOAD = document(
-    fields(replicas=integer, selector=struct, template=fields(metadata=fields(labels=map_of(text)))),
+_WORKLOAD = shape_of_document(
+    reader_of_fields(
+        replicas=decode_integer,
+        selector=decode_object,
+        template=reader_of_fields(metadata=reader_of_fields(labels=reader_of_map(decode_text))),
+    ),
 )
 FRONT_END = FrontEnd(
     kinds={
-        "Cluster": document(
-            fields(serverAddressByClientCIDRs=list_of(fields(serverAddress=text)), secretRef=fields(name=text)),
-            status=fields(region=text, zones=texts),
+        "Cluster": shape_of_document(
+            reader_of_fields(
+                serverAddressByClientCIDRs=reader_of_list(reader_of_fields(serverAddress=decode_text)),
+                secretRef=reader_of_fields(name=decode_text),
+            ),
+            status=reader_of_fields(region=decode_text, zones=read_texts),
         ),
         "DaemonSet": _WORKLOAD,
         "Deployment": _WORKLOAD,
         "ReplicaSet": _WORKLOAD,
-        "Job": document(fields(parallelism=integer, completions=integer, selector=struct)),
-        "HorizontalPodAutoscaler": document(
-            fields(minReplicas=integer, maxReplicas=integer, scaleTargetRef=fields(kind=text, name=text))
+        "Job": shape_of_document(
+            reader_of_fields(parallelism=decode_integer, completions=decode_integer, selector=decode_object)
         ),
-        "Ingress": document(
-            fields(backend=struct, rules=list_of(fields(http=fields(paths=list_of(fields(backend=struct)))))),
+        "HorizontalPodAutoscaler": shape_of_document(
+            reader_of_fields(
+                minReplicas=decode_integer,
+                maxReplicas=decode_integer,
+                scaleTargetRef=reader_of_fields(kind=decode_text, name=decode_text),
+            )
         ),
-        "Service": document(fields(type=text)),
+        "Ingress": shape_of_document(
+            reader_of_fields(
+                backend=decode_object,
+                rules=reader_of_list(
+                    reader_of_fields(
+                        http=reader_of_fields(paths=reader_of_list(reader_of_fields(backend=decode_object)))
+                    )
+                ),
+            ),
+        ),
+        "Service": shape_of_document(reader_of_fields(type=decode_text)),
     },
-    other=document(),
-    takes=lambda each: _is_member(each) or each.kind in _KINDS,
-    convert=_convert_documents,
+    other=shape_of_document(),
+    takes=lambda each: _is_federation_v1_cluster(each) or each.kind in _KINDS,
+    convert=_convert_federation_v1_documents,
 )

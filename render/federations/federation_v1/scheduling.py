@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from render.federations.decoding import WrongShape, checked_selector, label_selector
+from render.federations.decoding import WrongShape, checked_selector, decode_label_selector
 from render.federations.observation import Selects, observed_division
-from render.federations.planner import PlannedWorkload, plan
+from render.federations.planner import PlannedWorkload, replica_plan_of_workload
 from render.model import Manifest
 from render.selectors import matches
 
@@ -15,10 +15,10 @@ from .annotations import (
     DEFAULT_PREFERENCES,
     PREFERENCES,
     AllocationPreferences,
+    allocation_preferences_of,
     annotations_of,
-    hpa_clusters_of,
+    clusters_chosen_by_autoscaler,
     is_sent_to,
-    preferences_of,
 )
 
 _LEAST_STEP = 2
@@ -58,7 +58,7 @@ def divided_as_federation_v1(
 ) -> Scheduled:
     """Divide a Deployment or ReplicaSet; ``members`` are ``{object, pods}`` by cluster. WrongShape as above."""
     selected, unselected = selected_clusters(workload, labels_by_cluster)
-    listed = hpa_clusters_of(annotations_of(workload))
+    listed = clusters_chosen_by_autoscaler(annotations_of(workload))
     if listed is not None:
         live = {name: (members.get(name) or {}).get("object") or {} for name in selected}
         replicas = {
@@ -70,10 +70,12 @@ def divided_as_federation_v1(
             replicas=replicas,
             kept=frozenset(selected) - set(listed),
         )
-    return Scheduled(selected=selected, unselected=unselected, replicas=shares(workload, selected, members))
+    return Scheduled(selected=selected, unselected=unselected, replicas=shares_of_workload(workload, selected, members))
 
 
-def shares(workload: Manifest, clusters: Sequence[str], members: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+def shares_of_workload(
+    workload: Manifest, clusters: Sequence[str], members: Mapping[str, Mapping[str, Any]]
+) -> dict[str, int]:
     """Return the replicas of each cluster, those with none included."""
     seen = observed_division(members, clusters, _pods_of)
     preferences = effective_preferences(workload)
@@ -84,7 +86,7 @@ def shares(workload: Manifest, clusters: Sequence[str], members: Mapping[str, Ma
         capacity=seen.capacity,
         is_rebalanced=preferences.is_rebalanced,
     )
-    return plan(planned, preferences.clusters, clusters).totals
+    return replica_plan_of_workload(planned, preferences.clusters, clusters).totals
 
 
 class JobShare(Struct, frozen=True):
@@ -96,29 +98,29 @@ class JobShare(Struct, frozen=True):
 
 def job_shares(job: Manifest, clusters: Sequence[str]) -> dict[str, JobShare]:
     """Divide a Job: its parallelism, and then its completions by the same preferences, bounds included."""
-    parallelism = _plan_of_job(job, "parallelism", clusters)
+    parallelism = _shares_of_job_field(job, "parallelism", clusters)
     has_completions = (job.get("spec") or {}).get("completions") is not None
-    completions = _plan_of_job(job, "completions", clusters) if has_completions else {}
+    completions = _shares_of_job_field(job, "completions", clusters) if has_completions else {}
     return {name: JobShare(count, completions.get(name)) for name, count in parallelism.items()}
 
 
 def effective_preferences(workload: Manifest) -> AllocationPreferences:
     """Return the preferences that a workload is divided by; every cluster weighs the same where none can be read."""
     try:
-        found = preferences_of(annotations_of(workload), PREFERENCES[str(workload.get("kind"))])
+        found = allocation_preferences_of(annotations_of(workload), PREFERENCES[str(workload.get("kind"))])
     except WrongShape:
         return DEFAULT_PREFERENCES
     return DEFAULT_PREFERENCES if found is None else found
 
 
-def _plan_of_job(job: Manifest, field_name: str, clusters: Sequence[str]) -> Mapping[str, int]:
+def _shares_of_job_field(job: Manifest, field_name: str, clusters: Sequence[str]) -> Mapping[str, int]:
     preferences = effective_preferences(job)
     planned = PlannedWorkload(
         replicas=_number_of_workload(job, field_name),
         key=_key_of_workload(job),
         is_rebalanced=preferences.is_rebalanced,
     )
-    return plan(planned, preferences.clusters, clusters).replicas
+    return replica_plan_of_workload(planned, preferences.clusters, clusters).replicas
 
 
 def _number_of_workload(workload: Manifest, field_name: str) -> int:
@@ -135,25 +137,25 @@ def _key_of_workload(workload: Manifest) -> str:
 def _pods_of(workload: Manifest) -> Selects:
     """Return the selection of a workload's pods; a workload without a selector has none."""
     what = "spec.selector"
-    selector = label_selector((workload.get("spec") or {}).get("selector"), what)
+    selector = decode_label_selector((workload.get("spec") or {}).get("selector"), what)
     if selector is None:
         return lambda _labels: False
     checked = checked_selector(selector, what)
     return lambda labels: matches(checked, labels)
 
 
-def divided_bounds(autoscaler: Manifest, clusters: Sequence[str]) -> dict[str, Bounds]:
+def autoscaler_bounds_by_cluster(autoscaler: Manifest, clusters: Sequence[str]) -> dict[str, Bounds]:
     """Return the bounds of each cluster that gets an autoscaler."""
     names, spec = sorted(clusters), autoscaler.get("spec") or {}
     if not names:
         return {}
-    most, least = _count(spec.get("maxReplicas"), 0), _count(spec.get("minReplicas"), 1)
-    most_by_cluster = _dealt(most, max(_LEAST_STEP, most // len(names)), dict.fromkeys(names, most))
-    least_by_cluster = _dealt(least, max(1, least // len(names)), most_by_cluster)
+    most, least = _count_or_default(spec.get("maxReplicas"), 0), _count_or_default(spec.get("minReplicas"), 1)
+    most_by_cluster = _shares_dealt_in_rounds(most, max(_LEAST_STEP, most // len(names)), dict.fromkeys(names, most))
+    least_by_cluster = _shares_dealt_in_rounds(least, max(1, least // len(names)), most_by_cluster)
     return {name: Bounds(max(least_by_cluster[name], 1), count) for name, count in most_by_cluster.items() if count > 0}
 
 
-def _dealt(total: int, step: int, limits: dict[str, int]) -> dict[str, int]:
+def _shares_dealt_in_rounds(total: int, step: int, limits: dict[str, int]) -> dict[str, int]:
     """Deal a total in rounds of a step, none getting more than its limit."""
     dealt, remaining = dict.fromkeys(limits, 0), total
     while remaining > 0 and any(dealt[name] < limit for name, limit in limits.items()):
@@ -164,5 +166,5 @@ def _dealt(total: int, step: int, limits: dict[str, int]) -> dict[str, int]:
     return dealt
 
 
-def _count(plain: Any, default: int) -> int:
+def _count_or_default(plain: Any, default: int) -> int:
     return plain if isinstance(plain, int) else default

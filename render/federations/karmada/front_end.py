@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from render.admission import admitted
+from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.federations.conversion import Documents, FrontEnd
-from render.federations.decoding import integer, struct, text
-from render.federations.manifests import member_cluster, way_into, without_server_fields
-from render.federations.shapes import document, fields, list_of
-from render.federations.units import Conversion, Labels, Left, Placed, Remark, approximate, exact
+from render.federations.decoding import decode_integer, decode_object, decode_text
+from render.federations.manifests import member_cluster, without_server_fields, words_of_access_to_member
+from render.federations.shapes import reader_of_fields, reader_of_list, shape_of_document
+from render.federations.units import Conversion, Labels, Left, Placed, Remark, approximate_remark, exact_remark
 from render.matching.match import PolicyIndex
 from render.model import Manifest, ObjectRef, Template, as_mapping
 from render.parsing import binding, propagation_policy
@@ -67,7 +67,7 @@ _MARKS = (
 )
 
 
-def _convert_documents(documents: Documents, _known: Labels) -> Conversion:
+def _convert_karmada_documents(documents: Documents, _known: Labels) -> Conversion:
     """Convert documents: policies, clusters and every template, as they are but for what Karmada wrote."""
     kept: list[Placed] = []
     members: list[tuple[str, Manifest]] = []
@@ -75,21 +75,21 @@ def _convert_documents(documents: Documents, _known: Labels) -> Conversion:
     for each in documents.own:
         if each.kind in _BINDINGS and KARMADA.is_its(each.manifest) and each.spec.get("clusters"):
             kept.append(Placed(manifest=_starting_binding(each), origin=each.origin))
-            left += [each.left(remark) for remark in _about_binding(each)]
-        elif reason := _left_out(each):
+            left += [each.left(remark) for remark in _remarks_on_binding(each)]
+        elif reason := _reason_to_leave_out(each):
             left.append(each.left(reason))
         elif _is_rebalancer(each):
             kept += _rebalancer_yet_to_answer(each)
-            left.append(each.left(_about_rebalancer(each)))
+            left.append(each.left(_remark_on_rebalancer(each)))
         elif each.group == "cluster.karmada.io" and each.kind == "Cluster":
-            members.append((each.origin, _member(each)))
-            way = way_into(each.key[1], is_pulling=each.spec.get("syncMode") == "Pull")
-            left.append(each.left(exact("credentials-left-out", f"its Secrets are not copied; {way}")))
+            members.append((each.origin, _cluster_as_person_writes_it(each)))
+            way = words_of_access_to_member(each.key[1], is_pulling=each.spec.get("syncMode") == "Pull")
+            left.append(each.left(exact_remark("credentials-left-out", f"its Secrets are not copied; {way}")))
         else:
             manifest = _without_server_fields(each.manifest)
             gone = sorted(_removed_fields(each.manifest, manifest))
             what = f"left out: {', '.join(gone)}" if gone else "as it is"
-            left.append(each.left(exact("cleaned" if gone else "kept", what)))
+            left.append(each.left(exact_remark("cleaned" if gone else "kept", what)))
             kept.append(Placed(manifest=manifest, origin=each.origin))
     return Conversion(members=tuple(members), kept=tuple(kept), left=tuple(left))
 
@@ -115,19 +115,19 @@ def _starting_binding(document: Placed) -> dict[str, Any]:
     }
 
 
-def _about_binding(document: Placed) -> Iterator[Remark]:
-    yield exact("starting-binding", "its clusters and replicas are those that the first pass begins with")
+def _remarks_on_binding(document: Placed) -> Iterator[Remark]:
+    yield exact_remark("starting-binding", "its clusters and replicas are those that the first pass begins with")
     leaving = sorted(str(each.get("fromCluster")) for each in document.spec.get("gracefulEvictionTasks") or ())
     if leaving:
         message = f"it was leaving {', '.join(leaving)}; the copy there stays until somebody deletes it"
-        yield approximate("leaving", message)
+        yield approximate_remark("leaving", message)
     triggered, decided = (
         parse_instant(str(as_mapping(part).get(name) or ""))
         for part, name in ((document.spec, _TRIGGERED), (document.manifest.get("status"), _DECIDED))
     )
     if triggered is not None and (decided is None or decided < triggered):
         message = "it was about to be rescheduled: ask for it again with argosy rebalance"
-        yield approximate("rescheduling", message)
+        yield approximate_remark("rescheduling", message)
 
 
 def _is_rebalancer(document: Placed) -> bool:
@@ -141,26 +141,26 @@ def _rebalancer_yet_to_answer(document: Placed) -> Iterator[Placed]:
         yield Placed(manifest={**clean, "spec": {**clean["spec"], "workloads": workloads}}, origin=document.origin)
 
 
-def _about_rebalancer(document: Placed) -> Remark:
+def _remark_on_rebalancer(document: Placed) -> Remark:
     asked, named = len(unfinished_workloads(document.manifest)), len(document.spec.get("workloads") or ())
     if not asked:
-        return exact("rebalancer-finished", "Karmada has answered it, and a request is answered once")
+        return exact_remark("rebalancer-finished", "Karmada has answered it, and a request is answered once")
     if asked < named:
         message = f"left out: {counted(named - asked, 'workload')} of it that Karmada is done with"
-        return exact("rebalancer-begun", message)
-    return exact("rebalancer-waiting", "Karmada has not answered it yet: the first pass does")
+        return exact_remark("rebalancer-begun", message)
+    return exact_remark("rebalancer-waiting", "Karmada has not answered it yet: the first pass does")
 
 
-def _left_out(document: Placed) -> Any:
+def _reason_to_leave_out(document: Placed) -> Any:
     """Return the reason for which an object is left out; None for one that is kept."""
     namespace, name = document.key
     if document.kind in _CONTROLLER_WRITTEN and KARMADA.is_its(document.manifest):
-        return exact("controller-written", "a controller of Karmada wrote it")
+        return exact_remark("controller-written", "a controller of Karmada wrote it")
     place = name if document.kind == "Namespace" else namespace
     if place.startswith(_SYSTEM_NAMESPACES) or (document.kind, name) in _SYSTEM_NAMES:
-        return exact("of-the-system", "it belongs to a control plane, which does not propagate it")
+        return exact_remark("of-the-system", "it belongs to a control plane, which does not propagate it")
     if document.kind in _MADE_BY_SERVERS or document.metadata.get("ownerReferences"):
-        return exact("controller-made", "a controller makes it of another object")
+        return exact_remark("controller-made", "a controller makes it of another object")
     return None
 
 
@@ -168,7 +168,9 @@ def _without_server_fields(manifest: Manifest) -> dict[str, Any]:
     clean = without_server_fields(manifest)
     metadata = dict(clean["metadata"])
     for part in ("labels", "annotations"):
-        said = {key: value for key, value in (metadata.pop(part, None) or {}).items() if not _is_of_controllers(key)}
+        said = {
+            key: value for key, value in (metadata.pop(part, None) or {}).items() if not _is_label_of_controllers(key)
+        }
         metadata |= {part: said} if said else {}
     finalizers = [each for each in metadata.pop("finalizers", None) or () if ".karmada.io/" not in str(each)]
     clean["metadata"] = metadata | ({"finalizers": finalizers} if finalizers else {})
@@ -184,13 +186,13 @@ def _policy_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     said = {key: value for key, value in spec.items() if key not in _POLICY_DEFAULTS or value != _POLICY_DEFAULTS[key]}
     placement = said.get("placement")
     if isinstance(placement, dict) and "clusterTolerations" in placement:
-        tolerations = [each for each in placement["clusterTolerations"] or () if not _is_default(each)]
+        tolerations = [each for each in placement["clusterTolerations"] or () if not _is_default_toleration(each)]
         rest = {key: value for key, value in placement.items() if key != "clusterTolerations"}
         said["placement"] = rest | ({"clusterTolerations": tolerations} if tolerations else {})
     return said
 
 
-def _is_default(toleration: Mapping[str, Any]) -> bool:
+def _is_default_toleration(toleration: Mapping[str, Any]) -> bool:
     return toleration == {
         "key": toleration.get("key"),
         "operator": "Exists",
@@ -199,7 +201,7 @@ def _is_default(toleration: Mapping[str, Any]) -> bool:
     } and (str(toleration.get("key")) in _DEFAULT_TOLERATIONS)
 
 
-def _is_of_controllers(key: str) -> bool:
+def _is_label_of_controllers(key: str) -> bool:
     return key.startswith(_OF_CONTROLLERS)
 
 
@@ -213,27 +215,27 @@ def _removed_fields(before: Manifest, after: Manifest, path: str = "") -> Iterat
             yield from _removed_fields(value, after[key], place)
 
 
-def _member(cluster: Placed) -> Manifest:
+def _cluster_as_person_writes_it(cluster: Placed) -> Manifest:
     spec = {
         key: value
         for key, value in cluster.spec.items()
         if key not in {"id", "secretRef", "impersonatorSecretRef", "resourceModels"}
     }
     if isinstance(spec.get("taints"), list):
-        spec["taints"] = [_taint(each) for each in spec["taints"] if not _is_of_controller(each)]
+        spec["taints"] = [_taint_without_time(each) for each in spec["taints"] if not _is_taint_of_controller(each)]
     return member_cluster(cluster.key[1], cluster.metadata.get("labels") or {}, spec)
 
 
-def _is_of_controller(taint: Any) -> bool:
+def _is_taint_of_controller(taint: Any) -> bool:
     return isinstance(taint, dict) and taint.get("key") in _TAINTS_OF_CONTROLLERS
 
 
-def _taint(taint: Any) -> Any:
+def _taint_without_time(taint: Any) -> Any:
     """Return a taint without the time at which it was seen."""
     return {key: value for key, value in taint.items() if key != "timeAdded"} if isinstance(taint, dict) else taint
 
 
-def propagation_of(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
+def test_of_propagation(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
     """Return what says of an object whether it is propagated: by its binding, a mark of its policy, or a selector."""
     policies = PolicyIndex(propagation_policy(each) for each in _admitted_objects_of(manifests, POLICIES))
     bound = {binding(each).ref for each in _admitted_objects_of(manifests, _BINDINGS)}
@@ -253,27 +255,30 @@ def _admitted_objects_of(manifests: Iterable[Manifest], kinds: frozenset[str]) -
     for manifest in manifests:
         kind = render_kinds().get(str(manifest["kind"])) if manifest["kind"] in kinds else None
         if kind is not None and manifest["apiVersion"] == kind.api_version:
-            outcome = admitted(manifest, kind)
+            outcome = admit_as_kind(manifest, kind)
             if outcome.object is not None:
                 yield outcome.object
 
 
-_PLACEMENT = fields(clusterTolerations=list_of(struct))
-_BINDING = fields(
-    placement=_PLACEMENT, resource=struct, clusters=list_of(struct), gracefulEvictionTasks=list_of(struct)
+_PLACEMENT = reader_of_fields(clusterTolerations=reader_of_list(decode_object))
+_BINDING = reader_of_fields(
+    placement=_PLACEMENT,
+    resource=decode_object,
+    clusters=reader_of_list(decode_object),
+    gracefulEvictionTasks=reader_of_list(decode_object),
 )
-_WORKLOAD = fields(apiVersion=text, kind=text, namespace=text, name=text)
-_REBALANCER_SHAPE = document(
-    spec=fields(workloads=list_of(_WORKLOAD)),
-    status=fields(
-        observedWorkloads=list_of(fields(workload=_WORKLOAD, result=text, reason=text)),
-        observedGeneration=integer,
-        finishTime=text,
+_WORKLOAD = reader_of_fields(apiVersion=decode_text, kind=decode_text, namespace=decode_text, name=decode_text)
+_REBALANCER_SHAPE = shape_of_document(
+    spec=reader_of_fields(workloads=reader_of_list(_WORKLOAD)),
+    status=reader_of_fields(
+        observedWorkloads=reader_of_list(reader_of_fields(workload=_WORKLOAD, result=decode_text, reason=decode_text)),
+        observedGeneration=decode_integer,
+        finishTime=decode_text,
     ),
 )
 FRONT_END = FrontEnd(
-    kinds={**dict.fromkeys(_BINDINGS, document(_BINDING)), _REBALANCER: _REBALANCER_SHAPE},
-    other=document(fields(placement=_PLACEMENT)),
+    kinds={**dict.fromkeys(_BINDINGS, shape_of_document(_BINDING)), _REBALANCER: _REBALANCER_SHAPE},
+    other=shape_of_document(reader_of_fields(placement=_PLACEMENT)),
     takes=lambda _document: True,
-    convert=_convert_documents,
+    convert=_convert_karmada_documents,
 )

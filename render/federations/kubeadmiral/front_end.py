@@ -6,12 +6,19 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.federations.conversion import Documents, FrontEnd
-from render.federations.decoding import WrongShape, integer, requirement_of, sequence, struct, text
-from render.federations.kubefed.preferences import preferences_of
+from render.federations.decoding import (
+    WrongShape,
+    decode_integer,
+    decode_list,
+    decode_object,
+    decode_requirement,
+    decode_text,
+)
+from render.federations.kubefed.preferences import preferences_by_cluster
 from render.federations.manifests import SKIP_NAMESPACE, manifest_with_label, member_cluster, without_server_fields
-from render.federations.planner import Preference, static_weights
+from render.federations.planner import Preference, static_weights_giving_replicas
 from render.federations.requirements import checked_requirement, is_met
-from render.federations.shapes import document, fields, list_of, map_of, texts
+from render.federations.shapes import read_texts, reader_of_fields, reader_of_list, reader_of_map, shape_of_document
 from render.federations.units import (
     Conversion,
     Labels,
@@ -21,11 +28,11 @@ from render.federations.units import (
     Remark,
     Rule,
     Unit,
-    approximate,
-    exact,
-    exact_for_now,
+    approximate_remark,
+    exact_remark,
     refused_remark,
-    units_and_left,
+    remark_exact_for_now,
+    units_and_left_documents,
 )
 from render.model import Manifest
 from render.placement import Toleration
@@ -38,16 +45,16 @@ _GROUP = "core.kubeadmiral.io"
 _COUNTED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 _READ = frozenset({"ClusterOverridePolicy", "ClusterPropagationPolicy", "OverridePolicy", "PropagationPolicy"})
 _OPERATORS = frozenset({"add", "remove", "replace"})
-_TOLERATION = fields(key=text, operator=text, value=text, effect=text)
+_TOLERATION = reader_of_fields(key=decode_text, operator=decode_text, value=decode_text, effect=decode_text)
 
 
-def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+def _convert_kubeadmiral_documents(documents: Documents, known_clusters: Labels) -> Conversion:
     """Convert every object that names a policy, and the clusters."""
     own = documents.own
     members = [each for each in own if each.group == _GROUP and each.kind == "FederatedCluster"]
     labels = {**known_clusters, **{each.key[1]: each.metadata.get("labels") or {} for each in members}}
     policies = {(each.kind, *each.key): each for each in own if each.group == _GROUP and each.kind in _READ}
-    units, left = units_and_left(_converted_document(each, policies, labels) for each in own)
+    units, left = units_and_left_documents(_converted_document(each, policies, labels) for each in own)
     return Conversion(
         units=tuple(units),
         members=tuple((each.origin, _member_of_document(each)) for each in members),
@@ -59,7 +66,7 @@ def _converted_document(
     document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels
 ) -> Unit | Left:
     if document.group == _GROUP:
-        return document.left(_read_document(document))
+        return document.left(_remark_on_document_only_read(document))
     try:
         return _unit_of_document(document, policies, labels)
     except WrongShape as error:
@@ -89,7 +96,7 @@ def _unit_of_document(document: Placed, policies: Mapping[tuple[str, str, str], 
         origin=document.origin,
         subject=document.subject,
         rules=tuple(rules),
-        tolerations=_tolerations(policy),
+        tolerations=_tolerations_of_policy(policy),
         remarks=tuple(remarks),
     )
     if policy.spec.get("schedulingMode") == "Divide" and document.kind in _COUNTED:
@@ -98,15 +105,15 @@ def _unit_of_document(document: Placed, policies: Mapping[tuple[str, str, str], 
 
 
 def _unit_with_division(unit: Unit, document: Placed, policy: Placed, labels: Labels) -> Unit:
-    names = [name for name in labels if _reaches(unit.reach, name, labels)]
+    names = [name for name in labels if _reaches_cluster(unit.reach, name, labels)]
     preferences = _preferences_of_policy(policy)
     if not names:
         what = "no cluster is known, so that every cluster gets all of it: add the FederatedClusters"
-        return replace(unit, remarks=(*unit.remarks, approximate("clusters-unknown", what)))
+        return replace(unit, remarks=(*unit.remarks, approximate_remark("clusters-unknown", what)))
     replicas = document.spec.get("replicas")
     total = 1 if replicas is None else replicas
     shares = replica_plan(AdmiralWorkload(replicas=total, key="/".join(document.key)), preferences, names).totals
-    if weights := static_weights(total, preferences, shares):
+    if weights := static_weights_giving_replicas(total, preferences, shares):
         return replace(unit, weights=weights)
     chosen = {name: count for name, count in sorted(shares.items()) if count > 0}
     pinned = tuple(
@@ -118,13 +125,13 @@ def _unit_with_division(unit: Unit, document: Placed, policy: Placed, labels: La
         unit,
         reach=Reach(names=tuple(chosen)) if chosen else Reach(is_nowhere=True),
         rules=(*pinned, *unit.rules),
-        remarks=(*unit.remarks, exact_for_now("shares-pinned", what)),
+        remarks=(*unit.remarks, remark_exact_for_now("shares-pinned", what)),
     )
 
 
 def _preferences_of_policy(policy: Placed) -> dict[str, Preference]:
     placement = policy.spec.get("placement") or ()
-    found = preferences_of({each["cluster"]: each.get("preferences") or {} for each in placement})
+    found = preferences_by_cluster({each["cluster"]: each.get("preferences") or {} for each in placement})
     return found or {"*": Preference(weight=1)}
 
 
@@ -132,15 +139,17 @@ def _reach_of_policy(policy: Placed, labels: Labels) -> tuple[Reach, list[Remark
     spec = policy.spec
     remarks = []
     if spec.get("maxClusters") is not None or spec.get("schedulingProfile"):
-        remarks.append(approximate("scheduling-profile", "the choice among clusters that fit has no counterpart"))
+        remarks.append(
+            approximate_remark("scheduling-profile", "the choice among clusters that fit has no counterpart")
+        )
     names = tuple(each["cluster"] for each in spec.get("placement") or ()) or None
-    terms = _terms(spec.get("clusterAffinity"))
+    terms = _requirement_terms(spec.get("clusterAffinity"))
     own = tuple(sorted((spec.get("clusterSelector") or {}).items()))
     if len(terms) > 1:
-        fitting = [name for name in labels if any(_meets(term, labels[name]) for term in terms)]
+        fitting = [name for name in labels if any(_meets_all_requirements(term, labels[name]) for term in terms)]
         names = tuple(name for name in fitting if names is None or name in names)
         what = "a policy has no clusters that meet one term or another: they are those that meet one now"
-        remarks.append(exact_for_now("union-frozen", what))
+        remarks.append(remark_exact_for_now("union-frozen", what))
     expressions = terms[0] if len(terms) == 1 else ()
     selector = LabelSelector(match_labels=own, match_expressions=expressions) if own or expressions else None
     if names is not None and not names:
@@ -163,10 +172,10 @@ def _rules_of_policy(policy: Placed, labels: Labels) -> tuple[list[Rule], list[R
             | ({"value": patch.get("value")} if patch.get("operator") != "remove" else {})
             for patch in patches
         )
-        terms = _terms(target.get("clusterAffinity"))
+        terms = _requirement_terms(target.get("clusterAffinity"))
         names = tuple(target.get("clusters") or ())
         if terms:
-            fitting = [name for name in labels if any(_meets(term, labels[name]) for term in terms)]
+            fitting = [name for name in labels if any(_meets_all_requirements(term, labels[name]) for term in terms)]
             names = tuple(name for name in fitting if not names or name in names)
         own = tuple(sorted((target.get("clusterSelector") or {}).items()))
         selector = LabelSelector(match_labels=own) if own else None
@@ -188,25 +197,27 @@ def _policies_named_by(
     return found
 
 
-def _terms(plain: Any) -> list[tuple[Requirement, ...]]:
+def _requirement_terms(plain: Any) -> list[tuple[Requirement, ...]]:
     what = "clusterAffinity"
-    terms = sequence(plain, what, lambda each, where: sequence(each.get("matchExpressions"), where, requirement_of))
+    terms = decode_list(
+        plain, what, lambda each, where: decode_list(each.get("matchExpressions"), where, decode_requirement)
+    )
     return [tuple(checked_requirement(each, what) for each in term) for term in terms]
 
 
-def _meets(term: Sequence[Requirement], labels: Mapping[str, str]) -> bool:
+def _meets_all_requirements(term: Sequence[Requirement], labels: Mapping[str, str]) -> bool:
     return all(is_met(each, labels) for each in term)
 
 
-def _reaches(reach: Reach, name: str, labels: Labels) -> bool:
+def _reaches_cluster(reach: Reach, name: str, labels: Labels) -> bool:
     if reach.is_nowhere or (reach.names is not None and name not in reach.names):
         return False
     selector = reach.selector or LabelSelector()
     is_labelled = all(labels[name].get(key) == value for key, value in selector.match_labels)
-    return is_labelled and _meets(selector.match_expressions, labels[name])
+    return is_labelled and _meets_all_requirements(selector.match_expressions, labels[name])
 
 
-def _tolerations(policy: Placed) -> tuple[Toleration, ...]:
+def _tolerations_of_policy(policy: Placed) -> tuple[Toleration, ...]:
     return tuple(
         Toleration(
             key=each.get("key") or "",
@@ -227,42 +238,50 @@ def _member_of_document(document: Placed) -> Manifest:
     return member_cluster(document.key[1], document.metadata.get("labels") or {}, fields)
 
 
-def _read_document(document: Placed) -> Remark:
+def _remark_on_document_only_read(document: Placed) -> Remark:
     if document.kind == "FederatedCluster":
-        return exact("credentials-left-out", "its Secret is not copied; give the cluster a context in a kubeconfig")
+        return exact_remark(
+            "credentials-left-out", "its Secret is not copied; give the cluster a context in a kubeconfig"
+        )
     if document.kind in _READ:
-        return exact("policy-read", "it became policies of the objects that name it")
-    return exact("controller-written", "a controller of KubeAdmiral wrote it, or is set up by it")
+        return exact_remark("policy-read", "it became policies of the objects that name it")
+    return exact_remark("controller-written", "a controller of KubeAdmiral wrote it, or is set up by it")
 
 
-def _cluster_entry_with_name(plain: object, what: str) -> object:
-    if not text(struct(plain, what).get("cluster"), f"{what}.cluster"):
+def _decode_named_cluster_entry(plain: object, what: str) -> object:
+    if not decode_text(decode_object(plain, what).get("cluster"), f"{what}.cluster"):
         raise WrongShape(f"{what}.cluster is missing")
-    return fields(preferences=fields(minReplicas=integer, maxReplicas=integer, weight=integer))(plain, what)
+    return reader_of_fields(
+        preferences=reader_of_fields(minReplicas=decode_integer, maxReplicas=decode_integer, weight=decode_integer)
+    )(plain, what)
 
 
-def _patch(plain: object, what: str) -> object:
-    if not text(struct(plain, what).get("path"), f"{what}.path"):
+def _decode_patch(plain: object, what: str) -> object:
+    if not decode_text(decode_object(plain, what).get("path"), f"{what}.path"):
         raise WrongShape(f"{what}.path is missing")
-    return fields(operator=text)(plain, what)
+    return reader_of_fields(operator=decode_text)(plain, what)
 
 
-_PROPAGATION = fields(
-    schedulingMode=text,
-    schedulingProfile=text,
-    maxClusters=integer,
-    clusterSelector=map_of(text),
-    clusterAffinity=list_of(struct),
-    placement=list_of(_cluster_entry_with_name),
-    tolerations=list_of(_TOLERATION),
+_PROPAGATION = reader_of_fields(
+    schedulingMode=decode_text,
+    schedulingProfile=decode_text,
+    maxClusters=decode_integer,
+    clusterSelector=reader_of_map(decode_text),
+    clusterAffinity=reader_of_list(decode_object),
+    placement=reader_of_list(_decode_named_cluster_entry),
+    tolerations=reader_of_list(_TOLERATION),
 )
 
 
-_OVERRIDES = fields(
-    overrideRules=list_of(
-        fields(
-            targetClusters=fields(clusters=texts, clusterSelector=map_of(text), clusterAffinity=list_of(struct)),
-            overriders=fields(jsonpatch=list_of(_patch)),
+_OVERRIDES = reader_of_fields(
+    overrideRules=reader_of_list(
+        reader_of_fields(
+            targetClusters=reader_of_fields(
+                clusters=read_texts,
+                clusterSelector=reader_of_map(decode_text),
+                clusterAffinity=reader_of_list(decode_object),
+            ),
+            overriders=reader_of_fields(jsonpatch=reader_of_list(_decode_patch)),
         )
     )
 )
@@ -271,12 +290,14 @@ _OVERRIDES = fields(
 FRONT_END = FrontEnd(
     group=_GROUP,
     kinds={
-        "ClusterOverridePolicy": document(_OVERRIDES),
-        "ClusterPropagationPolicy": document(_PROPAGATION),
-        "FederatedCluster": document(fields(apiEndpoint=text, taints=list_of(_TOLERATION))),
-        "OverridePolicy": document(_OVERRIDES),
-        "PropagationPolicy": document(_PROPAGATION),
+        "ClusterOverridePolicy": shape_of_document(_OVERRIDES),
+        "ClusterPropagationPolicy": shape_of_document(_PROPAGATION),
+        "FederatedCluster": shape_of_document(
+            reader_of_fields(apiEndpoint=decode_text, taints=reader_of_list(_TOLERATION))
+        ),
+        "OverridePolicy": shape_of_document(_OVERRIDES),
+        "PropagationPolicy": shape_of_document(_PROPAGATION),
     },
-    other=document(fields(replicas=integer)),
-    convert=_convert_documents,
+    other=shape_of_document(reader_of_fields(replicas=decode_integer)),
+    convert=_convert_kubeadmiral_documents,
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
-from render.federations.planner import Preference, ReplicaPlan, by_weight, rounded_up
+from render.federations.planner import Preference, ReplicaPlan, preferences_heaviest_first, quotient_rounded_up
 
 
 class AdmiralWorkload(Struct, frozen=True, kw_only=True):
@@ -32,19 +32,21 @@ def replica_plan(
     division: AdmiralWorkload, preferences: Mapping[str, Preference], clusters: Iterable[str]
 ) -> ReplicaPlan:
     """Divide replicas over the clusters that have a preference, their own or that of ``*``."""
-    ordered = by_weight(preferences, clusters, division.key)
-    wish = _wish(division, ordered, is_kept=division.keeps_unschedulable or not division.avoids_moves)
+    ordered = preferences_heaviest_first(preferences, clusters, division.key)
+    wish = _plan_without_current_replicas(
+        division, ordered, is_kept=division.keeps_unschedulable or not division.avoids_moves
+    )
     if not division.avoids_moves:
         return wish
     current = {name: _replicas_that_fit(name, division.current.get(name, 0), division) for name, _ in ordered}
     change = sum(wish.replicas.values()) - sum(current.values())
     if change:
-        added = _difference(division.key, preferences, current, wish.replicas, change)
+        added = _replicas_to_add_or_take(division.key, preferences, current, wish.replicas, change)
         current = {name: count + added.get(name, 0) for name, count in current.items()}
     return ReplicaPlan(replicas=current, overflow=wish.overflow)
 
 
-def _difference(
+def _replicas_to_add_or_take(
     key: str, preferences: Mapping[str, Preference], current: Mapping[str, int], wish: Mapping[str, int], change: int
 ) -> dict[str, int]:
     """Return what to add to each cluster that lacks replicas, or to take from each that has too many."""
@@ -55,7 +57,9 @@ def _difference(
         for name, lack in lacks.items()
         if lack > 0
     }
-    shares = _wish(AdmiralWorkload(replicas=abs(change), key=key), by_weight(bounds, bounds, key), is_kept=False)
+    shares = _plan_without_current_replicas(
+        AdmiralWorkload(replicas=abs(change), key=key), preferences_heaviest_first(bounds, bounds, key), is_kept=False
+    )
     return {name: sign * count for name, count in shares.replicas.items()}
 
 
@@ -66,7 +70,9 @@ def _limit_of_preference(preference: Preference | None, current: int, sign: int)
     return None if preference is None or preference.max_replicas is None else preference.max_replicas - current
 
 
-def _wish(division: AdmiralWorkload, ordered: Iterable[tuple[str, Preference]], *, is_kept: bool) -> ReplicaPlan:
+def _plan_without_current_replicas(
+    division: AdmiralWorkload, ordered: Iterable[tuple[str, Preference]], *, is_kept: bool
+) -> ReplicaPlan:
     still_open = list(ordered)
     rounds = _Rounds(division)
     rounds.give_minimums(still_open)
@@ -102,7 +108,7 @@ class _Rounds:
             return []
         dealt, following = self.remaining, []
         for name, preference in ordered:
-            wanted = self.replicas[name] + min(rounded_up(dealt * preference.weight, weights), self.remaining)
+            wanted = self.replicas[name] + min(quotient_rounded_up(dealt * preference.weight, weights), self.remaining)
             bounded = wanted if preference.max_replicas is None else min(wanted, preference.max_replicas)
             if self._give_as_many_as_fit(name, bounded) == wanted:
                 following.append((name, preference))
@@ -111,7 +117,7 @@ class _Rounds:
     def _give_as_many_as_fit(self, name: str, wanted: int) -> int:
         """Give a cluster as many in total as it has room for, count the rest as overflow, and return how many."""
         total = _replicas_that_fit(name, wanted, self._division)
-        if excess := _excess(name, wanted, self._division):
+        if excess := _replicas_beyond_room(name, wanted, self._division):
             self.overflow[name] = self.overflow.get(name, 0) + excess
         start = self.replicas.get(name, 0)
         self.remaining -= total - start
@@ -125,7 +131,7 @@ def _replicas_that_fit(name: str, count: int, division: AdmiralWorkload) -> int:
     return min(count, division.estimated.get(name, count))
 
 
-def _excess(name: str, count: int, division: AdmiralWorkload) -> int:
+def _replicas_beyond_room(name: str, count: int, division: AdmiralWorkload) -> int:
     """Return the replicas beyond the room that is thought to be there, within the bound that is known."""
     count = min(count, division.limited.get(name, count))
     return max(count - division.estimated.get(name, count), 0)

@@ -6,7 +6,7 @@ from render.model import Manifest
 _GROUPS = (".kubefed.io", ".kubefed.k8s.io", ".federation.k8s.io")
 
 
-def _is_of_type(group: str, _kind: str) -> bool:
+def _is_of_kubefed_group(group: str, _kind: str) -> bool:
     return group == "kubefed.io" or group.endswith(_GROUPS)
 
 
@@ -21,7 +21,7 @@ KUBEFED = Federation(
     title="KubeFed",
     about="federated objects of any kind, and what belongs to them",
     setting="KubeFed",
-    is_of_type=_is_of_type,
+    is_of_type=_is_of_kubefed_group,
     is_marked=_is_federated,
     marked_kinds="Federated",
     rules={

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.federations.decoding import WrongShape, entry, sequence, struct, text
-from render.federations.patches import JsonPatch, PatchFailed, exact_path
+from render.federations.decoding import WrongShape, decode_list, decode_object, decode_text, value_of_key_in_any_case
+from render.federations.patches import JsonPatch, PatchFailed, strict_path_and_presence
 from render.federations.units import Remark, Rule, refused_remark
 from render.kinds import KUBERNETES
 from render.model import Manifest
@@ -48,11 +48,13 @@ class SentObject(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def overrides_of(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
+def patch_operations_by_cluster(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
     """Return the JSON patch operations by cluster; WrongShape for overrides that KubeFed refuses altogether."""
-    spec = struct(entry(federated, "spec"), "spec")
+    spec = decode_object(value_of_key_in_any_case(federated, "spec"), "spec")
     found: dict[str, list[dict[str, Any]]] = {}
-    for name, operations in sequence(entry(spec, "overrides"), "spec.overrides", _overrides_of_cluster):
+    for name, operations in decode_list(
+        value_of_key_in_any_case(spec, "overrides"), "spec.overrides", _overrides_of_cluster
+    ):
         if name in found:
             raise WrongShape(f"spec.overrides: the cluster {name} stands there twice")
         paths = [operation["path"] for operation in operations]
@@ -64,7 +66,7 @@ def overrides_of(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def object_of(federated: Manifest, target: TargetType) -> SentObject:
+def object_of_template(federated: Manifest, target: TargetType) -> SentObject:
     """Return the object that the template stands for, before anything of a cluster; WrongShape where it is none."""
     spec = federated.get("spec", {})
     template = spec.get("template", {}) if isinstance(spec, dict) else None
@@ -73,10 +75,10 @@ def object_of(federated: Manifest, target: TargetType) -> SentObject:
     manifest = deepcopy(template)
     warnings = []
     metadata = _metadata_of_manifest(manifest)
-    if _string_map(metadata.get("annotations")):
+    if _map_of_texts_or_none(metadata.get("annotations")):
         del metadata["annotations"]
         warnings.append("AnnotationsNotSupported")
-    if _strings(metadata.get("finalizers")):
+    if _texts_or_none(metadata.get("finalizers")):
         del metadata["finalizers"]
         warnings.append("FinalizersNotSupported")
     own = federated.get("metadata", {})
@@ -92,19 +94,21 @@ def object_of(federated: Manifest, target: TargetType) -> SentObject:
 
 
 def _overrides_of_cluster(plain: Any, what: str) -> tuple[str, list[dict[str, Any]]]:
-    fields = struct(plain, what)
-    name = text(entry(fields, "clusterName"), f"{what}.clusterName")
-    return name, sequence(entry(fields, "clusterOverrides"), f"{what}.clusterOverrides", _operation)
+    fields = decode_object(plain, what)
+    name = decode_text(value_of_key_in_any_case(fields, "clusterName"), f"{what}.clusterName")
+    return name, decode_list(
+        value_of_key_in_any_case(fields, "clusterOverrides"), f"{what}.clusterOverrides", _decode_operation
+    )
 
 
-def _operation(plain: Any, what: str) -> dict[str, Any]:
+def _decode_operation(plain: Any, what: str) -> dict[str, Any]:
     """Return one operation; KubeFed knows no ``from``, replaces by default, and drops a value of null."""
-    fields = struct(plain, what)
+    fields = decode_object(plain, what)
     operation = {
-        "op": text(entry(fields, "op"), f"{what}.op") or "replace",
-        "path": text(entry(fields, "path"), f"{what}.path"),
+        "op": decode_text(value_of_key_in_any_case(fields, "op"), f"{what}.op") or "replace",
+        "path": decode_text(value_of_key_in_any_case(fields, "path"), f"{what}.path"),
     }
-    value = entry(fields, "value")
+    value = value_of_key_in_any_case(fields, "value")
     return operation if value is None else {**operation, "value": value}
 
 
@@ -115,17 +119,17 @@ def _metadata_of_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
     return metadata
 
 
-def _strings(plain: Any) -> list[str] | None:
+def _texts_or_none(plain: Any) -> list[str] | None:
     """Return a list of texts, None for anything else."""
     return plain if isinstance(plain, list) and all(isinstance(each, str) for each in plain) else None
 
 
-def _string_map(plain: Any) -> dict[str, str] | None:
+def _map_of_texts_or_none(plain: Any) -> dict[str, str] | None:
     """Return a map of texts, None for anything else."""
     return plain if isinstance(plain, dict) and all(isinstance(each, str) for each in plain.values()) else None
 
 
-def default_target(federated: Manifest) -> TargetType | None:
+def target_type_of_federated(federated: Manifest) -> TargetType | None:
     """Return what a federated object stands for by its kind, else by the apiVersion of its template."""
     kind = str(federated.get("kind", "")).removeprefix("Federated")
     if kind in _TARGETS:
@@ -142,7 +146,9 @@ def default_target(federated: Manifest) -> TargetType | None:
     return TargetType(group=group, version=version, kind=kind, is_namespaced=is_namespaced)
 
 
-def plain_patches(manifest: Manifest, overrides: Mapping[str, Sequence[Mapping[str, Any]]]) -> PlainPatches:
+def plain_patches_of_overrides(
+    manifest: Manifest, overrides: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> PlainPatches:
     """Return what overrides of each cluster do to a manifest, as operations that mean the same in strict RFC 6902."""
     rules: list[Rule] = []
     remarks: list[Remark] = []
@@ -165,7 +171,7 @@ def _plain_operations(
             message = f"{name}: the override of {operation['path'] or 'the whole object'} has no counterpart"
             return refused_remark("override-identity", message)
         try:
-            path, is_there = exact_path(current, operation["path"])
+            path, is_there = strict_path_and_presence(current, operation["path"])
             current = JsonPatch.V4.apply(current, [operation])
         except PatchFailed as error:
             message = f"{name}: KubeFed cannot apply its overrides ({error}), and sends it nothing"

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render.federations.conversion import Documents, FrontEnd
-from render.federations.decoding import WrongShape, integer, struct, text, truth
+from render.federations.decoding import WrongShape, decode_bool, decode_integer, decode_object, decode_text
 from render.federations.ingresses import is_old_ingress, upgraded_ingress
 from render.federations.manifests import SKIP_NAMESPACE, manifest_with_label, member_cluster
 from render.federations.patches import PatchFailed
-from render.federations.planner import ANY_CLUSTER, Preference, static_weights
-from render.federations.shapes import METADATA, document, fields, map_of, texts
+from render.federations.planner import ANY_CLUSTER, Preference, static_weights_giving_replicas
+from render.federations.shapes import METADATA, read_texts, reader_of_fields, reader_of_map, shape_of_document
 from render.federations.units import (
     Conversion,
     Labels,
@@ -19,24 +19,33 @@ from render.federations.units import (
     Remark,
     Unit,
     Weight,
-    approximate,
-    exact,
-    exact_for_now,
+    approximate_remark,
+    exact_remark,
     refused_remark,
+    remark_exact_for_now,
 )
 from render.kinds.workloads import RETAIN_REPLICAS
 from render.model import Manifest
 from render.selectors import LabelSelector, Requirement
 
-from .federated_objects import PlainPatches, TargetType, default_target, object_of, overrides_of, plain_patches
+from .federated_objects import (
+    PlainPatches,
+    TargetType,
+    object_of_template,
+    patch_operations_by_cluster,
+    plain_patches_of_overrides,
+    target_type_of_federated,
+)
 from .placement import FederatedPlacement, RegisteredClusters, placement_of
-from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, division_of_preference, preferences_of
+from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, division_of_preference, preferences_by_cluster
 
 _ORPHAN = "kubefed.io/orphan"
 _CONTROLLER_WRITTEN = frozenset({"PropagatedVersion", "ClusterPropagatedVersion", "FederatedServiceStatus"})
-_BOUNDS = fields(minReplicas=integer, maxReplicas=integer, weight=integer)
-_TYPE = fields(group=text, version=text, kind=text, scope=text)
-_FEDERATED = document(fields(retainReplicas=truth, template=fields(metadata=METADATA, spec=struct)))
+_BOUNDS = reader_of_fields(minReplicas=decode_integer, maxReplicas=decode_integer, weight=decode_integer)
+_TYPE = reader_of_fields(group=decode_text, version=decode_text, kind=decode_text, scope=decode_text)
+_FEDERATED = shape_of_document(
+    reader_of_fields(retainReplicas=decode_bool, template=reader_of_fields(metadata=METADATA, spec=decode_object))
+)
 
 
 class _Fleet:
@@ -45,7 +54,7 @@ class _Fleet:
     def __init__(self, documents: Sequence[Placed], known_clusters: Labels) -> None:
         self._documents = documents
         by_kind = [each for each in documents if each.kind == "KubeFedCluster"]
-        self._labels = {**known_clusters, **{each.key[1]: _labels(each.manifest) for each in by_kind}}
+        self._labels = {**known_clusters, **{each.key[1]: _labels_of_manifest(each.manifest) for each in by_kind}}
         self._federation = RegisteredClusters(labels_by_cluster=self._labels)
         self._namespaces = {each.key[0]: each for each in documents if each.kind == "FederatedNamespace"}
         self._preferences = {each.key: each for each in documents if each.kind == "ReplicaSchedulingPreference"}
@@ -61,33 +70,33 @@ class _Fleet:
         for each in self._documents:
             if each.kind == "KubeFedCluster":
                 members.append((each.origin, _member_of_manifest(each.manifest)))
-                left.append(each.left(_credentials(each.manifest)))
+                left.append(each.left(_remark_on_credentials(each.manifest)))
             elif each.kind.startswith("Federated") and each.kind not in {"FederatedTypeConfig", *_CONTROLLER_WRITTEN}:
-                found = self._unit(each)
+                found = self._unit_of_federated(each)
                 if isinstance(found, Unit):
                     units.append(found)
                 else:
                     left.append(found)
             else:
-                left.append(each.left(self._not_needed(each)))
+                left.append(each.left(self._remark_on_unneeded_document(each)))
         return Conversion(units=tuple(units), members=tuple(members), left=tuple(left))
 
-    def _not_needed(self, document: Placed) -> Remark:
+    def _remark_on_unneeded_document(self, document: Placed) -> Remark:
         if document.kind in _CONTROLLER_WRITTEN:
-            return exact("controller-written", "a controller of KubeFed wrote it")
+            return exact_remark("controller-written", "a controller of KubeFed wrote it")
         if document.kind == "FederatedTypeConfig":
-            return exact("type-read", "it says what a federated kind stands for")
+            return exact_remark("type-read", "it says what a federated kind stands for")
         if document.kind == "ReplicaSchedulingPreference":
             spec = document.manifest.get("spec") or {}
             if spec.get("targetKind") not in SERVED_KINDS:
                 return refused_remark(
                     "rsp-target-kind", "KubeFed divides FederatedDeployments and FederatedReplicaSets alone"
                 )
-            return exact("rsp-read", "it became part of the object of its name")
-        return exact("setting", "a setting of KubeFed's own controllers")
+            return exact_remark("rsp-read", "it became part of the object of its name")
+        return exact_remark("setting", "a setting of KubeFed's own controllers")
 
-    def _unit(self, document: Placed) -> Unit | Left:
-        target = self._target(document)
+    def _unit_of_federated(self, document: Placed) -> Unit | Left:
+        target = self._target_type_of_federated(document)
         if target is None:
             hint = "add the FederatedTypeConfig of the kind, or an apiVersion to the template"
             return document.left(
@@ -100,9 +109,9 @@ class _Fleet:
 
     def _converted_unit(self, document: Placed, target: TargetType) -> Unit:
         federated = document.manifest
-        sent = object_of(federated, target)
+        sent = object_of_template(federated, target)
         manifest = _with_name_of_target(sent.manifest, target)
-        remarks = [exact(*_WARNED[code]) for code in sent.warnings]
+        remarks = [exact_remark(*_WARNED[code]) for code in sent.warnings]
         if document.kind not in self._types and is_old_ingress(manifest):
             manifest, changes = upgraded_ingress(manifest)
             remarks += changes
@@ -115,7 +124,9 @@ class _Fleet:
         config = self._types.get(document.kind)
         is_suspended = config is not None and (config.manifest.get("spec") or {}).get("propagation") == "Disabled"
         if is_suspended:
-            remarks.append(approximate("propagation-disabled", "KubeFed does not propagate the kind: it is suspended"))
+            remarks.append(
+                approximate_remark("propagation-disabled", "KubeFed does not propagate the kind: it is suspended")
+            )
         return Unit(
             manifest=manifest,
             reach=reach,
@@ -125,10 +136,10 @@ class _Fleet:
             weights=weights,
             is_kept=annotations.get(_ORPHAN) == "true",
             is_suspended=is_suspended,
-            remarks=(*remarks, *divided_notes, *patches.remarks, *self._doubtful(reach)),
+            remarks=(*remarks, *divided_notes, *patches.remarks, *self._remarks_on_doubtful_reach(reach)),
         )
 
-    def _target(self, document: Placed) -> TargetType | None:
+    def _target_type_of_federated(self, document: Placed) -> TargetType | None:
         config = self._types.get(document.kind)
         if config is not None:
             plain = (config.manifest.get("spec") or {}).get("targetType") or {}
@@ -138,7 +149,7 @@ class _Fleet:
                 kind=plain.get("kind", ""),
                 is_namespaced=plain.get("scope", "Namespaced") == "Namespaced",
             )
-        return default_target(document.manifest)
+        return target_type_of_federated(document.manifest)
 
     def _patches_reach_and_weights(
         self, document: Placed, target: TargetType, manifest: dict[str, Any]
@@ -146,19 +157,24 @@ class _Fleet:
         """Return what differs between clusters, where it goes, and the weights where replicas are divided."""
         federated = document.manifest
         namespace = self._namespaces.get(document.key[0]) if target.is_namespaced else None
-        reach, remarks = self._reach(federated, namespace, target)
-        overrides = overrides_of(federated)
+        reach, remarks = self._reach_of_federated(federated, namespace, target)
+        overrides = patch_operations_by_cluster(federated)
         preference = self._preferences.get(document.key)
         if preference is None or (preference.manifest.get("spec") or {}).get("targetKind") != document.kind:
-            return plain_patches(manifest, overrides), reach, (), remarks
-        found = self._by_preference(preference.manifest, federated, namespace, manifest)
+            return plain_patches_of_overrides(manifest, overrides), reach, (), remarks
+        found = self._division_by_preference(preference.manifest, federated, namespace, manifest)
         if found is None:
             code = "rsp-intersect-empty" if self._labels else "rsp-no-clusters"
             what = "no cluster is left to divide over, so the preference does nothing"
-            return plain_patches(manifest, overrides), reach, (), [*remarks, approximate(code, what)]
+            return (
+                plain_patches_of_overrides(manifest, overrides),
+                reach,
+                (),
+                [*remarks, approximate_remark(code, what)],
+            )
         return found
 
-    def _by_preference(
+    def _division_by_preference(
         self, preference: Manifest, federated: Manifest, namespace: Placed | None, manifest: dict[str, Any]
     ) -> tuple[PlainPatches, Reach, tuple[Weight, ...], list[Remark]] | None:
         """Return the same with what the preference's controller would write into it; None if it does nothing."""
@@ -174,8 +190,8 @@ class _Fleet:
         if not found.replicas:
             return None
         written = found.federated or federated
-        overrides = overrides_of(written)
-        remarks = [] if namespace else [_not_federated()]
+        overrides = patch_operations_by_cluster(written)
+        remarks = [] if namespace else [_remark_on_unfederated()]
         within = self._federation.clusters_of(written, outer, is_namespaced=True)
         weights = _weights_of_preference(preference, found.replicas)
         if weights and within == set(found.replicas) == set(self._labels):
@@ -184,33 +200,37 @@ class _Fleet:
                 for name, operations in overrides.items()
             }
             manifest.setdefault("spec", {})["replicas"] = sum(found.replicas.values())
-            return plain_patches(manifest, others), Reach(), weights, remarks
+            return plain_patches_of_overrides(manifest, others), Reach(), weights, remarks
         names = tuple(name for name in sorted(found.replicas) if name in within)
         kept = {name: operations for name, operations in overrides.items() if name in within}
         what = "the replicas of each cluster are those KubeFed gives it now; they are not divided anew"
         return (
-            plain_patches(manifest, kept),
+            plain_patches_of_overrides(manifest, kept),
             Reach(names=names) if names else Reach(is_nowhere=True),
             (),
-            [*remarks, exact_for_now("rsp-pinned", what)],
+            [*remarks, remark_exact_for_now("rsp-pinned", what)],
         )
 
-    def _reach(self, federated: Manifest, namespace: Placed | None, target: TargetType) -> tuple[Reach, list[Remark]]:
+    def _reach_of_federated(
+        self, federated: Manifest, namespace: Placed | None, target: TargetType
+    ) -> tuple[Reach, list[Remark]]:
         own = placement_of(federated)
         if not target.is_namespaced or target.kind == "Namespace":
-            return _reach(own), []
+            return _reach_of_placement(own), []
         if namespace is None:
-            return Reach(is_nowhere=True), [_not_federated()]
-        return _common_reach(_reach(own), _reach(placement_of(namespace.manifest))), []
+            return Reach(is_nowhere=True), [_remark_on_unfederated()]
+        return _common_reach(_reach_of_placement(own), _reach_of_placement(placement_of(namespace.manifest))), []
 
-    def _doubtful(self, reach: Reach) -> list[Remark]:
+    def _remarks_on_doubtful_reach(self, reach: Reach) -> list[Remark]:
         if reach.is_nowhere:
-            return [exact("nowhere", "KubeFed sends it nowhere, so it gets no policy")]
+            return [exact_remark("nowhere", "KubeFed sends it nowhere, so it gets no policy")]
         unknown = [name for name in reach.names or () if self._labels and name not in self._labels]
-        return [exact("unknown-cluster", f"there is no cluster {name}, which changes nothing") for name in unknown]
+        return [
+            exact_remark("unknown-cluster", f"there is no cluster {name}, which changes nothing") for name in unknown
+        ]
 
 
-def _reach(placement: FederatedPlacement) -> Reach:
+def _reach_of_placement(placement: FederatedPlacement) -> Reach:
     if placement.names is not None:
         names = tuple(dict.fromkeys(filter(None, placement.names)))
         return Reach(names=names) if names else Reach(is_nowhere=True)
@@ -226,10 +246,10 @@ def _common_reach(own: Reach, outer: Reach) -> Reach:
         names = tuple(name for name in own.names if name in outer.names)
         if not names:
             return Reach(is_nowhere=True)
-    return Reach(names=names, selector=_selector_of_both(own.selector, outer.selector))
+    return Reach(names=names, selector=_conjunction_of_selectors(own.selector, outer.selector))
 
 
-def _selector_of_both(one: LabelSelector | None, other: LabelSelector | None) -> LabelSelector | None:
+def _conjunction_of_selectors(one: LabelSelector | None, other: LabelSelector | None) -> LabelSelector | None:
     if one is None or other is None:
         return one or other
     first, second = dict(one.match_labels), dict(other.match_labels)
@@ -248,8 +268,8 @@ def _selector_of_both(one: LabelSelector | None, other: LabelSelector | None) ->
 
 def _weights_of_preference(preference: Manifest, replicas: Mapping[str, int]) -> tuple[Weight, ...]:
     spec = preference.get("spec") or {}
-    preferences = preferences_of(spec.get("clusters")) or {ANY_CLUSTER: Preference(weight=1)}
-    return static_weights(spec.get("totalReplicas") or 0, preferences, replicas)
+    preferences = preferences_by_cluster(spec.get("clusters")) or {ANY_CLUSTER: Preference(weight=1)}
+    return static_weights_giving_replicas(spec.get("totalReplicas") or 0, preferences, replicas)
 
 
 def _with_name_of_target(manifest: dict[str, Any], target: TargetType) -> dict[str, Any]:
@@ -271,7 +291,7 @@ def _federated_kind(config: Placed) -> str:
     return str(named or f"Federated{(spec.get('targetType') or {}).get('kind', '')}")
 
 
-def _labels(manifest: Manifest) -> dict[str, str]:
+def _labels_of_manifest(manifest: Manifest) -> dict[str, str]:
     return dict((manifest.get("metadata") or {}).get("labels") or {})
 
 
@@ -286,17 +306,17 @@ def _member_of_manifest(manifest: Manifest) -> Manifest:
         "region": status.get("region"),
         "zones": list(status.get("zones") or ()),
     }
-    return member_cluster(metadata["name"], _labels(manifest), fields)
+    return member_cluster(metadata["name"], _labels_of_manifest(manifest), fields)
 
 
-def _credentials(manifest: Manifest) -> Remark:
+def _remark_on_credentials(manifest: Manifest) -> Remark:
     spec = manifest.get("spec") or {}
     secret = (spec.get("secretRef") or {}).get("name", "")
     partly = sorted(set(spec.get("disabledTLSValidations") or ()) - {"*"})
     what = f"its credentials (Secret {secret}) are not copied; give the cluster a context in a kubeconfig"
     if partly:
-        return approximate("tls-validation", f"{', '.join(partly)} has no counterpart; {what}")
-    return exact("credentials-left-out", what)
+        return approximate_remark("tls-validation", f"{', '.join(partly)} has no counterpart; {what}")
+    return exact_remark("credentials-left-out", what)
 
 
 _WARNED = {
@@ -305,38 +325,45 @@ _WARNED = {
 }
 
 
-def _not_federated() -> Remark:
-    return exact("namespace-not-federated", "its namespace has no FederatedNamespace")
+def _remark_on_unfederated() -> Remark:
+    return exact_remark("namespace-not-federated", "its namespace has no FederatedNamespace")
 
 
-def _check_other(manifest: Manifest) -> None:
+def _check_shape_of_other_document(manifest: Manifest) -> None:
     """Raise WrongShape for a federated object, or a document of a kind that nothing is read of, of a wrong shape."""
     is_federated = str(manifest.get("kind") or "").startswith("Federated")
-    (_FEDERATED if is_federated else document())(manifest)
+    (_FEDERATED if is_federated else shape_of_document())(manifest)
 
 
-def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+def _convert_kubefed_documents(documents: Documents, known_clusters: Labels) -> Conversion:
     """Convert federated objects, and make Clusters of KubeFedClusters."""
     return _Fleet(documents.own, known_clusters).converted()
 
 
 FRONT_END = FrontEnd(
     kinds={
-        "ReplicaSchedulingPreference": document(
-            fields(
-                targetKind=text,
-                totalReplicas=integer,
-                rebalance=truth,
-                intersectWithClusterSelector=truth,
-                clusters=map_of(_BOUNDS),
+        "ReplicaSchedulingPreference": shape_of_document(
+            reader_of_fields(
+                targetKind=decode_text,
+                totalReplicas=decode_integer,
+                rebalance=decode_bool,
+                intersectWithClusterSelector=decode_bool,
+                clusters=reader_of_map(_BOUNDS),
             )
         ),
-        "FederatedTypeConfig": document(fields(targetType=_TYPE, federatedType=_TYPE, propagation=text)),
-        "KubeFedCluster": document(
-            fields(apiEndpoint=text, proxyURL=text, secretRef=fields(name=text), disabledTLSValidations=texts),
-            status=fields(region=text, zones=texts),
+        "FederatedTypeConfig": shape_of_document(
+            reader_of_fields(targetType=_TYPE, federatedType=_TYPE, propagation=decode_text)
+        ),
+        "KubeFedCluster": shape_of_document(
+            reader_of_fields(
+                apiEndpoint=decode_text,
+                proxyURL=decode_text,
+                secretRef=reader_of_fields(name=decode_text),
+                disabledTLSValidations=read_texts,
+            ),
+            status=reader_of_fields(region=decode_text, zones=read_texts),
         ),
     },
-    other=_check_other,
-    convert=_convert_documents,
+    other=_check_shape_of_other_document,
+    convert=_convert_kubefed_documents,
 )

@@ -5,7 +5,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.federations.decoding import checked_selector, entry, label_selector, sequence, struct, text
+from render.federations.decoding import (
+    checked_selector,
+    decode_label_selector,
+    decode_list,
+    decode_object,
+    decode_text,
+    value_of_key_in_any_case,
+)
 from render.model import Manifest
 from render.selectors import LabelSelector, matches
 
@@ -32,12 +39,15 @@ class FederatedPlacement(Struct, frozen=True, kw_only=True):
 
 def placement_of(federated: Manifest) -> FederatedPlacement:
     """Return the placement of a federated object; WrongShape where KubeFed cannot read it."""
-    spec = struct(entry(federated, "spec"), "spec")
-    plain = struct(entry(spec, "placement"), "spec.placement")
-    listed = entry(plain, "clusters")
-    names = None if listed is None else tuple(sequence(listed, "spec.placement.clusters", _name))
+    spec = decode_object(value_of_key_in_any_case(federated, "spec"), "spec")
+    plain = decode_object(value_of_key_in_any_case(spec, "placement"), "spec.placement")
+    listed = value_of_key_in_any_case(plain, "clusters")
+    names = None if listed is None else tuple(decode_list(listed, "spec.placement.clusters", _decode_cluster_name))
     return FederatedPlacement(
-        names=names, selector=label_selector(entry(plain, "clusterSelector"), "spec.placement.clusterSelector")
+        names=names,
+        selector=decode_label_selector(
+            value_of_key_in_any_case(plain, "clusterSelector"), "spec.placement.clusterSelector"
+        ),
     )
 
 
@@ -77,5 +87,5 @@ class RegisteredClusters(Struct, frozen=True, kw_only=True):
         return chosen & placement_of(federated_namespace).selected(self.labels_by_cluster)
 
 
-def _name(plain: Any, what: str) -> str:
-    return text(entry(struct(plain, what), "name"), f"{what}.name")
+def _decode_cluster_name(plain: Any, what: str) -> str:
+    return decode_text(value_of_key_in_any_case(decode_object(plain, what), "name"), f"{what}.name")

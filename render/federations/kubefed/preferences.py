@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from render.federations.decoding import WrongShape
 from render.federations.observation import Observed, observed_division
-from render.federations.planner import ANY_CLUSTER, PlannedWorkload, Preference, plan
+from render.federations.planner import ANY_CLUSTER, PlannedWorkload, Preference, replica_plan_of_workload
 from render.model import Manifest
 
-from .federated_objects import overrides_of
+from .federated_objects import patch_operations_by_cluster
 from .placement import RegisteredClusters, placement_of
 
 REPLICAS_PATH = "/spec/replicas"
@@ -30,7 +30,7 @@ class Divided(Struct, frozen=True, kw_only=True):
     federated: dict[str, Any] | None = None
 
 
-def preferences_of(clusters: Mapping[str, Mapping[str, Any] | None] | None) -> dict[str, Preference]:
+def preferences_by_cluster(clusters: Mapping[str, Mapping[str, Any] | None] | None) -> dict[str, Preference]:
     """Return the preferences of a map ``cluster or *: {minReplicas, maxReplicas, weight}``."""
     return {
         name: Preference(
@@ -66,27 +66,29 @@ def division_of_preference(inputs: PreferenceInputs, *, kind: str) -> Divided:
         # A kind that there is no controller for is looked at again and again; one of another controller is its own.
         is_known, is_chosen = target in SERVED_KINDS, spec.get("intersectWithClusterSelector")
         replicas = (
-            None if federated is None or is_chosen else shares(inputs.preference, clusters, observed_division({}, ()))
+            None
+            if federated is None or is_chosen
+            else replicas_by_cluster_as_written(inputs.preference, clusters, observed_division({}, ()))
         )
         return Divided(status="ok" if is_known else "recheck", replicas=replicas)
     if federated is None:
         return Divided(status="ok")
     try:
-        return _divided(inputs, federated, clusters)
+        return _divided_workload(inputs, federated, clusters)
     except WrongShape as error:
         return Divided(status="error", message=str(error))
 
 
-def _divided(inputs: PreferenceInputs, federated: Manifest, clusters: Sequence[str]) -> Divided:
+def _divided_workload(inputs: PreferenceInputs, federated: Manifest, clusters: Sequence[str]) -> Divided:
     """Divide a workload that there is; WrongShape where KubeFed cannot read what it has to."""
     if (inputs.preference.get("spec") or {}).get("intersectWithClusterSelector"):
-        clusters = _intersection(inputs, federated)
+        clusters = _clusters_of_both_selectors(inputs, federated)
     if not clusters:
         return Divided(status="ok", replicas={})
     seen = observed_division(inputs.members, clusters)
-    replicas = shares(inputs.preference, clusters, seen)
+    replicas = replicas_by_cluster_as_written(inputs.preference, clusters, seen)
     placement_of(federated)  # a placement that cannot be read is an error, whether it is written anew or not
-    written = written_to(federated, replicas)
+    written = federated_object_with_replicas(federated, replicas)
     return Divided(
         status="recheck" if seen.is_unsettled else "ok",
         replicas=replicas,
@@ -94,7 +96,7 @@ def _divided(inputs: PreferenceInputs, federated: Manifest, clusters: Sequence[s
     )
 
 
-def shares(preference: Manifest, clusters: Sequence[str], seen: Observed) -> dict[str, int]:
+def replicas_by_cluster_as_written(preference: Manifest, clusters: Sequence[str], seen: Observed) -> dict[str, int]:
     """Return the replicas of each cluster as the controller writes them, clusters that get none included."""
     spec, metadata = preference.get("spec") or {}, preference.get("metadata") or {}
     workload = PlannedWorkload(
@@ -104,12 +106,12 @@ def shares(preference: Manifest, clusters: Sequence[str], seen: Observed) -> dic
         capacity=seen.capacity,
         is_rebalanced=bool(spec.get("rebalance")),
     )
-    preferences = preferences_of(spec.get("clusters")) or {ANY_CLUSTER: Preference(weight=1)}
-    totals = plan(workload, preferences, clusters).totals
+    preferences = preferences_by_cluster(spec.get("clusters")) or {ANY_CLUSTER: Preference(weight=1)}
+    totals = replica_plan_of_workload(workload, preferences, clusters).totals
     return totals | {name: 0 for name in seen.current if name not in totals}
 
 
-def written_to(federated: Manifest, replicas: Mapping[str, int]) -> dict[str, Any]:
+def federated_object_with_replicas(federated: Manifest, replicas: Mapping[str, int]) -> dict[str, Any]:
     """Return a federated object with its clusters listed and their replicas overridden.
 
     An override of the replicas that is there keeps its operation; the entry of a cluster that leaves stays, even empty.
@@ -133,12 +135,12 @@ def written_to(federated: Manifest, replicas: Mapping[str, int]) -> dict[str, An
 
 
 def _written_overrides(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
-    overrides_of(federated)
+    patch_operations_by_cluster(federated)
     spec = federated.get("spec") or {}
     return {each.get("clusterName") or "": each.get("clusterOverrides") or [] for each in spec.get("overrides") or ()}
 
 
-def _intersection(inputs: PreferenceInputs, federated: Manifest) -> tuple[str, ...]:
+def _clusters_of_both_selectors(inputs: PreferenceInputs, federated: Manifest) -> tuple[str, ...]:
     """Return the clusters that selectors choose.
 
     WrongShape without a FederatedNamespace: this controller asks for it also where it serves a single namespace.

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render.documents import DocumentErrors, parse_documents
-from render.federations.decoding import WrongShape, checked_selector, label_selector
-from render.federations.patches import differences
-from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate, exact, refused_remark
+from render.federations.decoding import WrongShape, checked_selector, decode_label_selector
+from render.federations.patches import operations_between
+from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate_remark, exact_remark, refused_remark
 from render.model import merged_values
 from render.selectors import matches
 
@@ -17,12 +17,12 @@ _EXTENSIONS = "kubesphere-extensions"
 _INTERVAL = "10m"
 
 
-def repositories_of(documents: Sequence[Placed]) -> dict[str, str]:
+def addresses_of_chart_repositories(documents: Sequence[Placed]) -> dict[str, str]:
     """Return the addresses of chart repositories by their names."""
     return {each.key[1]: str(each.spec.get("url") or "") for each in documents if each.kind == "HelmRepo"}
 
 
-def release_of(document: Placed, repositories: Mapping[str, str]) -> list[Unit] | Left:
+def units_of_release(document: Placed, repositories: Mapping[str, str]) -> list[Unit] | Left:
     """Return a HelmRelease and its HelmRepository for the cluster that a release names."""
     labels, spec = document.metadata.get("labels") or {}, document.spec
     url, cluster = repositories.get(str(spec.get("repoId"))), labels.get(_CLUSTER)
@@ -35,11 +35,15 @@ def release_of(document: Placed, repositories: Mapping[str, str]) -> list[Unit] 
             refused_remark("release-without-cluster", f"the label {_CLUSTER} does not say where it goes")
         )
     try:
-        values = _yaml(base64.b64decode(spec.get("values") or "", validate=True))
+        values = _values_in_yaml(base64.b64decode(spec.get("values") or "", validate=True))
     except (binascii.Error, WrongShape) as error:
         return document.left(refused_remark("unreadable", f"its values cannot be read: {error}"))
     namespace, name = str(labels.get("kubesphere.io/namespace") or "default"), str(spec.get("name") or document.key[1])
-    chart = {"chart": spec.get("chartName"), "version": spec.get("chartVersion"), "sourceRef": _source(name)}
+    chart = {
+        "chart": spec.get("chartName"),
+        "version": spec.get("chartVersion"),
+        "sourceRef": _reference_to_helm_repository(name),
+    }
     repository = {
         "apiVersion": "source.toolkit.fluxcd.io/v1",
         "kind": "HelmRepository",
@@ -48,30 +52,36 @@ def release_of(document: Placed, repositories: Mapping[str, str]) -> list[Unit] 
     }
     reach = Reach(names=(str(cluster),))
     return [
-        _unit_of_document(document, _release(name, namespace, chart, values), reach),
+        _unit_of_document(document, _helm_release(name, namespace, chart, values), reach),
         Unit(manifest=repository, reach=reach, origin=document.origin, subject=document.subject),
     ]
 
 
-def extension_of(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> list[Unit] | Left:
+def units_of_extension(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> list[Unit] | Left:
     """Return the HelmRelease of an extension, with the values of each cluster that overrides them."""
     extension, scheduling = document.spec.get("extension") or {}, document.spec.get("clusterScheduling") or {}
     if not scheduling:
         what = "it says of no members where it goes: it is installed in the host alone"
-        return document.left(exact("host-only", what))
+        return document.left(exact_remark("host-only", what))
     name = str(extension.get("name") or document.key[1])
-    chart = {"chart": name, "version": extension.get("version"), "sourceRef": _source(_EXTENSIONS)}
+    chart = {
+        "chart": name,
+        "version": extension.get("version"),
+        "sourceRef": _reference_to_helm_repository(_EXTENSIONS),
+    }
     namespace = f"extension-{name}"
     try:
         reach = _reach_of_placement(scheduling.get("placement") or {})
-        values = _yaml(str(document.spec.get("config") or "").encode())
-        base = _release(name, namespace, chart, values)
+        values = _values_in_yaml(str(document.spec.get("config") or "").encode())
+        base = _helm_release(name, namespace, chart, values)
         rules = tuple(
             Rule(names=(cluster,), operations=operations)
             for cluster, text in sorted((scheduling.get("overrides") or {}).items())
-            if _reaches(reach, cluster, labels_by_cluster)
-            for other in (_release(name, namespace, chart, merged_values(values, _yaml(str(text).encode()))),)
-            if (operations := tuple(differences(base, other)))
+            if _reaches_cluster(reach, cluster, labels_by_cluster)
+            for other in (
+                _helm_release(name, namespace, chart, merged_values(values, _values_in_yaml(str(text).encode()))),
+            )
+            if (operations := tuple(operations_between(base, other)))
         )
     except WrongShape as error:
         return document.left(refused_remark("unreadable", str(error)))
@@ -82,10 +92,10 @@ def extension_of(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, 
 
 def _unit_of_document(document: Placed, manifest: dict[str, Any], reach: Reach, rules: tuple[Rule, ...] = ()) -> Unit:
     what = "it became a HelmRelease of Flux, which each member must run"
-    remarks = [approximate("release-by-flux", what)]
+    remarks = [approximate_remark("release-by-flux", what)]
     if document.kind == "InstallPlan":
         where = f"charts of extensions have no address here: write a HelmRepository {_EXTENSIONS} beside it"
-        remarks.append(approximate("extension-repository", where))
+        remarks.append(approximate_remark("extension-repository", where))
     return Unit(
         manifest=manifest,
         reach=reach,
@@ -96,7 +106,7 @@ def _unit_of_document(document: Placed, manifest: dict[str, Any], reach: Reach, 
     )
 
 
-def _release(name: str, namespace: str, chart: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _helm_release(name: str, namespace: str, chart: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "apiVersion": "helm.toolkit.fluxcd.io/v2",
         "kind": "HelmRelease",
@@ -110,7 +120,7 @@ def _release(name: str, namespace: str, chart: Mapping[str, Any], values: Mappin
     }
 
 
-def _source(name: str) -> dict[str, str]:
+def _reference_to_helm_repository(name: str) -> dict[str, str]:
     return {"kind": "HelmRepository", "name": name}
 
 
@@ -118,17 +128,17 @@ def _reach_of_placement(placement: Mapping[str, Any]) -> Reach:
     if placement.get("clusters"):
         return Reach(names=tuple(map(str, placement["clusters"])))
     what = "spec.clusterScheduling.placement.clusterSelector"
-    selector = label_selector(placement.get("clusterSelector"), what)
+    selector = decode_label_selector(placement.get("clusterSelector"), what)
     return Reach(is_nowhere=True) if selector is None else Reach(selector=checked_selector(selector, what))
 
 
-def _reaches(reach: Reach, cluster: str, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> bool:
+def _reaches_cluster(reach: Reach, cluster: str, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> bool:
     if reach.names is not None:
         return cluster in reach.names
     return reach.selector is not None and matches(reach.selector, labels_by_cluster.get(cluster, {}))
 
 
-def _yaml(content: bytes) -> dict[str, Any]:
+def _values_in_yaml(content: bytes) -> dict[str, Any]:
     try:
         documents = parse_documents(content)
     except DocumentErrors as error:

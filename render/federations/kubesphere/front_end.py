@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from render.federations.conversion import Documents, FrontEnd
-from render.federations.decoding import struct, text, truth
+from render.federations.decoding import decode_bool, decode_object, decode_text
 from render.federations.kubefed import KUBEFED
-from render.federations.manifests import member_cluster, way_into
-from render.federations.shapes import document, fields, map_of, texts
-from render.federations.units import Conversion, Labels, Left, Placed, Remark, Unit, approximate, exact
+from render.federations.manifests import member_cluster, words_of_access_to_member
+from render.federations.shapes import read_texts, reader_of_fields, reader_of_map, shape_of_document
+from render.federations.units import Conversion, Labels, Left, Placed, Remark, Unit, approximate_remark, exact_remark
 from render.model import Manifest
 
-from .charts import extension_of, release_of, repositories_of
+from .charts import addresses_of_chart_repositories, units_of_extension, units_of_release
 
 _CLUSTERS = "cluster.kubesphere.io"
 _REGION = "cluster.kubesphere.io/region"
@@ -36,16 +36,16 @@ _TYPES = {
 _ENABLED_TYPE = "argosy"
 
 
-def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversion:
+def _convert_kubesphere_documents(documents: Documents, known_clusters: Labels) -> Conversion:
     """Convert KubeFed's documents as they are, and KubeSphere's clusters, workspaces, releases and extensions."""
     own, plain = documents
     clusters = [each for each in own if each.group == _CLUSTERS and each.kind == "Cluster"]
     joined = {each.key[1]: each.metadata.get("labels") or {} for each in clusters if each.spec.get("joinFederation")}
     federated = [each for each in plain if KUBEFED.is_its(each.manifest)]
     others = len(plain) - len(federated)
-    federated += [_workspace(each) for each in own if each.kind == "WorkspaceTemplate"]
-    found = KUBEFED.convert([*federated, *_types(federated)], {**known_clusters, **joined})
-    units, left = _own_units(own, clusters)
+    federated += [_federated_workspace_of_template(each) for each in own if each.kind == "WorkspaceTemplate"]
+    found = KUBEFED.convert([*federated, *_types_of_kubesphere_kinds(federated)], {**known_clusters, **joined})
+    units, left = _units_of_kubesphere_documents(own, clusters)
     mine = {each.key[1] for each in clusters}
     return replace(
         found,
@@ -57,24 +57,24 @@ def _convert_documents(documents: Documents, known_clusters: Labels) -> Conversi
         left=(
             *(each for each in found.left if each.origin != _ENABLED_TYPE),
             *left,
-            *_beyond_workspaces(federated),
+            *_projects_beyond_their_workspaces(federated),
         ),
         others=others,
     )
 
 
-def _own_units(own: Sequence[Placed], clusters: Sequence[Placed]) -> tuple[list[Unit], list[Left]]:
+def _units_of_kubesphere_documents(own: Sequence[Placed], clusters: Sequence[Placed]) -> tuple[list[Unit], list[Left]]:
     units: list[Unit] = []
     left: list[Left] = []
-    repositories = repositories_of(own)
+    repositories = addresses_of_chart_repositories(own)
     for each in own:
         if each.kind == "HelmRelease":
-            made = release_of(each, repositories)
+            made = units_of_release(each, repositories)
         elif each.kind == "InstallPlan":
-            made = extension_of(each, {one.key[1]: one.metadata.get("labels") or {} for one in clusters})
+            made = units_of_extension(each, {one.key[1]: one.metadata.get("labels") or {} for one in clusters})
         else:
             if each.kind != "WorkspaceTemplate":
-                left.append(each.left(_credentials(each) if each in clusters else _setting(each)))
+                left.append(each.left(_remark_on_credentials(each) if each in clusters else _remark_on_setting(each)))
             continue
         if isinstance(made, Left):
             left.append(made)
@@ -83,7 +83,7 @@ def _own_units(own: Sequence[Placed], clusters: Sequence[Placed]) -> tuple[list[
     return units, left
 
 
-def _workspace(template: Placed) -> Placed:
+def _federated_workspace_of_template(template: Placed) -> Placed:
     """Return the FederatedWorkspace that KubeSphere's controller makes of a WorkspaceTemplate."""
     metadata = {key: template.metadata[key] for key in ("name", "labels") if template.metadata.get(key)}
     federated = {
@@ -95,7 +95,7 @@ def _workspace(template: Placed) -> Placed:
     return Placed(manifest=federated, origin=template.origin)
 
 
-def _types(federated: Sequence[Placed]) -> list[Placed]:
+def _types_of_kubesphere_kinds(federated: Sequence[Placed]) -> list[Placed]:
     """Return the types of KubeSphere's kinds that no FederatedTypeConfig among the documents tells."""
     kinds = {each.kind.removeprefix("Federated") for each in federated}
     configured_kinds = {
@@ -116,7 +116,7 @@ def _types(federated: Sequence[Placed]) -> list[Placed]:
     ]
 
 
-def _beyond_workspaces(federated: Sequence[Placed]) -> list[Left]:
+def _projects_beyond_their_workspaces(federated: Sequence[Placed]) -> list[Left]:
     """Return a line for each project that goes to clusters its workspace does not go to, which a console refuses."""
     names = {each.key[1]: _names_of_federated(each) for each in federated if each.kind == "FederatedWorkspace"}
     found = []
@@ -127,7 +127,7 @@ def _beyond_workspaces(federated: Sequence[Placed]) -> list[Left]:
             beyond = sorted(_names_of_federated(each) - names[workspace])
             if beyond:
                 what = f"it goes to {', '.join(beyond)}, where its workspace {workspace} does not go"
-                found.append(each.left(exact("project-exceeds-workspace", what)))
+                found.append(each.left(exact_remark("project-exceeds-workspace", what)))
     return found
 
 
@@ -153,44 +153,55 @@ def _member_of_cluster(cluster: Placed) -> Manifest:
     return member_cluster(cluster.key[1], labels, fields)
 
 
-def _credentials(cluster: Placed) -> Remark:
+def _remark_on_credentials(cluster: Placed) -> Remark:
     if (cluster.spec.get("connection") or {}).get("type") == "proxy":
-        what = f"the token of its tunnel is not copied: {way_into(cluster.key[1], is_pulling=True)}"
-        return approximate("tunnel-left-out", what)
-    return exact("credentials-left-out", "its kubeconfig is not copied; give the cluster a context in a kubeconfig")
+        what = f"the token of its tunnel is not copied: {words_of_access_to_member(cluster.key[1], is_pulling=True)}"
+        return approximate_remark("tunnel-left-out", what)
+    return exact_remark(
+        "credentials-left-out", "its kubeconfig is not copied; give the cluster a context in a kubeconfig"
+    )
 
 
-def _setting(document: Placed) -> Remark:
+def _remark_on_setting(document: Placed) -> Remark:
     if document.kind == "HelmRepo":
-        return exact("repository-read", "it says where releases have their charts from")
-    return exact("setting", "it is of KubeSphere's own console and is not delivered")
+        return exact_remark("repository-read", "it says where releases have their charts from")
+    return exact_remark("setting", "it is of KubeSphere's own console and is not delivered")
 
 
 FRONT_END = FrontEnd(
     kinds={
-        "Cluster": document(
-            fields(
-                joinFederation=truth,
-                enable=truth,
-                provider=text,
-                connection=fields(type=text, kubernetesAPIEndpoint=text),
+        "Cluster": shape_of_document(
+            reader_of_fields(
+                joinFederation=decode_bool,
+                enable=decode_bool,
+                provider=decode_text,
+                connection=reader_of_fields(type=decode_text, kubernetesAPIEndpoint=decode_text),
             )
         ),
-        "HelmRelease": document(fields(name=text, chartName=text, chartVersion=text, repoId=text, values=text)),
-        "HelmRepo": document(fields(url=text)),
-        "InstallPlan": document(
-            fields(
-                extension=fields(name=text, version=text),
-                enabled=truth,
-                config=text,
-                clusterScheduling=fields(
-                    placement=fields(clusters=texts, clusterSelector=struct), overrides=map_of(text)
+        "HelmRelease": shape_of_document(
+            reader_of_fields(
+                name=decode_text,
+                chartName=decode_text,
+                chartVersion=decode_text,
+                repoId=decode_text,
+                values=decode_text,
+            )
+        ),
+        "HelmRepo": shape_of_document(reader_of_fields(url=decode_text)),
+        "InstallPlan": shape_of_document(
+            reader_of_fields(
+                extension=reader_of_fields(name=decode_text, version=decode_text),
+                enabled=decode_bool,
+                config=decode_text,
+                clusterScheduling=reader_of_fields(
+                    placement=reader_of_fields(clusters=read_texts, clusterSelector=decode_object),
+                    overrides=reader_of_map(decode_text),
                 ),
             )
         ),
-        "WorkspaceTemplate": document(fields(template=struct, placement=struct)),
+        "WorkspaceTemplate": shape_of_document(reader_of_fields(template=decode_object, placement=decode_object)),
     },
-    other=document(),
+    other=shape_of_document(),
     plain=lambda _manifest: None,  # KubeFed's own shapes are those of its documents
-    convert=_convert_documents,
+    convert=_convert_kubesphere_documents,
 )

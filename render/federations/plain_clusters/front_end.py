@@ -12,14 +12,14 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from render.federations.manifests import member_cluster
-from render.federations.patches import differences
-from render.federations.units import Conversion, Left, Reach, Remark, Rule, Unit, exact, refused_remark
+from render.federations.patches import operations_between
+from render.federations.units import Conversion, Left, Reach, Remark, Rule, Unit, exact_remark, refused_remark
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
 from render.words import counted
 
-from .system_objects import KINDS_LEFT_OUT, OWNED, left_out
-from .written_form import as_written
+from .system_objects import KINDS_LEFT_OUT, OWNED, reason_to_leave_out
+from .written_form import template_of_live_object
 
 _ONE_BY_ONE = frozenset({"secret-left-out", "pod-left-out"})
 """The reasons of which each object is told by itself; those of all others are counted."""
@@ -43,7 +43,7 @@ class Split(NamedTuple):
     rules: tuple[Rule, ...]
 
 
-def split(manifests: Mapping[str, Manifest]) -> Split:
+def template_and_rules_of_forms(manifests: Mapping[str, Manifest]) -> Split:
     """Return the template of an object and the rules that make of it what each cluster has."""
     clusters_by_form: dict[str, list[str]] = {}
     for name in sorted(manifests):
@@ -52,7 +52,8 @@ def split(manifests: Mapping[str, Manifest]) -> Split:
     ordered = sorted(clusters_by_form.values(), key=lambda names: (-len(names), names))
     template = manifests[ordered[0][0]]
     rules = (
-        Rule(operations=tuple(differences(template, manifests[names[0]])), names=tuple(names)) for names in ordered[1:]
+        Rule(operations=tuple(operations_between(template, manifests[names[0]])), names=tuple(names))
+        for names in ordered[1:]
     )
     return Split(template, tuple(rules))
 
@@ -65,26 +66,26 @@ class ReadCluster(Struct, frozen=True, kw_only=True):
     left: Sequence[Left]
 
 
-def read_cluster(cluster: LiveCluster, *, with_system: bool = False) -> ReadCluster:
+def objects_as_person_writes_them(cluster: LiveCluster, *, with_system: bool = False) -> ReadCluster:
     """Return the objects of a cluster as a person would write them, without those that no person wrote."""
     forms: dict[ObjectRef, Manifest] = {}
     left: list[Left] = []
     reasons: Counter[tuple[str, Remark]] = Counter()
-    is_claim = _claims_of_sets(cluster.objects)
+    is_claim = test_of_claims_of_stateful_sets(cluster.objects)
     for manifest in cluster.objects:
         ref = ObjectRef.of(manifest)
-        reason = OWNED if is_claim(ref) else left_out(manifest, with_system=with_system)
+        reason = OWNED if is_claim(ref) else reason_to_leave_out(manifest, with_system=with_system)
         if reason is None:
-            forms[ref] = as_written(manifest, is_scaled=ref in cluster.scaled)
+            forms[ref] = template_of_live_object(manifest, is_scaled=ref in cluster.scaled)
         elif reason.code in _ONE_BY_ONE:
             left.append(Left(origin=cluster.name, subject=str(ref), remark=reason))
         else:
             reasons[ref.group_kind, reason] += 1
-    left += [*_left_by_reason(cluster.name, reasons), *_left_unlisted(cluster)]
+    left += [*_left_counted_by_reason(cluster.name, reasons), *_objects_left_unlisted(cluster)]
     return ReadCluster(name=cluster.name, forms=forms, left=left)
 
 
-def converted_clusters(clusters: Sequence[ReadCluster], skipped_kinds: Iterable[str] = ()) -> Conversion:
+def conversion_of_clusters(clusters: Sequence[ReadCluster], skipped_kinds: Iterable[str] = ()) -> Conversion:
     """Return what runs in some clusters as units; ``skipped_kinds`` are those that nobody asked for."""
     forms: dict[ObjectRef, dict[str, Manifest]] = defaultdict(dict)
     for cluster in clusters:
@@ -92,15 +93,15 @@ def converted_clusters(clusters: Sequence[ReadCluster], skipped_kinds: Iterable[
             forms[ref][cluster.name] = form
     left = [each for cluster in clusters for each in cluster.left]
     left += [
-        Left(origin="", subject=kind, remark=exact("kind-left-out", KINDS_LEFT_OUT[kind]))
+        Left(origin="", subject=kind, remark=exact_remark("kind-left-out", KINDS_LEFT_OUT[kind]))
         for kind in sorted(skipped_kinds)
     ]
     units, others = _units_of_forms(forms)
     members = tuple((each.name, member_cluster(each.name, {}, {})) for each in clusters)
-    return Conversion(units=tuple(units), members=members, left=(*_together(left), *others))
+    return Conversion(units=tuple(units), members=members, left=(*_left_with_clusters_joined(left), *others))
 
 
-def _claims_of_sets(objects: Iterable[Manifest]) -> Callable[[ObjectRef], bool]:
+def test_of_claims_of_stateful_sets(objects: Iterable[Manifest]) -> Callable[[ObjectRef], bool]:
     """Return what says of an object whether it is a claim that a StatefulSet made, which does not own it."""
     stems: set[tuple[str, str]] = set()
     for manifest in objects:
@@ -116,18 +117,18 @@ def _claims_of_sets(objects: Iterable[Manifest]) -> Callable[[ObjectRef], bool]:
     return is_made
 
 
-def _left_by_reason(cluster: str, reasons: Mapping[tuple[str, Remark], int]) -> Iterator[Left]:
+def _left_counted_by_reason(cluster: str, reasons: Mapping[tuple[str, Remark], int]) -> Iterator[Left]:
     for (kind, reason), count in sorted(reasons.items(), key=lambda pair: (pair[0][0], pair[0][1].code)):
         yield Left(origin=cluster, subject=f"{kind}: {counted(count, 'object')}", remark=reason)
 
 
-def _left_unlisted(cluster: LiveCluster) -> Iterator[Left]:
+def _objects_left_unlisted(cluster: LiveCluster) -> Iterator[Left]:
     for kind, why in sorted(cluster.unlisted.items()):
         message = f"it cannot be listed, so that nothing of it is known: {why}"
         yield Left(origin=cluster.name, subject=kind, remark=refused_remark("not-listed", message))
 
 
-def _together(left: Sequence[Left]) -> Iterator[Left]:
+def _left_with_clusters_joined(left: Sequence[Left]) -> Iterator[Left]:
     """Yield what is left out, equal lines of several clusters as one."""
     clusters: dict[tuple[str, Remark], list[str]] = defaultdict(list)
     for each in left:
@@ -145,7 +146,7 @@ def _units_of_forms(forms: Mapping[ObjectRef, Mapping[str, Manifest]]) -> tuple[
             message = f"the clusters serve no version of it in common ({', '.join(versions)})"
             left.append(Left(origin=origin, subject=str(ref), remark=refused_remark("no-common-version", message)))
             continue
-        template, rules = split(manifests)
+        template, rules = template_and_rules_of_forms(manifests)
         reach = Reach(names=tuple(sorted(manifests)))
         units.append(Unit(manifest=template, reach=reach, origin=origin, subject=str(ref), rules=rules))
     return units, left

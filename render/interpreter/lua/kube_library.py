@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from render.interpretation.fields import mapping_at, type_name
+from render.interpretation.fields import mapping_at, yaml_type_name
 from render.interpretation.operations import InterpreterError
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
@@ -57,7 +57,7 @@ def get_pod_dependencies(arguments: Sequence[Any]) -> Sequence[Mapping[str, Any]
     _expect(arguments, 2)
     template, namespace = arguments
     if namespace is not None and not isinstance(namespace, str):
-        raise InterpreterError(f"the namespace is {type_name(namespace)}, not a string")
+        raise InterpreterError(f"the namespace is {yaml_type_name(namespace)}, not a string")
     found = pod_dependencies(_pod_spec(template), "default" if namespace is None else namespace)
     return [plain_dependency(dependency) for dependency in sorted(found)] or None
 
@@ -80,7 +80,7 @@ def _amount_of_quantity(quantity: Any) -> Amount:
     if quantity is None:
         return 0
     if not isinstance(quantity, str):
-        raise InterpreterError(f"a quantity is {type_name(quantity)}, not a string")
+        raise InterpreterError(f"a quantity is {yaml_type_name(quantity)}, not a string")
     try:
         return parse_quantity(quantity)
     except ValueError as error:
@@ -89,5 +89,5 @@ def _amount_of_quantity(quantity: Any) -> Amount:
 
 def _pod_spec(template: Any) -> Mapping[str, Any]:
     if not isinstance(template, Mapping | list):
-        raise InterpreterError(f"the pod template is {type_name(template)}, not a table")
+        raise InterpreterError(f"the pod template is {yaml_type_name(template)}, not a table")
     return mapping_at(without_empty(template) or {}, "spec")

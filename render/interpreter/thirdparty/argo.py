@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from render.interpretation.fields import mapping_at, objects_at, text_at, value_at, with_value
-from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
+from render.interpretation.fields import manifest_with_value, mapping_at, objects_at, text_at, value_at
+from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, Replicas
-from render.interpretation.references import Reference, dependents
-from render.interpretation.requirements import node_claim
+from render.interpretation.references import Reference, dependent_objects_of
+from render.interpretation.requirements import node_claim_of_pod
 from render.model import Manifest
 from render.resources import DependentObject, ReplicaRequirements
 
@@ -18,7 +18,7 @@ FINISHES = {"Succeeded": COMPLETE, "Failed": FAILED, "Error": FAILED}
 
 def workflow_replicas(workflow: Manifest) -> Replicas:
     """Return spec.parallelism, or 1, and the nodes the pods may land on."""
-    claim = node_claim(mapping_at(workflow, "spec"))
+    claim = node_claim_of_pod(mapping_at(workflow, "spec"))
     requirements = None if claim is None else ReplicaRequirements(node_claim=claim)
     return Replicas(replicas=parallelism(workflow), requirements=requirements)
 
@@ -27,7 +27,7 @@ def retain_progress(desired: Manifest, observed: Manifest) -> Manifest:
     """Keep a member's suspension of the workflow, and the status its controller works with."""
     suspend = value_at(observed, "spec", "suspend")
     if suspend is not None:
-        desired = with_value(desired, suspend, "spec", "suspend")
+        desired = manifest_with_value(desired, suspend, "spec", "suspend")
     return desired if observed.get("status") is None else {**desired, "status": observed["status"]}
 
 
@@ -38,7 +38,7 @@ def is_workflow_healthy(observed: Manifest) -> bool:
 
 def workflow_dependencies(workflow: Manifest) -> set[DependentObject]:
     """Return the service accounts, claims, secrets and config maps of the workflow."""
-    return dependents(_references(mapping_at(workflow, "spec")), text_at(workflow, "metadata", "namespace"))
+    return dependent_objects_of(_references(mapping_at(workflow, "spec")), text_at(workflow, "metadata", "namespace"))
 
 
 def _references(spec: Mapping[str, Any]) -> Iterable[Reference]:
@@ -64,7 +64,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         replica_field=PARALLELISM,
         retain=retain_progress,
         health=is_workflow_healthy,
-        finish=lambda workflow: finish_by_word(text_at(workflow, "status", "phase"), FINISHES),
+        finish=lambda workflow: finish_of_status_word(text_at(workflow, "status", "phase"), FINISHES),
         dependencies=workflow_dependencies,
     )
 }

@@ -4,7 +4,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, type_name, value_at, with_value
+from render.interpretation.fields import (
+    count_at,
+    manifest_with_value,
+    mapping_at,
+    objects_at,
+    text_at,
+    value_at,
+    yaml_type_name,
+)
 from render.interpretation.operations import InterpreterError, Items
 from render.interpretation.statuses import GENERATION_ANNOTATION, generation, statuses_by_cluster
 from render.model import Manifest
@@ -18,7 +26,7 @@ def number_at(manifest: Any, *path: str) -> int | float:
     """Return the number at a path, which must be there to compare it."""
     value = value_at(manifest, *path)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InterpreterError(f"{'.'.join(path)} is {type_name(value)}, not a number")
+        raise InterpreterError(f"{'.'.join(path)} is {yaml_type_name(value)}, not a number")
     return value
 
 
@@ -29,7 +37,7 @@ def parallelism(workload: Manifest) -> int:
 
 def revise_parallelism(workload: Manifest, replicas: int) -> Manifest:
     """Set spec.parallelism, even where there was none."""
-    return with_value(workload, replicas, *PARALLELISM)
+    return manifest_with_value(workload, replicas, *PARALLELISM)
 
 
 def required_status(observed: Manifest) -> Mapping[str, Any]:

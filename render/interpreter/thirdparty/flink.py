@@ -6,7 +6,7 @@ from typing import Any
 
 from render.interpretation.fields import mapping_at, text_at, value_at
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
-from render.interpretation.requirements import node_claim
+from render.interpretation.requirements import node_claim_of_pod
 from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 from render.quantity import parse_quantity
@@ -43,7 +43,7 @@ def deployment_replicas(deployment: Manifest) -> Replicas:
     return Replicas(
         replicas=_job_managers(spec) + _task_managers(spec),
         requirements=ReplicaRequirements(
-            node_claim=node_claim(pod),
+            node_claim=node_claim_of_pod(pod),
             resource_request=largest,
             namespace=text_at(deployment, "metadata", "namespace"),
             priority_class_name=text_at(pod, "priorityClassName"),
@@ -57,7 +57,7 @@ def deployment_components(deployment: Manifest) -> Iterator[Component]:
     pod = mapping_at(spec, "podTemplate", "spec")
     for manager, replicas in zip(MANAGERS, (_job_managers(spec), _task_managers(spec)), strict=True):
         requirements = ReplicaRequirements(
-            node_claim=node_claim(pod),
+            node_claim=node_claim_of_pod(pod),
             resource_request=_request(spec, manager),
             priority_class_name=text_at(pod, "priorityClassName"),
         )

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpretation.fields import count_at, manifest_with_value, mapping_at, objects_at, text_at, value_at
 from render.interpretation.operations import Interpretation, Items
-from render.interpretation.references import Reference, dependents
+from render.interpretation.references import Reference, dependent_objects_of
 from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 from render.resources import DependentObject
@@ -80,14 +80,14 @@ OCI_REPOSITORY = FluxRules(
 def retain_suspension(desired: Manifest, observed: Manifest) -> Manifest:
     """Keep a member's suspension of the object."""
     suspend = value_at(observed, "spec", "suspend")
-    return desired if suspend is None else with_value(desired, suspend, "spec", "suspend")
+    return desired if suspend is None else manifest_with_value(desired, suspend, "spec", "suspend")
 
 
 def dependencies(rules: FluxRules) -> Callable[[Manifest], set[DependentObject]]:
     """Return the function that finds an object's references: secrets, service account, sources of its values."""
 
     def found(manifest: Manifest) -> set[DependentObject]:
-        return dependents(
+        return dependent_objects_of(
             _references_of_rules(rules, mapping_at(manifest, "spec")), text_at(manifest, "metadata", "namespace")
         )
 

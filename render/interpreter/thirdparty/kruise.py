@@ -3,10 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from render.interpretation.fields import count_at, list_at, mapping_at, objects_at, text_at, value_at, with_value
-from render.interpretation.finishing import COMPLETE, FAILED, finish_by_condition
+from render.interpretation.fields import (
+    count_at,
+    list_at,
+    manifest_with_value,
+    mapping_at,
+    objects_at,
+    text_at,
+    value_at,
+)
+from render.interpretation.finishing import COMPLETE, FAILED, finish_of_true_condition
 from render.interpretation.operations import Interpretation, Items, Replicas
-from render.interpretation.references import container_references, dependents
+from render.interpretation.references import container_references, dependent_objects_of
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.statuses import statuses_by_cluster, summed
 from render.kinds.workloads import template_dependencies
@@ -70,7 +78,7 @@ def workload_replicas(workload: Manifest) -> Replicas:
 
 def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
     """Set spec.replicas, even where there was none."""
-    return with_value(workload, replicas, *REPLICA_FIELD)
+    return manifest_with_value(workload, replicas, *REPLICA_FIELD)
 
 
 def is_rollout_complete(observed: Manifest) -> bool:
@@ -149,7 +157,7 @@ def broadcast_replicas(job: Manifest) -> Replicas:
 def retain_pod_labels(desired: Manifest, observed: Manifest) -> Manifest:
     """Keep the pod labels the member's controller wrote."""
     labels = value_at(observed, "spec", "template", "metadata", "labels")
-    return desired if labels is None else with_value(desired, labels, "spec", "template", "metadata", "labels")
+    return desired if labels is None else manifest_with_value(desired, labels, "spec", "template", "metadata", "labels")
 
 
 def aggregated_broadcast(_template: Manifest, items: Items) -> Any:
@@ -224,7 +232,7 @@ def sidecar_dependencies(sidecars: Manifest) -> set[DependentObject]:
         for source in objects_at(volume, "projected", "sources"):
             references.append(("ConfigMap", text_at(source, "configMap", "name")))
             references.append(("Secret", text_at(source, "secret", "name")))
-    return dependents(references, text_at(sidecars, "metadata", "namespace"))
+    return dependent_objects_of(references, text_at(sidecars, "metadata", "namespace"))
 
 
 def reflect_sidecars(observed: Manifest) -> Any:
@@ -268,7 +276,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         aggregate=aggregated_broadcast,
         reflect=reflect_broadcast,
         health=is_broadcast_healthy,
-        finish=lambda job: finish_by_condition(mapping_at(job, "status"), _FINISHES),
+        finish=lambda job: finish_of_true_condition(mapping_at(job, "status"), _FINISHES),
         dependencies=template_dependencies,
     ),
     ("apps.kruise.io/v1alpha1", "AdvancedCronJob"): Interpretation(

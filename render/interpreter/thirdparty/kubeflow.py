@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, wrong_type
-from render.interpretation.finishing import COMPLETE, FAILED, finish_by_condition
+from render.interpretation.fields import count_at, error_of_wrong_type, mapping_at, objects_at, text_at
+from render.interpretation.finishing import COMPLETE, FAILED, finish_of_true_condition
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
@@ -50,7 +50,7 @@ def _number(value: Any, default: int) -> int:
     if value is None or value == "":
         return default
     if isinstance(value, bool) or not str(value).removeprefix("-").isdecimal():
-        raise wrong_type(value, "a number", ("replicas",))
+        raise error_of_wrong_type(value, "a number", ("replicas",))
     return int(value)
 
 
@@ -183,7 +183,7 @@ def _time(items: Items, field: str, pick: Any) -> str:
 
 def job_finish(job: Manifest) -> str:
     """Return how a job ended; empty while it runs."""
-    return finish_by_condition(mapping_at(job, "status"), {"Succeeded": COMPLETE, "Failed": FAILED})
+    return finish_of_true_condition(mapping_at(job, "status"), {"Succeeded": COMPLETE, "Failed": FAILED})
 
 
 KINDS: Mapping[tuple[str, str], Interpretation] = {

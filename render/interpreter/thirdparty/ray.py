@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from render.interpretation.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
-from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
+from render.interpretation.fields import count_at, manifest_with_value, mapping_at, objects_at, text_at, value_at
+from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
@@ -192,7 +192,7 @@ def revise_workers(service: Manifest, replicas: int) -> Manifest:
         return service
     shares = _shares(max(replicas - 1, 0), [_workers(group) for group in groups])
     revised = [{**group, "replicas": share} for group, share in zip(groups, shares, strict=True)]
-    return with_value(service, revised, *SERVICE, "workerGroupSpecs")
+    return manifest_with_value(service, revised, *SERVICE, "workerGroupSpecs")
 
 
 def _shares(workers: int, weights: Sequence[int]) -> list[int]:
@@ -232,7 +232,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         aggregate=aggregated_job,
         health=is_job_healthy,
         dependencies=lambda job: cluster_dependencies(job, JOB),
-        finish=lambda job: finish_by_word(text_at(job, "status", "jobStatus"), FINISHES),
+        finish=lambda job: finish_of_status_word(text_at(job, "status", "jobStatus"), FINISHES),
     ),
     ("ray.io/v1", "RayService"): Interpretation(
         replicas=service_replicas,

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from render.interpretation.fields import mapping_at, text_at, value_at
-from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
+from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, InterpreterError, Items
-from render.interpretation.requirements import node_claim
+from render.interpretation.requirements import node_claim_of_pod
 from render.interpretation.statuses import statuses_by_cluster, summed
 from render.model import Manifest
 from render.quantity import QuantityFormat, format_quantity
@@ -79,7 +79,7 @@ def _needs(spec: Mapping[str, Any], role: str) -> ReplicaRequirements:
     }
     if pod.get("gpu") is not None and value_at(pod, "gpu", "quantity") is not None:
         request[text_at(pod, "gpu", "name")] = str(number_at(pod, "gpu", "quantity"))
-    return ReplicaRequirements(node_claim=node_claim(pod), resource_request=request)
+    return ReplicaRequirements(node_claim=node_claim_of_pod(pod), resource_request=request)
 
 
 def _memory(pod: Mapping[str, Any], field: str, default: str = "") -> Fraction:
@@ -131,7 +131,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         aggregate=aggregated_application,
         reflect=reflect_application,
         health=is_application_healthy,
-        finish=lambda application: finish_by_word(
+        finish=lambda application: finish_of_status_word(
             text_at(application, "status", "applicationState", "state"), FINISHES
         ),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from render.interpretation.fields import count_at, list_at, mapping_at, objects_at, text_at
-from render.interpretation.finishing import COMPLETE, FAILED, finish_by_word
+from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.statuses import statuses_by_cluster, summed
@@ -112,7 +112,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         health=is_job_healthy,
         reflect=reflect_job,
         aggregate=aggregated_job,
-        finish=lambda job: finish_by_word(text_at(job, "status", "state", "phase"), FINISHES),
+        finish=lambda job: finish_of_status_word(text_at(job, "status", "state", "phase"), FINISHES),
     )
 }
 """The interpretation of each kind, by apiVersion and kind."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from render.bits import Mask
-from render.cluster import first_untolerated
+from render.cluster import first_untolerated_taint
 from render.cluster_index import ClusterIndex
 from render.placement import Placement
 from render.scheduling.rules import AffinityGroup
@@ -29,7 +29,7 @@ def _clusters_tolerated(state: PassState, task: Task, _group: AffinityGroup) -> 
 def _by_taint(placement: Placement, rejected: Mask, index: ClusterIndex) -> Iterator[tuple[str, Mask]]:
     """Yield the clusters by their first untolerated taint."""
     for taints, clusters in index.tainted().items():
-        taint = first_untolerated(taints, placement.cluster_tolerations) if clusters & rejected else None
+        taint = first_untolerated_taint(taints, placement.cluster_tolerations) if clusters & rejected else None
         if taint is not None:
             yield f"cluster(s) had untolerated taint {{{taint}}}", clusters & rejected
 
@@ -43,7 +43,7 @@ def _unmet(placement: Placement, index: ClusterIndex, selected: Sequence[Mask], 
     if any(mask & _tolerated_by(placement, index) for mask in selected):
         return
     taints = (
-        first_untolerated(taints, placement.cluster_tolerations)
+        first_untolerated_taint(taints, placement.cluster_tolerations)
         for taints, mask in index.tainted().items()
         if any(mask & each for each in selected)
     )
