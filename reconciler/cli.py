@@ -23,7 +23,7 @@ from reconciler.commands.options.help_pages import HelpContext
 from reconciler.console.meant_commands import question_for_similar_command
 from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
-from render.errors import ConfigError, GitError, ReconcileError
+from render.errors import ConfigError, GitError, InputError, ReconcileError
 
 _FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _REFUSED = frozenset(
@@ -31,6 +31,8 @@ _REFUSED = frozenset(
     | {errno.ENAMETOOLONG}
 )
 """Errors of this machine, which nothing but somebody's help removes."""
+
+_VERBOSE = frozenset({"-v", "-vv", "--verbose"})
 
 COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
     "Begin": {
@@ -181,7 +183,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         result = argosy.main(args=arguments, prog_name="argosy", standalone_mode=False)
     except ReconcileError as error:
-        print_error(f"argosy: {error}" if "\n" not in error.message else str(error))
+        print_error(f"argosy: {error}" if "\n" not in error.message else _shown_lines(error, words))
         return _code_after_report(words, str(error), error.exit_code)
     except click.ClickException as error:
         shown = StringIO()
@@ -196,6 +198,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the one place where a bug is caught and named
         return _code_after_report(words, "a bug in Argosy", _bug(error))
     return result if isinstance(result, int) else 0
+
+
+def _shown_lines(error: ReconcileError, words: Sequence[str]) -> str:
+    """Return an error of many lines; problems that are alike are one line, unless ``-v`` asks for each."""
+    if not isinstance(error, InputError) or _VERBOSE.intersection(words):
+        return str(error)
+    from reconciler.console.grouping import grouped_lines
+
+    return "\n".join([*grouped_lines(map(str, error.problems)), error.summary])
 
 
 def _code_after_report(words: Sequence[str], message: str, code: int) -> int:

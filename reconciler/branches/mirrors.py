@@ -73,8 +73,7 @@ class Mirrored(Struct, frozen=True, kw_only=True):
 
     def tell(self, log: Log) -> None:
         """Say what was done."""
-        for line in self.lines:
-            log.warning(line)
+        log.warn_of(self.lines)
         if self.branches:
             log.info("mirrored", branches=", ".join(self.branches))
 

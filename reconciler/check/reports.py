@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from reconciler.console.cleaning import safe_for_terminal
 from reconciler.console.error_reports import IN_ANNOTATIONS, SARIF_SCHEMA
+from reconciler.console.grouping import grouped_lines
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.repository.trailers import engine_version
@@ -116,14 +117,12 @@ def annotation(word: str, problem: Problem) -> str:
     return f"::{word} {given}::{safe_for_terminal(text).translate(IN_ANNOTATIONS)}\n"
 
 
-def as_text(validation: Validation, *, is_strict: bool = False) -> str:
-    """Return a line per problem and warning, with hints, and a summary."""
+def as_text(validation: Validation, *, is_strict: bool = False, is_whole: bool = True) -> str:
+    """Return the problems and warnings with their hints, and a summary; alike ones are one line unless ``is_whole``."""
     word = "error" if is_strict else "warning"
-    lines = [
-        *map(str, validation.problems),
-        *(f"{word}: {warning}" for warning in validation.warnings),
-        _summary(validation),
-    ]
+    shown_lines = iter if is_whole else grouped_lines
+    problems, warnings = (shown_lines(map(str, each)) for each in (validation.problems, validation.warnings))
+    lines = [*problems, *(f"{word}: {warning}" for warning in warnings), _summary(validation)]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -96,8 +96,7 @@ def _tree_there(
     }
     facts = read_observed_inputs(repository, status.tip()).facts.get(options.cluster)
     kinds = kinds_recorded_of(desired, held_objects, facts.status if facts else {})
-    for resource in kinds.guessed:
-        log.warning(guess_line(resource))
+    log.warn_of(map(guess_line, kinds.guessed))
     return _TreeThere(
         desired=desired,
         held_objects=held_objects,

@@ -157,8 +157,10 @@ def import_and_show(log: Log, options: ImportOptions) -> int:
         _print_report(result, proof, options)
     if result.others:
         log.info("left out", documents=result.others, because="they are of no other federation")
-    for name, failure in result.failures.items():
-        log.warning(f"{name} is left out, for it could not be read: {failure.message}")
+    log.warn_of(
+        f"{name}: it is left out, for it could not be read: {failure.message}"
+        for name, failure in result.failures.items()
+    )
     return _exit_code_of_import(result, proof)
 
 

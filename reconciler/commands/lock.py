@@ -73,8 +73,7 @@ def _lock_sources_and_show(
 
     update = updated_lock(source, fetcher, names)
     print_text("".join(f"{change}\n" for change in update.changes), end="")
-    for error in update.refused:
-        log.warning(str(error))
+    log.warn_of(update.refused)
     if update.refused:
         return 3
     if is_checked:
@@ -96,8 +95,7 @@ def _fetch_locked_sources(log: Log, source: "MemberSource", fetcher: "Fetcher", 
     new = addresses_new_since(source, base) if base else {}
     missing = [each for each in known.missing() if each.name not in new]
     refused = fetch_missing(fetcher, missing, known.sources)
-    for error in refused:
-        log.warning(str(error))
+    log.warn_of(refused)
     log.info("fetched", sources=len(missing) - len(refused))
     unasked = [each for name in sorted(new) for each in new[name]]
     check_settings(unasked, source.home.expected_path, consequence="; nobody was asked there")

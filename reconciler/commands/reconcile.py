@@ -78,8 +78,7 @@ def run_reconcile_pass_and_print(log: Log, repository: "Repository", options: Re
     def print_commit(result: "PassResult") -> None:
         if options.output != "json":
             print_text(commit_line(result, dry_run=options.dry_run))
-        for line in warning_lines(result):
-            log.warning(line)
+        log.warn_of(warning_lines(result))
 
     result = reconcile_fleet(repository, options, log, print_commit)
     if isinstance(result, PassResult):

@@ -138,8 +138,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
         else:
             warn_of_refusals(outcome, log)
     problems = problems_of(outcome)
-    for line in (*outcome.warnings, *map(str, problems)):
-        log.warning(line)
+    log.warn_of((*outcome.warnings, *problems))
     if options.commit:
         check_removals_held_back(outcome)
     return 1 if problems else 0

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.idle_options import refuse_given_options
-from reconciler.console.log import Log
+from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output
 from render.errors import InputError
 
@@ -51,7 +51,8 @@ class ValidateOptions(Struct, frozen=True, kw_only=True):
 def command(log: Log, /, **options: Any) -> int:
     """Check every file, policy and override of the source.
 
-    All problems are listed at once as file:line: field: what, each with a hint. Warnings are what Karmada accepts but
+    All problems are listed at once as file:line: field: what, each with a hint. What is the same for three objects or
+    more is one line with their count; -v and every other output name each. Warnings are what Karmada accepts but
     you may not want: policies that never win or win by name alone, selectors that select nothing, objects that no
     policy selects, overrides that miss.
     What overrides make of objects is checked, too. Nothing is committed and no cluster is asked.
@@ -79,18 +80,20 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory 
         validation = validation_of(repository, commit, log, memory, base=base)
     for each in validation.skipped:
         log.detail(f"{each.path}: {each.reason}")
-    print_output(_text_of_validation(validation, options), options.output)
+    print_output(_text_of_validation(validation, options, is_whole=log.level >= VERBOSE), options.output)
     if validation.problems:
         return InputError.exit_code
     return 1 if options.strict and validation.warnings else 0
 
 
-def _text_of_validation(validation: "Validation", options: ValidateOptions) -> str:
+def _text_of_validation(validation: "Validation", options: ValidateOptions, *, is_whole: bool) -> str:
     if options.output == "json":
         from reconciler.outputs.document import document_text
         from reconciler.outputs.validation import validation_document
 
         return document_text(validation_document(validation))
-    from reconciler.check.reports import WRITERS
+    from reconciler.check.reports import WRITERS, as_text
 
+    if options.output == "text":
+        return as_text(validation, is_strict=options.strict, is_whole=is_whole)
     return WRITERS[options.output](validation, is_strict=options.strict)

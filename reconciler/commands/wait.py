@@ -88,8 +88,7 @@ def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None
     elif waited.missing:
         _warn_of_what_is_missing(waited, options, log)
     else:
-        for line in pending_lines(waited.pending):
-            log.warning(line)
+        log.warn_of(pending_lines(waited.pending))
         print_text(f"{options.subject_words} is {options.wish}")
     return 1 if waited.missing else 0
 

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self, TextIO
 
@@ -57,6 +57,14 @@ class Log(Struct, frozen=True, kw_only=True):
     def warning(self, event: str, **values: Any) -> None:
         """Write something the user should look at."""
         self._write_log_line("warning", event, values, NORMAL)
+
+    def warn_of(self, lines: Iterable[object]) -> None:
+        """Write something about many things: what is alike is one line, unless ``-v`` or a program asks for each."""
+        from .grouping import grouped_lines
+
+        texts = map(str, lines)
+        for line in texts if self.level >= VERBOSE or self.format is LogFormat.JSON else grouped_lines(texts):
+            self.warning(line)
 
     def error(self, event: str, **values: Any) -> None:
         """Write what keeps something from being done; ``-q`` shows this, too."""

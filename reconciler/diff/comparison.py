@@ -148,8 +148,7 @@ def _by_former_names(previous: Previous | None, base: Source, head: Source) -> P
 def _check_continuity(repository: Repository, source: Source, previous: Previous | None, log: Log) -> None:
     """Refuse a source that lost sight of what was rendered, and say why objects leave that an ignore leaves out."""
     check_continuity(repository, source, previous)
-    for each in unread_files(repository, source, previous) if previous else ():
-        log.warning(str(each))
+    log.warn_of(unread_files(repository, source, previous) if previous else ())
 
 
 def _source(repository: Repository, commit: str, memory: SourceMemory, judge: Fleet | None = None) -> Source:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from reconciler.console.grouping import number_of_kinds
 from reconciler.locked.model import NOT_LOCKED
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason
@@ -47,9 +48,11 @@ def repository_layout_lines(source: MemberSource) -> Iterator[str]:
     for line in sorted({each.ignore for each in source.loaded.broken if each.ignore}):
         yield f"{line} holds objects of another folder again: argosy.yaml leaves it out"
     left_out = {each.problem for each in source.loaded.broken if not each.ignore}
-    others = sum(1 for problem in left_out if problem.hint != NOT_LOCKED)
+    others = [str(problem) for problem in left_out if problem.hint != NOT_LOCKED]
     if others:
-        yield f"{counted(others, 'problem')} to look at: argosy validate"
+        kinds = number_of_kinds(others)
+        of_kinds = f" of {counted(kinds, 'kind')}" if kinds < len(others) else ""
+        yield f"{counted(len(others), 'problem')}{of_kinds} to look at: argosy validate"
 
 
 def _lines_about_deployed_folders(deployed: DeployedFolders) -> Iterator[str]:

@@ -87,8 +87,7 @@ def fleet_still_idle(
             )
     if observation is None or not (_is_as_recorded(observation) and _is_pending_as_recorded(observation, remembered)):
         return None
-    for warning in observation.warnings:
-        log.warning(warning)
+    log.warn_of(observation.warnings)
     for line in remembered.lines:
         log.info(line)
     return remembered

@@ -242,8 +242,7 @@ def observe_and_warn(context: FleetContext, members: Iterable[Cluster], reach: M
 
 def warn_of(observation: Observation, log: Log) -> None:
     """Say what a person should know of the members that were observed."""
-    for warning in observation.warnings:
-        log.warning(warning)
+    log.warn_of(observation.warnings)
     for member in observation.members:
         if member.failure and member.failure.trace:
             log.detail(f"{member.cluster}: {member.failure.message}\n{member.failure.trace}")

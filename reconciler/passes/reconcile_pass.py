@@ -300,8 +300,7 @@ def _apply_merged(
 def _with_facts(repository: Repository, source: Source, observed: ObservedInputs, log: Log) -> Source:
     """Return the source with the scopes of kinds that only facts know, after logging its warnings."""
     source = read_again_with_facts(repository, source, observed.facts)
-    for warning in source.desired.warnings:
-        log.warning(str(warning))
+    log.warn_of(source.desired.warnings)
     tell_skipped(source.desired, log)
     return source
 

@@ -57,8 +57,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         table, code = remembered.table, remembered.code
     if checkpoint.names.source_ref == "HEAD":
         warn_of_uncommitted(repository, log)
-    for line in (*checkpoint.warnings, *checkpoint.problems):
-        log.warning(line)
+    log.warn_of((*checkpoint.warnings, *checkpoint.problems))
     rendered, source = str(checkpoint.tips.rendered), checkpoint.tips.source
     text = f"{proposal or f'unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}'}\n{table}"
     return RepeatedReport(

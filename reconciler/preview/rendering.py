@@ -75,8 +75,7 @@ def preview_outcome(
     check_continuity(repository, source, previous)
     if revision == "":
         warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
-    for warning in source.desired.warnings:
-        log.warning(str(warning))
+    log.warn_of(source.desired.warnings)
     tell_skipped(source.desired, log)
     inputs = RenderInputs(observed=observed, now=given_or_current_time(options.now), allowed=options.allowed)
     outcome = run_pass(repository, source, previous, inputs, log)

@@ -69,8 +69,7 @@ def check_rendered(outcome: Outcome, log: Log) -> None:
     found = rendered_problems(outcome, is_first_excused=True)
     if found.refused:
         raise InputError(found.refused)
-    for each in found.warned:
-        log.warning(str(each))
+    log.warn_of(found.warned)
 
 
 def rendered_problems(outcome: Outcome, *, is_first_excused: bool = False) -> RenderedProblems:

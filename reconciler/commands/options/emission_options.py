@@ -28,8 +28,7 @@ def decorator_adding_options(options: Iterable[Option]) -> Option:
 
 def show_emission(log: Log, emission: "Emission", *, folder: Path | None, output: str) -> None:
     """Write objects to files below a folder, or print them; what has no counterpart is a warning each."""
-    for note in emission.notes:
-        log.warning(note)
+    log.warn_of(emission.notes)
     if folder is None:
         print_output(_manifests_text(emission, output), output)
         return

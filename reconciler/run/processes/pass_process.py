@@ -184,8 +184,7 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
             is_news = result.commit or (result.proposal is not None and result.proposal.is_new)
             say = log.info if is_news else log.detail
             say(commit_line(result, dry_run=False))
-            for line in warning_lines(result):
-                log.warning(line)
+            log.warn_of(warning_lines(result))
 
         result = reconcile_fleet(repository, options, log, on_commit)
         if isinstance(result, PassResult):

@@ -1,0 +1,64 @@
+"""Lines that say the same of many things: one line with their count, so that whatever differs is not lost among them.
+
+Two lines are alike where nothing but the thing differs that they are about: the file and line, the cluster or the
+object before the first colon, objects by their names, and places in lists. A line that differs in anything else, such
+as the name of a field or a hint, stands for itself.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from render.words import listed
+
+_MOST_APART = 2
+"""So many lines that are alike are told one by one, for each is soon read."""
+_MOST_NAMED = 3
+_KIND = r"[A-Z][A-Za-z0-9]+(?:\.[a-z0-9-]+)*"
+_NAME = r"[a-z0-9][a-z0-9.:-]*[a-z0-9]|[a-z0-9]"
+_OBJECT = re.compile(rf"{_KIND} (?:{_NAME})/(?:{_NAME})")
+_FIRST_OBJECT = re.compile(rf"{_KIND} (?:(?:{_NAME})/)?(?:{_NAME})(?=[ ,:;]|$)")
+_ITEM = re.compile(r"\[\d+\]")
+_SUBJECT = re.compile(rf"(?:{_FIRST_OBJECT.pattern}|[^\n:]+\.\w+(?::\d+)?|[^\s:]+)(?=: )")
+
+
+def grouped_lines(lines: Iterable[str]) -> Iterator[str]:
+    r"""Yield lines in their order, three or more that are alike as one, and a line that is repeated once.
+
+    >>> list(grouped_lines(f"{name}.yaml:3: is odd\n  hint: mend it" for name in "abcde"))
+    ['a.yaml:3: is odd (and 4 like it: b.yaml:3, c.yaml:3, d.yaml:3 and 1 more; -v names all)\n  hint: mend it']
+    """
+    groups: dict[str, list[str]] = {}
+    for line in dict.fromkeys(lines):
+        groups.setdefault(_line_without_names(line), []).append(line)
+    group_by_line = {line: group for group in groups.values() for line in group}
+    for line, group in group_by_line.items():
+        if len(group) <= _MOST_APART:
+            yield line
+        elif line == group[0]:
+            yield _line_of_many(group)
+
+
+def number_of_kinds(lines: Iterable[str]) -> int:
+    """Return how many lines there are of which no two are alike."""
+    return len(set(map(_line_without_names, lines)))
+
+
+def _line_of_many(group: list[str]) -> str:
+    first, end, rest = group[0].partition("\n")
+    others = [_subject(line) for line in group[1:]]
+    all_of_them = "; -v names all" if len(others) > _MOST_NAMED else ""
+    return f"{first} (and {len(others)} like it: {listed(others, _MOST_NAMED)}{all_of_them}){end}{rest}"
+
+
+def _line_without_names(line: str) -> str:
+    """Return a line without all that may differ in one that is alike."""
+    subject = _SUBJECT.match(line)
+    text = line[subject.end() :] if subject else f": {line}"
+    text = f": {_FIRST_OBJECT.sub('', text[2:], count=1)}" if _FIRST_OBJECT.match(text, 2) else text
+    return _ITEM.sub("[]", _OBJECT.sub("", text))
+
+
+def _subject(line: str) -> str:
+    """Return the thing that a line is about: what stands before its first colon, or the first object in it."""
+    found = _SUBJECT.match(line) or _FIRST_OBJECT.match(line) or _OBJECT.search(line)
+    return found[0] if found else line.partition("\n")[0]

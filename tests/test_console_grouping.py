@@ -1,0 +1,117 @@
+"""Lines that are alike are one with their count; a line that differs stands for itself, and -v names all."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from reconciler.console.grouping import grouped_lines
+from render.documents import parse_documents
+
+from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from .tables import each_row
+
+
+class Case(NamedTuple):
+    why: str
+    lines: list[str]
+    want: list[str]
+
+
+CASES = [
+    Case("two are told apart", ["a.yaml:1: is odd", "b.yaml:2: is odd"], ["a.yaml:1: is odd", "b.yaml:2: is odd"]),
+    Case(
+        "three are one, with its hint",
+        [f"{name}.yaml:1: is odd\n  hint: mend it" for name in "abc"],
+        ["a.yaml:1: is odd (and 2 like it: b.yaml:1, c.yaml:1)\n  hint: mend it"],
+    ),
+    Case(
+        "of many, some are named",
+        [f"{number}.yaml: is odd" for number in range(1, 119)],
+        ["1.yaml: is odd (and 117 like it: 2.yaml, 3.yaml, 4.yaml and 114 more; -v names all)"],
+    ),
+    Case("what stands there twice is said once", ["a.yaml:1: is odd", "a.yaml:1: is odd"], ["a.yaml:1: is odd"]),
+    Case(
+        "objects of any kind, and items of any list",
+        [
+            "a.yaml:1: Secret shop/a: spec.x[0]: is odd",
+            "b.yaml:1: ConfigMap bank/b: spec.x[7]: is odd",
+            "c.yaml:1: ClusterRole c: spec.x[12]: is odd",
+        ],
+        ["a.yaml:1: Secret shop/a: spec.x[0]: is odd (and 2 like it: b.yaml:1, c.yaml:1)"],
+    ),
+    Case(
+        "objects without a file",
+        [f"Deployment.apps shop/{name} is evicted from rome" for name in "abc"],
+        ["Deployment.apps shop/a is evicted from rome (and 2 like it: Deployment.apps shop/b, Deployment.apps shop/c)"],
+    ),
+    Case(
+        "clusters",
+        [f"{name}: its capacity is not known: a timeout" for name in ("oslo", "paris", "rome")],
+        ["oslo: its capacity is not known: a timeout (and 2 like it: paris, rome)"],
+    ),
+    Case("other fields", *[[f"a.yaml:1: spec.{name}: unknown" for name in "abc"]] * 2),
+    Case("other kinds that are asked about", *[[f"a.yaml:1: kind: nothing says what {name} is" for name in "ABC"]] * 2),
+    Case("other hints", *[[f"a.yaml:1: is odd\n  hint: write {name}" for name in "abc"]] * 2),
+    Case(
+        "they stand where the first does",
+        ["a.yaml: is odd", "x.yaml: is new", "b.yaml: is odd", "c.yaml: is odd"],
+        ["a.yaml: is odd (and 2 like it: b.yaml, c.yaml)", "x.yaml: is new"],
+    ),
+]
+
+
+@each_row("case", CASES)
+def test_lines_that_are_alike_are_one(case: Case) -> None:
+    assert list(grouped_lines(case.lines)) == case.want
+
+
+JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "migrate-", "namespace": "shop"}}
+LEFT_OUT = "nothing in the namespace kube-system is propagated"
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Repository:
+    """A fleet that renders, five objects of which are left out for one reason."""
+    repository = Repository.create(tmp_path / "fleet")
+    policy = a_policy("all", selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters("rome"))
+    files = {f"c{number}.yaml": a_config_map(f"c{number}", namespace="kube-system") for number in range(5)}
+    repository.commit({"rome.yaml": a_cluster("rome"), "p.yaml": policy, "a.yaml": a_config_map("a"), **files})
+    return repository
+
+
+@pytest.mark.parametrize("command", ["validate", "reconcile --bootstrap", "reconcile", "render"])
+def test_a_warning_about_many_objects_is_one_line_and_v_names_each(
+    fleet: Repository, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    if command == "reconcile":
+        assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    for words, lines in ((command.split(), 1), (["-v", *command.split()], 5)):
+        ended = argosy(fleet, capsys, *words)
+        said = [line for line in (ended.out + ended.err).splitlines() if LEFT_OUT in line]
+        assert len(said) == lines, said
+        assert ("c0.yaml:1: ConfigMap kube-system/c0 is left out" in said[0], "(and 4 like it: " in said[0]) == (
+            True,
+            lines == 1,
+        )
+
+
+def test_counts_and_documents_are_of_each(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert argosy(fleet, capsys, "validate").out.splitlines()[-1].startswith("0 problems, 5 warnings: ")
+    listed = parse_documents(argosy(fleet, capsys, "validate", "-o", "json").out.encode())[0].value["warnings"]
+    assert [each["path"] for each in listed] == [f"c{number}.yaml" for number in range(5)]
+    logged = argosy(fleet, capsys, "--log-format", "json", "reconcile", "--bootstrap").err
+    assert logged.count(LEFT_OUT) == 5
+
+
+def test_problems_that_are_alike_are_one_line_and_v_names_each(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    fleet.commit({f"j{number}.yaml": JOB for number in range(4)})
+    for command in (["validate"], ["reconcile"]):
+        for words, lines in ((command, 1), (["-v", *command], 4)):
+            ended = argosy(fleet, capsys, *words)
+            said = [line for line in (ended.out + ended.err).splitlines() if "metadata.name: required" in line]
+            assert (ended.code, len(said)) == (3, lines), said
+            assert "4 problems" in ended.out + ended.err
