@@ -25,6 +25,7 @@ def work(
     applied: str = "",
     status: Any = None,
     findings: tuple[Mapping[str, str], ...] = (),
+    live: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     word = "False" if applied else "True"
     conditions = [
@@ -33,7 +34,8 @@ def work(
     ]
     health = "Healthy" if healthy == "True" else "Unhealthy"
     entry = {"identifier": {"kind": kind}, "health": health, "status": status}
-    return {"status": {"conditions": conditions, "manifestStatuses": [entry]}, "findings": list(findings)}
+    recorded = {"status": {"conditions": conditions, "manifestStatuses": [entry]}, "findings": list(findings)}
+    return recorded if live is None else {**recorded, "live": dict(live)}
 
 
 class Change(NamedTuple):
@@ -54,6 +56,7 @@ def budget(current: int, allowed: int) -> dict[str, Any]:
 
 ILL: dict[str, Any] = {"healthy": "False", "reason": "CrashLoopBackOff"}
 CRASH = {"about": "Pod web-a", "container": "web", "reason": "CrashLoopBackOff", "message": "back-off 10s"}
+MINE = {"replicas": 3}
 CHANGES = [
     Change("health that turns", work(), work(**ILL), NOW, True),
     Change("a reason that changes", work(**ILL), work(healthy="False", reason="OOMKilled"), NOW, True),
@@ -95,6 +98,13 @@ CHANGES = [
         NOW,
         True,
     ),
+    Change(
+        "live replicas on the way", work(**ILL, live={"replicas": 1}), work(**ILL, live={"replicas": 2}), SOON, True
+    ),
+    Change("live replicas of what is healthy", work(live={"replicas": 1}), work(live={"replicas": 2}), NOW, True),
+    Change("live replicas that others own now", work(live=MINE), work(live={**MINE, "manager": "kubectl"}), NOW, True),
+    Change("live replicas that an earlier version did not record", work(), work(live=MINE), NOW, True),
+    Change("live replicas as before", work(live=MINE), work(live=MINE), MUCH_LATER, False),
     Change(
         "counts nobody knows the meaning of",
         work(kind="Thing", status={"done": 3}),
@@ -212,6 +222,16 @@ def test_numbers_that_move_for_ever_are_written_every_five_minutes_with_their_ag
         flapper.see(work(kind="HorizontalPodAutoscaler", status={"desiredReplicas": number}))
     assert len(flapper.writes) <= 4 + 60 / 5 + 4
     assert (flapper.health, flapper.recorded["unsettled"]) == (("True", "Healthy"), written(FIRST))
+
+
+def test_replicas_that_are_set_anew_for_ever_are_written_with_their_age() -> None:
+    for known in ({}, ILL):
+        flapper = Flapper()
+        for number in range(240):
+            flapper.see(work(**known, live={"replicas": number}))
+            if flapper.writes[-1] != flapper.now:
+                assert flapper.recorded["unsettled"] == written(FIRST)
+        assert len(flapper.writes) <= 4 + 60 / 5 + 4
 
 
 def test_a_turn_of_health_does_not_begin_a_row_of_numbers_anew() -> None:

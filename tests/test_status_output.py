@@ -314,11 +314,11 @@ def test_nobody_looks_at_a_disconnected_cluster(tmp_path: Path, capsys: pytest.C
             "recorded 2027-01-15T08:04:00Z, 1m ago: passes that find nothing new record nothing",
             "",
             (
-                "CLUSTER   READY   VERSION   OBJECTS   UNHEALTHY   REPLICAS   CONVERGED      SINCE"
+                "CLUSTER   READY   VERSION   OBJECTS   UNHEALTHY   REPLICAS   LIVE   CONVERGED      SINCE"
                 "                  AGE   NOTE"
             ),
-            "eu        True    v0.0.0    1         0           4          RENDERED   2027-01-15T08:00:00Z   5m",
-            f"us                          1{' ' * 32}{held}{' ' * 32}disconnected: left as it was",
+            "eu        True    v0.0.0    1         0           4          4      RENDERED   2027-01-15T08:00:00Z   5m",
+            f"us                          1{' ' * 39}{held}{' ' * 32}disconnected: left as it was",
             "",
             "bindings: 1 Success",
             "",
@@ -361,8 +361,8 @@ def test_an_object_that_stays_in_a_disconnected_cluster_is_judged_by_the_others(
             "FullyApplied: True FullyAppliedSuccess, since 2027-01-15T08:00:00Z",
             "disconnected, left as it was in: us",
             "",
-            "CLUSTER   REPLICAS   READY   APPLIED   HEALTH    REASON   SINCE",
-            "eu        2          2/2     True      Healthy            2027-01-15T08:02:00Z",
+            "CLUSTER   REPLICAS   LIVE   READY   APPLIED   HEALTH    REASON   SINCE",
+            "eu        2          2      2/2     True      Healthy            2027-01-15T08:02:00Z",
         ],
     )
 
@@ -396,8 +396,8 @@ def test_watching_shows_what_is_new_and_nothing_twice(tmp_path: Path, capsys: py
     out = capsys.readouterr().out
     rows = [line for line in out.splitlines() if re.match(r"eu\s", line)]
     assert rows == [
-        "eu        4                  True      Unhealthy   ReplicasMissing   2027-01-15T08:00:00Z",
-        "eu        4          4/4     True      Healthy            2027-01-15T08:01:00Z",
+        "eu        4          4              True      Unhealthy   ReplicasMissing   2027-01-15T08:00:00Z",
+        "eu        4          4      4/4     True      Healthy            2027-01-15T08:01:00Z",
     ]
     assert (moves.seconds, "\x1b" in out) == ([5.0] * 3, False)
 

@@ -22,8 +22,8 @@ from .served import serving_members
 
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
 RECORDED = "recorded 2027-01-15T08:02:00Z, 5m ago: passes that find nothing new record nothing"
-HEADER = "CLUSTER   READY   VERSION   OBJECTS   UNHEALTHY   REPLICAS   CONVERGED      AGE   NOTE"
-EU = "eu        True    v0.0.0    1         0           2          RENDERED   7m"
+HEADER = "CLUSTER   READY   VERSION   OBJECTS   UNHEALTHY   REPLICAS   LIVE   CONVERGED      AGE   NOTE"
+EU = "eu        True    v0.0.0    1         0           2          2      RENDERED   7m"
 CONTEXT = "the context of 'us' leads to another cluster: the UID of its kube-system namespace is"
 LATER = 300.0
 
@@ -107,7 +107,7 @@ def test_old_health_counts_for_nothing(case: Unknown, fleet: MemoryFleet, capsys
     why = f"the last run failed (first 5m ago): {case.reason}: {case.message}"
     hint = f"\n  hint: {case.hint}" if case.hint else ""
     ended = fleet.status(capsys, later=LATER)
-    us = f"us   {case.ready}   v0.0.0   1   <unknown>   2   RENDERED   5m   {case.reason}"
+    us = f"us   {case.ready}   v0.0.0   1   <unknown>   2   -   RENDERED   5m   {case.reason}"
     shown = [HEADER, EU, us, "", *f"us: not applied: {why}{hint}".splitlines(), "", "bindings: 1 Success"]
     assert (ended.code, narrow(plain(fleet, ended.out)).splitlines()[1:]) == (
         1,
@@ -126,9 +126,9 @@ def test_old_health_counts_for_nothing(case: Unknown, fleet: MemoryFleet, capsys
             "FullyApplied: Unknown NotKnown",
             "  it was applied when that was last known; it is not known of us",
             "",
-            f"CLUSTER   REPLICAS   READY   APPLIED   HEALTH    REASON{' ' * (len(case.reason) - 6)}   SINCE",
-            f"eu        2          2/2     True      Healthy   {' ' * len(case.reason)}   2027-01-15T08:01:00Z",
-            f"us        2          2/2     Unknown   Unknown   {case.reason}   2027-01-15T08:02:00Z",
+            f"CLUSTER   REPLICAS   LIVE   READY   APPLIED   HEALTH    REASON{' ' * (len(case.reason) - 6)}   SINCE",
+            f"eu        2          2      2/2     True      Healthy   {' ' * len(case.reason)}   2027-01-15T08:01:00Z",
+            f"us        2          -      2/2     Unknown   Unknown   {case.reason}   2027-01-15T08:02:00Z",
             "",
             f"us: {case.reason}: {why}",
         ],

@@ -48,6 +48,8 @@ def command(log: Log, /, **options: Any) -> int:
     What is recorded of a cluster counts only if the last look at it and the last run over it succeeded; ages are since
     the last change, for passes that find nothing new record nothing. A cluster that passes apply to is not well until
     one has; where argosy.yaml says of no cluster how it is reached, and no run is recorded, others apply the folders.
+    REPLICAS are what the trees say, LIVE what the objects ask for in the cluster, of which an autoscaler or a person
+    may be the owner; - is a number that nobody knows.
     """
     subject = parse_subject_words(options.pop("subject"))
     return show_status(log, StatusOptions(subject=subject, **options))

@@ -44,6 +44,22 @@ class _ChangesInARow(Struct, frozen=True, kw_only=True):
     seen: dict[str, str] | None = None
 
 
+class LiveReplicas(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The replicas that an object asks for where it is, and the field manager that set them ("": Argosy, or nobody).
+
+    They are another number than its tree says where an autoscaler or a person owns the field.
+    """
+
+    replicas: int
+    manager: str = ""
+
+    @classmethod
+    def of_work(cls, work: Manifest) -> "LiveReplicas | None":
+        """Return what a Work records; None where nothing is known, as in one that an earlier version wrote."""
+        plain = work.get("live")
+        return None if plain is None else cls(replicas=plain["replicas"], manager=plain.get("manager") or "")
+
+
 class _WorkFields(Struct, frozen=True, kw_only=True, rename="camel"):
     metadata: Metadata
     findings: list[dict[str, Any]] | None = None
@@ -51,6 +67,7 @@ class _WorkFields(Struct, frozen=True, kw_only=True, rename="camel"):
     healthy_until: str | None = None
     unsettled: str | None = None
     streaks: _ChangesInARow | None = None
+    live: LiveReplicas | None = None
     status: _WorkStatus | None = None
 
 

@@ -1,11 +1,12 @@
 """The document of ``argosy status``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .fleet_bindings import BindingPart, binding_parts
 from .parts import (
     ClusterName,
     Message,
@@ -39,6 +40,7 @@ from .status_parts import (
 if TYPE_CHECKING:
     from reconciler.record.cluster_files import ClusterLine
     from reconciler.status.branches import RecordedFleet
+    from reconciler.status.live_replicas import LiveShare
     from render.binding import Binding
     from render.quota.enforcement import QuotaUsage
     from render.rebalancers.rebalancing import RebalancerPass
@@ -53,6 +55,17 @@ class FleetClusterPart(DocumentPart, frozen=True, kw_only=True):
 
     objects: Annotated[int, meaning("How many objects its folder has.")]
     replicas: Annotated[int, meaning("How many replicas are placed there, without those of Jobs that have ended.")]
+    live: (
+        Annotated[int, meaning("How many replicas its objects ask for; left out unless all of them are known.")]
+        | UnsetType
+    ) = UNSET
+    live_seen_at: (
+        Annotated[
+            str,
+            meaning("Present if one of these changes more often than it is recorded: when it was seen so."),
+        ]
+        | UnsetType
+    ) = UNSET
     connected: Annotated[bool, meaning("False if it left the source.")]
     taints: (
         Annotated[tuple[str, ...], meaning("The taints that its file has, such as `argosy.dev/drain:NoExecute`.")]
@@ -74,26 +87,6 @@ class FleetClusterPart(DocumentPart, frozen=True, kw_only=True):
     message: Message | UnsetType = UNSET
     hint: Hint | UnsetType = UNSET
     observation: Observation | UnsetType = UNSET
-
-
-class BindingPart(DocumentPart, frozen=True, kw_only=True):
-    """A binding: where an object is."""
-
-    object: ObjectName
-    policy: Annotated[str | None, meaning("The policy that claims it.")]
-    reason: Reason
-    clusters: Annotated[Mapping[str, int], meaning("Its clusters with their replicas; 0 if it has none to count.")]
-    overridden: (
-        Annotated[
-            tuple[str, ...],
-            meaning(
-                "The clusters with other replicas than the policy assigns, by an override or as nothing writes shares."
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
-    required_by: Annotated[tuple[str, ...], meaning("The objects it follows.")] | UnsetType = UNSET
-    problems: Annotated[tuple[str, ...], meaning("What is wrong with it.")]
 
 
 class CronRunPart(DocumentPart, frozen=True, kw_only=True):
@@ -259,10 +252,12 @@ class FleetStatusDocument(OutputDocument, frozen=True, kw_only=True):
 def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
     """Return the fleet as a document."""
     from reconciler.pipeline.pending import pending_of
+    from reconciler.status.live_replicas import live_shares
     from render.timing import utc
 
     fleet = branches.fleet
     is_recorded = bool(branches.recorded.files)
+    shares = tuple(live_shares(branches, fleet.bindings)) if is_recorded else ()
     return FleetStatusDocument(
         branch=fleet.branch,
         rendered=fleet.previous.commit,
@@ -272,8 +267,8 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
         current=fleet.lag.is_current,
         engine=fleet.previous.version,
         next=next_change(fleet.flip),
-        clusters=_clusters(branches),
-        bindings=tuple(map(_binding, fleet.bindings)),
+        clusters=_clusters(branches, shares),
+        bindings=binding_parts(fleet.bindings, shares),
         pending=tuple(map(pending_part, pending_of(fleet.bindings))),
         unselected=unless_empty(tuple(map(str, fleet.unselected))),
         unknown_capacities=unless_empty(tuple(map(unknown_capacity_part, fleet.unknown_capacities))),
@@ -285,18 +280,23 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
     )
 
 
-def _clusters(branches: "RecordedFleet") -> dict[str, FleetClusterPart]:
+def _clusters(branches: "RecordedFleet", shares: Sequence["LiveShare"]) -> dict[str, FleetClusterPart]:
     from reconciler.record.recorded_status import cluster_lines
     from reconciler.status.blind_spots import blind_spots_of
+    from reconciler.status.live_replicas import live_totals
 
     fleet, recorded = branches.fleet, branches.recorded
     lines = cluster_lines(recorded, fleet.members)
     progress = branches.progress if branches.is_applied_by_passes else {}
     spots = blind_spots_of(recorded, fleet.members) if progress else {}
+    known = {name for name in lines if name in progress and progress[name].is_known}
+    totals = {name: each for name, each in live_totals(shares).items() if name in known and not each.unknown}
     return {
         name: FleetClusterPart(
             objects=fleet.objects.get(name, 0),
             replicas=branches.replicas.get(name, 0),
+            live=totals[name].replicas if name in totals else UNSET,
+            live_seen_at=unless_empty(totals[name].seen) if name in totals else UNSET,
             connected=name in fleet.members,
             taints=unless_empty(tuple(map(str, fleet.taints_of(name)))),
             unbuilt=tuple(str(binding.ref) for binding in fleet.unbuilt.get(name, ())),
@@ -321,23 +321,6 @@ def _line_words(line: "ClusterLine | None") -> dict[str, Any]:
         "since": line.since,
         "remedy_actions": unless_empty(tuple(line.remedies)),
     }
-
-
-def _binding(binding: "Binding") -> BindingPart:
-    from reconciler.pipeline.readme import binding_state
-    from reconciler.record.binding_status import expected_clusters
-    from reconciler.status.fleet import binding_problems
-
-    replicas, absent = binding.placed_replicas, binding.undispatched
-    return BindingPart(
-        object=str(binding.ref),
-        policy=binding.policy or None,
-        reason=binding_state(binding),
-        clusters={name: replicas.get(name, 0) for name in expected_clusters(binding) if name not in absent},
-        overridden=unless_empty(tuple(sorted(binding.overridden_replicas))),
-        required_by=unless_empty(tuple(f"{each.namespace}/{each.name}" for each in binding.required_by)),
-        problems=tuple(binding_problems(binding)),
-    )
 
 
 def _rules(branches: "RecordedFleet") -> dict[str, Any]:

@@ -40,6 +40,14 @@ class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
     object: ObjectName | UnsetType = UNSET
     replicas: Annotated[int, meaning("How many replicas it must have there.")] | UnsetType = UNSET
     overridden: IsOverridden | UnsetType = UNSET
+    live: (
+        Annotated[int, meaning("How many replicas it asks for there; left out if that is not known, or it has none.")]
+        | UnsetType
+    ) = UNSET
+    replicas_manager: (
+        Annotated[str, meaning("The field manager that set these, if it is not Argosy: an autoscaler or a person.")]
+        | UnsetType
+    ) = UNSET
     applied: Annotated[bool, meaning("True if the cluster accepted it as it must be.")] | UnsetType = UNSET
     health: Annotated[str, meaning("`Healthy`, `Unhealthy` or `Unknown`.")] | UnsetType = UNSET
     reason: Reason | UnsetType = UNSET
@@ -111,6 +119,8 @@ def live_object_part(each: "ObjectIn") -> LiveObjectPart:
         object=unless_empty(each.object),
         replicas=UNSET if each.replicas is None else each.replicas,
         overridden=each.is_overridden or UNSET,
+        live=UNSET if each.live is None else each.live.replicas,
+        replicas_manager=UNSET if each.live is None else unless_empty(each.live.manager),
         applied=each.applied == "True",
         health=unless_empty(each.health),
         reason=unless_empty(each.reason),

@@ -224,6 +224,11 @@ def owners_at(live: Manifest, path: Path, ours: Container[str]) -> tuple[Owner, 
     )
 
 
+def managers_at(live: Manifest, path: Path) -> tuple[Owner, ...]:
+    """Return all managers that own a field, us among them."""
+    return owners_at(live, path, frozenset())
+
+
 def owned_leaves(live: Manifest, managers: Container[str]) -> tuple[Path, ...]:
     """Return the innermost fields that managers own: single values, and what is one piece to the server."""
     entries = (entry for entry in _entries(live) if _is_ours(entry, managers))

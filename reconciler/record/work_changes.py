@@ -21,6 +21,7 @@ from render.kinds import KUBERNETES
 from render.model import Manifest, ObjectRef
 from render.words import counted
 
+from .live_scale import manager_of_replicas
 from .streaks import Due, Streak
 from .work_status import (
     APPLIED,
@@ -87,14 +88,15 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
     old = before.get("status") or {}
     status = _with_last_reported(old, observed["status"])
     observed = {**observed, "status": status, **_healthy_until(before, observed, now)}
-    known, turned, moved = _Streaks.of(before), _has_turned(before, observed), _has_moved(old, observed["status"])
+    known, turned, moved = _Streaks.of(before), _has_turned(before, observed), _has_moved(before, observed)
     if occasion.is_applied and (turned or moved):
         return _written_work(observed, old.get("conditions") or (), {}, now)
-    if moved and not turned and is_on_its_way(before):
+    is_scaled = _has_other_scale(before, observed)
+    if moved and not turned and is_on_its_way(before) and not is_scaled:
         known = known._replace(numbers=known.numbers.begun(unsettled_since(before)))
     if not _is_to_write(known, now, occasion, turned=turned, moved=moved):
         return before
-    is_counting = is_on_its_way(observed)
+    is_counting = is_on_its_way(observed) and not is_scaled
     numbers = Streak(since=now, last=now) if is_counting else known.numbers.after(now, differs=moved)
     turns = Streak(since=now, last=now) if occasion.is_asked_for else known.turns.after(now, differs=turned)
     streaks = {"turns": turns, "numbers": numbers}
@@ -206,9 +208,15 @@ def _has_turned(before: Manifest, observed: Manifest) -> bool:
     return not is_same or seen != _comparable_health(observed) or _finding_keys(before) != _finding_keys(observed)
 
 
-def _has_moved(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    reported, now_reported = _entry_of_status(old).get("status"), _entry_of_status(new).get("status")
-    return bool(without_times(reported) != without_times(now_reported))
+def _has_moved(before: Manifest, observed: Manifest) -> bool:
+    """Say whether the reported status of an object, or its replicas there, are others than those that are recorded."""
+    reported, now_reported = (_entry_of_status(each.get("status") or {}).get("status") for each in (before, observed))
+    return bool(without_times(reported) != without_times(now_reported)) or _has_other_scale(before, observed)
+
+
+def _has_other_scale(before: Manifest, observed: Manifest) -> bool:
+    """Say whether an object asks for other replicas than are recorded, or another manager set them."""
+    return bool(before.get("live") != observed.get("live"))
 
 
 def without_times(value: Any) -> Any:
@@ -268,6 +276,7 @@ class WrittenWork(NamedTuple):
 
 class _Case(NamedTuple):
     inputs: WorkInputs
+    manager: str
     before: Manifest | None
     has_commit: bool
     file: WrittenWork | None
@@ -291,12 +300,14 @@ class WorkStatuses(Struct):
         ``before`` is what is recorded: one value per distinct file. ``has_commit``: other Works are written anyway.
         """
         cases = self._cases.setdefault(inputs.item.ref, [])
+        # Who set the replicas stands in managedFields, which no two objects have in common.
+        manager = "" if inputs.live is None else manager_of_replicas(inputs.live, self.interpreter)
         for case in cases:
-            is_same = case.before is before and case.has_commit == has_commit
+            is_same = case.before is before and case.has_commit == has_commit and case.manager == manager
             if is_same and have_equal_status(case.inputs, inputs):
                 return case.file
         file = self._file(inputs, before, has_commit=has_commit)
-        cases.insert(0, _Case(inputs, before, has_commit, file))
+        cases.insert(0, _Case(inputs, manager, before, has_commit, file))
         del cases[MOST_CASES:]
         return file
 

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from msgspec import to_builtins
+
 from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, ObjectResult, live_objects
 from reconciler.ledger.conditions import condition
+from reconciler.ledger.work import LiveReplicas
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.findings import Finding
@@ -20,6 +23,8 @@ from render.interpretation.statuses import GENERATION_ANNOTATION
 from render.interpreter import Interpreter, InterpreterError
 from render.model import WORK_API_VERSION, Manifest, ObjectRef
 from render.values import DiscreetStruct
+
+from .live_scale import live_replicas
 
 APPLIED, HEALTHY, DISPATCHING = "Applied", "Healthy", "Dispatching"
 STATUS_REFLECTED = "StatusReflected"
@@ -38,7 +43,10 @@ class Health(StrEnum):
 
 
 class WorkStatus(DiscreetStruct, frozen=True, kw_only=True):
-    """The status of one object in one cluster after a pass; its ``conditions`` have no times yet."""
+    """The status of one object in one cluster after a pass; its ``conditions`` have no times yet.
+
+    ``live`` are the replicas that it asks for there (None: nobody knows, or it has none).
+    """
 
     UNSHOWN = ("reported",)
 
@@ -48,6 +56,7 @@ class WorkStatus(DiscreetStruct, frozen=True, kw_only=True):
     health: Health
     reported: Any = None
     findings: tuple[Finding, ...] = ()
+    live: LiveReplicas | None = None
 
 
 class WorkInputs(NamedTuple):
@@ -75,11 +84,15 @@ def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     """Return the status of one object in one cluster."""
     item, result, live, findings = inputs
     version = _version(item, live)
-    applied = _applied_condition(item, result)
+    applied, replicas = _applied_condition(item, result), live_replicas(live, interpreter)
     if live is None or applied["status"] != "True":
         unknown = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be")
         return WorkStatus(
-            ref=item.ref, version=version, conditions=(*_suspension(item), applied, unknown), health=Health.UNKNOWN
+            ref=item.ref,
+            version=version,
+            conditions=(*_suspension(item), applied, unknown),
+            health=Health.UNKNOWN,
+            live=replicas,
         )
     health, state = health_of(live, interpreter)
     first = findings[0] if findings and health is not Health.HEALTHY else None
@@ -93,6 +106,7 @@ def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
         health=health,
         reported=reported,
         findings=findings if health is not Health.HEALTHY else (),
+        live=replicas,
     )
 
 
@@ -200,5 +214,6 @@ def work_manifest(status: WorkStatus) -> dict[str, Any]:
         "kind": "Work",
         "metadata": {"name": work_name(ref)},
         "status": {"conditions": list(status.conditions), "manifestStatuses": [{**entry, **reported}]},
+        **({"live": to_builtins(status.live)} if status.live is not None else {}),
         **({"findings": found} if found else {}),
     }

@@ -75,7 +75,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
             if binding.ref.group_kind == "Job.batch":
                 below = path_in_cluster(binding.ref)
                 works = {name: self.recorded.manifest(f"works/{name}/{below}") for name in binding.placed_replicas}
-                counts.subtract({name: binding.placed_replicas[name] for name in works if _is_over(works[name])})
+                counts.subtract({name: binding.placed_replicas[name] for name in works if is_over(works[name])})
         return {name: count for name, count in counts.items() if name in self.fleet.members}
 
     @cached_property
@@ -89,7 +89,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
         return {name: replace(each, hint=each.hint or self.fetching) for name, each in found.items()}
 
 
-def _is_over(work: Manifest | None) -> bool:
+def is_over(work: Manifest | None) -> bool:
     """Say whether the Job of a Work has ended, well or not."""
     entry: Manifest = next(iter(((work or {}).get("status") or {}).get("manifestStatuses") or ()), {})
     conditions = as_mapping(entry.get("status")).get("conditions")

@@ -1,10 +1,11 @@
 """The fleet at a glance: which source is rendered, a line per cluster, how bindings are, and what is not well."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from operator import itemgetter
+from typing import NamedTuple
 
-from reconciler.console.cluster_lists import cluster_with_replica_count
+from reconciler.console.cluster_lists import MOST_NAMED, cluster_with_replica_count
 from reconciler.console.text import text_table
 from reconciler.pipeline.need_notes import is_needed
 from reconciler.pipeline.pending import is_pending
@@ -22,10 +23,11 @@ from render.words import listed
 from .blind_spots import partly_seen_lines
 from .branches import RecordedFleet
 from .fleet import FleetStatus, binding_problems
+from .live_replicas import UNKNOWN, LiveShare, LiveTotal, live_shares, live_totals, other_shares, owner_words
 from .rule_views import rule_tables
 from .staleness import age
 
-_OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
+_OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "LIVE", "CONVERGED")
 _UNKNOWN = "<unknown>"
 _TAINTS = {CORDON.key: "cordoned", DRAIN[0].key: "drained"}
 """The words for the taints that commands set, by their keys."""
@@ -39,14 +41,8 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{newest}\n"
     yield f"next: {fleet.flip.at:%Y-%m-%d %H:%M:%S} UTC, {fleet.flip.what}\n" if fleet.flip else ""
     yield "".join(f"{line}\n" for line in refusal.lines) if refusal is not None else ""
-    lines = cluster_lines(recorded, fleet.members)
-    if lines:
-        yield f"{recorded_line(branches)}\n\n"
-        header = ("CLUSTER", *_OBSERVED, *(("SINCE",) if wide else ()), "AGE", "NOTE")
-        yield text_table(header, [_observed_row(name, branches, lines.get(name), wide=wide) for name in fleet.clusters])
-    else:
-        rows = [_row(name, branches) for name in fleet.clusters]
-        yield "\n" + text_table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
+    shares = tuple(live_shares(branches, fleet.bindings)) if recorded.files else ()
+    yield from _cluster_table(branches, shares, wide=wide)
     if branches.is_applied_by_passes:
         yield from _not_applied(branches)
     yield from (*partly_seen_lines(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
@@ -61,6 +57,35 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     deviating = deviation_rows(recorded, fleet.members)
     if deviating:
         yield "\n" + text_table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
+    yield from _scaled_otherwise(other_shares(branches, shares), is_wide=wide)
+
+
+def _cluster_table(branches: RecordedFleet, shares: Sequence[LiveShare], *, wide: bool) -> Iterator[str]:
+    """Yield the table of clusters: what was seen of them, or what is rendered where nothing was seen of any."""
+    fleet = branches.fleet
+    lines = cluster_lines(branches.recorded, fleet.members)
+    if lines:
+        yield f"{recorded_line(branches)}\n\n"
+        seen = _ObservedClusters(lines=lines, live=live_totals(shares))
+        header = ("CLUSTER", *_OBSERVED, *(("SINCE",) if wide else ()), "AGE", "NOTE")
+        yield text_table(header, [_observed_row(name, branches, seen, wide=wide) for name in fleet.clusters])
+        yield from _ages_of_live(branches, seen)
+    else:
+        rows = [_row(name, branches) for name in fleet.clusters]
+        yield "\n" + text_table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
+
+
+def _scaled_otherwise(shares: Sequence[LiveShare], *, is_wide: bool) -> Iterator[str]:
+    """Yield the objects that ask for other replicas than their trees say, and who set them; of many, the first."""
+    rows = [
+        (str(each.ref), each.cluster, str(each.replicas), str(each.live.replicas), owner_words(each.live.manager))
+        for each in (shares if is_wide else shares[:MOST_NAMED])
+        if each.live is not None
+    ]
+    if rows:
+        yield "\n" + text_table(("SCALED OTHERWISE", "CLUSTER", "REPLICAS", "LIVE", "OWNER"), rows)
+    if len(rows) < len(shares):
+        yield f"and {len(shares) - len(rows)} more: argosy status -o wide\n"
 
 
 def _binding_counts(fleet: FleetStatus) -> Iterator[str]:
@@ -134,8 +159,24 @@ def _row(name: str, branches: RecordedFleet) -> tuple[str, ...]:
     return name, str(fleet.objects.get(name, 0)), _replicas(name, branches), _note(name, fleet, outcome)
 
 
-def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, *, wide: bool) -> tuple[str, ...]:
-    fleet, observed = branches.fleet, line or ClusterLine()
+def _ages_of_live(branches: RecordedFleet, observed: "_ObservedClusters") -> Iterator[str]:
+    """Yield the age of the live replicas that change more often than they are recorded, a line for each cluster."""
+    for name, total in sorted(observed.live.items()):
+        if total.seen and branches.progress[name].is_known:
+            ago = age(total.seen, branches.now)
+            yield f"{name}: LIVE counts an object as it was seen {ago} ago: it changes more often than it is recorded\n"
+
+
+class _ObservedClusters(NamedTuple):
+    """The lines of clusters that were observed, and the replicas that their objects ask for."""
+
+    lines: Mapping[str, ClusterLine]
+    live: Mapping[str, LiveTotal]
+
+
+def _observed_row(name: str, branches: RecordedFleet, seen: _ObservedClusters, *, wide: bool) -> tuple[str, ...]:
+    fleet, line = branches.fleet, seen.lines.get(name)
+    observed = line or ClusterLine()
     is_member = line is not None and name in fleet.members
     is_known = is_member and branches.progress[name].is_known
     since = observed.since if is_member else ""
@@ -146,6 +187,7 @@ def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, 
         str(fleet.objects.get(name, 0)),
         (str(observed.unhealthy) if is_known else _UNKNOWN) if is_member else "",
         _replicas(name, branches),
+        (str(seen.live.get(name, LiveTotal())) if is_known else UNKNOWN) if name in fleet.members else "",
         observed.converged[:12],
         *((since,) if wide else ()),
         age(since, branches.now),

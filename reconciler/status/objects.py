@@ -9,6 +9,7 @@ from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
 from reconciler.console.text import text_table
 from reconciler.ledger.cluster import Deviation
 from reconciler.ledger.conditions import condition_of_type
+from reconciler.ledger.work import LiveReplicas
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.pipeline.pending import SUSPENDED
 from reconciler.pipeline.under_way import moving_words
@@ -22,6 +23,7 @@ from render.layout import object_path
 from render.model import Manifest
 from render.words import listed
 
+from .live_replicas import UNKNOWN, has_other_replicas, lines_of_owners
 from .staleness import MemberProgress, age
 
 SEEN = "SEEN"
@@ -33,7 +35,8 @@ class ObjectIn(ObjectReason, frozen=True, kw_only=True):
 
     ``observed_at`` is when it was seen as it is described, ``unsettled`` since when it changes more often than it is
     recorded ("": it was just so when it was last looked at). ``is_withheld``: it is not there, for dispatching to the
-    cluster is suspended. ``is_overridden``: an override sets its replicas there.
+    cluster is suspended. ``is_overridden``: an override sets its replicas there. ``live`` are the replicas that it asks
+    for there (None: nobody knows them now, or it has none).
     """
 
     UNSHOWN = ("status",)
@@ -47,6 +50,12 @@ class ObjectIn(ObjectReason, frozen=True, kw_only=True):
     findings: tuple[Mapping[str, str], ...] = ()
     is_withheld: bool = False
     is_overridden: bool = False
+    live: LiveReplicas | None = None
+
+    @property
+    def is_scaled_otherwise(self) -> bool:
+        """True where it has what its tree says, and yet asks for other replicas."""
+        return self.applied != "Unknown" and has_other_replicas(self.live, self.replicas)
 
     @property
     def ready(self) -> str:
@@ -77,6 +86,7 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
         unsettled=unsettled_since(work),
         status=entry.get("status"),
         findings=tuple(work.get("findings") or ()),
+        live=LiveReplicas.of_work(work),
     )
 
 
@@ -116,7 +126,7 @@ def _as_it_stands(each: ObjectIn, progress: MemberProgress) -> ObjectIn:
         return each
     reason, message, since = progress.reason, progress.message, progress.since
     late = replace(each, applied="Unknown", reason=reason, message=message, since=since)
-    return late if progress.is_known else replace(late, health="Unknown", findings=())
+    return late if progress.is_known else replace(late, health="Unknown", findings=(), live=None)
 
 
 def object_text(
@@ -132,11 +142,15 @@ def object_text(
         if each.get("status") != "True" and each.get("message"):
             lines.append(f"  {each['message']}")
     is_aged = any(each.unsettled for each in objects)
-    header = ("CLUSTER", "REPLICAS", "READY", "APPLIED", "HEALTH", "REASON", "SINCE", *((SEEN,) if is_aged else ()))
+    has_replicas = any(each.replicas or each.live is not None for each in objects)
+    live = ("LIVE",) if has_replicas else ()
+    seen = (SEEN,) if is_aged else ()
+    header = ("CLUSTER", "REPLICAS", *live, "READY", "APPLIED", "HEALTH", "REASON", "SINCE", *seen)
     rows = [
         (
             each.cluster,
             f"{each.replicas}{OVERRIDDEN}" if each.is_overridden else str(each.replicas or ""),
+            *((str(each.live.replicas) if each.live is not None else UNKNOWN,) if has_replicas else ()),
             each.ready,
             each.applied,
             each.health,
@@ -150,7 +164,17 @@ def object_text(
     lines += [f"disconnected, left as it was in: {', '.join(left)}"] if left else []
     shown = f"\n{text_table(header, rows)}" if rows else ""
     note = f"\n{OVERRIDDEN_NOTE}\n" if any(each.is_overridden for each in objects) else ""
+    note += "".join(f"\n{line}" for line in _lines_about_live(objects))
     return "\n".join(lines) + "\n" + shown + note + "".join(_chains(objects))
+
+
+def _lines_about_live(objects: Iterable[ObjectIn]) -> Iterator[str]:
+    """Yield who owns the replicas where an object asks for others than its tree says, a line for each manager."""
+    clusters: dict[str, list[str]] = {}
+    for each in objects:
+        if each.live is not None and each.is_scaled_otherwise:
+            clusters.setdefault(each.live.manager, []).append(each.cluster)
+    return lines_of_owners(clusters)
 
 
 def head_lines(binding: Binding) -> Iterator[str]:
