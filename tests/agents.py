@@ -13,7 +13,7 @@ from reconciler.cli import run
 from reconciler.console.log import Log
 from reconciler.members.exchange import Client, Failure
 from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
-from reconciler.repository import open_branches
+from reconciler.repository import open_repository_for_branches
 from render.documents import parse_documents
 
 from .build import Ended, Repository, a_cluster, argosy, copied
@@ -62,7 +62,7 @@ class PulledFleet:
         """The agent of a cluster, with a store of its own below the folder."""
         environment = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / f"cache-{name}")}
         environment |= {"PATH": os.environ["PATH"], **options.pop("environment", {})}
-        repository = open_branches(self.hub.path.as_uri(), f"agent {name}", environment=environment)
+        repository = open_repository_for_branches(self.hub.path.as_uri(), f"agent {name}", environment=environment)
 
         def opened(cluster: str, _deadline: float) -> Client | Failure:
             found: Client | Failure = self.members[cluster]

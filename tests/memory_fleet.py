@@ -35,7 +35,7 @@ from reconciler.passes.applying import ApplyRun, Delivery
 from reconciler.passes.observation import Observation, PassRecord, observe_members
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import commit_outcome, run_pass
-from reconciler.repository import open_branches, open_repository
+from reconciler.repository import open_repository, open_repository_for_branches
 from reconciler.source.scopes.kind_scopes import kinds_to_observe, kinds_to_scale
 from reconciler.status.branches import Pacing
 from render.documents import parse_documents
@@ -135,7 +135,9 @@ class MemoryFleet:
         environment = {"PATH": os.environ["PATH"], **AUTHOR}
         environment["XDG_CACHE_HOME"] = str(self.repository.path.parent / f"cache-{name}")
         chosen = AgentOptions(cluster=name, delivery=options or DeliveryOptions(), accepts_rewind=accepts_rewind)
-        with open_branches(self.repository.path.as_uri(), f"agent {name}", environment=environment) as branches:
+        with open_repository_for_branches(
+            self.repository.path.as_uri(), f"agent {name}", environment=environment
+        ) as branches:
             agent = Agent(repository=branches, options=chosen, open_client=self.open, clock=lambda: self.now)
             return run_agent_pass(agent, Log(stream=io.StringIO(), level=ERRORS_ONLY))
 

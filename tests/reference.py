@@ -9,8 +9,8 @@ from reconciler.cli import COMMANDS, argosy
 from reconciler.commands.options.global_options import GLOBAL_HINT
 from reconciler.outputs.documents import DOCUMENTS
 from reconciler.reference.examples import EXAMPLES
-from reconciler.reference.schemas import json_schema
-from reconciler.reference.topics import TOPICS, topic
+from reconciler.reference.schemas import json_schema_of_kind
+from reconciler.reference.topics import TOPICS, load_topic
 
 _HEAD = """\
 # Reference
@@ -96,7 +96,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
 
 def _topics() -> Iterator[str]:
     for name in TOPICS:
-        found = topic(name)
+        found = load_topic(name)
         yield f"## {name}\n\n{found.about}\n"
         for section in found.sections:
             if section.title:
@@ -118,7 +118,7 @@ def _documents() -> Iterator[str]:
     yield "## JSON documents\n"
     for each in DOCUMENTS:
         yield f"### {each.kind}\n\n{each.about} Printed by {_lines(each.printed_by)}.\n"
-        shape = json_schema(each.kind)
+        shape = json_schema_of_kind(each.kind)
         fields = {name: each for name, each in shape["properties"].items() if name not in {"apiVersion", "kind"}}
         yield from _table(
             ("field", "type", "meaning"), [(f"`{name}`", _type(each), _about(each)) for name, each in fields.items()]

@@ -6,7 +6,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from reconciler.reference.schemas import json_schema
+from reconciler.reference.schemas import json_schema_of_kind
 
 
 def faults(value: Any, kind: str) -> list[str]:
@@ -17,7 +17,7 @@ def faults(value: Any, kind: str) -> list[str]:
 
 @cache
 def _validator(kind: str) -> Draft202012Validator:
-    return Draft202012Validator(closed(json_schema(kind)))
+    return Draft202012Validator(closed(json_schema_of_kind(kind)))
 
 
 def closed(shape: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.ledger.agents import AgentWord
-from reconciler.record.heard_words import Said, word_after
+from reconciler.record.heard_words import Said, agent_word_after
 from render.documents import parse_documents
 from render.timing import utc
 
@@ -56,7 +56,7 @@ HEARD = [
 @each_row("case", HEARD, ids=lambda case: case.why)
 def test_a_word_is_as_old_as_the_look_at_it_unless_its_time_can_be_true(case: Heard) -> None:
     said = Said(commit="new", time=case.time, asked=case.asked)
-    assert word_after(case.before, said, utc(NOW), RECORDED_AT) == case.want
+    assert agent_word_after(case.before, said, utc(NOW), RECORDED_AT) == case.want
 
 
 def pulled_by(fleet: MemoryFleet, name: str, skew: float) -> None:

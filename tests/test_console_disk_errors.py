@@ -10,7 +10,7 @@ from reconciler import cli
 from reconciler.cli import run
 from reconciler.console.disk_errors import hint_for_disk_error
 from reconciler.repository import worktree
-from reconciler.repository.failures import git_error
+from reconciler.repository.failures import error_of_failed_command
 from reconciler.repository.worktree import put_files
 from render.errors import GitError
 
@@ -59,4 +59,4 @@ def test_a_file_that_may_not_be_written_says_what_helps(tmp_path: Path, monkeypa
     ],
 )
 def test_what_git_may_not_do_has_a_hint(said: bytes, hint: str) -> None:
-    assert hint in git_error("push", said, 128).hint
+    assert hint in error_of_failed_command("push", said, 128).hint

@@ -19,7 +19,7 @@ from reconciler.outputs.cluster_status import recorded_cluster
 from reconciler.outputs.document import plain_document
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
 from reconciler.record.recorded_status import RecordedStatus
-from reconciler.reference.topics import topic
+from reconciler.reference.topics import load_topic
 from reconciler.status.objects import cluster_text
 from reconciler.status.staleness import MemberProgress
 from render.model import ObjectRef
@@ -229,7 +229,7 @@ def test_the_kinds_that_may_be_recreated_are_those_that_the_reference_names() ->
         for group, kind in (*RECREATED, *NEVER_RECREATED)
     }
     assert tuple(kind for kind, each in planned.items() if is_recreation_allowed(each)) == RECREATED
-    entries = (entry for section in topic("annotations").sections for entry in section.entries)
+    entries = (entry for section in load_topic("annotations").sections for entry in section.entries)
     about = next(entry.about for entry in entries if entry.name == "argosy.dev/recreate")
     names = [kind for _, kind in RECREATED]
     assert f" This is for {', '.join(names[:-1])} and {names[-1]};" in about

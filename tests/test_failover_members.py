@@ -10,7 +10,7 @@ import pytest
 from reconciler.console.log import Log
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
-from reconciler.repository import open_branches
+from reconciler.repository import open_repository_for_branches
 from render.documents import parse_documents
 from render.errors import ClusterError
 
@@ -96,7 +96,9 @@ def heartbeat(fleet: MemoryFleet, name: str) -> AgentPass:
     """Let the agent of a member say that it lives, over a clone of its own."""
     environment = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(fleet.repository.path.parent / "cache"), **AUTHOR}
     options = AgentOptions(cluster=name, heartbeat=60, only_heartbeat=True)
-    with open_branches(fleet.repository.path.as_uri(), f"agent {name}", environment=environment) as branches:
+    with open_repository_for_branches(
+        fleet.repository.path.as_uri(), f"agent {name}", environment=environment
+    ) as branches:
         agent = Agent(
             repository=branches,
             options=options,

@@ -8,9 +8,9 @@ from jsonschema import Draft202012Validator
 
 from overrides.admission import all_kinds
 from reconciler.cli import run
-from reconciler.reference.field_pages import described_field, field_page, is_field_path
+from reconciler.reference.field_pages import described_field, is_field_path, page_about_field
 from reconciler.reference.karmada import KARMADA_KINDS, karmada_kinds
-from reconciler.reference.schemas import INPUTS, json_schema, paths_of
+from reconciler.reference.schemas import INPUTS, json_schema_of_kind, nodes_by_field_path
 from render.documents import parse_documents
 
 from .full_objects import definitions_in, objects_of
@@ -111,27 +111,29 @@ def test_every_kind_that_is_admitted_is_described() -> None:
 @each_row("name", KARMADA_KINDS)
 def test_every_field_of_karmadas_kinds_has_a_sentence(name: str) -> None:
     kind = karmada_kinds()[name]
-    paths = [path.removeprefix(".") for path, _ in paths_of(kind.schema, "")]
+    paths = [path.removeprefix(".") for path, _ in nodes_by_field_path(kind.schema, "")]
     assert len(paths) > 8
     assert [path for path in paths if not re.fullmatch(r"(?s)[`A-Z].*\.", kind.sentence(path))] == []
 
 
 @each_row("name", KARMADA_KINDS)
 def test_every_field_can_be_explained(name: str) -> None:
-    for path, node in paths_of(karmada_kinds()[name].schema, ""):
+    for path, node in nodes_by_field_path(karmada_kinds()[name].schema, ""):
         assert described_field(f"{name}{path.replace('[]', '')}").node == node
 
 
 @each_row("name", INPUTS)
 def test_a_page_of_argosys_own_kinds_says_what_their_schema_does(name: str) -> None:
     """Once no field of theirs was required, none had a default, and nothing was said of metadata and spec."""
-    schema, page = json_schema(name), field_page(described_field(name))
+    schema, page = json_schema_of_kind(name), page_about_field(described_field(name))
     assert set(re.findall(r"(?m)^  (\w+)\t.* -required-$", page)) == set(schema["required"]) - {"apiVersion", "kind"}
-    for path, _ in paths_of(INPUTS[name].schema, ""):
+    for path, _ in nodes_by_field_path(INPUTS[name].schema, ""):
         shape = schema
         for step in path.removeprefix(".").replace("[]", ".[]").split("."):
             shape = shape["items"] if step == "[]" else shape["properties"][step]
-        head, _, about = field_page(described_field(f"{name}{path.replace('[]', '')}")).partition("\nDESCRIPTION:\n")
+        head, _, about = page_about_field(described_field(f"{name}{path.replace('[]', '')}")).partition(
+            "\nDESCRIPTION:\n"
+        )
         default = shape.get("default")
         said = str(default).lower() if isinstance(default, bool) else str(default)
         assert re.findall(r"(?m)^default: (.*)$", head) == ([] if default is None else [said])
@@ -144,7 +146,7 @@ def test_every_file_of_the_examples_is_as_the_schema_of_its_kind_says() -> None:
         for document in parse_documents(path.read_bytes()) if "rendered" not in path.parts else ():
             value = document.value if isinstance(document.value, dict) else {}
             if value.get("kind") in KARMADA_KINDS and "karmada.io" in str(value.get("apiVersion")):
-                Draft202012Validator(json_schema(value["kind"])).validate(value)
+                Draft202012Validator(json_schema_of_kind(value["kind"])).validate(value)
                 checked.add(value["kind"])
     assert len(checked) > 6
 
@@ -155,7 +157,7 @@ def test_a_schema_allows_every_field_of_the_kinds_definition(karmada: Path) -> N
     for definition in definitions_in(karmada):
         if definition.kind not in KARMADA_KINDS:
             continue
-        validator = Draft202012Validator(json_schema(definition.kind))
+        validator = Draft202012Validator(json_schema_of_kind(definition.kind))
         for steps, each in objects_of(definition):
             errors = () if "external" in steps else validator.iter_errors(each)
             refused |= {(definition.kind, error.json_path, error.message) for error in errors}

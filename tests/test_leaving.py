@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler.plans.applyset import PART_OF
-from reconciler.reference.topics import topic
+from reconciler.reference.topics import load_topic
 from render.documents import emit
 
 from .applying import Cluster, outcomes
@@ -23,7 +23,7 @@ NAME, APPLY, GIVE_UP, DELETE = (line for line in COMMANDS if "kubectl" in line)
 
 
 def test_the_topic_and_the_guide_name_the_same_commands() -> None:
-    said = " ".join(text for section in topic("leaving").sections for entry in section.entries for text in entry)
+    said = " ".join(text for section in load_topic("leaving").sections for entry in section.entries for text in entry)
     short = [line.replace("paris", "NAME").replace("$MANAGER", "MANAGER") for line in (APPLY, GIVE_UP, DELETE)]
     assert [line for line in short if line not in said] == []
 

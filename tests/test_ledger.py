@@ -11,7 +11,7 @@ from reconciler.cli import run
 from reconciler.ledger.branch_file import BranchFile, says_the_same, without_version
 from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.table import changed_files, kind_at, kinds
-from reconciler.reference.topics import topic
+from reconciler.reference.topics import load_topic
 from render.documents import emit, parse_documents
 from render.errors import GitError
 
@@ -81,7 +81,7 @@ def test_every_file_that_had_no_version_is_among_the_recorded_ones() -> None:
 def test_every_file_is_explained_and_has_a_version(path: str) -> None:
     kind = kind_of(path)
     written = re.sub(r"\{(\w+)\}", r"<\1>", path)
-    entries = {entry.name: entry.about for section in topic("branches").sections for entry in section.entries}
+    entries = {entry.name: entry.about for section in load_topic("branches").sections for entry in section.entries}
     assert entries.get(written) == kind.ABOUT
     assert re.fullmatch(r"[`A-Z].*\.", kind.ABOUT)
     assert kind.VERSION >= 1

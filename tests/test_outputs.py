@@ -18,7 +18,7 @@ from reconciler.outputs.document import (
     unless_empty,
 )
 from reconciler.outputs.documents import DOCUMENTS
-from reconciler.reference.schemas import json_schema
+from reconciler.reference.schemas import json_schema_of_kind
 
 FOLDER = Path(__file__).parent.parent / "reconciler" / "outputs"
 
@@ -41,7 +41,7 @@ def test_every_document_is_in_the_reference() -> None:
 def test_a_document_says_what_its_fields_mean(document: type[OutputDocument]) -> None:
     assert document.about.endswith(".")
     assert document.printed_by
-    shape = json_schema(document.kind)
+    shape = json_schema_of_kind(document.kind)
     fields = {name: each for name, each in shape["properties"].items() if name not in {"apiVersion", "kind"}}
     assert [name for name, each in fields.items() if not each.get("description", "").endswith(".")] == []
 

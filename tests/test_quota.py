@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from overrides.admission import admit
-from reconciler.record.quota_usage import quota_file, quota_usages
+from reconciler.record.quota_usage import quota_file, usage_of_each_quota
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.source.desired import Desired
 from render.documents import emit, parse_documents
@@ -253,7 +253,7 @@ def test_reports_of_members_are_the_usage_where_nothing_is_enforced() -> None:
     files = {f"works/{name}/shop/ResourceQuota/shop.yaml": emit(report) for name, report in reports.items()}
     template = Template(ref=ObjectRef.of(quota), manifest=quota)
     desired = Desired(fleet=Fleet(feature_gates=FeatureGates(federated_quota_enforcement=False)), quotas=(template,))
-    (usage,) = quota_usages(desired, (), RecordedStatus(files=files))
+    (usage,) = usage_of_each_quota(desired, (), RecordedStatus(files=files))
     assert quota_file(usage).status == {
         "overall": {"cpu": "16"},
         "overallUsed": {"cpu": "3500m", "pods": "3"},

@@ -50,7 +50,7 @@ def test_the_end_of_a_pass(case: Ended, monkeypatch: pytest.MonkeyPatch) -> None
             raise case.count_before
 
     monkeypatch.setattr(ending, "check_removals_held_back", check)
-    monkeypatch.setattr(ending, "problems_of", lambda _outcome: [object()] * case.problems)
+    monkeypatch.setattr(ending, "problems_by_object", lambda _outcome: [object()] * case.problems)
     proposal = SimpleNamespace(error=case.proposal)
     result = SimpleNamespace(proposal=proposal, fault=case.fault, outcome=None, reports=case.reports)
     end = end_of_pass(cast("PassResult", result))

@@ -13,7 +13,7 @@ import pytest
 from reconciler.branches.in_force import known_tip
 from reconciler.branches.last_good import read_last_good
 from reconciler.cli import run
-from reconciler.record.refusal import refusal_of
+from reconciler.record.refusal import refusal_caused_by
 from reconciler.repository import open_repository
 from render.documents import parse_documents
 from render.errors import GitError, InputError, Problem
@@ -500,7 +500,7 @@ def test_a_source_branch_that_is_gone_stops_neither_repair_nor_status(fleet: Fle
 
 def test_of_many_problems_the_first_are_named() -> None:
     problems = [Problem(f"f{number:02}.yaml", 1, "spec", "the value 'secret' is wrong") for number in range(23)]
-    refusal = refusal_of("0123456789abcdef", InputError(problems))
+    refusal = refusal_caused_by("0123456789abcdef", InputError(problems))
     places = [f"f{number:02}.yaml:1" for number in range(20)]
     assert refusal.lines == (
         "source 0123456789ab is refused: 23 problems; run argosy validate",

@@ -69,8 +69,8 @@ def test_a_pass_that_reaches_members_asks_the_remote_once(
     origin: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a clone that knows nothing yet, twice: which branch is the rendered one is said by the source."""
-    asking = Mock(wraps=remotes.list_remote)
-    monkeypatch.setattr(remotes, "list_remote", asking)
+    asking = Mock(wraps=remotes.list_remote_refs)
+    monkeypatch.setattr(remotes, "list_remote_refs", asking)
     clone = cloned(origin, "clone")
 
     def connections(*options: str) -> int:

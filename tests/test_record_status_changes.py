@@ -7,7 +7,7 @@ from typing import Any
 from reconciler.deliver.results import ClusterReport, ClusterResult
 from reconciler.plans.model import Action, Plan, PlannedObject
 from reconciler.record.recorded_status import RecordedStatus
-from reconciler.record.status_changes import ask_ahead
+from reconciler.record.status_changes import ask_webhooks_ahead
 from render.interpreter import Interpreter
 from render.interpreter.webhooks import Webhook
 from render.model import ObjectRef
@@ -61,21 +61,21 @@ def test_alike_objects_are_asked_about_once() -> None:
         a_report("c", a_widget("w", ready=2, uid="3"), a_widget("v", ready=1)),
         ClusterReport(cluster="d"),
     ]
-    ask_ahead(reports, calls.interpreter("InterpretHealth"))
+    ask_webhooks_ahead(reports, calls.interpreter("InterpretHealth"))
     assert sorted(calls.asked) == ["InterpretHealth v 1", "InterpretHealth w 1", "InterpretHealth w 2"]
 
 
 def test_many_are_asked_at_once() -> None:
     calls = Calls(together=8)
     reports = [a_report(f"c{number}", a_widget("w", ready=number)) for number in range(8)]
-    ask_ahead(reports, calls.interpreter("InterpretStatus"))
+    ask_webhooks_ahead(reports, calls.interpreter("InterpretStatus"))
     assert len(calls.asked) == 8
 
 
 def test_a_kind_that_no_webhook_judges_is_left_for_later() -> None:
     calls = Calls()
-    ask_ahead([a_report("a", a_widget("w"))], calls.interpreter("Retain"))
-    ask_ahead([a_report("a", a_widget("w"))], Interpreter())
+    ask_webhooks_ahead([a_report("a", a_widget("w"))], calls.interpreter("Retain"))
+    ask_webhooks_ahead([a_report("a", a_widget("w"))], Interpreter())
     assert calls.asked == []
 
 

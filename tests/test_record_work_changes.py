@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.record.work_changes import Occasion, unsettled_since, work_after
+from reconciler.record.work_changes import Occasion, unsettled_since, work_to_record
 from render.timing import written
 
 from .tables import each_row
@@ -135,28 +135,28 @@ CHANGES = [
 
 @each_row("case", CHANGES, ids=lambda case: case.why)
 def test_work_after(case: Change) -> None:
-    before = work_after(None, case.before, BEFORE)
-    after = work_after(before, case.after, case.now)
+    before = work_to_record(None, case.before, BEFORE)
+    after = work_to_record(before, case.after, case.now)
     assert (after is not before) == case.recorded
 
 
 def test_a_condition_keeps_its_time_while_it_says_the_same() -> None:
-    before = work_after(None, work(), BEFORE)
-    after = work_after(before, work(**ILL), NOW)
+    before = work_to_record(None, work(), BEFORE)
+    after = work_to_record(before, work(**ILL), NOW)
     times = [(each["type"], each["lastTransitionTime"]) for each in after["status"]["conditions"]]
     assert (times, after["observedAt"]) == ([("Applied", BEFORE), ("Healthy", NOW)], NOW)
 
 
 def test_what_cannot_be_told_now_stays_as_it_was_told_last() -> None:
-    before = work_after(None, work(kind="Thing", status={"done": 3}), BEFORE)
+    before = work_to_record(None, work(kind="Thing", status={"done": 3}), BEFORE)
     untold = {"type": "StatusReflected", "status": "False", "reason": "ReflectStatusFailed", "message": "it is down"}
     seen = work(kind="Thing")
     seen["status"]["conditions"].append(untold)
-    after = work_after(before, seen, NOW)
+    after = work_to_record(before, seen, NOW)
     assert after["status"]["manifestStatuses"] == before["status"]["manifestStatuses"]
     assert after["status"]["conditions"][2] == {**untold, "lastTransitionTime": NOW}
-    assert work_after(after, seen, MUCH_LATER) is after
-    again = work_after(after, work(kind="Thing", status={"done": 4}), MUCH_LATER)
+    assert work_to_record(after, seen, MUCH_LATER) is after
+    again = work_to_record(after, work(kind="Thing", status={"done": 4}), MUCH_LATER)
     assert [each["type"] for each in again["status"]["conditions"]] == ["Applied", "Healthy"]
 
 
@@ -168,7 +168,7 @@ class Flapper:
 
     def __init__(self, occasion: Occasion | None = None) -> None:
         self.now, self.occasion = FIRST, occasion
-        self.recorded = work_after(None, work(), self.written_now)
+        self.recorded = work_to_record(None, work(), self.written_now)
         self.writes = [self.now]
 
     @property
@@ -177,7 +177,7 @@ class Flapper:
 
     def see(self, observed: dict[str, Any], seconds: float = 15) -> None:
         self.now += timedelta(seconds=seconds)
-        after = work_after(self.recorded, observed, self.written_now, self.occasion)
+        after = work_to_record(self.recorded, observed, self.written_now, self.occasion)
         if after is not self.recorded:
             self.writes.append(self.now)
         self.recorded = after

@@ -7,7 +7,7 @@ from reconciler.deliver.results import ObjectResult
 from reconciler.observe.findings import Finding
 from reconciler.plans.model import Action, PlannedObject
 from reconciler.record.work_changes import WorkStatuses
-from reconciler.record.work_status import WorkInputs, have_equal_status
+from reconciler.record.work_status import WorkInputs, have_equal_work_status
 from render.documents import parse_documents
 from render.interpreter import Interpreter
 from render.model import ObjectRef
@@ -62,7 +62,7 @@ CASES = [
 
 @each_row("case", CASES, ids=lambda case: case.why)
 def test_are_alike(case: Alike) -> None:
-    assert have_equal_status(subject(), case.other) is have_equal_status(case.other, subject()) is case.want
+    assert have_equal_work_status(subject(), case.other) is have_equal_work_status(case.other, subject()) is case.want
 
 
 def test_equal_objects_share_one_file_and_are_told_apart_by_what_was_recorded() -> None:

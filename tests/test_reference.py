@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from reconciler.cli import COMMANDS, run
 from reconciler.reference.exit_codes import EXIT_CODES
 from reconciler.reference.fields import FLEET_FIELDS, POLICY_TEST_FIELDS
-from reconciler.reference.schemas import INPUTS, KINDS, json_schema, paths_of
-from reconciler.reference.topics import TOPICS, topic
+from reconciler.reference.schemas import INPUTS, KINDS, json_schema_of_kind, nodes_by_field_path
+from reconciler.reference.topics import TOPICS, load_topic
 from render.admission.findings import Findings
 from render.admission.template_annotations import check_template_annotations
 from render.documents import parse_documents
@@ -29,7 +29,7 @@ VARIABLE = re.compile(r"""(?<=["'`])ARGOSY_[A-Z_]+[A-Z]\b""")
 
 def entries(name: str) -> set[str]:
     """The names a topic explains."""
-    return {entry.name for section in topic(name).sections for entry in section.entries}
+    return {entry.name for section in load_topic(name).sections for entry in section.entries}
 
 
 def literals(pattern: re.Pattern[str]) -> set[str]:
@@ -40,13 +40,13 @@ def literals(pattern: re.Pattern[str]) -> set[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_schema_is_one(kind: str) -> None:
-    Draft202012Validator.check_schema(json_schema(kind))
+    Draft202012Validator.check_schema(json_schema_of_kind(kind))
 
 
 @each_row("kind", INPUTS)
 def test_every_field_that_people_write_has_its_sentence(kind: str) -> None:
     found = INPUTS[kind]
-    assert list(found.fields) == ["metadata.name", *(path for path, _ in paths_of(found.spec, "spec"))]
+    assert list(found.fields) == ["metadata.name", *(path for path, _ in nodes_by_field_path(found.spec, "spec"))]
 
 
 def test_every_sentence_is_whole() -> None:
@@ -88,7 +88,7 @@ FLEETS = [
 @each_row("case", FLEETS, ids=lambda case: case.why)
 def test_the_schema_of_a_fleet(case: Written) -> None:
     document = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "x"}, "spec": case.spec}
-    assert Draft202012Validator(json_schema("Fleet")).is_valid(document) is case.is_right
+    assert Draft202012Validator(json_schema_of_kind("Fleet")).is_valid(document) is case.is_right
 
 
 def test_every_file_of_the_examples_is_as_its_schema_says() -> None:
@@ -97,7 +97,7 @@ def test_every_file_of_the_examples_is_as_its_schema_says() -> None:
         for document in parse_documents(path.read_bytes()):
             value = document.value if isinstance(document.value, dict) else {}
             if value.get("apiVersion") == "argosy.dev/v1alpha1" and value.get("kind") in INPUTS:
-                Draft202012Validator(json_schema(value["kind"])).validate(value)
+                Draft202012Validator(json_schema_of_kind(value["kind"])).validate(value)
                 checked.add(value["kind"])
     assert checked == set(INPUTS)
 
@@ -107,7 +107,9 @@ def test_every_annotation_of_ours_is_explained() -> None:
 
 
 def test_every_annotation_of_templates_that_is_explained_is_known_when_they_are_read() -> None:
-    (of_templates,) = (section for section in topic("annotations").sections if section.title == "In resource templates")
+    (of_templates,) = (
+        section for section in load_topic("annotations").sections if section.title == "In resource templates"
+    )
     findings = Findings()
     annotations = {entry.name: "true" for entry in of_templates.entries}
     check_template_annotations({"metadata": {"annotations": annotations}}, findings)
@@ -192,6 +194,6 @@ def test_a_schema_is_found_by_every_name_that_explain_takes(
 
 def test_a_schema_is_printed_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["schema", "fleet"]) == 0
-    assert json.loads(capsys.readouterr().out) == json_schema("Fleet")
+    assert json.loads(capsys.readouterr().out) == json_schema_of_kind("Fleet")
     assert run(["schema"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["KIND", *KINDS]

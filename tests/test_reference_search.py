@@ -12,7 +12,7 @@ from reconciler.cli import COMMANDS, argosy, run
 from reconciler.commands import help as help_command
 from reconciler.reference.other_words import ELSEWHERE, OTHERWISE
 from reconciler.reference.search import ReferenceEntry, entries_with, reference_entries
-from reconciler.reference.topics import TOPICS, topic
+from reconciler.reference.topics import TOPICS, load_topic
 from tests.tables import each_row
 
 
@@ -90,7 +90,7 @@ def test_everything_that_has_a_name_is_found_by_it(capsys: pytest.CaptureFixture
     root = click.Context(argosy, info_name="argosy")
     entries = tuple(help_command._all_entries(root))
     names = {each.name for each in entries}
-    of_topics = {found.name for name in TOPICS for section in topic(name).sections for found in section.entries}
+    of_topics = {found.name for name in TOPICS for section in load_topic(name).sections for found in section.entries}
     wanted = {*of_topics, *TOPICS, *ELSEWHERE, *OTHERWISE, *(f"argosy {name}" for name in COMMANDS)}
     assert wanted - names == set()
     assert {"argosy --version", "argosy cluster join --region", "argosy -C", "argosy reconcile -C"} & names == {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from reconciler.reference.topics import topic
+from reconciler.reference.topics import load_topic
 from render.binding import Binding, GracefulEvictionTask
 from render.bits import indexes_of_mask
 from render.cluster import Taint
@@ -155,6 +155,8 @@ def test_every_filter_has_a_row_here() -> None:
 
 def test_every_filter_is_explained_where_people_name_it() -> None:
     """PolicyTests name filters, so ``argosy help policy-tests`` has a whole sentence about each."""
-    explained = {entry.name: entry.about for section in topic("policy-tests").sections for entry in section.entries}
+    explained = {
+        entry.name: entry.about for section in load_topic("policy-tests").sections for entry in section.entries
+    }
     assert {each.name: explained.get(each.name) for each in FILTERS} == {each.name: each.meaning for each in FILTERS}
     assert [each.name for each in FILTERS if not re.fullmatch(r"[A-Z].* .*[a-z]\.", each.meaning)] == []

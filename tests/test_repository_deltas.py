@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from reconciler.repository.deltas import (
     SplicedDeltas,
-    copy_range,
-    encode_size,
-    find_delta,
+    encode_copy_instructions,
+    encode_delta_size,
+    encode_insert_instructions,
+    find_cheap_delta,
     find_delta_by_middle,
-    insert_bytes,
 )
 from render.gitobjects import Spliced
 
@@ -63,16 +63,18 @@ class Encoded(NamedTuple):
 
 
 ENCODED = [
-    Encoded("a small size is one byte", encode_size(100), b"\x64"),
-    Encoded("seven bits a byte, the lowest first", encode_size(300), b"\xac\x02"),
-    Encoded("a copy leaves out bytes that are zero", copy_range(0x100, 5), b"\x92\x01\x05"),
-    Encoded("a copy from the beginning has no offset", copy_range(0, 3), b"\x90\x03"),
-    Encoded("a copy of 64 KiB states no size", copy_range(0, 0x10000), b"\x80"),
-    Encoded("a longer copy is two", copy_range(0, 0x10001), b"\x80\x94\x01\x01"),
-    Encoded("nothing is copied by no instruction", copy_range(7, 0), b""),
-    Encoded("an insert states its length", insert_bytes(b"abc"), b"\x03abc"),
-    Encoded("an insert holds at most 127 bytes", insert_bytes(b"x" * 128), b"\x7f" + b"x" * 127 + b"\x01x"),
-    Encoded("nothing is inserted by no instruction", insert_bytes(b""), b""),
+    Encoded("a small size is one byte", encode_delta_size(100), b"\x64"),
+    Encoded("seven bits a byte, the lowest first", encode_delta_size(300), b"\xac\x02"),
+    Encoded("a copy leaves out bytes that are zero", encode_copy_instructions(0x100, 5), b"\x92\x01\x05"),
+    Encoded("a copy from the beginning has no offset", encode_copy_instructions(0, 3), b"\x90\x03"),
+    Encoded("a copy of 64 KiB states no size", encode_copy_instructions(0, 0x10000), b"\x80"),
+    Encoded("a longer copy is two", encode_copy_instructions(0, 0x10001), b"\x80\x94\x01\x01"),
+    Encoded("nothing is copied by no instruction", encode_copy_instructions(7, 0), b""),
+    Encoded("an insert states its length", encode_insert_instructions(b"abc"), b"\x03abc"),
+    Encoded(
+        "an insert holds at most 127 bytes", encode_insert_instructions(b"x" * 128), b"\x7f" + b"x" * 127 + b"\x01x"
+    ),
+    Encoded("nothing is inserted by no instruction", encode_insert_instructions(b""), b""),
 ]
 
 
@@ -118,7 +120,7 @@ ALIKE = [
 
 @each_row("case", ALIKE, ids=lambda case: case.why)
 def test_a_likeness_is_found(case: Alike) -> None:
-    delta = find_delta(case.base, case.data)
+    delta = find_cheap_delta(case.base, case.data)
     assert delta is not None
     assert applied(case.base, delta) == case.data
     assert len(delta) <= case.at_most
@@ -137,7 +139,7 @@ UNLIKE = [
 
 @each_row(("why", "base", "data"), UNLIKE, ids=lambda case: case if isinstance(case, str) else "")
 def test_a_delta_that_would_not_pay_is_not_made(why: str, base: bytes, data: bytes) -> None:
-    assert find_delta(base, data) is None, why
+    assert find_cheap_delta(base, data) is None, why
 
 
 @given(st.binary(min_size=64, max_size=300), st.data())
@@ -145,7 +147,7 @@ def test_a_delta_that_is_found_is_right(base: bytes, data: st.DataObject) -> Non
     start = data.draw(st.integers(0, len(base)))
     end = data.draw(st.integers(start, min(len(base), start + 20)))
     changed = base[:start] + data.draw(st.binary(max_size=20)) + base[end:]
-    delta = find_delta(base, changed)
+    delta = find_cheap_delta(base, changed)
     if delta is not None:
         assert applied(base, delta) == changed
         assert len(delta) * 2 < len(changed)

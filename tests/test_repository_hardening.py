@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.repository import Fetching, RefUpdate, open_repository
 from reconciler.repository import Repository as Opened
-from reconciler.repository.command import OPTIONS, GitCommand, clean_environment
+from reconciler.repository.command import OPTIONS, GitCommand, environment_for_git
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
 
@@ -142,14 +142,14 @@ VARIABLES = [
 
 @each_row("case", VARIABLES, ids=lambda case: case.why)
 def test_which_variables_reach_git(case: Variable) -> None:
-    assert (clean_environment({case.name: "x"}).get(case.name) == "x") is case.kept
+    assert (environment_for_git({case.name: "x"}).get(case.name) == "x") is case.kept
 
 
 def test_what_git_is_told_in_any_case() -> None:
-    told = clean_environment({"LC_ALL": "de_DE.UTF-8", "GIT_ALLOW_PROTOCOL": "ext", "GIT_TERMINAL_PROMPT": "1"})
+    told = environment_for_git({"LC_ALL": "de_DE.UTF-8", "GIT_ALLOW_PROTOCOL": "ext", "GIT_TERMINAL_PROMPT": "1"})
     wanted = {"LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "none", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
     assert {name: told[name] for name in wanted} == wanted
-    assert clean_environment({}, protocols="file:https:ssh")["GIT_ALLOW_PROTOCOL"] == "file:https:ssh"
+    assert environment_for_git({}, protocols="file:https:ssh")["GIT_ALLOW_PROTOCOL"] == "file:https:ssh"
 
 
 def test_replaced_objects_and_grafts_are_not_followed(tmp_path: Path) -> None:

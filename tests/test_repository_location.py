@@ -6,8 +6,8 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.console.cleaning import without_passwords
-from reconciler.repository.failures import git_error
-from reconciler.repository.location import checked_address, is_address, without_secrets
+from reconciler.repository.failures import error_of_failed_command
+from reconciler.repository.location import address_and_secret_configuration, checked_address, is_address
 from render.errors import GitError, SourceMoved
 
 from .tables import each_row
@@ -89,12 +89,12 @@ CREDENTIALS = [
 @pytest.mark.parametrize("case", CREDENTIALS, ids=lambda case: case.why)
 def test_credentials_leave_the_address(case: Credentials) -> None:
     settings = ((f"http.{case.public}.extraHeader", f"Authorization: Basic {case.header}"),)
-    assert without_secrets(case.address) == (case.public, settings)
+    assert address_and_secret_configuration(case.address) == (case.public, settings)
 
 
 @pytest.mark.parametrize("address", ["https://x.com/a@b", "ssh://git@x.com/a", "git@x.com:a", "file:///a@b"])
 def test_an_address_without_credentials_stays(address: str) -> None:
-    assert without_secrets(address) == (address, ())
+    assert address_and_secret_configuration(address) == (address, ())
 
 
 class Secret(NamedTuple):
@@ -217,13 +217,13 @@ FAILURES = [
 
 @each_row("case", FAILURES, ids=lambda case: case.why)
 def test_what_git_complains_of_becomes_what_to_do(case: Failure) -> None:
-    error = git_error("push", case.stderr.encode(), 128)
+    error = error_of_failed_command("push", case.stderr.encode(), 128)
     assert (type(error), str(error)) == (case.kind, case.want)
 
 
 @pytest.mark.parametrize("address", ["https://[x/fleet", "https://[::1", "https://me:hidden@[x]/fleet"])
 def test_half_an_address_is_refused_without_what_it_may_hide(address: str) -> None:
     with pytest.raises(GitError) as refused:
-        without_secrets(address)
+        address_and_secret_configuration(address)
     assert refused.value.message == "the address of a remote cannot be read"
     assert "hidden" not in str(refused.value)

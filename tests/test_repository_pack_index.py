@@ -6,7 +6,7 @@ import subprocess
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.repository.pack_index import encode_index, index_record
+from reconciler.repository.pack_index import encode_index, index_line_of_object
 from tests.waiting import SECONDS
 
 CHECKSUM = hashlib.sha1(b"pack").digest()
@@ -21,7 +21,8 @@ def as_git_reads_it(index: bytes) -> list[str]:
 def test_an_index_of_three_objects() -> None:
     ids = [bytes([first]) * 20 for first in (0xFF, 0x00, 0x7F)]
     records = [
-        index_record(id_, crc, offset) for id_, crc, offset in zip(ids, (1, 2, 0xFFFFFFFF), (12, 99, 300), strict=True)
+        index_line_of_object(id_, crc, offset)
+        for id_, crc, offset in zip(ids, (1, 2, 0xFFFFFFFF), (12, 99, 300), strict=True)
     ]
     index = encode_index(records, CHECKSUM)
     assert as_git_reads_it(index) == [
@@ -39,7 +40,7 @@ LARGE = st.integers(12, 2**40) | st.sampled_from([2**31 - 1, 2**31, 2**32 - 1, 2
 
 @given(st.dictionaries(st.binary(min_size=20, max_size=20), st.tuples(st.integers(0, 2**32 - 1), LARGE), max_size=30))
 def test_columns_are_those_of_the_records(objects: dict[bytes, tuple[int, int]]) -> None:
-    index = encode_index([index_record(id_, *where) for id_, where in objects.items()], CHECKSUM)
+    index = encode_index([index_line_of_object(id_, *where) for id_, where in objects.items()], CHECKSUM)
     count, table = len(objects), 8 + 1024
     ids = [index[table + at * 20 : table + at * 20 + 20] for at in range(count)]
     crcs, offsets, large = table + count * 20, table + count * 24, table + count * 28
@@ -56,6 +57,6 @@ def test_columns_are_those_of_the_records(objects: dict[bytes, tuple[int, int]])
 
 
 def test_git_reads_offsets_of_more_than_31_bits() -> None:
-    records = [index_record(bytes([at]) * 20, at, offset) for at, offset in enumerate((12, 2**31, 2**40 + 5))]
+    records = [index_line_of_object(bytes([at]) * 20, at, offset) for at, offset in enumerate((12, 2**31, 2**40 + 5))]
     read = as_git_reads_it(encode_index(records, CHECKSUM))
     assert [line.split(" ")[0] for line in read] == ["12", str(2**31), str(2**40 + 5), ""]

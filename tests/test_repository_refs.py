@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.repository import RefUpdate, is_ref_name, open_repository, read_ref_fast
-from reconciler.repository.refs import checked_out_in, head_branch
+from reconciler.repository.refs import git_dir_with_branch_checked_out, head_branch
 from render.errors import GitError
 
 from .build import Repository
@@ -94,8 +94,8 @@ def test_a_linked_worktree_has_its_own_head_and_the_shared_branches(tmp_path: Pa
     assert {ref: opened.tip(ref) for ref in refs} == {ref: git_says(linked, ref) for ref in refs}
     assert opened.folder.git_dir != opened.folder.common_dir
     assert head_branch(opened.folder.git_dir) == "refs/heads/side"
-    assert checked_out_in(opened.folder.common_dir, "refs/heads/side") == opened.folder.git_dir
-    assert checked_out_in(opened.folder.common_dir, "refs/heads/other") is None
+    assert git_dir_with_branch_checked_out(opened.folder.common_dir, "refs/heads/side") == opened.folder.git_dir
+    assert git_dir_with_branch_checked_out(opened.folder.common_dir, "refs/heads/other") is None
 
 
 class Name(NamedTuple):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
 from reconciler.repository import File, open_repository
-from reconciler.repository.stored_objects import FEW, StoredObjects, with_delta
+from reconciler.repository.stored_objects import FEW, StoredObjects, apply_delta
 from render.errors import GitError
 
 from .build import Repository
@@ -289,11 +289,11 @@ DELTAS = {
 @pytest.mark.parametrize("delta", DELTAS.values(), ids=DELTAS)
 def test_a_difference_that_does_not_fit_is_refused(delta: bytes) -> None:
     with pytest.raises(ValueError, match=r"^(a difference to something else|another size than stated)$"):
-        with_delta(b"0123456789", delta)
+        apply_delta(b"0123456789", delta)
 
 
 def test_a_difference_copies_and_inserts() -> None:
-    assert with_delta(b"0123456789", b"\x0a\x07\x91\x02\x04\x03abc") == b"2345abc"
+    assert apply_delta(b"0123456789", b"\x0a\x07\x91\x02\x04\x03abc") == b"2345abc"
 
 
 def test_a_difference_that_copies_more_than_it_states_ends_there() -> None:
@@ -301,7 +301,7 @@ def test_a_difference_that_copies_more_than_it_states_ends_there() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match="another size than stated"):
-            with_delta(bytes(0x10000), b"\x80\x80\x04\x0a" + copies_of_all)
+            apply_delta(bytes(0x10000), b"\x80\x80\x04\x0a" + copies_of_all)
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()

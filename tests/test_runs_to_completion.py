@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.eviction_notes import RUN_BEGUN, RUN_OVER
-from reconciler.record.runs import reported_runs
+from reconciler.record.runs import runs_of_completing_objects
 from render.binding import Binding
 from render.interpreter import Interpreter
 from render.model import ObjectRef, TargetCluster, Template
@@ -120,7 +120,7 @@ def runs_by_works(work_by_cluster: dict[str, dict[str, Any]]) -> dict[str, str]:
     before = ObservedHealth(runs={ref: (ReportedRun(cluster="oslo", finish="Complete"), ReportedRun(cluster="rome"))})
     recorded: Any = SimpleNamespace(health=lambda: before, manifest=works.get)
     bindings = {ref: Binding(ref=ref, api_version="batch/v1", targets=targets)}
-    runs = reported_runs(recorded, bindings, {ref: Template(ref=ref, manifest=a_job())}, Interpreter())
+    runs = runs_of_completing_objects(recorded, bindings, {ref: Template(ref=ref, manifest=a_job())}, Interpreter())
     return {each.cluster: each.finish for each in runs[ref]}
 
 

@@ -10,7 +10,7 @@ from reconciler.console.log import Log
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.options import AccessOptions
 from reconciler.repository import Repository
-from reconciler.repository.trailers import SOURCE, written_commit
+from reconciler.repository.trailers import SOURCE, commit_written_by_argosy
 from render.cluster import Cluster
 from render.errors import GitError
 from render.fleet_settings import SettingChange
@@ -119,7 +119,7 @@ def _rendered_source(repository: Repository, commit: str) -> "Source":
 
 
 def _source_of(repository: Repository, commit: str) -> str:
-    named = written_commit(repository, commit).trailer(SOURCE)
+    named = commit_written_by_argosy(repository, commit).trailer(SOURCE)
     if len(named) != 1:
         raise GitError(
             f"commit {commit[:12]} was not rendered by Argosy",

@@ -20,7 +20,7 @@ from reconciler.console.cleaning import without_passwords
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.history import commits_of_file
-from reconciler.repository.trailers import SOURCE, written_commit
+from reconciler.repository.trailers import SOURCE, commit_written_by_argosy
 from reconciler.source.files import FLEET_FILE, SourceFile
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.errors import GitError, InputError
@@ -243,7 +243,7 @@ def _follow_places(repository: Repository, place: BranchPlace, tip_of: TipOf) ->
     while place not in seen:
         seen.add(place)
         tip = tip_of(place.publication(repository), place)
-        sources = written_commit(repository, tip).trailer(SOURCE) if tip else ()
+        sources = commit_written_by_argosy(repository, tip).trailer(SOURCE) if tip else ()
         if tip is None or len(sources) != 1:
             break
         home = _readable_home(repository, sources[0])

@@ -20,7 +20,7 @@ from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.objects import Snapshot
-from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
+from reconciler.repository.trailers import SOURCE, TOOL, VERSION, commit_written_by_argosy, engine_version
 from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
 from reconciler.source.facts import FactsOf
@@ -233,7 +233,7 @@ def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Bindi
 
     ``parsed`` are bindings that were read of other commits, by blob id, to which those of this one are added.
     """
-    info = written_commit(repository, commit)
+    info = commit_written_by_argosy(repository, commit)
     sources, versions, tools = info.trailer(SOURCE), info.trailer(VERSION), info.trailer(TOOL)
     if len(sources) != 1 or len(versions) != 1:
         raise GitError(

@@ -172,11 +172,11 @@ def _problems_of_rendering(
         if _may_differ(desired, observed.facts) or observed.schemas.has(kinds):
             from reconciler.rendering.inputs import RenderInputs
             from reconciler.rendering.outcome import run_pass
-            from reconciler.rendering.rendered_objects import rendered_problems
+            from reconciler.rendering.rendered_objects import problems_of_rendered_objects
 
             previous = _previous(repository, desired.fleet, memory)
             given = RenderInputs(observed=observed, now=given_or_current_time())
-            return rendered_problems(run_pass(repository, source, previous, given, log))
+            return problems_of_rendered_objects(run_pass(repository, source, previous, given, log))
     return None
 
 

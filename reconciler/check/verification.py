@@ -15,7 +15,7 @@ from reconciler.diff.objects import Texts, changed_files
 from reconciler.explain.replay import replay_pass
 from reconciler.rendering.outcome import Outcome
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version, written_commit
+from reconciler.repository.trailers import SOURCE, TOOL, VERSION, commit_written_by_argosy, engine_version
 from render.gitobjects import TreeEntry
 
 
@@ -63,7 +63,7 @@ def rendered_tip(repository: Repository) -> str:
 
 def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     """Make one rendered commit again from what its trailers name and its own facts, and compare the trees."""
-    written = written_commit(repository, info.id)
+    written = commit_written_by_argosy(repository, info.id)
     sources, versions = written.trailer(SOURCE), written.trailer(VERSION)
     if len(sources) != 1 or len(versions) != 1:
         return Verdict(commit=info.id, source="", result=Equality.FOREIGN, detail="it has no Argosy-Source trailer")

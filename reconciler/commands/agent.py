@@ -97,11 +97,11 @@ def _opened_agent(location: str, options: "AgentOptions", sign_key: str) -> "Ite
     from reconciler.members.opening import Members
     from reconciler.members.ways import member_access
     from reconciler.passes.agent_pass import Agent
-    from reconciler.repository import open_branches
+    from reconciler.repository import open_repository_for_branches
     from render.settings.fleet import Fleet
 
     environment = {**os.environ, **({"ARGOSY_SIGN_KEY": sign_key} if sign_key else {})}
-    with open_branches(location, f"agent {options.cluster}", environment=environment) as repository:
+    with open_repository_for_branches(location, f"agent {options.cluster}", environment=environment) as repository:
         access = replace(member_access(Fleet(), options.delivery, repository.folder), granting=_GRANTING)
         yield Agent(repository=repository, options=options, open_client=Members(access).open)
 

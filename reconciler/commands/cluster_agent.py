@@ -90,7 +90,7 @@ def _agent_plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     from reconciler.check.rights import account_name
     from reconciler.edit.agent_manifests import AgentPlan
     from reconciler.repository import is_address
-    from reconciler.repository.location import without_secrets
+    from reconciler.repository.location import address_and_secret_configuration
     from reconciler.repository.trailers import engine_version
     from render.errors import ConfigError
 
@@ -105,7 +105,7 @@ def _agent_plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     plan = AgentPlan(
         cluster=name,
         fleet=fleet.name,
-        repository=without_secrets(address)[0],
+        repository=address_and_secret_configuration(address)[0],
         account=account_name(fleet),
         image=image,
         **options,

@@ -56,11 +56,11 @@ def command(log: Log, /, **options: Any) -> int:
 
 def explain_and_show(log: Log, options: ExplainOptions) -> int:
     """Explain what the words name, and print it."""
-    from reconciler.reference.field_pages import described_field, field_page, is_field_path
+    from reconciler.reference.field_pages import described_field, is_field_path, page_about_field
 
     if is_field_path(options.subject):
         refuse_given_options(["namespace", "rev", "worktree", "cluster", "now", "output"], "goes without a field")
-        print_output(field_page(described_field(options.subject[0]), is_recursive=options.recursive), "text")
+        print_output(page_about_field(described_field(options.subject[0]), is_recursive=options.recursive), "text")
         return 0
     refuse_given_options(["recursive"], "goes with a field of a kind: KIND.FIELD")
     _refuse_field_of_unknown_kind(options.subject)

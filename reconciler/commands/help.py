@@ -47,7 +47,7 @@ def command(context: click.Context, /, words: tuple[str, ...], *, is_search: boo
     one entry: its name, what it means, and that command, with tabs between them. The exit code is 1 if nothing is
     found.
     """
-    from reconciler.reference.topics import TOPICS, topic
+    from reconciler.reference.topics import TOPICS, load_topic
 
     if is_search:
         return _search(context.find_root(), words)
@@ -55,7 +55,7 @@ def command(context: click.Context, /, words: tuple[str, ...], *, is_search: boo
     if not words:
         _write_command_and_topic_lists(context.find_root(), formatter, TOPICS.items())
     elif words[0] in TOPICS and len(words) == 1:
-        page = topic(words[0])
+        page = load_topic(words[0])
         formatter.write_text(page.about)
         for section in page.sections:
             _write_help_section(formatter, section.title, section.before, section.entries)

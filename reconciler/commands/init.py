@@ -61,12 +61,12 @@ def write_first_files(
     from reconciler.edit.cluster_files import opened_source, warn_of_ignored
     from reconciler.edit.layout import repository_layout_lines
     from reconciler.edit.pipelines import placeholders_to_fill_in
-    from reconciler.repository.opening import begun_repository
+    from reconciler.repository.opening import init_if_empty_folder
 
     is_by_hand = bool(clusters) and not contexts
     found = () if is_by_hand else _contexts_to_join(log, kubeconfig, contexts)
     wanted = Beginning(contexts=found, clusters=clusters, pipelines=pipelines)
-    if not is_printed and begun_repository(log.repository):
+    if not is_printed and init_if_empty_folder(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
         fleet, found_here = new_fleet(source, wanted), tuple(repository_layout_lines(source))

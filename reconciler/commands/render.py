@@ -115,7 +115,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     from reconciler.preview.rendering import PreviewOptions, commit_here, preview_outcome, warn_of_refusals
     from reconciler.rendering.guarded_outcome import check_removals_held_back
     from reconciler.rendering.memory import SourceMemory
-    from reconciler.rendering.problems import problems_of
+    from reconciler.rendering.problems import problems_by_object
     from reconciler.repository import open_repository
 
     preview = PreviewOptions(
@@ -137,7 +137,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
             outcome = commit_here(outcome, preview, log)
         else:
             warn_of_refusals(outcome, log)
-    problems = problems_of(outcome)
+    problems = problems_by_object(outcome)
     log.warn_of((*outcome.warnings, *problems))
     if options.commit:
         check_removals_held_back(outcome)

@@ -26,7 +26,7 @@ def command(kind: str) -> int:
     from reconciler.console.text import text_table
     from reconciler.names.subjects import error_of_unknown_name
     from reconciler.reference.field_pages import kind_of_noun
-    from reconciler.reference.schemas import KINDS, json_schema
+    from reconciler.reference.schemas import KINDS, json_schema_of_kind
 
     if not kind:
         print_text(text_table(("KIND", "WHAT IT IS"), list(KINDS.items())), end="")
@@ -34,5 +34,5 @@ def command(kind: str) -> int:
     known_kind = next((each for each in KINDS if each.lower() == kind.lower()), None) or kind_of_noun(kind)
     if known_kind is None:
         raise error_of_unknown_name(f"there is no schema of {kind!r}", kind, KINDS)
-    print_data(as_json(json_schema(known_kind)))
+    print_data(as_json(json_schema_of_kind(known_kind)))
     return 0

@@ -21,7 +21,7 @@ from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.plans.rendered_object import object_in
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
-from reconciler.repository.trailers import SOURCE, engine_version, written_commit
+from reconciler.repository.trailers import SOURCE, commit_written_by_argosy, engine_version
 from reconciler.source.manifests import may_be_secret
 from render.binding import Binding
 from render.cluster import Cluster
@@ -59,7 +59,7 @@ class RemovalTrailers(Struct):
 
     def _removals_allowed_by_source(self, converged: str) -> tuple[RemovalAllowance, ...]:
         try:
-            named = (written_commit(self.repository, commit) for commit in (converged, self.commit))
+            named = (commit_written_by_argosy(self.repository, commit) for commit in (converged, self.commit))
             old, new = (info.trailer(SOURCE)[0] for info in named)
             return allowed_between(self.repository, old, new).removals if old != new else ()
         except (GitError, IndexError):  # a source that is not here allows nothing

@@ -40,8 +40,8 @@ from reconciler.pipeline.unselected import Unselected, unselected_templates, wit
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import Outcome, run_pass
-from reconciler.rendering.problems import problems_of
-from reconciler.rendering.rendered_objects import check_rendered
+from reconciler.rendering.problems import problems_by_object
+from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from reconciler.source.fleet_file import FleetSource
@@ -134,7 +134,7 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
         base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
     head = _render_other(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
-    check_rendered(head, log)
+    refuse_objects_clusters_reject(head, log)
     return Comparison(base=base, head=head, settings=changed_settings(repository, home, base, source))
 
 
@@ -211,7 +211,7 @@ def difference_of(comparison: Comparison) -> Difference:
     objects = tuple(replace(each, is_preserved=True) if _is_preserved(each, before) else each for each in objects)
     movements = movements_between(before, after, names[1])
     replicas = replicas_by_cluster(before.values())
-    problems = [frozenset(problems_of(side)) for side in (base, head)]
+    problems = [frozenset(problems_by_object(side)) for side in (base, head)]
     found = Difference(
         base=base.source.commit,
         head=head.source.commit,

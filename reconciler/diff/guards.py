@@ -10,7 +10,7 @@ from reconciler.guards.protection import Folders, ProtectedLoss, losses_between,
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.cluster_removals import claimed_namespaces, removals
 from reconciler.pipeline.renames import by_new_names, renamed_binding
-from reconciler.rendering.guarded_outcome import breaches_of
+from reconciler.rendering.guarded_outcome import movement_breaches_between
 from render.errors import GuardRefused
 
 from .comparison import Comparison, names_given_by, tree_reader
@@ -47,7 +47,9 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     check_members(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
     losses = _protected_losses(comparison, folders)
-    check_limits((*removed, *held_removals), breaches_of(before, head), allowed, losses=losses, consequence="")
+    check_limits(
+        (*removed, *held_removals), movement_breaches_between(before, head), allowed, losses=losses, consequence=""
+    )
 
 
 def _protected_losses(comparison: Comparison, folders: Mapping[str, bytes]) -> tuple[ProtectedLoss, ...]:

@@ -24,7 +24,7 @@ from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE, written_commit
+from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE, commit_written_by_argosy
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 from render.scheduling.decisions import Trigger
@@ -65,7 +65,7 @@ def replay_of_revision(
     With ``now`` a source is not explained by the commit it was rendered to, but by a pass at that time.
     """
     commit = "" if worktree else repository.resolve(revision or "HEAD")
-    written = written_commit(repository, commit) if commit else None
+    written = commit_written_by_argosy(repository, commit) if commit else None
     if written and len(written.trailer(SOURCE)) == 1:
         return replay_pass(repository, written, log)
     source = read_source(repository, commit)

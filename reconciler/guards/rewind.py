@@ -2,7 +2,7 @@
 
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
-from reconciler.repository.failures import ancestor_not_reached
+from reconciler.repository.failures import error_of_cut_off_history
 from render.errors import GitError, GuardRefused
 
 
@@ -14,7 +14,7 @@ def check_rewind(repository: Repository, previous: Previous | None, commit: str,
         repository.resolve(previous.source)
     except GitError as error:
         if repository.is_shallow:
-            raise ancestor_not_reached(previous.source, commit) from error
+            raise error_of_cut_off_history(previous.source, commit) from error
     else:
         if repository.is_ancestor(previous.source, commit):
             return False

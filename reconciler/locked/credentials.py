@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from reconciler.repository.location import plain_content
+from reconciler.repository.location import content_of_plain_file
 from render.errors import ConfigError
 from render.json_values import value_in
 from render.values import DiscreetStruct
@@ -50,7 +50,7 @@ def read_credentials(environment: Mapping[str, str], path: str = "") -> Credenti
     if not named:
         return Credentials()
     try:
-        content = plain_content(Path(named).expanduser())
+        content = content_of_plain_file(Path(named).expanduser())
     except OSError as error:
         raise ConfigError(f"{named} cannot be read: {error.strerror}", hint=f"{VARIABLE} names it") from error
     try:

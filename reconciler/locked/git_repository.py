@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from reconciler.repository import GitFolder, RemoteTips, Repository
 from reconciler.repository.command import GitCommand
 from reconciler.repository.location import checked_address
-from reconciler.repository.refs import checked_ref
-from reconciler.repository.remotes import list_remote, reached_remote
+from reconciler.repository.refs import checked_ref_name
+from reconciler.repository.remotes import list_remote_refs, resolve_remote
 from render.errors import GitError
 from render.versions import newest
 
@@ -74,7 +74,7 @@ def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder:
 
 def _tips_at(git: GitCommand, url: str) -> RemoteTips:
     try:
-        return list_remote(reached_remote(git, url))
+        return list_remote_refs(resolve_remote(git, url))
     except GitError as error:
         message, hint = f"{_shown_url(url)} cannot be read: {error.message}", error.hint or _LOGIN
         raise UnavailableSource(message, hint=hint, is_denied=True) from error
@@ -110,7 +110,7 @@ def _fetched_repository(
     """
     for ref in (named, "" if COMMIT.fullmatch(wanted) else wanted):
         if ref not in {"", _HEAD}:
-            checked_ref(ref)
+            checked_ref_name(ref)
     with tempfile.TemporaryDirectory(prefix="argosy-") as folder:
         path = Path(folder)
         algorithm = "sha256" if length == _LONG_ID else "sha1"

@@ -281,12 +281,12 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
 
 
 def _clusters(branches: "RecordedFleet", shares: Sequence["LiveShare"]) -> dict[str, FleetClusterPart]:
-    from reconciler.record.recorded_status import cluster_lines
+    from reconciler.record.recorded_status import line_by_cluster
     from reconciler.status.blind_spots import blind_spots_of
     from reconciler.status.live_replicas import live_totals
 
     fleet, recorded = branches.fleet, branches.recorded
-    lines = cluster_lines(recorded, fleet.members)
+    lines = line_by_cluster(recorded, fleet.members)
     progress = branches.progress if branches.is_applied_by_passes else {}
     spots = blind_spots_of(recorded, fleet.members) if progress else {}
     known = {name for name in lines if name in progress and progress[name].is_known}
@@ -325,10 +325,10 @@ def _line_words(line: "ClusterLine | None") -> dict[str, Any]:
 
 def _rules(branches: "RecordedFleet") -> dict[str, Any]:
     """Return what cron rules, quotas and rebalancers do, as far as there are any."""
-    from reconciler.record.quota_usage import unsettled_shares
+    from reconciler.record.quota_usage import unsettled_quota_shares
     from reconciler.status.rule_views import quotas_of, rebalancers_of
 
-    unsettled = unsettled_shares(branches.fleet.source.desired, branches.recorded)
+    unsettled = unsettled_quota_shares(branches.fleet.source.desired, branches.recorded)
     return {
         "cron": unless_empty(tuple(each for binding in branches.fleet.bindings for each in _cron(binding))),
         "quotas": unless_empty(tuple(_quota(usage, unsettled) for usage in quotas_of(branches))),
@@ -358,10 +358,10 @@ def _quota(usage: "QuotaUsage", unsettled: Unsettled) -> QuotaPart:
 
 
 def _rebalancer(request: "RescheduleRequest", done: "RebalancerPass") -> RebalancerPart:
-    from reconciler.record.rebalancer_status import rebalancer_file
+    from reconciler.record.rebalancer_status import rebalancer_status_file
     from render.timing import written
 
-    status = rebalancer_file(request, done).plain()["status"]
+    status = rebalancer_status_file(request, done).plain()["status"]
     return RebalancerPart(
         rebalancer=request.name,
         file=request.path,

@@ -112,7 +112,7 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
 
 def pass_document(result: "PassResult") -> ReconciliationDocument:
     """Return a pass as a document."""
-    from reconciler.rendering.problems import problems_of
+    from reconciler.rendering.problems import problems_by_object
 
     outcome = result.outcome
     held = tuple(
@@ -132,7 +132,7 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
         ),
         released=tuple(map(released_part, outcome.released)),
         pending=tuple(map(pending_part, outcome.pending)),
-        problems=tuple(map(unplaced_part, problems_of(outcome))),
+        problems=tuple(map(unplaced_part, problems_by_object(outcome))),
         next=next_change(outcome.flip),
         proposal=UNSET if result.proposal is None else _proposal(result.proposal),
         held_back=unless_empty(held),

@@ -70,7 +70,7 @@ class RenderingDocument(OutputDocument, frozen=True, kw_only=True):
 def rendering_document(outcome: "Outcome", selection: "Selection", shape: str) -> RenderingDocument:
     """Return everything about a pass as a document, with its objects in the shape that is asked for."""
     from reconciler.preview.outputs import bindings, objects_by_cluster, unmatched_objects, works
-    from reconciler.rendering.problems import problems_of
+    from reconciler.rendering.problems import problems_by_object
 
     schedule = outcome.rendered.built.schedule
     clusters = objects_by_cluster(outcome, selection) if shape == "manifests" else None
@@ -88,6 +88,6 @@ def rendering_document(outcome: "Outcome", selection: "Selection", shape: str) -
         released=tuple(map(released_part, outcome.released)),
         pending=tuple(map(pending_part, outcome.pending)),
         unmatched=tuple(UnmatchedPart(**each) for each in unmatched_objects(outcome)),
-        problems=tuple(map(unplaced_part, problems_of(outcome))),
+        problems=tuple(map(unplaced_part, problems_by_object(outcome))),
         warnings=tuple(str(warning) for warning in outcome.source.desired.warnings),
     )

@@ -177,7 +177,7 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
     except (GitError, GuardRefused, ConfigError) as error:
         if mirror is None:
             if tip is not None:
-                report.tell_refusal(error, utc(agent.clock()))
+                report.record_refusal(error, utc(agent.clock()))
             raise
         refusal = error
     assert mirror is not None
@@ -279,9 +279,9 @@ def _apply_mirror(
     reports = apply_and_log(run, log)
     if options.heartbeat:
         report.beat(utc(agent.clock()), options.heartbeat)
-    report.tell_clock(clock, utc(agent.clock()))
+    report.record_clock_fault(clock, utc(agent.clock()))
     if uplink.failure is None:
-        report.tell_refusal(refusal, utc(agent.clock()))
+        report.record_refusal(refusal, utc(agent.clock()))
     uplink.push()
     return next(iter(reports), None)
 

@@ -16,7 +16,7 @@ from reconciler.branches.checkpoint import (
 from reconciler.branches.mirror_branches import left_ref
 from reconciler.branches.publication import Publication
 from reconciler.rendering.outcome import Outcome
-from reconciler.rendering.problems import problems_of
+from reconciler.rendering.problems import problems_by_object
 from render.model import ObjectRef
 from render.timing import written
 
@@ -50,7 +50,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
         # What is held back is said in each pass, and the next one has to look at everything.
         if outcome.rendered.held_removals:
             return
-        problems, proposed = problems_of(outcome), None
+        problems, proposed = problems_by_object(outcome), None
         noteworthy = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
         contents = contents_of(outcome, seen.folder, noteworthy.union(seen.turned or ()))
         if seen.turned is None:

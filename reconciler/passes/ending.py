@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.rendering.guarded_outcome import check_removals_held_back
-from reconciler.rendering.problems import problems_of
+from reconciler.rendering.problems import problems_by_object
 from render.errors import ReconcileError
 
 from .reconcile_pass import PassResult
@@ -44,4 +44,4 @@ def _code_of(result: PassResult) -> int:
         raise result.fault
     check_removals_held_back(result.outcome)
     failed = 0 if result.reports is None else exit_code_of_reports(result.reports)
-    return failed or (1 if problems_of(result.outcome) else 0)
+    return failed or (1 if problems_by_object(result.outcome) else 0)

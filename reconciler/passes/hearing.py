@@ -14,7 +14,13 @@ from reconciler.branches.fleet_context import FleetContext
 from reconciler.ledger.agents import AgentWord, AgentWords
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
 from reconciler.observe.cluster_status import MemberObservation
-from reconciler.record.heard_words import MOST_SKEW, Said, error_to_record, set_right, word_after
+from reconciler.record.heard_words import (
+    MOST_SKEW,
+    Said,
+    agent_word_after,
+    clock_error_to_record,
+    file_with_corrected_times,
+)
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository import CommitInfo
 from reconciler.repository.trailers import RENDERED
@@ -41,7 +47,7 @@ def words_of_agents(context: FleetContext, agents: AgentFiles, recorded: Recorde
             time=max(at, int(beat.timestamp()) if beat else 0),
             asked=_commit_time_of_agent(context, name, record.applied),
         )
-        words[name] = word_after(before.get(name), said, now, recorded.time)
+        words[name] = agent_word_after(before.get(name), said, now, recorded.time)
     return words
 
 
@@ -66,7 +72,7 @@ def with_times_set_right(agents: AgentFiles, words: AgentWords) -> AgentFiles:
     for path, content in agents.files.items():
         name = next((each for each in ahead if is_own_path(path, each)), "")
         if name and content is not None and not path.startswith("inventory/"):
-            files[path] = set_right(path, content, ahead[name])
+            files[path] = file_with_corrected_times(path, content, ahead[name])
     return replace(agents, files=files)
 
 
@@ -82,7 +88,7 @@ def words_of_reached(
             # What was said before the member fell silent says nothing of how it is since.
             found[name] = AgentWord(commit=commit, ahead=known.ahead)
         else:
-            found[name] = word_after(known, said, now, recorded_at)
+            found[name] = agent_word_after(known, said, now, recorded_at)
     return found
 
 
@@ -97,6 +103,6 @@ def words_of_clocks(words: AgentWords, members: Iterable[MemberObservation], beh
         if member.ahead is None:
             continue
         known, skew = found.get(member.cluster, AgentWord()), round(member.ahead - behind)
-        skew = error_to_record(known.ahead, skew) if abs(skew) > MOST_SKEW else 0
+        skew = clock_error_to_record(known.ahead, skew) if abs(skew) > MOST_SKEW else 0
         found[member.cluster] = replace(known, ahead=skew)
     return {name: word for name, word in found.items() if word != AgentWord()}

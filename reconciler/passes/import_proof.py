@@ -23,9 +23,9 @@ from reconciler.plans.model import Action, ObjectOutcome
 from reconciler.preview.rendering import PreviewOptions, preview_outcome
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import commit_outcome
-from reconciler.rendering.problems import problems_of
+from reconciler.rendering.problems import problems_by_object
 from reconciler.repository import Repository, open_repository
-from reconciler.repository.opening import begun_repository
+from reconciler.repository.opening import init_if_empty_folder
 from render.errors import InputError
 from render.words import counted
 
@@ -78,7 +78,7 @@ class Proof(Struct, frozen=True, kw_only=True):
 def proof_of(files: Mapping[str, bytes], facts: Facts, reach: MemberReach, log: Log) -> Proof:
     """Render files, with what is known of members, and compare what they give each cluster with what it holds."""
     with TemporaryDirectory(prefix="argosy-import-") as place:
-        begun_repository(Path(place))
+        init_if_empty_folder(Path(place))
         with open_repository(place) as repository:
             repository.put_files(files)
             repository.commit_paths(files, "Import a fleet")
@@ -95,7 +95,9 @@ def _proof_in(repository: Repository, facts: Facts, reach: MemberReach, log: Log
     context = FleetContext.of(desired.fleet, desired, publication)
     delivery = Delivery(members=desired.clusters, is_observing=True)
     run = ApplyRun(context=context, commit=str(commit), delivery=delivery, reach=reach)
-    return Proof(clusters=tuple(map(_cluster_proof, run.reports())), problems=tuple(map(str, problems_of(outcome))))
+    return Proof(
+        clusters=tuple(map(_cluster_proof, run.reports())), problems=tuple(map(str, problems_by_object(outcome)))
+    )
 
 
 def _cluster_proof(report: ClusterReport) -> ClusterProof:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from reconciler.rendering.outcome import Outcome
-from reconciler.rendering.problems import problems_of
+from reconciler.rendering.problems import problems_by_object
 from render.settings.rendered import PushMode
 
 from .reconcile_pass import PassResult
@@ -22,7 +22,7 @@ _PROPOSED = {
 
 def warning_lines(result: PassResult) -> tuple[str, ...]:
     """Return a line for each warning of an outcome, and for each object that could not be placed or built."""
-    return (*result.outcome.warnings, *map(str, problems_of(result.outcome)))
+    return (*result.outcome.warnings, *map(str, problems_by_object(result.outcome)))
 
 
 def commit_line(result: PassResult, *, dry_run: bool) -> str:

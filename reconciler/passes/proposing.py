@@ -33,7 +33,7 @@ from reconciler.forge.pull_requests import (
 )
 from reconciler.rendering.outcome import Outcome, stored_commit
 from reconciler.repository import NewCommit, RefUpdate, Repository
-from reconciler.repository.trailers import written_commit
+from reconciler.repository.trailers import commit_written_by_argosy
 from render.errors import ConfigError, GitError, ReconcileError, SourceMoved
 from render.settings.fleet import Fleet
 from render.words import counted
@@ -170,7 +170,9 @@ def _difference(outcome: Outcome, most: int, log: Log) -> str:
     previous, silent = outcome.previous, replace(log, level=log.level - 1)
     assert previous is not None
     try:
-        before = replay_pass(outcome.repository, written_commit(outcome.repository, previous.commit), silent).outcome
+        before = replay_pass(
+            outcome.repository, commit_written_by_argosy(outcome.repository, previous.commit), silent
+        ).outcome
         accepted = tuple(replace(each, waits=False) for each in outcome.new_settings)
         comparison = Comparison(base=before, head=outcome, settings=accepted)
         return difference_markdown(difference_of(comparison), max_bytes=most)

@@ -37,7 +37,7 @@ from reconciler.pipeline.scope import Scope
 from reconciler.rendering.guarded_outcome import check_guards
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
-from reconciler.rendering.rendered_objects import check_rendered
+from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
 from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
@@ -190,7 +190,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     if previous is not None and not is_proposing(source):
         scope = scope_of(repository, previous, source.desired, given)
     outcome = run_pass(repository, source, previous, replace(given, scope=scope), log)
-    check_rendered(outcome, log)
+    refuse_objects_clusters_reject(outcome, log)
     result = _commit_pass(outcome, inputs, options, log)
     if inputs.tip.ref and not options.dry_run:
         _write_checkpoint(result, inputs, SeenFacts(folder=observed.folder))
@@ -209,7 +209,7 @@ def render_for_members(
     given = replace(given, scope=_scope_of_members(inputs, source, given))
     outcome = run_pass(repository, source, inputs.previous, given, log)
     outcome = members.with_webhook_answers(outcome, log)
-    check_rendered(outcome, log)
+    refuse_objects_clusters_reject(outcome, log)
     return replace(_commit_pass(outcome, inputs, options, log), behind=behind)
 
 

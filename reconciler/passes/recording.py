@@ -19,7 +19,7 @@ from reconciler.deliver.results import ClusterReport, known_answers
 from reconciler.ledger.inventory import Inventory
 from reconciler.pipeline.previous import Previous
 from reconciler.record.recorded_status import read_recorded
-from reconciler.record.status_changes import StatusInputs, ask_ahead, status_files, status_message
+from reconciler.record.status_changes import StatusInputs, ask_webhooks_ahead, status_files, status_message
 from render.words import counted, listed
 
 from .observation import Observation, PassRecord
@@ -79,7 +79,7 @@ class ReportRecording(Struct, kw_only=True):
         inputs = None
         if self.record is not None and observation is not None:
             inputs = self.record.status_inputs(commit.commit, commit.bindings, observation)
-            ask_ahead(reports, inputs.interpreter)
+            ask_webhooks_ahead(reports, inputs.interpreter)
         with self.turn:
             self.status.commit(
                 lambda tip: merged_files(

@@ -20,7 +20,7 @@ from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.members.options import names_of_reached_members
 from reconciler.record.recorded_status import read_refusal
-from reconciler.record.refusal import refusal_of
+from reconciler.record.refusal import refusal_caused_by
 from reconciler.repository import Repository
 from render.errors import ReconcileError
 from render.words import counted
@@ -64,7 +64,7 @@ def keep_last_good(repository: Repository, refused: SourceRefused, options: Reco
         good, refused, replace(options, delivery=replace(options.delivery, orphans=False, yes=False)), log
     )
     status, error = members.context.status, refused.error
-    refusal = refusal_of(refused.commit, error)
+    refusal = refusal_caused_by(refused.commit, error)
     refusal = refusal.recorded_at(members.observation.now, read_refusal(status, status.tip()))
     reports = members.apply_again(desired, rendered, refusal, log)
     log.warning(f"the last good commit {rendered[:12]} stays applied: {_converged_words(reports)}")

@@ -31,7 +31,7 @@ from reconciler.locked.model import Lock
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
 from reconciler.repository import RefUpdate, Repository
-from reconciler.repository.trailers import SOURCE, written_commit
+from reconciler.repository.trailers import SOURCE, commit_written_by_argosy
 from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import load_fleet
 from render.errors import GitError, InputError
@@ -153,7 +153,7 @@ def proposed_changes(repository: Repository, in_force: SettingsInForce, lock: Lo
         return ()
     publication = in_force.place.publication(repository)
     tip = publication.current_tip(in_force.home.fleet.proposed_branch)
-    sources = written_commit(repository, tip).trailer(SOURCE) if tip else ()
+    sources = commit_written_by_argosy(repository, tip).trailer(SOURCE) if tip else ()
     if tip is None or len(sources) != 1 or not repository.is_ancestor(in_force.rendered, tip):
         return ()
     files = repository.snapshot(sources[0]).files

@@ -7,7 +7,7 @@ from reconciler.branches.publication import fetch_source_branches, source_remote
 from reconciler.console.log import Log
 from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
-from reconciler.repository.trailers import SOURCE, written_commit
+from reconciler.repository.trailers import SOURCE, commit_written_by_argosy
 from render.errors import GitError
 
 
@@ -79,7 +79,7 @@ def _no_source_branch(remote: str, branch: str, known: str | None) -> GitError:
 def _rendered_source(repository: Repository) -> str | None:
     """Return the source that was rendered last, where a mirror has but one rendered branch; it has no source branch."""
     tips = [tip for ref, tip in repository.refs(f"refs/remotes/{repository.mirrors}/").items() if _is_rendered(ref)]
-    sources = written_commit(repository, tips[0]).trailer(SOURCE) if len(tips) == 1 else ()
+    sources = commit_written_by_argosy(repository, tips[0]).trailer(SOURCE) if len(tips) == 1 else ()
     return sources[0] if sources else None
 
 

@@ -17,7 +17,7 @@ from reconciler.emission.model import ClusterTree, Emission, EmissionOptions, Re
 from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.rendering.memory import SourceMemory
-from reconciler.rendering.problems import problems_of
+from reconciler.rendering.problems import problems_by_object
 from reconciler.repository import Repository
 from reconciler.repository.location import is_address
 from render.errors import ConfigError, InputError
@@ -107,4 +107,4 @@ def exported_works(repository: Repository, revision: str, clusters: tuple[str, .
     for work in works(outcome, Selection(clusters=clusters)):
         found.setdefault(f"{work['metadata']['namespace']}.yaml", []).append(work)
     files = tuple((path, tuple(manifests)) for path, manifests in sorted(found.items()))
-    return Emission(files=files, notes=tuple(map(str, problems_of(outcome))))
+    return Emission(files=files, notes=tuple(map(str, problems_by_object(outcome))))

@@ -23,7 +23,7 @@ from reconciler.rendering.guarded_outcome import check_guards, movement_breaches
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
-from reconciler.rendering.rendered_objects import check_rendered
+from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
 from render.errors import ConfigError, GitError
 from render.fleet_settings import SettingChange
@@ -79,7 +79,7 @@ def preview_outcome(
     tell_skipped(source.desired, log)
     inputs = RenderInputs(observed=observed, now=given_or_current_time(options.now), allowed=options.allowed)
     outcome = run_pass(repository, source, previous, inputs, log)
-    check_rendered(outcome, log)
+    refuse_objects_clusters_reject(outcome, log)
     return outcome
 
 

@@ -36,9 +36,9 @@ class AgentReport(Struct, frozen=True, kw_only=True):
             return
         content = replaced(record, heartbeat=now).content()
         files = {ClusterRecord.at(self.cluster): content}
-        self.status.commit(lambda _tip: files, f"{self.cluster} is alive", time=_seconds(now))
+        self.status.commit(lambda _tip: files, f"{self.cluster} is alive", time=_seconds_since_epoch(now))
 
-    def tell_refusal(self, refusal: ReconcileError | None, now: str) -> None:
+    def record_refusal(self, refusal: ReconcileError | None, now: str) -> None:
         """Record why the newest commit of the mirror is refused, or that none is, where that is new."""
         known = read_recorded(self.status, self.status.tip(), ("clusters",)).cluster(self.cluster)
         record = known or ClusterRecord(state=ClusterState(name=self.cluster))
@@ -47,23 +47,23 @@ class AgentReport(Struct, frozen=True, kw_only=True):
             return
         content = replaced(record, refused=message, refused_hint=hint).content()
         said = f"{self.cluster} refuses a commit" if refusal else f"{self.cluster} refuses no commit any more"
-        self.status.commit(lambda _tip: {ClusterRecord.at(self.cluster): content}, said, time=_seconds(now))
+        self.status.commit(lambda _tip: {ClusterRecord.at(self.cluster): content}, said, time=_seconds_since_epoch(now))
 
-    def tell_clock(self, fault: str, now: str) -> None:
+    def record_clock_fault(self, fault: str, now: str) -> None:
         """Record by how much the clock here is wrong ("": it is not), where that is new; some seconds are not."""
         record = read_recorded(self.status, self.status.tip(), ("clusters",)).cluster(self.cluster)
-        if record is None or _is_near(record.clock, fault):
+        if record is None or _is_almost_same_clock_fault(record.clock, fault):
             return
         content = replaced(record, clock=fault).content()
         said = f"the clock of {self.cluster} is wrong" if fault else f"the clock of {self.cluster} is right again"
-        self.status.commit(lambda _tip: {ClusterRecord.at(self.cluster): content}, said, time=_seconds(now))
+        self.status.commit(lambda _tip: {ClusterRecord.at(self.cluster): content}, said, time=_seconds_since_epoch(now))
 
 
-def _is_near(recorded: str, fault: str) -> bool:
+def _is_almost_same_clock_fault(recorded: str, fault: str) -> bool:
     """Say whether two texts about a clock, which begin with its error in seconds, say almost the same."""
     (before, *words), (after, *others) = recorded.split() or ("0",), fault.split() or ("0",)
     return words == others and abs(int(before) - int(after)) <= MOST_SKEW
 
 
-def _seconds(now: str) -> int:
+def _seconds_since_epoch(now: str) -> int:
     return int(seconds_between("1970-01-01T00:00:00Z", now))

@@ -45,15 +45,17 @@ class BindingInputs(Struct, frozen=True, kw_only=True):
         return tuple(name for name in expected_clusters(self.binding) if name in self.members)
 
 
-def binding_after(inputs: BindingInputs, before: Manifest | None, interpreter: Interpreter, now: str) -> Manifest:
+def binding_status_after(
+    inputs: BindingInputs, before: Manifest | None, interpreter: Interpreter, now: str
+) -> Manifest:
     """Return a binding's status file as a value; equal to ``before`` when nothing in it changed."""
     binding, ref = inputs.binding, inputs.binding.ref
-    items = aggregated_items(inputs)
+    items = aggregated_status_items(inputs)
     known = before.get("status") or {} if before else {}
     scheduled = [condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
-    template_status, faults = _template_status(inputs, items, before, interpreter)
+    template_status, faults = _template_status_and_faults(inputs, items, before, interpreter)
     conditions = with_times(
-        [*scheduled, fully_applied(inputs.expected, items), *faults], known.get("conditions") or (), now
+        [*scheduled, fully_applied_condition(inputs.expected, items), *faults], known.get("conditions") or (), now
     )
     namespace = {"namespace": ref.namespace} if ref.namespace else {}
     return {
@@ -75,7 +77,7 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
     return tuple(sorted(clusters_with_a_copy(binding.targets, required, binding.eviction_tasks)))
 
 
-def aggregated_items(inputs: BindingInputs) -> list[dict[str, Any]]:
+def aggregated_status_items(inputs: BindingInputs) -> list[dict[str, Any]]:
     """Return ``aggregatedStatus``: an item for every cluster that has a Work of the object, by cluster name."""
     return [_item_of_cluster(name, inputs.works[name]) for name in inputs.expected if name in inputs.works]
 
@@ -104,7 +106,7 @@ def reported_health(cluster: str, work: Manifest, binding: Binding) -> ReportedH
     )
 
 
-def fully_applied(expected: Collection[str], items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def fully_applied_condition(expected: Collection[str], items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return the FullyApplied condition: every expected cluster, and at least one, has applied the object."""
     applied = {item["clusterName"] for item in items if item.get("applied")}
     if expected and applied.issuperset(expected):
@@ -114,7 +116,7 @@ def fully_applied(expected: Collection[str], items: Sequence[Mapping[str, Any]])
     )
 
 
-def _template_status(
+def _template_status_and_faults(
     inputs: BindingInputs, items: Iterable[Mapping[str, Any]], before: Manifest | None, interpreter: Interpreter
 ) -> tuple[Any, tuple[dict[str, str], ...]]:
     """Return the status of the template, with a condition where its interpreter fails and the last status stays.

@@ -8,10 +8,10 @@ from reconciler.deliver.results import ClusterReport
 
 from .recorded_status import RecordedStatus, path_in_cluster
 from .work_changes import WorkStatuses, unsettled_since
-from .work_status import WorkInputs, work_inputs
+from .work_status import WorkInputs, work_inputs_of_report
 
 
-def works_to_write(recorded: RecordedStatus, statuses: WorkStatuses, reports: Iterable[ClusterReport]) -> Files:
+def work_files_to_write(recorded: RecordedStatus, statuses: WorkStatuses, reports: Iterable[ClusterReport]) -> Files:
     """Return the files of Works that differ from those recorded, of the clusters that were applied to.
 
     Works that change again and again wait for their turn (``streaks``), but go along where any other is written.
@@ -25,12 +25,12 @@ def works_to_write(recorded: RecordedStatus, statuses: WorkStatuses, reports: It
     for report in reports:
         if report.applied is None or report.plan is None or report.plan.refusal:
             continue
-        found = {f"works/{report.cluster}/{below(work.item.ref)}": work for work in work_inputs(report)}
+        found = {f"works/{report.cluster}/{below(work.item.ref)}": work for work in work_inputs_of_report(report)}
         removed |= dict.fromkeys(known.get(report.cluster, set()) - found.keys())
         seen |= found
     made = _files_of_works(recorded, statuses, seen)
     if made or removed:
-        waiting = {path: work for path, work in seen.items() if path not in made and _is_unsettled(path, recorded)}
+        waiting = {path: work for path, work in seen.items() if path not in made and _is_work_unsettled(path, recorded)}
         made |= _files_of_works(recorded, statuses, waiting, has_commit=True)
     return {**removed, **made}
 
@@ -48,6 +48,6 @@ def _files_of_works(
     return files
 
 
-def _is_unsettled(path: str, recorded: RecordedStatus) -> bool:
+def _is_work_unsettled(path: str, recorded: RecordedStatus) -> bool:
     work = recorded.manifest(path)
     return work is not None and bool(unsettled_since(work))

@@ -11,7 +11,7 @@ from render.remedies import Remedy, remedy_actions
 from render.values import DiscreetStruct
 
 
-def with_remedies(record: ClusterRecord, remedies: Iterable[Remedy]) -> ClusterRecord:
+def with_remedy_actions(record: ClusterRecord, remedies: Iterable[Remedy]) -> ClusterRecord:
     """Return a record with the actions that remedies call for by the conditions in it."""
     status = {name: value for name, value in record.state.status.items() if name != REMEDIES}
     actions = remedy_actions(record.state.name, status.get("conditions") or (), remedies)

@@ -29,7 +29,7 @@ class Said(Struct, frozen=True, kw_only=True):
     asked: int = 0
 
 
-def word_after(before: AgentWord | None, said: Said, now: str, recorded_at: int) -> AgentWord:
+def agent_word_after(before: AgentWord | None, said: Said, now: str, recorded_at: int) -> AgentWord:
     """Return the word of an agent once a pass has seen its commit; ``recorded_at`` is when a pass recorded something.
 
     A commit that is new since then was made after it. So the agent's own time counts if it lies in between, and its
@@ -39,65 +39,70 @@ def word_after(before: AgentWord | None, said: Said, now: str, recorded_at: int)
         return before
     instant = parse_instant(now)
     today = int(instant.timestamp()) if instant else said.time
-    ahead = _ahead(before or AgentWord(), said, today)
+    ahead = _seconds_clock_is_ahead(before or AgentWord(), said, today)
     is_known = recorded_at <= said.time <= today and not ahead and not (before and before.ahead)
     return AgentWord(commit=said.commit, heard=utc(said.time) if is_known else now, asked=said.asked, ahead=ahead)
 
 
-def _ahead(before: AgentWord, said: Said, now: int) -> int:
+def _seconds_clock_is_ahead(before: AgentWord, said: Said, now: int) -> int:
     """Return by how much an agent's clock is known to be ahead; a little more or less than is recorded is the same."""
-    found = said.time - now if said.time > now else _behind(said)
+    found = said.time - now if said.time > now else _seconds_commit_is_too_old(said)
     if not found:
         is_still_asked = before.ahead < 0 and said.asked == before.asked
         return before.ahead if is_still_asked else 0
-    return error_to_record(before.ahead, found)
+    return clock_error_to_record(before.ahead, found)
 
 
-def _behind(said: Said) -> int:
+def _seconds_commit_is_too_old(said: Said) -> int:
     """Return how much older, if it is by much, an agent's commit is than what it says it applied."""
     found = said.time - said.asked if said.asked else 0
     return found if found < -MOST_SKEW else 0
 
 
-def error_to_record(before: int, found: int) -> int:
+def clock_error_to_record(before: int, found: int) -> int:
     """Return the skew to record: what is recorded, where that is near enough and puts no time into the future.
 
-    >>> error_to_record(630, 600), error_to_record(600, 630), error_to_record(-600, -630), error_to_record(0, -630)
+    >>> (
+    ...     clock_error_to_record(630, 600),
+    ...     clock_error_to_record(600, 630),
+    ...     clock_error_to_record(-600, -630),
+    ...     clock_error_to_record(0, -630),
+    ... )
     (630, 630, -600, -630)
     """
     is_near = abs(before - found) <= MOST_SKEW and (before >= found if found > 0 else before < 0)
     return before if is_near else found
 
 
-def skew_words(ahead: int) -> str:
+def clock_skew_in_words(ahead: int) -> str:
     """Return a skew as the end of a sentence about a clock.
 
-    >>> skew_words(600), skew_words(-90)
+    >>> clock_skew_in_words(600), clock_skew_in_words(-90)
     ('600 s ahead of that of passes', '90 s behind that of passes')
     """
     return f"{abs(ahead)} s {'ahead of' if ahead > 0 else 'behind'} that of passes"
 
 
-def set_right(path: str, content: bytes, ahead: int) -> bytes:
+def file_with_corrected_times(path: str, content: bytes, ahead: int) -> bytes:
     """Return a file of an agent whose clock is ahead with its times as passes would have written them."""
     value = dict(parse_documents(content)[0].value)
     if "observedAt" in value:
-        value["observedAt"] = _earlier(value["observedAt"], ahead)
+        value["observedAt"] = _earlier_time(value["observedAt"], ahead)
     status = value.get("status")
     if isinstance(status, dict) and status.get("conditions"):
-        conditions = [_with_earlier(each, ("lastTransitionTime",), ahead) for each in status["conditions"]]
+        conditions = [_with_earlier_times(each, ("lastTransitionTime",), ahead) for each in status["conditions"]]
         value["status"] = {**status, "conditions": conditions}
     if path.startswith("clusters/"):
         metadata = value["metadata"]
-        annotations = _with_earlier(metadata.get("annotations") or {}, TIMES, ahead)
+        annotations = _with_earlier_times(metadata.get("annotations") or {}, TIMES, ahead)
         value["metadata"] = {**metadata, **({"annotations": annotations} if annotations else {})}
     return emit(value)
 
 
-def _with_earlier(value: Mapping[str, Any], names: Iterable[str], ahead: int) -> dict[str, Any]:
-    return {**value, **{name: _earlier(str(value[name]), ahead) for name in names if name in value}}
+def _with_earlier_times(value: Mapping[str, Any], names: Iterable[str], ahead: int) -> dict[str, Any]:
+    return {**value, **{name: _earlier_time(str(value[name]), ahead) for name in names if name in value}}
 
 
-def _earlier(text: str, seconds: int) -> str:
+def _earlier_time(text: str, seconds: int) -> str:
     found = parse_instant(text)
     return utc(found.timestamp() - seconds) if found else text

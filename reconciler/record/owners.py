@@ -1,7 +1,7 @@
 """The owners of recorded reasons: each word that says what is wrong has one who says it, and takes it back.
 
 A member changes hands: passes apply to it, an agent, or a tool. What the former owner said of it would stand for ever,
-for nobody is left who could take it back; so the pass that finds another owner ends it (``as_owned``).
+for nobody is left who could take it back; so the pass that finds another owner ends it (``without_former_owners``).
 """
 
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ def owner_of(cluster: Cluster, fleet: Fleet, record: ClusterRecord) -> ReasonOwn
     return ReasonOwner.TOOL if record.deployer and fleet.is_reported_by_tools else ReasonOwner.PASSES
 
 
-def as_owned(record: ClusterRecord, owner: ReasonOwner, *, has_reported: bool) -> ClusterRecord:
+def without_former_owners(record: ClusterRecord, owner: ReasonOwner, *, has_reported: bool) -> ClusterRecord:
     """Return a record without the reasons of former owners; ``has_reported``: the agent of the member ever did."""
     if owner is not ReasonOwner.AGENT and any((record.refused, record.heartbeat, record.clock)):
         record = replace(record, refused="", refused_hint="", heartbeat="", clock="")

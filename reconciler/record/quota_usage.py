@@ -17,11 +17,13 @@ from .recorded_status import RecordedStatus, path_in_cluster
 from .work_status import APPLIED
 
 
-def quota_usages(desired: Desired, bindings: Collection[Binding], recorded: RecordedStatus) -> Iterator[QuotaUsage]:
+def usage_of_each_quota(
+    desired: Desired, bindings: Collection[Binding], recorded: RecordedStatus
+) -> Iterator[QuotaUsage]:
     """Yield the usage of each quota of the source."""
     is_enforced = desired.fleet.feature_gates.federated_quota_enforcement
     for template in desired.quotas:
-        shares = _shares_of_manifest(template.manifest, recorded)
+        shares = _reported_shares_of_quota(template.manifest, recorded)
         yield quota_usage(quota(template.manifest), bindings, shares, is_enforced=is_enforced)
 
 
@@ -30,7 +32,7 @@ def quota_file(usage: QuotaUsage) -> QuotaFile:
     return QuotaFile.of_quota(usage.quota.namespace, usage.quota.name, usage.status)
 
 
-def unsettled_shares(desired: Desired, recorded: RecordedStatus) -> dict[tuple[str, str, str], tuple[str, str]]:
+def unsettled_quota_shares(desired: Desired, recorded: RecordedStatus) -> dict[tuple[str, str, str], tuple[str, str]]:
     """Return the shares of quotas that change more often than they are recorded: since when, and when they were seen.
 
     A share is known by the namespace and the name of its quota, and its cluster.
@@ -41,12 +43,12 @@ def unsettled_shares(desired: Desired, recorded: RecordedStatus) -> dict[tuple[s
             str(work.get("observedAt") or ""),
         )
         for template in desired.quotas
-        for cluster, work in _works_of_manifest(template.manifest, recorded)
+        for cluster, work in _work_by_cluster_of_quota(template.manifest, recorded)
         if work is not None and "unsettled" in work
     }
 
 
-def _works_of_manifest(manifest: Manifest, recorded: RecordedStatus) -> Iterator[tuple[str, Manifest | None]]:
+def _work_by_cluster_of_quota(manifest: Manifest, recorded: RecordedStatus) -> Iterator[tuple[str, Manifest | None]]:
     """Yield the clusters of a quota's assignments, by name, each with the Work of its share."""
     metadata = manifest["metadata"]
     below = path_in_cluster(ObjectRef("", "ResourceQuota", metadata["namespace"], metadata["name"]))
@@ -55,16 +57,16 @@ def _works_of_manifest(manifest: Manifest, recorded: RecordedStatus) -> Iterator
         yield cluster, recorded.manifest(f"works/{cluster}/{below}")
 
 
-def _shares_of_manifest(manifest: Manifest, recorded: RecordedStatus) -> Iterator[ReportedQuota]:
+def _reported_shares_of_quota(manifest: Manifest, recorded: RecordedStatus) -> Iterator[ReportedQuota]:
     """Yield what the clusters of a quota's assignments report, by name."""
-    for cluster, work in _works_of_manifest(manifest, recorded):
-        status = _reported_status(work) if work else None
+    for cluster, work in _work_by_cluster_of_quota(manifest, recorded):
+        status = _reported_status_in_work(work) if work else None
         share = result_or_failure(partial(reported_quota, cluster, status)) if status is not None else None
         if isinstance(share, ReportedQuota):
             yield share
 
 
-def _reported_status(work: Manifest) -> Mapping[str, Any] | None:
+def _reported_status_in_work(work: Manifest) -> Mapping[str, Any] | None:
     """Return the status of an object in a cluster, where it is applied and reports one."""
     status = work.get("status") or {}
     if condition_of_type(status.get("conditions"), APPLIED).get("status") != "True":

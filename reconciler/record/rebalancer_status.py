@@ -17,21 +17,21 @@ from render.rescheduling.requests import RescheduleRequest, answered
 from .recorded_status import RecordedStatus
 
 
-def rebalancer_path(request: RescheduleRequest) -> str:
+def path_of_rebalancer_status(request: RescheduleRequest) -> str:
     """Return the path of a rebalancer's status."""
     named = object_path(ObjectRef("apps.karmada.io", RebalancerFile.KIND, "", request.name))[-1]
     return RebalancerFile.at(named.removesuffix(".yaml"))
 
 
-def rebalancer_passes(
+def rebalancers_with_passes(
     desired: Desired, bindings: Collection[Binding], recorded: RecordedStatus, now: datetime
 ) -> Iterator[tuple[RescheduleRequest, RebalancerPass]]:
     """Yield what became of each rebalancer of the source."""
     for request in desired.reschedule_requests:
-        file = recorded.file(RebalancerFile, rebalancer_path(request))
+        file = recorded.file(RebalancerFile, path_of_rebalancer_status(request))
         yield request, answered(request, file.recorded if file else RebalancerStatus(), bindings, now)
 
 
-def rebalancer_file(request: RescheduleRequest, done: RebalancerPass) -> RebalancerFile:
+def rebalancer_status_file(request: RescheduleRequest, done: RebalancerPass) -> RebalancerFile:
     """Return a rebalancer's status as its file."""
     return RebalancerFile.of_status(request.name, done.status)

@@ -142,7 +142,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def binding(self, ref: ObjectRef) -> Manifest | None:
         """Return the status file of a binding."""
-        return self.manifest(binding_path(ref))
+        return self.manifest(binding_status_path(ref))
 
 
 def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
@@ -165,12 +165,12 @@ def path_in_cluster(ref: ObjectRef) -> str:
     return "/".join(object_path(ref))
 
 
-def binding_path(ref: ObjectRef) -> str:
+def binding_status_path(ref: ObjectRef) -> str:
     """Return the path of the status of an object's binding."""
     return f"bindings/{path_in_cluster(ref)}"
 
 
-def cluster_lines(
+def line_by_cluster(
     recorded: RecordedStatus, members: Container[str], converged: Mapping[str, str] | None = None
 ) -> dict[str, ClusterLine]:
     """Return a line for every cluster; ``converged`` are commits that clusters reached after the record was written."""
@@ -201,19 +201,19 @@ def cluster_lines(
 
 def is_applied_and_healthy(work: Manifest) -> bool:
     """Return whether an object is applied and healthy."""
-    return all(_condition(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
+    return all(_condition_of_work(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
 
 
-def reason_of_work(work: Manifest, cluster: str, ref: str = "") -> ObjectReason:
+def reason_in_work(work: Manifest, cluster: str, ref: str = "") -> ObjectReason:
     """Return why an object is not applied and healthy, or that it is, by its Work.
 
     ``ref`` names the object of a Work that names none.
     """
-    applied, healthy, reflected = (_condition(work, kind) for kind in (APPLIED, HEALTHY, STATUS_REFLECTED))
+    applied, healthy, reflected = (_condition_of_work(work, kind) for kind in (APPLIED, HEALTHY, STATUS_REFLECTED))
     worst = next((each for each in (applied, healthy) if each.get("status") != "True"), reflected or healthy)
     return ObjectReason(
         cluster=cluster,
-        object=object_of(work) or ref,
+        object=object_named_in_work(work) or ref,
         reason=str(worst.get("reason") or ""),
         message=str(worst.get("message") or ""),
         since=str(worst.get("lastTransitionTime") or ""),
@@ -225,10 +225,10 @@ def unhealthy_objects(recorded: RecordedStatus, members: Container[str]) -> Iter
     for below, by_cluster in sorted(recorded.works().items()):
         for cluster, work in sorted(by_cluster.items()):
             if cluster in members and not is_applied_and_healthy(work):
-                yield reason_of_work(work, cluster, below)
+                yield reason_in_work(work, cluster, below)
 
 
-def object_of(work: Manifest) -> str:
+def object_named_in_work(work: Manifest) -> str:
     """Return the object a Work's status is of, as ``Deployment.apps shop/web``."""
     entry: Mapping[str, Any] = next(iter((work.get("status") or {}).get("manifestStatuses") or ()), {})
     identity = entry.get("identifier") or {}
@@ -237,5 +237,5 @@ def object_of(work: Manifest) -> str:
     return str(ObjectRef(identity.get("group", ""), identity["kind"], identity.get("namespace", ""), identity["name"]))
 
 
-def _condition(work: Manifest, kind: str) -> Mapping[str, Any]:
+def _condition_of_work(work: Manifest, kind: str) -> Mapping[str, Any]:
     return condition_of_type((work.get("status") or {}).get("conditions"), kind)

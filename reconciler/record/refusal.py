@@ -10,24 +10,24 @@ from render.words import counted
 _MOST_DETAILS = 20
 
 
-def refusal_of(source: str, error: ReconcileError) -> SourceRefusal:
+def refusal_caused_by(source: str, error: ReconcileError) -> SourceRefusal:
     """Return the refusal that an error means, without anything that a problem quotes."""
     if isinstance(error, InputError):
         problems = error.problems
         message = f"{counted(len(problems), 'problem')}; run argosy validate"
-        details = _few(each.place for each in problems)
+        details = _first_details_and_count(each.place for each in problems)
         return SourceRefusal(source=source, code=error.exit_code, message=message, details=details)
     first, *lines = error.message.splitlines()
     return SourceRefusal(
         source=source,
         code=error.exit_code,
         message=first.removesuffix(NOTHING_COMMITTED),
-        details=_few(line.strip() for line in lines),
+        details=_first_details_and_count(line.strip() for line in lines),
         hint=error.hint,
     )
 
 
-def _few(details: Iterable[str]) -> tuple[str, ...]:
+def _first_details_and_count(details: Iterable[str]) -> tuple[str, ...]:
     found = tuple(details)
     more = (f"and {len(found) - _MOST_DETAILS} more",) if len(found) > _MOST_DETAILS else ()
     return found[:_MOST_DETAILS] + more

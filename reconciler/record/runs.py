@@ -18,7 +18,7 @@ from .work_status import APPLIED
 _IMMUTABLE = "Immutable"
 
 
-def reported_runs(
+def runs_of_completing_objects(
     recorded: RecordedStatus,
     bindings: Mapping[ObjectRef, Binding],
     templates: Mapping[ObjectRef, Template],
@@ -28,23 +28,25 @@ def reported_runs(
     found, before = dict[ObjectRef, tuple[ReportedRun, ...]](), recorded.health().runs
     for ref, binding in bindings.items():
         template = templates.get(ref)
-        if template is None or _finish_of(template.manifest, interpreter) is None:
+        if template is None or _outcome_of_run(template.manifest, interpreter) is None:
             continue
         known = {each.cluster: each for each in before.get(ref, ())}
-        works = ((name, recorded.manifest(path)) for name, path in work_paths(binding))
-        runs = (_run(name, work, template.manifest, interpreter, known.get(name)) for name, work in works if work)
+        works = ((name, recorded.manifest(path)) for name, path in work_path_by_cluster(binding))
+        runs = (
+            _run_in_cluster(name, work, template.manifest, interpreter, known.get(name)) for name, work in works if work
+        )
         if begun := tuple(filter(None, runs)):
             found[ref] = begun
     return found
 
 
-def work_paths(binding: Binding) -> Iterator[tuple[str, str]]:
+def work_path_by_cluster(binding: Binding) -> Iterator[tuple[str, str]]:
     """Yield the clusters of a binding's object, each with the path of what is recorded of it there."""
     below = path_in_cluster(binding.ref)
     return ((name, f"works/{name}/{below}") for name in expected_clusters(binding))
 
 
-def _run(
+def _run_in_cluster(
     cluster: str, work: Manifest, template: Manifest, interpreter: Interpreter, before: ReportedRun | None
 ) -> ReportedRun | None:
     """Return the run of an object in a cluster; None where it has not begun, for it was never applied there.
@@ -57,13 +59,13 @@ def _run(
         is_there = str(applied.get("message") or "").startswith(_IMMUTABLE)
         return before or (ReportedRun(cluster=cluster) if is_there else None)
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
-    finish = _finish_of({**template, "status": entry.get("status")}, interpreter)
+    finish = _outcome_of_run({**template, "status": entry.get("status")}, interpreter)
     # Who is told of an end once has it for good: a status that is gone, or is none of the kind, takes nothing back.
     is_silent = finish is None or not entry.get("status")
     return ReportedRun(cluster=cluster, finish=finish or (before.finish if before and is_silent else ""))
 
 
-def _finish_of(manifest: Manifest, interpreter: Interpreter) -> str | None:
+def _outcome_of_run(manifest: Manifest, interpreter: Interpreter) -> str | None:
     """Return how the run of an object ended ("": it goes on); None where it runs for ever, or its fields do not say."""
     # Members and agents may report a status of any form, and the health of all others is recorded all the same.
     return result_or_substitute(partial(interpreter.finish, manifest), lambda _error: None)

@@ -42,17 +42,23 @@ from render.timing import parse_instant
 from render.values import DiscreetStruct
 from render.words import counted
 
-from .binding_status import BINDING_NAMES, BindingInputs, binding_after, reported_health
-from .changed_works import works_to_write
-from .cluster_files import status_page, with_remedies
-from .owners import as_owned, owner_of
-from .quota_usage import quota_file, quota_usages
-from .rebalancer_status import rebalancer_file, rebalancer_passes, rebalancer_path
-from .recorded_status import RecordedStatus, binding_path, cluster_lines, path_in_cluster, unhealthy_objects
-from .runs import reported_runs, work_paths
-from .work_changes import MOST_CASES, WorkStatuses, lasting
-from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
-from .workload_times import with_own_times
+from .binding_status import BINDING_NAMES, BindingInputs, binding_status_after, reported_health
+from .changed_works import work_files_to_write
+from .cluster_files import status_page, with_remedy_actions
+from .owners import owner_of, without_former_owners
+from .quota_usage import quota_file, usage_of_each_quota
+from .rebalancer_status import path_of_rebalancer_status, rebalancer_status_file, rebalancers_with_passes
+from .recorded_status import (
+    RecordedStatus,
+    binding_status_path,
+    line_by_cluster,
+    path_in_cluster,
+    unhealthy_objects,
+)
+from .runs import runs_of_completing_objects, work_path_by_cluster
+from .work_changes import MOST_CASES, WorkStatuses, lasting_message_part
+from .work_status import WorkInputs, have_equal_work_status, work_inputs_of_report, work_status_of
+from .workload_times import health_with_times_of_passes
 
 AT_ONCE = 16
 _ASKED = (Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS)
@@ -62,27 +68,31 @@ _MOST_LINES = 50
 _MOST_TEXT = 500
 
 
-def ask_ahead(reports: Iterable[ClusterReport], interpreter: Interpreter) -> None:
+def ask_webhooks_ahead(reports: Iterable[ClusterReport], interpreter: Interpreter) -> None:
     """Ask webhooks about every object they interpret, many at once; the interpreter remembers their answers."""
     if interpreter.webhooks:
         results_in_parallel(
-            lambda inputs: status_of(inputs, interpreter), _distinct(reports, interpreter), limit=AT_ONCE
+            lambda inputs: work_status_of(inputs, interpreter),
+            _inputs_for_webhooks(reports, interpreter),
+            limit=AT_ONCE,
         )
 
 
-def _distinct(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Iterator[WorkInputs]:
+def _inputs_for_webhooks(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Iterator[WorkInputs]:
     """Yield the objects that webhooks interpret, those of equal status in several clusters once."""
     known: dict[ObjectRef, list[WorkInputs]] = {}
     for report in reports:
-        for inputs in work_inputs(report):
+        for inputs in work_inputs_of_report(report):
             cases = known.setdefault(inputs.item.ref, [])
             recent = cases[-MOST_CASES:]
-            if _is_asked(inputs, interpreter) and not any(have_equal_status(case, inputs) for case in recent):
+            if _is_asked_of_webhook(inputs, interpreter) and not any(
+                have_equal_work_status(case, inputs) for case in recent
+            ):
                 cases.append(inputs)
                 yield inputs
 
 
-def _is_asked(inputs: WorkInputs, interpreter: Interpreter) -> bool:
+def _is_asked_of_webhook(inputs: WorkInputs, interpreter: Interpreter) -> bool:
     live = inputs.live
     return live is not None and any(interpreter.layer(operation, live) is Layer.WEBHOOK for operation in _ASKED)
 
@@ -152,7 +162,7 @@ def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequen
     for files_of in steps_of:
         steps = steps.with_files(files_of(steps, inputs, reports))
     converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
-    lines = cluster_lines(steps, inputs.members, converged)
+    lines = line_by_cluster(steps, inputs.members, converged)
     page = status_page(lines, unhealthy_objects(steps, inputs.members), steps.refusal()) if steps.files else None
     steps = steps.with_files({"README.md": page})
     return changed_files(recorded.files, steps.files)
@@ -168,33 +178,36 @@ def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iter
         records[name] = replace(records.get(name, ClusterRecord(state=state)), state=state)
     for report in reports:
         before = records.get(report.cluster, ClusterRecord(state=ClusterState(name=report.cluster)))
-        records[report.cluster] = _after(before, report, inputs)
-    records |= {name: _as_owned(records[name], cluster, inputs) for name, cluster in _members_in(records, inputs)}
+        records[report.cluster] = _record_after_report(before, report, inputs)
+    records |= {
+        name: _record_of_present_owner(records[name], cluster, inputs)
+        for name, cluster in _recorded_members(records, inputs)
+    }
     remedies = inputs.desired.remedies
-    return {ClusterRecord.at(name): with_remedies(record, remedies).content() for name, record in records.items()}
+    return {ClusterRecord.at(name): with_remedy_actions(record, remedies).content() for name, record in records.items()}
 
 
-def _members_in(records: Container[str], inputs: StatusInputs) -> Iterator[tuple[str, Cluster]]:
+def _recorded_members(records: Container[str], inputs: StatusInputs) -> Iterator[tuple[str, Cluster]]:
     return ((cluster.name, cluster) for cluster in inputs.desired.clusters if cluster.name in records)
 
 
-def _as_owned(record: ClusterRecord, cluster: Cluster, inputs: StatusInputs) -> ClusterRecord:
+def _record_of_present_owner(record: ClusterRecord, cluster: Cluster, inputs: StatusInputs) -> ClusterRecord:
     """Return a record without what somebody said of the member who says nothing of it any more."""
     if inputs.reporting is None:  # an agent says how its own cluster is
         return record
     owner = owner_of(cluster, inputs.desired.fleet, record)
-    return as_owned(record, owner, has_reported=cluster.name in inputs.reporting)
+    return without_former_owners(record, owner, has_reported=cluster.name in inputs.reporting)
 
 
-def _after(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -> ClusterRecord:
-    after = _with_ending(before, report)
+def _record_after_report(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -> ClusterRecord:
+    after = _record_with_ending_of_run(before, report)
     since = before.since if after.outcome == before.outcome else inputs.now
     applied = inputs.commit if report.applied is not None and report.failure is None else before.applied
     deviating = recorded_deviations(report) if report.applied is not None else before.deviations
     return replace(after, since=since, applied=applied, deployer="", deviations=deviating)
 
 
-def _with_ending(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:
+def _record_with_ending_of_run(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:
     """Return a record with how a run ended, and why; a message that differs in its numbers alone stays as it was."""
     outcome, message, hint = before.outcome, before.message, before.hint
     if report.failure is not None:
@@ -202,7 +215,7 @@ def _with_ending(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:
     elif report.applied is not None:
         outcome, message, hint = str(report.applied.outcome), report.applied.reservation, ""
     message, hint = on_one_line(message)[:_MOST_TEXT], on_one_line(hint)[:_MOST_TEXT]
-    if outcome == before.outcome and lasting(message) == lasting(before.message):
+    if outcome == before.outcome and lasting_message_part(message) == lasting_message_part(before.message):
         message, hint = before.message, before.hint
     return replace(before, outcome=outcome, message=message, hint=hint)
 
@@ -231,12 +244,12 @@ def _schema_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
 
 def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
     # An agent does not know the bindings, nor whose health a rule asks for that reads its branch.
-    asked = None if inputs.reporting is None else frozenset(each.ref for each in _asked_for(inputs))
+    asked = None if inputs.reporting is None else frozenset(each.ref for each in _bindings_with_asked_health(inputs))
     statuses = WorkStatuses(inputs.interpreter, inputs.now, asked)
-    return works_to_write(recorded, statuses, reports)
+    return work_files_to_write(recorded, statuses, reports)
 
 
-def _asked_for(inputs: StatusInputs) -> list[Binding]:
+def _bindings_with_asked_health(inputs: StatusInputs) -> list[Binding]:
     """Return the bindings whose health rules of failover ask for."""
     return [binding for binding in inputs.bindings.values() if is_asked_for(inputs.desired.fleet, binding)]
 
@@ -245,15 +258,15 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     """Return the health that rules of failover ask for, of clusters and of workloads in them."""
     runs = recorded.health().runs  # without a rendered commit nobody knows where objects should be
     if inputs.commit:
-        runs = reported_runs(recorded, inputs.bindings, inputs.templates, inputs.interpreter)
+        runs = runs_of_completing_objects(recorded, inputs.bindings, inputs.templates, inputs.interpreter)
     if not is_failing_over(inputs.desired):
         file = HealthFile.of_health(ObservedHealth(runs=runs))
         return {HealthFile.PATH: file.content() if file else None}
     fleet, members = inputs.desired.fleet, inputs.desired.clusters
-    asked = _asked_for(inputs)
+    asked = _bindings_with_asked_health(inputs)
     workloads = {binding.ref: reports for binding in asked if (reports := _reported_health(binding, recorded))}
     known = with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
-    pending = {ref: found for ref, found in known.items() if _is_concerned(inputs.bindings.get(ref), inputs)}
+    pending = {ref: found for ref, found in known.items() if _is_descheduled_binding(inputs.bindings.get(ref), inputs)}
     are_clusters_asked_for = fleet.feature_gates.failover or workloads or pending
     records = recorded.clusters() if are_clusters_asked_for else {}
     conditions = {
@@ -262,19 +275,19 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     health = ObservedHealth(conditions=conditions, workloads=workloads, pending=pending, runs=runs)
     if not fleet.is_karmada_compatible:
         clusters_with_agents = frozenset(each.name for each in filter(is_applied_by_own_agent, members))
-        health = with_own_times(health, recorded.health(), clusters_with_agents, inputs.now)
+        health = health_with_times_of_passes(health, recorded.health(), clusters_with_agents, inputs.now)
     file = HealthFile.of_health(health)
     return {HealthFile.PATH: file.content() if file else None}
 
 
-def _is_concerned(binding: Binding | None, inputs: StatusInputs) -> bool:
+def _is_descheduled_binding(binding: Binding | None, inputs: StatusInputs) -> bool:
     """Say whether the descheduler looks at a binding; without a rendered commit nobody knows, and all stay recorded."""
     return is_deschedulable(binding) if binding is not None else not inputs.commit
 
 
 def _reported_health(binding: Binding, recorded: RecordedStatus) -> tuple[ReportedHealth, ...]:
     """Return the health of a binding's object in each of its clusters."""
-    works = ((name, recorded.manifest(path)) for name, path in work_paths(binding))
+    works = ((name, recorded.manifest(path)) for name, path in work_path_by_cluster(binding))
     return tuple(reported_health(name, work, binding) for name, work in works if work is not None)
 
 
@@ -289,14 +302,14 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequ
     works, similar = recorded.works(), SimilarDocuments()
     files: dict[str, bytes | None] = dict.fromkeys(recorded.below("bindings"))
     for ref, binding in inputs.bindings.items():
-        path, before = binding_path(ref), recorded.binding(ref)
+        path, before = binding_status_path(ref), recorded.binding(ref)
         binding_inputs = BindingInputs(
             binding=binding,
             template=inputs.templates.get(ref),
             works=works.get(path_in_cluster(ref), {}),
             members=inputs.members,
         )
-        after = binding_after(binding_inputs, before, inputs.interpreter, inputs.now)
+        after = binding_status_after(binding_inputs, before, inputs.interpreter, inputs.now)
         files[path] = (
             recorded.files[path] if after == before else similar.emit(BindingFile.with_version(after), BINDING_NAMES)
         )
@@ -306,7 +319,7 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequ
 def _quota_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return the usage of the quotas of the source."""
     files: dict[str, bytes | None] = dict.fromkeys(recorded.below("quotas"))
-    for usage in quota_usages(inputs.desired, inputs.bindings.values(), recorded) if inputs.commit else ():
+    for usage in usage_of_each_quota(inputs.desired, inputs.bindings.values(), recorded) if inputs.commit else ():
         files[QuotaFile.at(usage.quota.namespace, usage.quota.name)] = quota_file(usage).content()
     return files
 
@@ -317,8 +330,8 @@ def _rebalancer_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: 
     now = parse_instant(inputs.now)
     if now is None or not inputs.commit:
         return files
-    for request, done in rebalancer_passes(inputs.desired, inputs.bindings.values(), recorded, now):
-        files[rebalancer_path(request)] = rebalancer_file(request, done).content()
+    for request, done in rebalancers_with_passes(inputs.desired, inputs.bindings.values(), recorded, now):
+        files[path_of_rebalancer_status(request)] = rebalancer_status_file(request, done).content()
     return files
 
 
@@ -341,22 +354,25 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
     changed = [
         report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready
     ]
-    ended = {report.cluster: ending for report in changed if (ending := _ending(report))}
+    ended = {report.cluster: ending for report in changed if (ending := _ending_of_apply(report))}
     facts = [
         name for name in _names_below("facts", files) if f"facts/{name}.yaml" not in {AnswersFile.PATH, HealthFile.PATH}
     ]
     schemas = _names_below(SCHEMAS, files)
     objects = Counter(path.split("/", 2)[1] for path in files if path.startswith("works/"))
-    parts = [*_names_by_word(ready), *_names_by_word(ended)]
-    parts += [f"facts of {_names_in_subject(facts)}"] if facts else []
-    parts += [f"schemas of {_names_in_subject(schemas)}"] if schemas else []
-    parts += [f"{counted(objects.total(), 'object')} of {_names_in_subject(sorted(objects))}"] if objects else []
+    parts = [*_clusters_grouped_by_word(ready), *_clusters_grouped_by_word(ended)]
+    parts += [f"facts of {_few_names_or_count(facts)}"] if facts else []
+    parts += [f"schemas of {_few_names_or_count(schemas)}"] if schemas else []
+    parts += [f"{counted(objects.total(), 'object')} of {_few_names_or_count(sorted(objects))}"] if objects else []
     if inputs.refusal is not None and SourceRefusal.PATH in files:
         parts.append(f"source {inputs.refusal.source[:12]} is refused")
     subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
     names = sorted({*ready, *ended, *facts, *schemas, *objects})
     clusters_with_agents = {"facts": facts, "schemas": schemas}
-    lines = [f"{name}: {', '.join(_words(name, (ready, ended), clusters_with_agents, objects))}" for name in names]
+    lines = [
+        f"{name}: {', '.join(_words_about_cluster(name, (ready, ended), clusters_with_agents, objects))}"
+        for name in names
+    ]
     more = [f"{len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return "\n".join([subject, "", *lines[:_MOST_LINES], *more]) if len(names) > 1 else subject
 
@@ -367,7 +383,7 @@ def _names_below(folder: str, files: Files) -> list[str]:
     return sorted(path.removesuffix(".yaml") for path in paths if path.endswith(".yaml"))
 
 
-def _ending(report: ClusterReport) -> str:
+def _ending_of_apply(report: ClusterReport) -> str:
     """Return how the apply to a cluster ended, empty when all is done."""
     if report.failure is not None:
         return str(report.failure.kind)
@@ -375,23 +391,23 @@ def _ending(report: ClusterReport) -> str:
     return "" if outcome is ApplyOutcome.CONVERGED else str(outcome)
 
 
-def _names_by_word(word_by_cluster: Mapping[str, str]) -> Iterable[str]:
+def _clusters_grouped_by_word(word_by_cluster: Mapping[str, str]) -> Iterable[str]:
     by_word: dict[str, list[str]] = {}
     for name, word in sorted(word_by_cluster.items()):
         by_word.setdefault(word, []).append(name)
-    return [f"{_names_in_subject(names)} {word}" for word, names in sorted(by_word.items())]
+    return [f"{_few_names_or_count(names)} {word}" for word, names in sorted(by_word.items())]
 
 
-def _names_in_subject(names: Sequence[str]) -> str:
+def _few_names_or_count(names: Sequence[str]) -> str:
     """Return a few names, or how many there are.
 
-    >>> _names_in_subject(["eu"]), _names_in_subject(["eu", "us"]), _names_in_subject(["ap", "eu", "us"])
+    >>> _few_names_or_count(["eu"]), _few_names_or_count(["eu", "us"]), _few_names_or_count(["ap", "eu", "us"])
     ('eu', 'eu and us', '3 clusters')
     """
     return " and ".join(names) if len(names) <= _MOST_NAMED else counted(len(names), "cluster")
 
 
-def _words(
+def _words_about_cluster(
     name: str,
     words: Iterable[Mapping[str, str]],
     clusters_with_agents: Mapping[str, Sequence[str]],

@@ -66,9 +66,9 @@ class Streak(Struct, frozen=True, kw_only=True):
         is_waiting = self.is_unsettled and not self.is_over(now)
         if is_waiting and seconds_between(self.last, now) < self.pause:
             return Due.LATER if differs else Due.NEVER
-        return Due.NOW if differs or self._is_steady(now) else Due.NEVER
+        return Due.NOW if differs or self._is_unchanged_after_pause(now) else Due.NEVER
 
-    def _is_steady(self, now: str) -> bool:
+    def _is_unchanged_after_pause(self, now: str) -> bool:
         """Say whether a record that does not differ has settled: looks after the pause would have found a change."""
         return self.is_unsettled and seconds_between(self.last, now) >= self.pause + SETTLING_SECONDS
 
@@ -85,4 +85,4 @@ class Streak(Struct, frozen=True, kw_only=True):
             return type(self)(since=now, last=now)
         if differs:
             return replace(self, last=now, times=self.times + 1)
-        return replace(self, last=now, times=MOST_AT_ONCE - 1) if self._is_steady(now) else self
+        return replace(self, last=now, times=MOST_AT_ONCE - 1) if self._is_unchanged_after_pause(now) else self

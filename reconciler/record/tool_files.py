@@ -31,7 +31,7 @@ from render.model import Manifest
 from render.settings.emission import Deployer
 
 from .recorded_status import RecordedStatus
-from .work_changes import lasting, work_after
+from .work_changes import lasting_message_part, work_to_record
 from .work_status import APPLIED, HEALTHY, Health, WorkStatus, work_manifest
 
 _MOST_TEXT = 500
@@ -65,8 +65,8 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
             if not report.parts and before.outcome and not before.deployer:
                 # Somebody else applies to it, by whom it is told.
                 continue
-            after, commit = self._record_after(_record_of_tool(before, report), report)
-            files[ClusterRecord.at(report.cluster)] = self._with_silence(after, before, report).content()
+            after, commit = self._record_after(_record_for_tool_alone(before, report), report)
+            files[ClusterRecord.at(report.cluster)] = self._record_considering_silence(after, before, report).content()
             files |= self._work_files(report, commit) if commit else {}
         return files
 
@@ -76,7 +76,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         if not before.deployer:
             return {}
         silent = ToolReport(cluster=cluster, deployer=deployer)
-        return {ClusterRecord.at(cluster): self._with_silence(before, before, silent).content()}
+        return {ClusterRecord.at(cluster): self._record_considering_silence(before, before, silent).content()}
 
     def _record_before(self, cluster: str) -> ClusterRecord:
         return self.recorded.cluster(cluster) or ClusterRecord(state=ClusterState(name=cluster))
@@ -93,17 +93,23 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
             message = f"{name} has {worst.commit[:12]}, which is no commit of the rendered branch"
             return self._record_with_outcome(known, "UnknownCommit", message, f"see what the {kind} reads"), ""
         reason, fault = report.source_fault
-        is_to_be_recorded = report.is_over and (worst.outcome != CONVERGED or self._agree(report, commit))
+        is_to_be_recorded = report.is_over and (
+            worst.outcome != CONVERGED or self._do_parts_ask_the_same(report, commit)
+        )
         after = self._record_after_run(known, report, worst, commit) if is_to_be_recorded else known
         if reason and not self._asks_the_same(report.cluster, after.applied, self.tip):
-            return self._record_with_outcome(known, reason, self._safe(report.cluster, self.tip, fault)), ""
+            return self._record_with_outcome(
+                known, reason, self._message_without_secrets(report.cluster, self.tip, fault)
+            ), ""
         return after, commit if is_to_be_recorded and worst.outcome in _FINISHED else ""
 
     def _record_after_run(
         self, known: ClusterRecord, report: ToolReport, worst: PartReport, commit: str
     ) -> ClusterRecord:
         """Return the record of a cluster with how the tool ended; a commit that asks the same is no other one."""
-        after = self._record_with_outcome(known, worst.outcome, self._safe(report.cluster, commit, worst.message))
+        after = self._record_with_outcome(
+            known, worst.outcome, self._message_without_secrets(report.cluster, commit, worst.message)
+        )
         if worst.outcome not in _FINISHED or self._asks_the_same(report.cluster, known.applied, commit):
             return after
         return replace(after, applied=commit)
@@ -114,12 +120,12 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
             on_one_line(outcome)[:_MOST_TEXT],
             on_one_line(message)[:_MOST_TEXT],
         )
-        if outcome == before.outcome and lasting(message) == lasting(before.message):
+        if outcome == before.outcome and lasting_message_part(message) == lasting_message_part(before.message):
             return replace(before, hint=hint)
         since = before.since if outcome == before.outcome else self.now
         return replace(before, outcome=outcome, message=message, hint=hint, since=since)
 
-    def _agree(self, report: ToolReport, commit: str) -> bool:
+    def _do_parts_ask_the_same(self, report: ToolReport, commit: str) -> bool:
         """Return whether all parts were compared with commits that ask the same; else some are yet to be."""
         others = {self._rendered_commit_of(part.commit) for part in report.parts}
         return all(self._asks_the_same(report.cluster, each, commit) for each in others)
@@ -139,7 +145,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
             return ""
         return rendered if is_ours else ""
 
-    def _safe(self, cluster: str, commit: str, message: str) -> str:
+    def _message_without_secrets(self, cluster: str, commit: str, message: str) -> str:
         """Return a tool's message without what objects of the cluster keep secret."""
         if not message:
             return ""
@@ -148,27 +154,29 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
             return "its message is not repeated here, for some objects are encrypted"
         return message_without_secrets(message, {"items": [each.manifest for each in objects]})
 
-    def _with_silence(self, after: ClusterRecord, before: ClusterRecord, report: ToolReport) -> ClusterRecord:
+    def _record_considering_silence(
+        self, after: ClusterRecord, before: ClusterRecord, report: ToolReport
+    ) -> ClusterRecord:
         """Return a record that is unknown where its tool has said nothing for too long of something new."""
         reported = {after.applied, *(self._rendered_commit_of(part.commit) for part in report.parts if part.outcome)}
         if any(self._asks_the_same(report.cluster, each, self.tip) for each in reported):
             return after
-        now, heard = _seconds(self.now), _seconds(report.heard)
-        asked = self._asked_since(report.cluster, after.applied)
+        now, heard = _seconds_of_time(self.now), _seconds_of_time(report.heard)
+        asked = self._time_of_first_new_commit(report.cluster, after.applied)
         if now - max(asked, heard if heard <= now else 0.0) <= self.grace:
             return after
         status = status_with_unknown_condition(after.state.status, before.state.status, self.now)
         return replace(after, state=replace(after.state, status=status))
 
-    def _asked_since(self, cluster: str, applied: str) -> float:
+    def _time_of_first_new_commit(self, cluster: str, applied: str) -> float:
         """Return the time of the first commit after the applied one that asks something new of a cluster."""
         if applied not in self._asked:
             self._asked[applied] = tuple(self._commits_since(applied))
-        known = self._folder(applied, cluster) if applied else None
+        known = self._folder_id_at(applied, cluster) if applied else None
         asked = (time for time, clusters in self._asked[applied] if clusters.get(cluster) != known)
         return next(asked, self.commits.repository.commit_info(self.tip).time)
 
-    def _folder(self, commit: str, cluster: str) -> bytes | None:
+    def _folder_id_at(self, commit: str, cluster: str) -> bytes | None:
         return self.commits.commit(commit).tree.clusters.get(cluster)
 
     def _commits_since(self, applied: str) -> Iterator[tuple[int, Mapping[str, bytes]]]:
@@ -187,7 +195,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         files: dict[str, bytes | None] = dict.fromkeys(self._recorded_works().get(report.cluster, ()))
         for below in paths:
             path = f"works/{report.cluster}/{below}"
-            files[path] = self._work(path, by_path.get(below) or _unreported_object(below))
+            files[path] = self._work_content(path, by_path.get(below) or _unreported_object(below))
         return files
 
     def _recorded_works(self) -> Mapping[str, list[str]]:
@@ -197,12 +205,12 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
                 self._paths.setdefault(path.split("/", 2)[1], []).append(path)
         return self._paths
 
-    def _work(self, path: str, reported: ReportedObject) -> bytes:
+    def _work_content(self, path: str, reported: ReportedObject) -> bytes:
         before = self.recorded.files.get(path)
         key = reported, before
         if key not in self._works:
             recorded = self.recorded.manifest(path)
-            after = work_after(recorded, work_manifest(_work_status(reported)), self.now)
+            after = work_to_record(recorded, work_manifest(_work_status(reported)), self.now)
             self._works[key] = (
                 after,
                 before if after is recorded and before is not None else emit(WorkFile.with_version(after)),
@@ -212,7 +220,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         return content
 
 
-def _record_of_tool(before: ClusterRecord, report: ToolReport) -> ClusterRecord:
+def _record_for_tool_alone(before: ClusterRecord, report: ToolReport) -> ClusterRecord:
     """Return what is kept of a record: what passes or an agent recorded of the cluster ends where a tool delivers."""
     known = ClusterRecord(state=ClusterState(name=report.cluster), deployer=report.deployer.value)
     if not before.deployer:
@@ -243,7 +251,7 @@ def _work_status(reported: ReportedObject) -> WorkStatus:
     )
 
 
-def _seconds(time: str) -> float:
+def _seconds_of_time(time: str) -> float:
     try:
         return datetime.fromisoformat(time).timestamp()
     except ValueError:

@@ -29,9 +29,9 @@ from .work_status import (
     STATUS_REFLECTED,
     Health,
     WorkInputs,
-    have_equal_status,
-    status_of,
+    have_equal_work_status,
     work_manifest,
+    work_status_of,
 )
 
 FLAPPING = "Flapping"
@@ -80,15 +80,19 @@ class _Streaks(NamedTuple):
         )
 
 
-def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: Occasion | None = None) -> Manifest:
+def work_to_record(before: Manifest | None, observed: Manifest, now: str, occasion: Occasion | None = None) -> Manifest:
     """Return the Work to record: ``before`` itself when nothing about it changed that is worth a commit."""
     occasion = occasion or Occasion()
     if before is None:
         return _written_work(observed, (), {}, now)
     old = before.get("status") or {}
-    status = _with_last_reported(old, observed["status"])
+    status = _status_with_last_reported(old, observed["status"])
     observed = {**observed, "status": status, **_healthy_until(before, observed, now)}
-    known, turned, moved = _Streaks.of(before), _has_turned(before, observed), _has_moved(before, observed)
+    known, turned, moved = (
+        _Streaks.of(before),
+        _has_state_changed(before, observed),
+        _has_reported_status_changed(before, observed),
+    )
     if occasion.is_applied and (turned or moved):
         return _written_work(observed, old.get("conditions") or (), {}, now)
     is_scaled = _has_other_scale(before, observed)
@@ -109,16 +113,16 @@ def work_after(before: Manifest | None, observed: Manifest, now: str, occasion: 
 
 def _healthy_until(before: Manifest, observed: Manifest, now: str) -> dict[str, str]:
     """Return when an object that is not healthy was last seen healthy, where it ever was."""
-    if _entry_of_status(observed["status"]).get("health") == str(Health.HEALTHY):
+    if _first_manifest_status(observed["status"]).get("health") == str(Health.HEALTHY):
         return {}
-    seen = _Streaks.of(before).seen or _comparable_health(before)
+    seen = _Streaks.of(before).seen or _distinguished_health(before)
     until = now if seen["health"] == str(Health.HEALTHY) else before.get("healthyUntil")
     return {"healthyUntil": str(until)} if until else {}
 
 
 def is_on_its_way(work: Manifest) -> bool:
     """Say whether a Work is of a workload that is not healthy: its numbers go on moving, and wait from the first."""
-    entry = _entry_of_status(work["status"])
+    entry = _first_manifest_status(work["status"])
     return entry.get("health") != str(Health.HEALTHY) and entry["identifier"]["kind"] in _COUNTED_KINDS
 
 
@@ -126,7 +130,7 @@ def unsettled_since(work: Manifest) -> str:
     """Return since when a Work may tell other numbers than its object has; empty where they are as last seen."""
     if "unsettled" in work or not is_on_its_way(work):
         return str(work.get("unsettled") or "")
-    if _entry_of_status(work["status"]).get("status") is None:
+    if _first_manifest_status(work["status"]).get("status") is None:
         return ""
     return str(condition_of_type(work["status"]["conditions"], HEALTHY).get("lastTransitionTime") or "")
 
@@ -158,7 +162,7 @@ def _written_work(
     longer = {name: streak for name, streak in streaks.items() if streak.times > 1}
     since = [streak.since for streak in longer.values() if streak.is_unsettled]
     kept: dict[str, Any] = {name: streak.plain() for name, streak in longer.items()}
-    kept |= {"seen": _comparable_health(seen)} if seen is not None else {}
+    kept |= {"seen": _distinguished_health(seen)} if seen is not None else {}
     return {
         **work,
         "observedAt": now,
@@ -171,47 +175,55 @@ def _written_work(
 def _flapping_work(observed: Manifest, turns: Streak) -> Manifest:
     """Return a Work that turns again and again: its health is not known."""
     status = observed["status"]
-    seen = _entry_of_status(status).get("health")
+    seen = _first_manifest_status(status).get("health")
     message = f"it has turned {counted(turns.times, 'time')} since {turns.since}; when last recorded it was {seen}"
     unknown = condition(HEALTHY, "Unknown", FLAPPING, message)
     conditions = [unknown if each["type"] == HEALTHY else each for each in status["conditions"]]
-    entries = [{**_entry_of_status(status), "health": str(Health.UNKNOWN)}]
+    entries = [{**_first_manifest_status(status), "health": str(Health.UNKNOWN)}]
     return {**observed, "status": {**status, "conditions": conditions, "manifestStatuses": entries}}
 
 
-def _comparable_health(work: Manifest) -> dict[str, str]:
+def _distinguished_health(work: Manifest) -> dict[str, str]:
     """Return the health that was seen, as far as it is distinguished."""
     healthy = condition_of_type(work["status"]["conditions"], HEALTHY)
     return {
-        "health": str(_entry_of_status(work["status"]).get("health")),
+        "health": str(_first_manifest_status(work["status"]).get("health")),
         "status": str(healthy.get("status")),
         "reason": str(healthy.get("reason") or ""),
     }
 
 
-def _with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+def _status_with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a status with the last reported status of the object, where its interpreter failed now."""
-    last = _entry_of_status(old).get("status")
+    last = _first_manifest_status(old).get("status")
     if last is None or not condition_of_type(new["conditions"], STATUS_REFLECTED):
         return new
-    return {**new, "manifestStatuses": [{**_entry_of_status(new), "status": last}]}
+    return {**new, "manifestStatuses": [{**_first_manifest_status(new), "status": last}]}
 
 
-def _has_turned(before: Manifest, observed: Manifest) -> bool:
+def _has_state_changed(before: Manifest, observed: Manifest) -> bool:
     """Say whether the state of an object is another one than that which was seen when it was recorded."""
-    seen = _Streaks.of(before).seen or _comparable_health(before)
-    is_same = _without_volatile(before["status"].get("conditions") or ()) == _without_volatile(
+    seen = _Streaks.of(before).seen or _distinguished_health(before)
+    is_same = _distinguished_conditions(before["status"].get("conditions") or ()) == _distinguished_conditions(
         observed["status"]["conditions"]
     )
-    has_status = [_entry_of_status(each["status"]).get("status") is not None for each in (before, observed)]
+    has_status = [_first_manifest_status(each["status"]).get("status") is not None for each in (before, observed)]
     is_same = is_same and has_status[0] == has_status[1]
-    return not is_same or seen != _comparable_health(observed) or _finding_keys(before) != _finding_keys(observed)
+    return (
+        not is_same
+        or seen != _distinguished_health(observed)
+        or _keys_of_findings(before) != _keys_of_findings(observed)
+    )
 
 
-def _has_moved(before: Manifest, observed: Manifest) -> bool:
+def _has_reported_status_changed(before: Manifest, observed: Manifest) -> bool:
     """Say whether the reported status of an object, or its replicas there, are others than those that are recorded."""
-    reported, now_reported = (_entry_of_status(each.get("status") or {}).get("status") for each in (before, observed))
-    return bool(without_times(reported) != without_times(now_reported)) or _has_other_scale(before, observed)
+    reported, now_reported = (
+        _first_manifest_status(each.get("status") or {}).get("status") for each in (before, observed)
+    )
+    return bool(
+        data_without_times_and_versions(reported) != data_without_times_and_versions(now_reported)
+    ) or _has_other_scale(before, observed)
 
 
 def _has_other_scale(before: Manifest, observed: Manifest) -> bool:
@@ -219,51 +231,51 @@ def _has_other_scale(before: Manifest, observed: Manifest) -> bool:
     return bool(before.get("live") != observed.get("live"))
 
 
-def without_times(value: Any) -> Any:
+def data_without_times_and_versions(value: Any) -> Any:
     """Return plain data without object versions, with every time made equal at which nothing was done."""
     if isinstance(value, Mapping):
         return {
-            key: inner if key in _TELLING_TIMES else without_times(inner)
+            key: inner if key in _TELLING_TIMES else data_without_times_and_versions(inner)
             for key, inner in value.items()
             if key not in _VERSIONS
         }
     if isinstance(value, list | tuple):
-        return [without_times(inner) for inner in value]
+        return [data_without_times_and_versions(inner) for inner in value]
     return "time" if isinstance(value, str) and _TIME.fullmatch(value) else value
 
 
 @lru_cache(maxsize=1024)
-def lasting(text: str) -> str:
+def lasting_message_part(text: str) -> str:
     """Return a message without its numbers, durations and hashes, which differ at every observation.
 
-    >>> lasting("back-off 5m0s restarting pod web-7d4b9c4f5b")
+    >>> lasting_message_part("back-off 5m0s restarting pod web-7d4b9c4f5b")
     'back-off # restarting pod web-#'
     """
     return re.sub(r"#+", "#", _PASSING.sub("#", text))
 
 
-def _without_volatile(conditions: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+def _distinguished_conditions(conditions: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Return all conditions but that of health as far as they are distinguished."""
     return [
         (
             each["type"],
             each["status"],
             each.get("reason", ""),
-            lasting(each.get("message", "")) if each["type"] == APPLIED else "",
+            lasting_message_part(each.get("message", "")) if each["type"] == APPLIED else "",
         )
         for each in conditions
         if each["type"] != HEALTHY
     ]
 
 
-def _finding_keys(work: Manifest) -> set[tuple[str, ...]]:
+def _keys_of_findings(work: Manifest) -> set[tuple[str, ...]]:
     return {
         (each["about"].partition(" ")[0], each.get("container", ""), each["reason"])
         for each in work.get("findings") or ()
     }
 
 
-def _entry_of_status(status: Mapping[str, Any]) -> Mapping[str, Any]:
+def _first_manifest_status(status: Mapping[str, Any]) -> Mapping[str, Any]:
     return next(iter(status.get("manifestStatuses") or ()), {})
 
 
@@ -304,7 +316,7 @@ class WorkStatuses(Struct):
         manager = "" if inputs.live is None else manager_of_replicas(inputs.live, self.interpreter)
         for case in cases:
             is_same = case.before is before and case.has_commit == has_commit and case.manager == manager
-            if is_same and have_equal_status(case.inputs, inputs):
+            if is_same and have_equal_work_status(case.inputs, inputs):
                 return case.file
         file = self._file(inputs, before, has_commit=has_commit)
         cases.insert(0, _Case(inputs, manager, before, has_commit, file))
@@ -316,5 +328,5 @@ class WorkStatuses(Struct):
         occasion = Occasion(
             is_applied=action in WRITES, is_asked_for=self.asked is None or ref in self.asked, has_commit=has_commit
         )
-        after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now, occasion)
+        after = work_to_record(before, work_manifest(work_status_of(inputs, self.interpreter)), self.now, occasion)
         return None if after is before else WrittenWork(after, self._files.emit(WorkFile.with_version(after), _NAMES))

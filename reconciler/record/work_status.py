@@ -68,7 +68,7 @@ class WorkInputs(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def work_inputs(report: ClusterReport) -> tuple[WorkInputs, ...]:
+def work_inputs_of_report(report: ClusterReport) -> tuple[WorkInputs, ...]:
     """Return the inputs for every object a cluster should hold; none where it was not applied to."""
     if report.plan is None or report.applied is None:
         return ()
@@ -80,21 +80,21 @@ def work_inputs(report: ClusterReport) -> tuple[WorkInputs, ...]:
     )
 
 
-def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
+def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     """Return the status of one object in one cluster."""
     item, result, live, findings = inputs
-    version = _version(item, live)
+    version = _api_version_without_group(item, live)
     applied, replicas = _applied_condition(item, result), live_replicas(live, interpreter)
     if live is None or applied["status"] != "True":
         unknown = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be")
         return WorkStatus(
             ref=item.ref,
             version=version,
-            conditions=(*_suspension(item), applied, unknown),
+            conditions=(*_suspension_conditions(item), applied, unknown),
             health=Health.UNKNOWN,
             live=replicas,
         )
-    health, state = health_of(live, interpreter)
+    health, state = health_and_progress(live, interpreter)
     first = findings[0] if findings and health is not Health.HEALTHY else None
     reason, message = (first.reason, first.message) if first else (state.reason, state.message)
     healthy = {Health.HEALTHY: "True", Health.UNHEALTHY: "False", Health.UNKNOWN: "Unknown"}[health]
@@ -102,7 +102,12 @@ def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     return WorkStatus(
         ref=item.ref,
         version=version,
-        conditions=(*_suspension(item), applied, condition(HEALTHY, healthy, reason or str(health), message), *faults),
+        conditions=(
+            *_suspension_conditions(item),
+            applied,
+            condition(HEALTHY, healthy, reason or str(health), message),
+            *faults,
+        ),
         health=health,
         reported=reported,
         findings=findings if health is not Health.HEALTHY else (),
@@ -110,21 +115,21 @@ def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     )
 
 
-def have_equal_status(one: WorkInputs, other: WorkInputs) -> bool:
+def have_equal_work_status(one: WorkInputs, other: WorkInputs) -> bool:
     """Return whether two clusters' objects have equal statuses: all is equal but the metadata no two objects share."""
     return (
-        _words_of_inputs(one) == _words_of_inputs(other)
+        _distinguished_words(one) == _distinguished_words(other)
         and one.findings == other.findings
-        and _are_equal(one.live, other.live)
+        and _are_equal_beside_metadata(one.live, other.live)
     )
 
 
-def _words_of_inputs(inputs: WorkInputs) -> tuple[str, ...]:
+def _distinguished_words(inputs: WorkInputs) -> tuple[str, ...]:
     item, source = inputs.item, inputs.result or inputs.item
-    return source.action, source.reason, source.message, item.reason, _version(item, inputs.live)
+    return source.action, source.reason, source.message, item.reason, _api_version_without_group(item, inputs.live)
 
 
-def _are_equal(one: Manifest | None, other: Manifest | None) -> bool:
+def _are_equal_beside_metadata(one: Manifest | None, other: Manifest | None) -> bool:
     if one is None or other is None:
         return one is other
     if one.keys() != other.keys() or any(one[key] != other[key] for key in one if key != "metadata"):
@@ -133,7 +138,7 @@ def _are_equal(one: Manifest | None, other: Manifest | None) -> bool:
     return all(first.get(key) == second.get(key) for key in first.keys() | second.keys() if key not in _OWN_METADATA)
 
 
-def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:
+def health_and_progress(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:
     """Return an object's health and its progress: healthy only if its interpreter and its conditions agree on it."""
     state = result_or_failure(lambda: live_state(live))
     if isinstance(state, Failure):
@@ -172,11 +177,11 @@ def _applied_condition(item: PlannedObject, result: ObjectResult | None) -> dict
     return condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
 
 
-def _suspension(item: PlannedObject) -> Iterable[dict[str, str]]:
+def _suspension_conditions(item: PlannedObject) -> Iterable[dict[str, str]]:
     return [condition(DISPATCHING, "False", SUSPENDED)] if item.reason == SUSPENDED else []
 
 
-def _version(item: PlannedObject, live: Manifest | None) -> str:
+def _api_version_without_group(item: PlannedObject, live: Manifest | None) -> str:
     manifest = item.manifest or (item.desired.manifest if item.desired else None) or live or {}
     return str(manifest.get("apiVersion") or "").rpartition("/")[2]
 

@@ -13,7 +13,7 @@ from render.failover.health import is_health_unknown
 from render.failover.tasks import UNKNOWN_HEALTH
 
 
-def with_own_times(
+def health_with_times_of_passes(
     health: ObservedHealth, before: ObservedHealth, reported_by_agents: Collection[str], now: str
 ) -> ObservedHealth:
     """Return health with the times of the passes' own looks, given that of the last pass.
@@ -23,7 +23,7 @@ def with_own_times(
     known = {ref: {each.cluster: each for each in found} for ref, found in before.workloads.items()}
     unseen = frozenset(name for name, found in health.conditions.items() if is_health_unknown(found))
 
-    def timed(each: ReportedHealth, last: ReportedHealth | None) -> ReportedHealth:
+    def with_time(each: ReportedHealth, last: ReportedHealth | None) -> ReportedHealth:
         if each.cluster in unseen:
             each = replace(each, health=UNKNOWN_HEALTH, since="")
         elif each.cluster in reported_by_agents:
@@ -35,7 +35,7 @@ def with_own_times(
     return replace(
         health,
         workloads={
-            ref: tuple(timed(each, known.get(ref, {}).get(each.cluster)) for each in found)
+            ref: tuple(with_time(each, known.get(ref, {}).get(each.cluster)) for each in found)
             for ref, found in health.workloads.items()
         },
     )

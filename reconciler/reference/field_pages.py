@@ -51,7 +51,7 @@ class DescribedField(NamedTuple):
 
 
 @cache
-def _kinds() -> Mapping[str, DescribedKind]:
+def _kinds_by_typed_name() -> Mapping[str, DescribedKind]:
     """Return the kinds by every name that people type for them, in lower case."""
     described = [
         *(
@@ -77,13 +77,13 @@ def kind_of_noun(noun: str) -> str | None:
     >>> kind_of_noun("pp"), kind_of_noun("pods")
     ('PropagationPolicy', None)
     """
-    found = _kinds().get(noun.lower())
+    found = _kinds_by_typed_name().get(noun.lower())
     return found.kind if found else None
 
 
 def is_field_path(words: tuple[str, ...]) -> bool:
     """Say whether what was typed is the path of a field of a known kind, or the kind alone."""
-    return len(words) == 1 and "/" not in words[0] and words[0].lower().partition(".")[0] in _kinds()
+    return len(words) == 1 and "/" not in words[0] and words[0].lower().partition(".")[0] in _kinds_by_typed_name()
 
 
 def described_field(text: str) -> DescribedField:
@@ -93,62 +93,62 @@ def described_field(text: str) -> DescribedField:
     'The names of clusters that are not selected, whatever else says.'
     """
     noun, *names = text.split(".")
-    kind = _kinds()[noun.lower()]
+    kind = _kinds_by_typed_name()[noun.lower()]
     path, node = "", kind.schema
     found: Node = node
     for name in filter(None, names):
-        fields = _fields_of(found)
+        fields = _child_fields_of_node(found)
         if name not in fields:
             where = f"{kind.kind}.{path}" if path else kind.kind
             raise error_of_unknown_name(f"{where} has no field {name!r}", name, list(fields))
-        suffix = _item_suffix(found)
+        suffix = _path_suffix_of_items(found)
         path, found = f"{path}{suffix}.{name}".removeprefix("."), fields[name]
     return DescribedField(kind, path, found)
 
 
-def _item_suffix(node: Node) -> str:
+def _path_suffix_of_items(node: Node) -> str:
     match node:
         case ListOf():
-            return f"[]{_item_suffix(node.items)}"
+            return f"[]{_path_suffix_of_items(node.items)}"
         case MapOf():
-            return f".*{_item_suffix(node.values)}"
+            return f".*{_path_suffix_of_items(node.values)}"
     return ""
 
 
-def _fields_of(node: Node) -> Mapping[str, Node]:
+def _child_fields_of_node(node: Node) -> Mapping[str, Node]:
     """Return the fields below a node: those of its items, where it is a list or a map."""
     match node:
         case Record():
             return {name.removesuffix("!"): each for name, each in node.fields.items()}
         case ListOf():
-            return _fields_of(node.items)
+            return _child_fields_of_node(node.items)
         case MapOf():
-            return _fields_of(node.values)
+            return _child_fields_of_node(node.values)
     return {}
 
 
-def _is_required(node: Node, name: str) -> bool:
+def _is_field_required(node: Node, name: str) -> bool:
     match node:
         case Record():
             return f"{name}!" in node.fields
         case ListOf():
-            return _is_required(node.items, name)
+            return _is_field_required(node.items, name)
         case MapOf():
-            return _is_required(node.values, name)
+            return _is_field_required(node.values, name)
     return False
 
 
-def type_word(node: Node) -> str:
+def kubectl_type_name(node: Node) -> str:
     """Return the type of a field, as kubectl writes it.
 
-    >>> type_word(ListOf(Text())), type_word(MapOf(Quantity())), type_word(Record({}))
+    >>> kubectl_type_name(ListOf(Text())), kubectl_type_name(MapOf(Quantity())), kubectl_type_name(Record({}))
     ('[]string', 'map[string]Quantity', 'Object')
     """
     match node:
         case ListOf():
-            return f"[]{type_word(node.items)}"
+            return f"[]{kubectl_type_name(node.items)}"
         case MapOf():
-            return f"map[string]{type_word(node.values)}"
+            return f"map[string]{kubectl_type_name(node.values)}"
     simple: Mapping[type[Node], str] = {
         Text: "string",
         Whole: "integer",
@@ -159,37 +159,42 @@ def type_word(node: Node) -> str:
     return simple.get(type(node), "any")
 
 
-def field_page(field: DescribedField, *, is_recursive: bool = False) -> str:
+def page_about_field(field: DescribedField, *, is_recursive: bool = False) -> str:
     """Return the page about a field, with the fields below it; ``is_recursive``: with all below these, by name."""
-    return "\n".join([*_head(field), *(_tree(field) if is_recursive else _children(field))]).rstrip() + "\n"
+    return (
+        "\n".join(
+            [*_head_lines(field), *(_lines_of_field_tree(field) if is_recursive else _lines_about_child_fields(field))]
+        ).rstrip()
+        + "\n"
+    )
 
 
-def _head(field: DescribedField) -> Iterator[str]:
+def _head_lines(field: DescribedField) -> Iterator[str]:
     kind, name = field.kind, field.path.rpartition(".")[2].removesuffix("[]")
     yield f"GROUP:      {group_of(kind.api_version)}"
     yield f"KIND:       {kind.kind}"
     yield f"VERSION:    {kind.api_version.rpartition('/')[2]}"
     yield ""
     if name:
-        yield f"FIELD: {name} <{type_word(field.node)}>"
-        yield from _limits(field.node, kind.default(field.path, field.node), "")
+        yield f"FIELD: {name} <{kubectl_type_name(field.node)}>"
+        yield from _lines_of_choices_and_default(field.node, kind.default(field.path, field.node), "")
         yield ""
     yield "DESCRIPTION:"
-    yield from _wrapped_lines(field.about, _INDENT)
+    yield from _wrapped_and_indented_lines(field.about, _INDENT)
     yield ""
 
 
-def _children(field: DescribedField) -> Iterator[str]:
-    fields = {**_ROOT, **_fields_of(field.node)} if not field.path else _fields_of(field.node)
+def _lines_about_child_fields(field: DescribedField) -> Iterator[str]:
+    fields = {**_ROOT, **_child_fields_of_node(field.node)} if not field.path else _child_fields_of_node(field.node)
     if not fields:
         return
     yield "FIELDS:"
     for name, node in sorted(fields.items()):
-        yield f"  {name}\t<{type_word(node)}>{' -required-' if _is_required(field.node, name) else ''}"
-        path = f"{field.path}{_item_suffix(field.node)}.{name}".removeprefix(".")
-        yield from _limits(node, field.kind.default(path, node), "  ")
+        yield f"  {name}\t<{kubectl_type_name(node)}>{' -required-' if _is_field_required(field.node, name) else ''}"
+        path = f"{field.path}{_path_suffix_of_items(field.node)}.{name}".removeprefix(".")
+        yield from _lines_of_choices_and_default(node, field.kind.default(path, node), "  ")
         about = _ABOUT_ROOT.get(name, "") if not field.path and name in _ROOT else ""
-        yield from _wrapped_lines(about or field.kind.sentence(path), _INDENT)
+        yield from _wrapped_and_indented_lines(about or field.kind.sentence(path), _INDENT)
         yield ""
 
 
@@ -197,18 +202,18 @@ _ROOT: Mapping[str, Node] = {"apiVersion": Text(), "kind": Text()}
 _ABOUT_ROOT = {"apiVersion": "The group and the version of the kind.", "kind": "The kind."}
 
 
-def _tree(field: DescribedField) -> Iterator[str]:
+def _lines_of_field_tree(field: DescribedField) -> Iterator[str]:
     yield "FIELDS:"
-    yield from _branch(field.node, "  ")
+    yield from _lines_of_subtree(field.node, "  ")
 
 
-def _branch(node: Node, indent: str) -> Iterator[str]:
-    for name, child in sorted(_fields_of(node).items()):
-        yield f"{indent}{name}\t<{type_word(child)}>{' -required-' if _is_required(node, name) else ''}"
-        yield from _branch(child, f"{indent}  ")
+def _lines_of_subtree(node: Node, indent: str) -> Iterator[str]:
+    for name, child in sorted(_child_fields_of_node(node).items()):
+        yield f"{indent}{name}\t<{kubectl_type_name(child)}>{' -required-' if _is_field_required(node, name) else ''}"
+        yield from _lines_of_subtree(child, f"{indent}  ")
 
 
-def _limits(node: Node, default: Any, indent: str) -> Iterator[str]:
+def _lines_of_choices_and_default(node: Node, default: Any, indent: str) -> Iterator[str]:
     inner = node.items if isinstance(node, ListOf) else node
     if isinstance(inner, Text) and inner.choices:
         yield f"{indent}enum: {', '.join(inner.choices)}"
@@ -216,5 +221,5 @@ def _limits(node: Node, default: Any, indent: str) -> Iterator[str]:
         yield f"{indent}default: {str(default).lower() if isinstance(default, bool) else default}"
 
 
-def _wrapped_lines(text: str, indent: str) -> list[str]:
+def _wrapped_and_indented_lines(text: str, indent: str) -> list[str]:
     return textwrap.wrap(text or "-", _WIDTH, initial_indent=indent, subsequent_indent=indent)

@@ -9,7 +9,7 @@ from render.admission.schema import Anything, MapOf, Node, Record, Text
 from render.admission.webhooks import WEBHOOKS
 from render.model import CONFIG_API_VERSION
 
-from .karmada_fields import sentence_about
+from .karmada_fields import sentence_about_field
 
 KARMADA_KINDS: Mapping[str, str] = {
     "PropagationPolicy": "The clusters that objects of one namespace go to.",
@@ -64,7 +64,7 @@ class KarmadaKind(NamedTuple):
 
     def sentence(self, path: str) -> str:
         """Return the sentence about a field."""
-        return OF_ALL_KINDS.get(path) or sentence_about(path)
+        return OF_ALL_KINDS.get(path) or sentence_about_field(path)
 
 
 @cache

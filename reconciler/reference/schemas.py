@@ -115,21 +115,21 @@ KINDS: Mapping[str, str] = {
 """Every kind that ``argosy schema`` knows, with its sentence."""
 
 
-def json_schema(kind: str) -> dict[str, Any]:
+def json_schema_of_kind(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of a kind."""
-    api_version, found = _schema_of(kind)
+    api_version, found = _api_version_and_schema_of_kind(kind)
     properties = {"apiVersion": {"const": api_version}, "kind": {"const": kind}, **found["properties"]}
     return {"$schema": DIALECT, "title": kind, **found, "properties": properties}
 
 
-def _schema_of(kind: str) -> tuple[str, Shape]:
+def _api_version_and_schema_of_kind(kind: str) -> tuple[str, Shape]:
     """Return the apiVersion of a kind, and the schema of what stands beside it."""
     if kind in INPUTS:
         found = INPUTS[kind]
-        return ARGOSY_API_VERSION, _object_schema(found.about, found.schema, found.fields.get)
+        return ARGOSY_API_VERSION, _json_schema_of_object(found.about, found.schema, found.fields.get)
     if kind in KARMADA_KINDS:
         its = karmada_kinds()[kind]
-        return its.api_version, _object_schema(its.about, its.schema, partial(field_of_karmada, its))
+        return its.api_version, _json_schema_of_object(its.about, its.schema, partial(field_of_karmada, its))
     return ARGOSY_API_VERSION, document_schema(next(each for each in DOCUMENTS if each.kind == kind))
 
 
@@ -139,8 +139,8 @@ def field_of_karmada(kind: KarmadaKind, path: str) -> Field | None:
     return None if is_item or not kind.sentence(path) else Field(kind.sentence(path))
 
 
-def _object_schema(about: str, schema: Record, field_at: FieldAt) -> Shape:
-    shape = _bare_schema(schema, "", lambda path: field_at(path.removeprefix(".")))
+def _json_schema_of_object(about: str, schema: Record, field_at: FieldAt) -> Shape:
+    shape = _json_schema_without_description(schema, "", lambda path: field_at(path.removeprefix(".")))
     # Labels and annotations may stand beside the name, as in any object.
     metadata = {**shape["properties"]["metadata"], "additionalProperties": True}
     required = ["apiVersion", "kind", *shape.get("required", ())]
@@ -152,9 +152,9 @@ def _object_schema(about: str, schema: Record, field_at: FieldAt) -> Shape:
     }
 
 
-def node_schema(node: Node, path: str, field_at: FieldAt) -> Shape:
+def json_schema_of_node(node: Node, path: str, field_at: FieldAt) -> Shape:
     """Return the JSON Schema of a node, with what there is to say about the field at its path."""
-    shape, field = _bare_schema(node, path, field_at), field_at(path)
+    shape, field = _json_schema_without_description(node, path, field_at), field_at(path)
     if field is None:
         return shape
     known = field.default if field.default is not None else getattr(node, "default", None)
@@ -169,41 +169,41 @@ _SIMPLE: Mapping[type[Node], Shape] = {
 }
 
 
-def _bare_schema(node: Node, path: str, field_at: FieldAt) -> Shape:
+def _json_schema_without_description(node: Node, path: str, field_at: FieldAt) -> Shape:
     match node:
         case Text():
-            return _text_schema(node)
+            return _json_schema_of_text(node)
         case Whole():
             return {"type": "integer"} if node.minimum is None else {"type": "integer", "minimum": node.minimum}
         case ListOf():
-            shape = {"type": "array", "items": node_schema(node.items, f"{path}[]", field_at)}
+            shape = {"type": "array", "items": json_schema_of_node(node.items, f"{path}[]", field_at)}
             return {**shape, "minItems": node.min_items} if node.min_items else shape
         case MapOf():
-            return {"type": "object", "additionalProperties": node_schema(node.values, f"{path}.*", field_at)}
+            return {"type": "object", "additionalProperties": json_schema_of_node(node.values, f"{path}.*", field_at)}
         case Record():
-            return _struct_schema(node, path, field_at)
+            return _json_schema_of_struct(node, path, field_at)
     return dict(_SIMPLE[type(node)])
 
 
-def _text_schema(node: Text) -> Shape:
+def _json_schema_of_text(node: Text) -> Shape:
     words = [*node.choices, *(former for former, _ in node.former)]
     shape: Shape = {"type": "string", "enum": words} if words else {"type": "string"}
     lengths = {"minLength": node.min_length, "maxLength": node.max_length}
     return {**shape, **{name: length for name, length in lengths.items() if length}}
 
 
-def _struct_schema(node: Record, path: str, field_at: FieldAt) -> Shape:
+def _json_schema_of_struct(node: Record, path: str, field_at: FieldAt) -> Shape:
     fields = {name.removesuffix("!"): each for name, each in node.fields.items()}
-    properties = {name: node_schema(each, f"{path}.{name}", field_at) for name, each in fields.items()}
+    properties = {name: json_schema_of_node(each, f"{path}.{name}", field_at) for name, each in fields.items()}
     required = [name[:-1] for name in node.fields if name.endswith("!")]
     shape: Shape = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**shape, "required": required} if required else shape
 
 
-def paths_of(node: Node, path: str) -> Iterator[tuple[str, Node]]:
+def nodes_by_field_path(node: Node, path: str) -> Iterator[tuple[str, Node]]:
     """Yield every field below a node with its path; a list's items have the path of the list with ``[]``.
 
-    >>> [path for path, _ in paths_of(Record({"kinds": ListOf(Record({"kind!": Text()}))}), "spec")]
+    >>> [path for path, _ in nodes_by_field_path(Record({"kinds": ListOf(Record({"kind!": Text()}))}), "spec")]
     ['spec.kinds', 'spec.kinds[].kind']
     """
     match node:
@@ -211,6 +211,6 @@ def paths_of(node: Node, path: str) -> Iterator[tuple[str, Node]]:
             for name, each in node.fields.items():
                 inner = f"{path}.{name.removesuffix('!')}"
                 yield inner, each
-                yield from paths_of(each, inner)
+                yield from nodes_by_field_path(each, inner)
         case ListOf():
-            yield from paths_of(node.items, f"{path}[]")
+            yield from nodes_by_field_path(node.items, f"{path}[]")

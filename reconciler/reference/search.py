@@ -11,8 +11,8 @@ from render.words import counted, nearest_listed
 
 from .karmada import karmada_kinds
 from .other_words import ELSEWHERE, OTHERWISE
-from .schemas import json_schema, paths_of
-from .topics import TOPICS, topic
+from .schemas import json_schema_of_kind, nodes_by_field_path
+from .topics import TOPICS, load_topic
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SHORTEST_PLURAL = 4
@@ -33,7 +33,7 @@ def reference_entries() -> Iterator[ReferenceEntry]:
     for title, about in TOPICS.items():
         command = f"argosy help {title}"
         yield ReferenceEntry(name=title, about=about, command=command)
-        for section in topic(title).sections:
+        for section in load_topic(title).sections:
             if section.before:
                 yield ReferenceEntry(name=section.title or title, about=section.before, command=command)
             for entry in section.entries:
@@ -41,7 +41,7 @@ def reference_entries() -> Iterator[ReferenceEntry]:
     yield from _entries_of_karmada()
     for document in DOCUMENTS:
         command = f"argosy schema {document.kind}"
-        for path, about in _described_paths(json_schema(document.kind), document.kind):
+        for path, about in _described_paths(json_schema_of_kind(document.kind), document.kind):
             yield ReferenceEntry(name=path, about=about, command=command)
 
 
@@ -59,7 +59,7 @@ def _entries_of_karmada() -> Iterator[ReferenceEntry]:
     seen: set[tuple[str, str]] = set()
     for name, kind in karmada_kinds().items():
         yield ReferenceEntry(name=name, about=kind.about, command=f"argosy explain {name}")
-        for path, _ in paths_of(kind.schema, ""):
+        for path, _ in nodes_by_field_path(kind.schema, ""):
             field = path.removeprefix(".")
             about = kind.sentence(field)
             if about and (field, about) not in seen:

@@ -15,7 +15,7 @@ from .exit_codes import EXIT_CODES
 from .fields import Field
 from .leaving import LEAVING
 from .pages import ANNOTATIONS, BRANCHES, ENVIRONMENT, FILES, NAMES, TRAILERS, WORDS, Entry, TopicSection
-from .schemas import INPUTS, paths_of
+from .schemas import INPUTS, nodes_by_field_path
 
 
 class Topic(Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Topic(Struct, frozen=True, kw_only=True):
     sections: tuple[TopicSection, ...]
 
 
-def _exit_codes() -> tuple[TopicSection, ...]:
+def _sections_on_exit_codes() -> tuple[TopicSection, ...]:
     before = "Every command ends with one of these codes. The help of a command says which of them it uses, and when."
     return (
         TopicSection(
@@ -35,18 +35,18 @@ def _exit_codes() -> tuple[TopicSection, ...]:
     )
 
 
-def _fields(kind: str) -> tuple[Entry, ...]:
+def _entries_of_kind_fields(kind: str) -> tuple[Entry, ...]:
     found = INPUTS[kind]
-    nodes: dict[str, Node] = {"metadata.name": Text(), **dict(paths_of(found.spec, "spec"))}
-    return tuple(Entry(path, _field_text(nodes[path], found.fields[path])) for path in found.fields)
+    nodes: dict[str, Node] = {"metadata.name": Text(), **dict(nodes_by_field_path(found.spec, "spec"))}
+    return tuple(Entry(path, _text_about_field(nodes[path], found.fields[path])) for path in found.fields)
 
 
-def _field_text(node: Node, field: Field) -> str:
-    default = "" if field.default in (None, "", []) else f" Default: `{_text_of_value(field.default)}`."
+def _text_about_field(node: Node, field: Field) -> str:
+    default = "" if field.default in (None, "", []) else f" Default: `{_default_value_text(field.default)}`."
     return f"({type_name(node)}) {field.about}{default}"
 
 
-def _text_of_value(value: object) -> str:
+def _default_value_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
@@ -74,7 +74,7 @@ def type_name(node: Node) -> str:
     return _TYPES.get(type(node), "any value")
 
 
-def _fleet_fields() -> tuple[TopicSection, ...]:
+def _sections_on_fleet_fields() -> tuple[TopicSection, ...]:
     before = (
         "argosy.yaml is optional, and every field of it has a default. It stands at the root of the fleet: what lies"
         " below its folder is the fleet's. The least it may hold is `apiVersion: argosy.dev/v1alpha1` and"
@@ -88,10 +88,12 @@ def _fleet_fields() -> tuple[TopicSection, ...]:
         " Fleet for the settings, of kind Source for an address and its host, and of kind"
         " ResourceInterpreterWebhookConfiguration for webhooks."
     )
-    return (TopicSection(before=before, entries=tuple(map(_with_reach, _fields("Fleet")))),)
+    return (
+        TopicSection(before=before, entries=tuple(map(_entry_with_right_to_change, _entries_of_kind_fields("Fleet")))),
+    )
 
 
-def _with_reach(entry: Entry) -> Entry:
+def _entry_with_right_to_change(entry: Entry) -> Entry:
     """Return the entry of a field of argosy.yaml, with whose word it takes to change it."""
     setting = compared_setting_of_field(entry.name)
     if setting is None or setting.reach.kind is SettingReach.SOURCE:
@@ -100,7 +102,7 @@ def _with_reach(entry: Entry) -> Entry:
     return entry._replace(about=f"{entry.about} {words}")
 
 
-def _policy_test_fields() -> tuple[TopicSection, ...]:
+def _sections_on_policy_test_fields() -> tuple[TopicSection, ...]:
     before = (
         "A PolicyTest (`apiVersion: argosy.dev/v1alpha1`) says where objects must go. It stands anywhere in the source,"
         " by custom in a file `*_test.yaml`, and is never propagated. `argosy test` renders the source for each test as"
@@ -113,10 +115,10 @@ def _policy_test_fields() -> tuple[TopicSection, ...]:
         " and `argosy explain` shows the reason.",
         entries=tuple(Entry(each.name, each.meaning) for each in FILTERS),
     )
-    return TopicSection(before=before, entries=_fields("PolicyTest")), filters
+    return TopicSection(before=before, entries=_entries_of_kind_fields("PolicyTest")), filters
 
 
-def _source_fields() -> tuple[TopicSection, ...]:
+def _sections_on_source_fields() -> tuple[TopicSection, ...]:
     before = (
         "A Source (`apiVersion: argosy.dev/v1alpha1`) names another repository or a chart. It stands anywhere in the"
         " source and is never propagated. `argosy lock` resolves it to one version and writes argosy.lock, which is"
@@ -124,19 +126,19 @@ def _source_fields() -> tuple[TopicSection, ...]:
         " charts and repositories that objects of Flux and Argo CD name, where `spec.source.render` has these read."
         " `argosy schema Source` prints its JSON Schema."
     )
-    return (TopicSection(before=before, entries=_fields("Source")),)
+    return (TopicSection(before=before, entries=_entries_of_kind_fields("Source")),)
 
 
-def _helm_chart_fields() -> tuple[TopicSection, ...]:
+def _sections_on_helm_chart_fields() -> tuple[TopicSection, ...]:
     before = (
         "A HelmChart (`apiVersion: argosy.dev/v1alpha1`) has a chart rendered by `helm template`. It stands anywhere in"
         " the source and is never propagated; what the chart makes are templates. `argosy schema HelmChart` prints its"
         " JSON Schema."
     )
-    return (TopicSection(before=before, entries=_fields("HelmChart")),)
+    return (TopicSection(before=before, entries=_entries_of_kind_fields("HelmChart")),)
 
 
-def _run_settings_fields() -> tuple[TopicSection, ...]:
+def _sections_on_run_settings() -> tuple[TopicSection, ...]:
     before = (
         "RunSettings (`apiVersion: argosy.dev/v1alpha1`) are the settings of `argosy run --settings FILE`. They are"
         " read again at SIGHUP; a file that cannot be used is refused, and the settings stay as they were. They stand"
@@ -144,10 +146,10 @@ def _run_settings_fields() -> tuple[TopicSection, ...]:
         " may be said by no option. Paths begin beside the file. A duration is such as `90s`, `5m` or `1h`. `argosy"
         " schema RunSettings` prints their JSON Schema."
     )
-    return (TopicSection(before=before, entries=_fields("RunSettings")),)
+    return (TopicSection(before=before, entries=_entries_of_kind_fields("RunSettings")),)
 
 
-def _outputs() -> tuple[TopicSection, ...]:
+def _sections_on_json_documents() -> tuple[TopicSection, ...]:
     before = (
         "Data goes to stdout, log lines to stderr, and progress to a terminal only. `-o json` prints one value with"
         " `apiVersion: argosy.dev/v1alpha1` and a `kind`. Commits are whole ids, and null where there is none. Fields"
@@ -160,7 +162,7 @@ def _outputs() -> tuple[TopicSection, ...]:
     return (TopicSection(before=before, entries=tuple(entries)),)
 
 
-def _loader_of(sections: tuple[TopicSection, ...]) -> Callable[[], tuple[TopicSection, ...]]:
+def _function_returning_sections(sections: tuple[TopicSection, ...]) -> Callable[[], tuple[TopicSection, ...]]:
     return lambda: sections
 
 
@@ -170,28 +172,34 @@ class _TopicPage(NamedTuple):
 
 
 _PAGES: Mapping[str, _TopicPage] = {
-    "words": _TopicPage("What the words of Argosy mean.", _loader_of(WORDS)),
-    "files": _TopicPage("Which files of a repository are read.", _loader_of(FILES)),
-    "argosy.yaml": _TopicPage("The settings of a fleet.", _fleet_fields),
-    "policy-tests": _TopicPage("Tests of policies.", _policy_test_fields),
-    "sources": _TopicPage("Other repositories and charts.", _source_fields),
-    "charts": _TopicPage("Helm charts that are rendered.", _helm_chart_fields),
-    "run-settings": _TopicPage("The settings of a controller.", _run_settings_fields),
-    "annotations": _TopicPage("Annotations, labels and taints that mean something.", _loader_of(ANNOTATIONS)),
-    "branches": _TopicPage("The branches that Argosy writes, and what is in them.", _loader_of(BRANCHES)),
-    "trailers": _TopicPage("Lines at the end of commit messages.", _loader_of(TRAILERS)),
-    "environment": _TopicPage("Variables of the environment.", _loader_of(ENVIRONMENT)),
-    "names": _TopicPage("How objects, clusters and revisions are named.", _loader_of(NAMES)),
-    "output": _TopicPage("The documents that -o json prints.", _outputs),
-    "leaving": _TopicPage("What stays without Argosy, and how something else takes over.", _loader_of(LEAVING)),
-    "exit-codes": _TopicPage("How a command can end.", _exit_codes),
+    "words": _TopicPage("What the words of Argosy mean.", _function_returning_sections(WORDS)),
+    "files": _TopicPage("Which files of a repository are read.", _function_returning_sections(FILES)),
+    "argosy.yaml": _TopicPage("The settings of a fleet.", _sections_on_fleet_fields),
+    "policy-tests": _TopicPage("Tests of policies.", _sections_on_policy_test_fields),
+    "sources": _TopicPage("Other repositories and charts.", _sections_on_source_fields),
+    "charts": _TopicPage("Helm charts that are rendered.", _sections_on_helm_chart_fields),
+    "run-settings": _TopicPage("The settings of a controller.", _sections_on_run_settings),
+    "annotations": _TopicPage(
+        "Annotations, labels and taints that mean something.", _function_returning_sections(ANNOTATIONS)
+    ),
+    "branches": _TopicPage(
+        "The branches that Argosy writes, and what is in them.", _function_returning_sections(BRANCHES)
+    ),
+    "trailers": _TopicPage("Lines at the end of commit messages.", _function_returning_sections(TRAILERS)),
+    "environment": _TopicPage("Variables of the environment.", _function_returning_sections(ENVIRONMENT)),
+    "names": _TopicPage("How objects, clusters and revisions are named.", _function_returning_sections(NAMES)),
+    "output": _TopicPage("The documents that -o json prints.", _sections_on_json_documents),
+    "leaving": _TopicPage(
+        "What stays without Argosy, and how something else takes over.", _function_returning_sections(LEAVING)
+    ),
+    "exit-codes": _TopicPage("How a command can end.", _sections_on_exit_codes),
 }
 
 TOPICS: Mapping[str, str] = {name: page.about for name, page in _PAGES.items()}
 """Every topic with its one line."""
 
 
-def topic(name: str) -> Topic:
+def load_topic(name: str) -> Topic:
     """Return a page of reference."""
     page = _PAGES[name]
     return Topic(about=page.about, sections=page.sections())

@@ -59,7 +59,7 @@ class CheckedTemplate:
 
     def right_minors(self, content: Content) -> range:
         """Return the versions for which what rules made of the template is known to be right."""
-        if not _is_made_worse(content):
+        if not _may_be_harmed_by_rules(content):
             return self._right
         verdict = self._checks.verdict(content.manifest, known=self._ids_left_unchanged(content.manifest))
         if verdict.findings.problems or not self._right:
@@ -87,7 +87,7 @@ class CheckedTemplate:
 
     def after(self, content: Content, edition: Edition) -> tuple[Problem, ...]:
         """Return what a schema finds wrong with the template after its rules."""
-        return self.findings(content.manifest, edition) if _is_made_worse(content) else self.own(edition)
+        return self.findings(content.manifest, edition) if _may_be_harmed_by_rules(content) else self.own(edition)
 
     def own(self, edition: Edition) -> tuple[Problem, ...]:
         """Return what a schema finds wrong with the template itself."""
@@ -101,64 +101,75 @@ class CheckedTemplate:
             return self.own(edition)
         if edition is None or edition in self._right or not self.own(edition):
             return ()
-        known = _keys(self.own(None))
-        return tuple(self._with_version(each, edition) for each in self.own(edition) if _key(each) not in known)
+        known = _keys_of_findings(self.own(None))
+        return tuple(
+            self._finding_with_next_version(each, edition)
+            for each in self.own(edition)
+            if _key_of_finding(each) not in known
+        )
 
     def causes(self, content: Content, edition: Edition) -> Iterator[AttributedFinding]:
         """Yield what is wrong with an object in clusters of an edition, each finding with the rule that causes it."""
-        if not _is_made_worse(content):
+        if not _may_be_harmed_by_rules(content):
             findings = self.findings(content.manifest, edition) if self._is_new else self.own_at(edition)
-            yield from (AttributedFinding(finding, is_left=self._is_left(finding)) for finding in findings)
+            yield from (AttributedFinding(finding, is_left=self._is_wrong_in_template(finding)) for finding in findings)
             return
         findings = self.findings(content.manifest, edition)
         if not findings:
             return
-        own, late = _keys(self.own(edition)), _keys(self.own_at(edition))
+        own, late = _keys_of_findings(self.own(edition)), _keys_of_findings(self.own_at(edition))
         runs = [run for run in cast("list[RuleRun]", content.runs) if run.applied.overriders.may_harm]
         after = [
-            (run.applied, _keys(self.findings(manifest_without_pruned_fields(run.after), edition))) for run in runs
+            (run.applied, _keys_of_findings(self.findings(manifest_without_pruned_fields(run.after), edition)))
+            for run in runs
         ]
         for finding in findings:
-            key = _key(finding)
+            key = _key_of_finding(finding)
             if key not in own:
                 yield AttributedFinding(finding, next((rule for rule, keys in after if key in keys), after[0][0]))
-            elif self._is_left(finding):
+            elif self._is_wrong_in_template(finding):
                 yield AttributedFinding(finding, is_left=True, left_by=after[-1][0])
             elif self._is_new or key in late:
                 yield AttributedFinding(finding)
 
     def annotation_causes(self, content: Content) -> Iterator[AttributedFinding]:
         """Yield what is wrong with annotations for Argosy that rules wrote, each finding with the rule that did."""
-        if not _is_addressed(content.manifest) or _annotations(content.manifest) == _annotations(self._manifest):
+        if not _is_annotated_for_argosy(content.manifest) or _annotations_of_manifest(
+            content.manifest
+        ) == _annotations_of_manifest(self._manifest):
             return
-        own = {_key(each) for each, _ in _annotation_findings(self._manifest)}
+        own = {_key_of_finding(each) for each, _ in _annotation_findings(self._manifest)}
         runs = cast("list[RuleRun]", content.runs)
         for finding, is_refused in _annotation_findings(content.manifest):
-            key = _key(finding)
+            key = _key_of_finding(finding)
             if key not in own:
                 first = (
-                    run.applied for run in runs if key in {_key(each) for each, _ in _annotation_findings(run.after)}
+                    run.applied
+                    for run in runs
+                    if key in {_key_of_finding(each) for each, _ in _annotation_findings(run.after)}
                 )
                 yield AttributedFinding(finding, next(first, None), is_advice=not is_refused)
 
-    def _is_left(self, finding: Problem) -> bool:
+    def _is_wrong_in_template(self, finding: Problem) -> bool:
         """Say whether the template is wrong as it stands, whatever version takes it, and nobody has said so."""
         return self._is_new and has_finding(self.own(None), finding)
 
-    def _with_version(self, finding: Problem, minor: int) -> Problem:
+    def _finding_with_next_version(self, finding: Problem, minor: int) -> Problem:
         """Name the next version that takes a field, where it has one."""
         if finding.kind != "Unknown":
             return finding
         later = range(minor + 1, self._checks.schemas.newest + 1)
-        known = next((each for each in later if _key(finding) not in _keys(self.own(each))), None)
+        known = next(
+            (each for each in later if _key_of_finding(finding) not in _keys_of_findings(self.own(each))), None
+        )
         return replace(finding, hint=f"Kubernetes has it from 1.{known} on") if known else finding
 
 
-def _annotations(manifest: Manifest) -> Mapping[str, str]:
+def _annotations_of_manifest(manifest: Manifest) -> Mapping[str, str]:
     return manifest["metadata"].get("annotations") or {}
 
 
-def _is_addressed(manifest: Manifest) -> bool:
+def _is_annotated_for_argosy(manifest: Manifest) -> bool:
     """Say whether an annotation is for Argosy: of a thousand clusters' objects, hardly any has one."""
     annotations = manifest["metadata"].get("annotations")
     return bool(annotations) and any(name.startswith(_READ_HERE) for name in annotations)
@@ -171,19 +182,19 @@ def _annotation_findings(manifest: Manifest) -> list[tuple[Problem, bool]]:
     return [*((each, True) for each in findings.problems), *((each, False) for each in findings.warnings)]
 
 
-def _is_made_worse(content: Content) -> bool:
+def _may_be_harmed_by_rules(content: Content) -> bool:
     """Say whether a rule may have made an object wrong."""
     return any(rule.overriders.may_harm for rule in cast("tuple[AppliedRule, ...]", content.applied))
 
 
-def _key(finding: Problem) -> tuple[str, str]:
+def _key_of_finding(finding: Problem) -> tuple[str, str]:
     return finding.field, finding.message
 
 
-def _keys(findings: Iterable[Problem]) -> set[tuple[str, str]]:
-    return set(map(_key, findings))
+def _keys_of_findings(findings: Iterable[Problem]) -> set[tuple[str, str]]:
+    return set(map(_key_of_finding, findings))
 
 
 def has_finding(findings: Iterable[Problem], finding: Problem) -> bool:
     """Say whether a finding is among others."""
-    return _key(finding) in _keys(findings)
+    return _key_of_finding(finding) in _keys_of_findings(findings)

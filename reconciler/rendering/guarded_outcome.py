@@ -30,7 +30,7 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     """Refuse a pass that takes or moves too much; where the removal guard holds back clusters, that is not refused."""
     if outcome.previous is None:
         return
-    losses = losses_of_outcome(outcome, outcome.previous)
+    losses = protected_losses_of_outcome(outcome, outcome.previous)
     if not outcome.changed and not losses:
         return
     is_by_cluster = outcome.source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
@@ -39,12 +39,12 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     if is_too_much or not outcome.source.desired.clusters:
         # What commits allow is asked for where there is something to allow.
         allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
-        with _causes_named(outcome, outcome.previous):
+        with _adding_possible_causes(outcome, outcome.previous):
             check_members(outcome.previous.tree.clusters, outcome.source.desired.clusters, allowed)
             check_limits(removed, broken, allowed, losses=losses)
 
 
-def losses_of_outcome(outcome: Outcome, previous: Previous) -> tuple[ProtectedLoss, ...]:
+def protected_losses_of_outcome(outcome: Outcome, previous: Previous) -> tuple[ProtectedLoss, ...]:
     """Return the protected objects that a pass takes away, from the source or from clusters."""
     folders = Folders(
         before=previous.tree.clusters,
@@ -61,7 +61,7 @@ def losses_of_outcome(outcome: Outcome, previous: Previous) -> tuple[ProtectedLo
 
 
 @contextmanager
-def _causes_named(outcome: Outcome, previous: Previous) -> Iterator[None]:
+def _adding_possible_causes(outcome: Outcome, previous: Previous) -> Iterator[None]:
     """Add to a refusal which files are not read any more, and who may have been renamed: it may be all there is."""
     try:
         yield
@@ -87,7 +87,7 @@ def check_removals_held_back(outcome: Outcome) -> None:
     previous = outcome.previous
     if previous is None:
         raise error
-    with _causes_named(outcome, previous):
+    with _adding_possible_causes(outcome, previous):
         raise error
 
 
@@ -97,10 +97,10 @@ def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
         return ()
     before, scope = outcome.previous.bindings, outcome.scope
     beside = {ref: each for ref, each in before.items() if ref not in scope.refs} if scope else {}
-    return breaches_of(before, outcome, beside)
+    return movement_breaches_between(before, outcome, beside)
 
 
-def breaches_of(
+def movement_breaches_between(
     before: Mapping[ObjectRef, Binding], outcome: Outcome, beside: Mapping[ObjectRef, Binding] = NOTHING
 ) -> tuple[Breach, ...]:
     """Return the limits an outcome breaks; ``beside`` are bindings it did not look at, and so did not change."""

@@ -19,7 +19,7 @@ from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Inputs
 from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.repository import Repository
-from reconciler.repository.trailers import NOW, written_commit
+from reconciler.repository.trailers import NOW, commit_written_by_argosy
 from reconciler.source.desired import is_failing_over
 from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
@@ -38,10 +38,12 @@ class RenderInputs(Struct, frozen=True, kw_only=True):
     allowed: Allowed = field(default_factory=Allowed)
 
 
-def pipeline_inputs(repository: Repository, source: Source, previous: Previous | None, given: RenderInputs) -> Inputs:
+def pipeline_inputs_of_source(
+    repository: Repository, source: Source, previous: Previous | None, given: RenderInputs
+) -> Inputs:
     """Return what the pipeline is given, with clusters named as the source names them."""
     clusters = source.desired.clusters
-    facts, reserves = facts_by_new_names(given.observed.facts, clusters), _reserves(repository, previous)
+    facts, reserves = facts_by_new_names(given.observed.facts, clusters), _previous_reserves(repository, previous)
     previous = previous and previous_by_new_names(previous, clusters)
     return Inputs(
         desired=source.desired,
@@ -52,7 +54,7 @@ def pipeline_inputs(repository: Repository, source: Source, previous: Previous |
         reserves=reserves_by_new_names(reserves, facts, clusters),
         scope=given.scope,
         allowed_removals=allowed_removals(repository, source, previous, given.allowed),
-        failover=_failover_inputs(repository, source, previous, given),
+        failover=_failover_inputs_of_members(repository, source, previous, given),
     )
 
 
@@ -66,21 +68,23 @@ def allowed_removals(
     return {name: removals_allowed(counts, name) for name in previous.tree.clusters}
 
 
-def never_earlier(repository: Repository, previous: Previous | None, now: datetime | None) -> datetime | None:
+def time_not_before_last_pass(
+    repository: Repository, previous: Previous | None, now: datetime | None
+) -> datetime | None:
     """Return a time that is not before the last one that decided: a clock may have been set back."""
     if now is None or previous is None:
         return now
-    times = map(parse_instant, written_commit(repository, previous.commit).trailer(NOW))
+    times = map(parse_instant, commit_written_by_argosy(repository, previous.commit).trailer(NOW))
     return max((now, *filter(None, times)))
 
 
-def _failover_inputs(
+def _failover_inputs_of_members(
     repository: Repository, source: Source, previous: Previous | None, given: RenderInputs
 ) -> FailoverInputs:
     """Return the inputs of failover; health of clusters that the source does not have is left out."""
     if given.now is None:
         return FailoverInputs(health=ObservedHealth(runs=given.observed.health.runs))
-    taints = _file_beside(repository, previous, TAINTS_FILE)
+    taints = _root_file_of_previous(repository, previous, TAINTS_FILE)
     health = of_members(given.observed.health, (cluster.name for cluster in source.desired.clusters))
     templates = {template.ref for template in source.desired.templates}
     health = replace(health, pending={ref: found for ref, found in health.pending.items() if ref in templates})
@@ -91,12 +95,12 @@ def _failover_inputs(
     )
 
 
-def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
-    content = _file_beside(repository, previous, RESERVED_FILE)
+def _previous_reserves(repository: Repository, previous: Previous | None) -> Reserves:
+    content = _root_file_of_previous(repository, previous, RESERVED_FILE)
     return file_at_root(RESERVED_FILE, content, parse_reserves) if content else {}
 
 
-def _file_beside(repository: Repository, previous: Previous | None, name: str) -> bytes:
+def _root_file_of_previous(repository: Repository, previous: Previous | None, name: str) -> bytes:
     """Return a file at the root of the previous tree; nothing where there is none."""
     entry = previous.tree.trees.entries(previous.tree.root).get(name) if previous else None
     return repository.read_blobs([entry.id])[entry.id] if entry else b""

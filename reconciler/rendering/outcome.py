@@ -30,7 +30,7 @@ from reconciler.pipeline.stages import Rendered
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
-from reconciler.repository.trailers import EVICTED, engine_version, rendered_trailers
+from reconciler.repository.trailers import EVICTED, engine_version, trailers_of_rendered_commit
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange, is_recorded_at_once
@@ -42,8 +42,8 @@ from render.timing import Flip, after, written
 from render.tree import TreeStore, nested_tree
 from render.words import counted
 
-from .inputs import RenderInputs, allowed_removals, never_earlier, pipeline_inputs
-from .stumbles import rendered_or_refused
+from .inputs import RenderInputs, allowed_removals, pipeline_inputs_of_source, time_not_before_last_pass
+from .stumbles import render_or_name_culprits
 
 _LONGEST_SUBJECT = 200
 _MOST_BEHIND = 60
@@ -138,9 +138,9 @@ class Outcome(Struct, frozen=True, dict=True):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings beside the problems of an outcome: what lasts, and what is evicted now."""
-        return (*self.lasting_warnings, *self._left_lines())
+        return (*self.lasting_warnings, *self._lines_on_evictions())
 
-    def _left_lines(self) -> Iterable[str]:
+    def _lines_on_evictions(self) -> Iterable[str]:
         """Yield what is evicted from clusters, or descheduled, in this pass."""
         built = self.rendered.built
         for ref, clusters in sorted(built.failover.left.items()):
@@ -161,9 +161,9 @@ class Outcome(Struct, frozen=True, dict=True):
             if note.reason == RUN_BEGUN  # that of what stays for another reason is a problem
         )
         kept = (*released_lines(self.released), *pending_lines(self.pending), *needed_lines(built.bindings))
-        return (*self.renames, *kept, *thin, *stays, *built.failover.notes, *self._clock_lines())
+        return (*self.renames, *kept, *thin, *stays, *built.failover.notes, *self._lines_on_clock_set_back())
 
-    def _clock_lines(self) -> Iterable[str]:
+    def _lines_on_clock_set_back(self) -> Iterable[str]:
         """Yield what a person should know of a clock that was set back: rules of time wait until it catches up."""
         if self.now is None or self.clock is None or not self.rendered.built.is_timed:
             return
@@ -242,10 +242,10 @@ def run_pass(
 
     Where clusters are held back one by one, what commits and options allow is a part of what decides.
     """
-    now, known = never_earlier(repository, previous, given.now), previous.tree.clusters if previous else {}
-    inputs = pipeline_inputs(repository, source, previous, replace(given, now=now))
+    now, known = time_not_before_last_pass(repository, previous, given.now), previous.tree.clusters if previous else {}
+    inputs = pipeline_inputs_of_source(repository, source, previous, replace(given, now=now))
     with log.timed("render"):
-        rendered = rendered_or_refused(inputs, source)
+        rendered = render_or_name_culprits(inputs, source)
     clusters = source.desired.clusters
     outcome = Outcome(
         repository=repository,
@@ -304,7 +304,7 @@ def stored_commit(outcome: Outcome) -> NewCommit:
     """Return the commit of a pass, which is in the repository now and on no branch."""
     repository, tree = outcome.repository, outcome.rendered.tree
     tip = outcome.previous.commit if outcome.previous else None
-    trailers = rendered_trailers(
+    trailers = trailers_of_rendered_commit(
         source=outcome.source.commit,
         previous=tip,
         tools=outcome.source.desired.tools,
@@ -315,7 +315,7 @@ def stored_commit(outcome: Outcome) -> NewCommit:
     evicted = outcome.rendered.built.failover.removed_paths
     counts = [f"{name} {len(paths)}" for name, paths in sorted(evicted.items())]
     text = CommitText(
-        message=_message(outcome, info),
+        message=_commit_message(outcome, info),
         trailers={**trailers, EVICTED: counts} if counts else trailers,
         author=repository.author,
         time=info.time,
@@ -346,7 +346,7 @@ def is_engine_upgrade(outcome: Outcome) -> bool:
     return bool(outcome.previous and outcome.previous.version != engine_version())
 
 
-def _message(outcome: Outcome, source: CommitInfo) -> str:
+def _commit_message(outcome: Outcome, source: CommitInfo) -> str:
     before = outcome.previous.tree.clusters if outcome.previous else {}
     after = outcome.rendered.tree.clusters
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))

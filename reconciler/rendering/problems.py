@@ -31,7 +31,7 @@ class ObjectProblem(Struct, frozen=True, kw_only=True, order=True):
         return f"{self.ref}{where}: {self.reason}: {self.message}"
 
 
-def problems_of(outcome: Outcome) -> list[ObjectProblem]:
+def problems_by_object(outcome: Outcome) -> list[ObjectProblem]:
     """Return everything that could not be placed or built, by object."""
     built = outcome.rendered.built
     found = [

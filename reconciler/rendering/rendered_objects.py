@@ -61,18 +61,18 @@ class RenderedProblems(NamedTuple):
     warned: tuple[Problem, ...] = ()
 
 
-def check_rendered(outcome: Outcome, log: Log) -> None:
+def refuse_objects_clusters_reject(outcome: Outcome, log: Log) -> None:
     """Raise InputError for objects that their clusters would refuse; warn of those that are not new.
 
     A first run takes templates as they stand.
     """
-    found = rendered_problems(outcome, is_first_excused=True)
+    found = problems_of_rendered_objects(outcome, is_first_excused=True)
     if found.refused:
         raise InputError(found.refused)
     log.warn_of(found.warned)
 
 
-def rendered_problems(outcome: Outcome, *, is_first_excused: bool = False) -> RenderedProblems:
+def problems_of_rendered_objects(outcome: Outcome, *, is_first_excused: bool = False) -> RenderedProblems:
     """Return the problems of objects that their clusters would refuse."""
     fleet = outcome.source.desired.fleet
     if fleet.validation is TemplateValidation.OFF:
@@ -89,8 +89,8 @@ def rendered_problems(outcome: Outcome, *, is_first_excused: bool = False) -> Re
         and not (is_excused and each.cause.rule is None)
     ]
     if refused:
-        return RenderedProblems(refused=tuple(sorted(_problem(each, outcome) for each in refused)))
-    return RenderedProblems(warned=tuple(sorted(_problem(each, outcome) for each in mistakes)))
+        return RenderedProblems(refused=tuple(sorted(_problem_of_mistake(each, outcome) for each in refused)))
+    return RenderedProblems(warned=tuple(sorted(_problem_of_mistake(each, outcome) for each in mistakes)))
 
 
 class _RenderedChecks(Struct, frozen=True, dict=True):
@@ -99,7 +99,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
     outcome: Outcome
 
     @cached_property
-    def _checks(self) -> SchemaChecks:
+    def _schema_checks(self) -> SchemaChecks:
         clusters = self.outcome.rendered.built.index.clusters
         return SchemaChecks(lambda: clusters, self.outcome.source.desired.templates, self.outcome.schemas)
 
@@ -115,7 +115,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
         return _ByDigest(self.outcome.schemas, self.outcome.rendered.built.index.names)
 
     @cached_property
-    def _tree(self) -> TreeContext:
+    def _previous_tree_context(self) -> TreeContext:
         previous = self.outcome.previous
         return TreeContext(index=self.outcome.rendered.built.index, previous=previous.tree if previous else None)
 
@@ -127,20 +127,22 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
         for ref, works in self.outcome.rendered.built.works.items():
             template = self._check_template(templates[ref])
             for content in works.contents:
-                for cause, edition, clusters in self._causes(template, content):
+                for cause, edition, clusters in self._causes_with_clusters(template, content):
                     mistake = found.setdefault(cause.key(ref), _Mistake(cause))
                     mistake.refs += [ref] if ref not in mistake.refs else []
                     mistake.clusters |= clusters
-                    mistake.is_kept &= _is_held(ref, works, clusters, self._tree)
+                    mistake.is_kept &= _is_in_previous_tree(ref, works, clusters, self._previous_tree_context)
                     mistake.is_certain &= self._is_known(edition) and not cause.is_advice
                     if isinstance(edition, str):
                         mistake.is_observed = True
-                        mistake.takers |= self._takers(template, content, cause.finding)
+                        mistake.takers |= self._clusters_without_finding(template, content, cause.finding)
         return [*found.values(), *self._mistakes_delivered_nowhere(templates)]
 
-    def _causes(self, template: CheckedTemplate, content: Content) -> Iterator[tuple[AttributedFinding, Edition, Mask]]:
+    def _causes_with_clusters(
+        self, template: CheckedTemplate, content: Content
+    ) -> Iterator[tuple[AttributedFinding, Edition, Mask]]:
         """Yield what is wrong with a content, each finding with its cause, and with the clusters of an edition."""
-        for edition, clusters in self._wrong_groups(template, content):
+        for edition, clusters in self._clusters_to_check_by_edition(template, content):
             for cause in template.causes(content, edition if self._is_known(edition) else None):
                 yield cause, edition, clusters
         for cause in template.annotation_causes(content):
@@ -149,7 +151,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
     def _check_template(self, template: Template) -> CheckedTemplate:
         desired = self.outcome.source.desired
         right = desired.right_minors.get(template.ref, EVERY_MINOR)
-        return CheckedTemplate(template, right, self._checks, is_new=template.ref in desired.judged_by_clusters)
+        return CheckedTemplate(template, right, self._schema_checks, is_new=template.ref in desired.judged_by_clusters)
 
     def _mistakes_delivered_nowhere(self, templates: Mapping[ObjectRef, Template]) -> Iterator[_Mistake]:
         """Yield what is wrong with templates that an override could correct, and that go to no cluster."""
@@ -161,25 +163,30 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
                 for finding in self._check_template(templates[ref]).own(None)
             )
 
-    def _wrong_groups(self, template: CheckedTemplate, content: Content) -> Iterator[tuple[Edition, Mask]]:
+    def _clusters_to_check_by_edition(
+        self, template: CheckedTemplate, content: Content
+    ) -> Iterator[tuple[Edition, Mask]]:
         """Yield the clusters of a content by edition, but for versions of Kubernetes that take it as it is."""
         if template.is_custom:
-            yield from _groups(self._clusters_by_digest.of(template.kind), content.clusters)
+            yield from _present_clusters_by_edition(self._clusters_by_digest.of(template.kind), content.clusters)
             return
         right = template.right_minors(content)
         if right == EVERY_MINOR:
             return
-        for minor, clusters in _groups(self._clusters_by_minor, content.clusters):
+        for minor, clusters in _present_clusters_by_edition(self._clusters_by_minor, content.clusters):
             if minor not in right if minor is not None and self._is_known(minor) else not right:
                 yield minor, clusters
 
-    def _takers(self, template: CheckedTemplate, content: Content, finding: Problem) -> Mask:
+    def _clusters_without_finding(self, template: CheckedTemplate, content: Content, finding: Problem) -> Mask:
         """Return the clusters of a content whose schema of its kind does not have a finding."""
-        groups = _groups(self._clusters_by_digest.of(template.kind), content.clusters)
+        groups = _present_clusters_by_edition(self._clusters_by_digest.of(template.kind), content.clusters)
         return sum(mask for digest, mask in groups if not has_finding(template.after(content, digest), finding))
 
     def _is_known(self, edition: Edition) -> bool:
-        return not isinstance(edition, int) or self._checks.schemas.oldest <= edition <= self._checks.schemas.newest
+        return (
+            not isinstance(edition, int)
+            or self._schema_checks.schemas.oldest <= edition <= self._schema_checks.schemas.newest
+        )
 
 
 class _ByDigest:
@@ -200,13 +207,13 @@ class _ByDigest:
         return self._known[kind]
 
 
-def _groups(masks: Mapping[Edition, Mask], clusters: Mask) -> Iterator[tuple[Edition, Mask]]:
+def _present_clusters_by_edition(masks: Mapping[Edition, Mask], clusters: Mask) -> Iterator[tuple[Edition, Mask]]:
     for edition, mask in masks.items():
         if clusters & mask:
             yield edition, clusters & mask
 
 
-def _is_held(ref: ObjectRef, works: Works, clusters: Mask, tree: TreeContext) -> bool:
+def _is_in_previous_tree(ref: ObjectRef, works: Works, clusters: Mask, tree: TreeContext) -> bool:
     """Say whether all these clusters hold these very bytes already."""
     there = {
         (variant.id, index)
@@ -217,12 +224,12 @@ def _is_held(ref: ObjectRef, works: Works, clusters: Mask, tree: TreeContext) ->
     return all(each in there for each in now)
 
 
-def _problem(mistake: _Mistake, outcome: Outcome) -> Problem:
+def _problem_of_mistake(mistake: _Mistake, outcome: Outcome) -> Problem:
     """Return a mistake as a problem of the rule that makes it, or of the template."""
     rule, finding, lines = mistake.cause.rule, mistake.cause.finding, outcome.source.lines
     if rule is None:
         (template,) = (each for each in outcome.source.desired.templates if each.ref == mistake.refs[0])
-        message = f"{finding.message}{_where(mistake, outcome)}"
+        message = f"{finding.message}{_where_refused_in_words(mistake, outcome)}"
         problem = Problem(template.path, 0, finding.field, message, finding.hint, finding.kind)
         return template_problem(template, problem, lines.line_of if lines else None)
     path, document, where = rule.origin.path, rule.origin.document, rule.rule
@@ -239,16 +246,20 @@ def _cluster_names(clusters: Mask, outcome: Outcome) -> str:
     return listed([outcome.rendered.built.index.names[number] for number in indexes_of_mask(clusters)])
 
 
-def _where(mistake: _Mistake, outcome: Outcome) -> str:
+def _where_refused_in_words(mistake: _Mistake, outcome: Outcome) -> str:
     """Return which clusters refuse a template, and why, as the end of what is wrong with it."""
     if not mistake.clusters:
         return ""
     if mistake.is_observed:
-        return _where_schema_was_observed(mistake, outcome)
-    return _left_wrong(mistake, outcome) if mistake.cause.is_left else _running(mistake, outcome)
+        return _where_observed_in_words(mistake, outcome)
+    return (
+        _where_left_wrong_in_words(mistake, outcome)
+        if mistake.cause.is_left
+        else _versions_run_in_words(mistake, outcome)
+    )
 
 
-def _left_wrong(mistake: _Mistake, outcome: Outcome) -> str:
+def _where_left_wrong_in_words(mistake: _Mistake, outcome: Outcome) -> str:
     """Return which clusters get a template as wrong as it is, and the rule that could have corrected it."""
     rule, names = mistake.cause.left_by, _cluster_names(mistake.clusters, outcome)
     if rule is None:
@@ -256,14 +267,14 @@ def _left_wrong(mistake: _Mistake, outcome: Outcome) -> str:
     return f" in {names}, also after {rule.rule} of {rule.policy}"
 
 
-def _where_schema_was_observed(mistake: _Mistake, outcome: Outcome) -> str:
+def _where_observed_in_words(mistake: _Mistake, outcome: Outcome) -> str:
     """Return where the schema was observed that finds a mistake, and where one that does not."""
     kind = mistake.refs[0].group_kind
     said = f", by the schema of {kind} observed in {_cluster_names(mistake.clusters, outcome)}"
     return f"{said}; that of {_cluster_names(mistake.takers, outcome)} takes it" if mistake.takers else said
 
 
-def _running(mistake: _Mistake, outcome: Outcome) -> str:
+def _versions_run_in_words(mistake: _Mistake, outcome: Outcome) -> str:
     """Return which clusters run the versions that find a mistake."""
     clusters = [outcome.rendered.built.index.clusters[number] for number in indexes_of_mask(mistake.clusters)]
     names, verb = listed([each.name for each in clusters]), "runs" if len(clusters) == 1 else "run"

@@ -41,13 +41,15 @@ class _Record(NamedTuple):
     name: str
 
 
-def rendered_or_refused(inputs: Inputs, source: Source) -> Rendered:
+def render_or_name_culprits(inputs: Inputs, source: Source) -> Rendered:
     """Compute the next rendered tree; InputError names the records over which that stumbles."""
-    return result_or_substitute(partial(render_pass, inputs), partial(_refuse, inputs, source))
+    return result_or_substitute(partial(render_pass, inputs), partial(_refuse_culprits, inputs, source))
 
 
-def _refuse(inputs: Inputs, source: Source, error: Exception) -> Rendered:
-    found = culprits_among(tuple(_records(inputs)), lambda chosen: render_pass(_made_of(inputs, chosen)))
+def _refuse_culprits(inputs: Inputs, source: Source, error: Exception) -> Rendered:
+    found = culprits_among(
+        tuple(_all_records_of_inputs(inputs)), lambda chosen: render_pass(_inputs_with_only(inputs, chosen))
+    )
     if not found:
         raise error
     first, *others = found
@@ -59,7 +61,7 @@ def _refuse(inputs: Inputs, source: Source, error: Exception) -> Rendered:
     raise InputError([replace(problem, line=line)], warnings=source.desired.warnings) from error
 
 
-def _records(inputs: Inputs) -> Iterator[_Record]:
+def _all_records_of_inputs(inputs: Inputs) -> Iterator[_Record]:
     for group in _OF_THE_SOURCE:
         for each in getattr(inputs.desired, group):
             yield _Record(group, each, str(getattr(each, "ref", "") or getattr(each, "name", group)))
@@ -68,7 +70,7 @@ def _records(inputs: Inputs) -> Iterator[_Record]:
         yield _Record("bindings", ref, f"the binding of {ref}")
 
 
-def _made_of(inputs: Inputs, records: Sequence[_Record]) -> Inputs:
+def _inputs_with_only(inputs: Inputs, records: Sequence[_Record]) -> Inputs:
     """Return the inputs with these records alone."""
     groups: dict[str, list[Any]] = {name: [] for name in (*_OF_THE_SOURCE, "facts", "bindings")}
     for each in records:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .commits import CommitInfo, NewCommit
     from .location import GitFolder, find_repository, is_address
     from .objects import ABSENT, File, Snapshot
-    from .opening import open_branches, open_repository
+    from .opening import open_repository, open_repository_for_branches
     from .output import Written, write_directory
     from .porcelain import Progress
     from .refs import RefUpdate, is_ref_name, read_ref_fast
@@ -40,8 +40,8 @@ __all__ = [
     "find_repository",
     "is_address",
     "is_ref_name",
-    "open_branches",
     "open_repository",
+    "open_repository_for_branches",
     "read_ref_fast",
     "write_directory",
 ]
@@ -56,7 +56,7 @@ _MODULES = {
     "ABSENT": "objects",
     "File": "objects",
     "Snapshot": "objects",
-    "open_branches": "opening",
+    "open_repository_for_branches": "opening",
     "open_repository": "opening",
     "Written": "output",
     "write_directory": "output",

@@ -19,12 +19,12 @@ from render.gitobjects import Blob, TreeEntry, parse_tree
 
 from .command import GitCommand
 from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
-from .failures import ancestor_not_reached
-from .history import near_history, resolve_revision
+from .failures import error_of_cut_off_history
+from .history import history_without_process, resolve_revision
 from .location import GitFolder
-from .objects import WHOLE_ID, Snapshot, list_files, read_objects
-from .refs import RefUpdate, checked_ref, has_ref_files, is_ref_name, read_ref_fast, update_refs
-from .settings import Settings, own_programs_off
+from .objects import WHOLE_ID, Snapshot, list_files_of_tree, read_objects
+from .refs import RefUpdate, checked_ref_name, has_ref_files, is_ref_name, read_ref_fast, update_refs
+from .settings import Settings, git_without_own_programs
 from .stored_objects import StoredObjects
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Repository:
     def git(self) -> GitCommand:
         """The git command in this repository, after it has agreed that this is one and whose it is."""
         # git reads no configuration of a repository that it does not agree to.
-        return own_programs_off(self._command, self.settings)
+        return git_without_own_programs(self._command, self.settings)
 
     @cached_property
     def settings(self) -> Settings:
@@ -117,7 +117,7 @@ class Repository:
             return self._snapshots[commit]
         partial = self._is_partial
         found = Snapshot(
-            commit=commit, files=list_files(self.git, self._stored_objects_of_clone, commit, partial=partial)
+            commit=commit, files=list_files_of_tree(self.git, self._stored_objects_of_clone, commit, partial=partial)
         )
         if WHOLE_ID.fullmatch(commit) and not partial:
             self._snapshots[commit] = found
@@ -174,13 +174,13 @@ class Repository:
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
         if answer.returncode and self.is_shallow:
-            raise ancestor_not_reached(ancestor, commit)
+            raise error_of_cut_off_history(ancestor, commit)
         return not answer.returncode
 
     def _near_ancestors(self, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
-        """Return a short history, as ``near_history`` does, where none of it can be cut off."""
+        """Return a short history, as ``history_without_process`` does, where none of it can be cut off."""
         is_whole = WHOLE_ID.fullmatch(commit) and not self.is_shallow
-        return near_history(self._stored_objects_of_clone, commit, until, limit) if is_whole else None
+        return history_without_process(self._stored_objects_of_clone, commit, until, limit) if is_whole else None
 
     @property
     def author(self) -> Signature:
@@ -200,15 +200,15 @@ class Repository:
         key = self._command.environment.get("ARGOSY_SIGN_KEY")
         if not key:
             return commit
-        from .signing import signed_commit
+        from .signing import sign_commit
 
-        return signed_commit(commit, key, self.algorithm)
+        return sign_commit(commit, key, self.algorithm)
 
     def signature_fault(self, commit: str, allowed_signers: str) -> str:
         """Return why a commit is not signed by one of the signers that a file lists; empty for one that is."""
-        from .signing import signature_fault
+        from .signing import fault_of_signature
 
-        return signature_fault(self.git, commit, allowed_signers)
+        return fault_of_signature(self.git, commit, allowed_signers)
 
     def store(
         self,
@@ -221,20 +221,20 @@ class Repository:
 
         Nothing refers to them until ``update_refs`` does; an interruption between the two loses nothing.
         """
-        from .pack import check_lengths, write_pack
-        from .pack_index import present_objects
+        from .pack import refuse_ids_of_other_hash, write_pack
+        from .pack_index import ids_of_present_objects
 
         new = {bytes.fromhex(commit.id): commit.data for commit in commits}
         wanted = {*(blobs or ()), *(trees or ()), *new}
-        check_lengths(wanted, self.algorithm)
-        present = present_objects(self.folder.objects, wanted, self.algorithm)
+        refuse_ids_of_other_hash(wanted, self.algorithm)
+        present = ids_of_present_objects(self.folder.objects, wanted, self.algorithm)
         directory = self.folder.objects / "pack"
         directory.mkdir(exist_ok=True)
         return write_pack(
             directory,
-            blobs=_objects_not_present(blobs or {}, present),
-            trees=_objects_not_present(trees or {}, present),
-            commits=_objects_not_present(new, present),
+            blobs=_without_present_objects(blobs or {}, present),
+            trees=_without_present_objects(trees or {}, present),
+            commits=_without_present_objects(new, present),
             algorithm=self.algorithm,
         )
 
@@ -255,7 +255,7 @@ class Repository:
     def refs(self, prefix: str) -> dict[str, str]:
         """Return the tips of all refs below a prefix (``refs/heads/argosy/``)."""
         listing = self.git.text(
-            "for-each-ref", "--format=%(objectname) %(refname)", "--", checked_ref(prefix + "x")[:-1]
+            "for-each-ref", "--format=%(objectname) %(refname)", "--", checked_ref_name(prefix + "x")[:-1]
         )
         return {ref: id_ for id_, _, ref in (line.partition(" ") for line in listing.splitlines())}
 
@@ -276,23 +276,23 @@ class Repository:
 
     def first_commit(self, commit: str) -> str:
         """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
-        from .history import first_commit
+        from .history import first_commit_of_history
 
-        return first_commit(self.git, self.folder, self._stored_objects_of_clone, commit)
+        return first_commit_of_history(self.git, self.folder, self._stored_objects_of_clone, commit)
 
     def removed_files(self, commits: Iterable[str], folder: str) -> "tuple[RemovedFile, ...]":
         """Return the files below a folder that the commits and those before them removed, each as it was last."""
-        from .history import removed_files
+        from .history import files_removed_by_commits
 
-        return removed_files(self.git, commits, folder)
+        return files_removed_by_commits(self.git, commits, folder)
 
     def dirty_paths(self) -> tuple[str, ...]:
         """Return the paths of the work tree that differ from the last commit."""
-        from .worktree import dirty_files
+        from .worktree import changed_paths_of_work_tree
 
         if self.folder.work_tree is None:
             return ()
-        return dirty_files(self._without_filters)
+        return changed_paths_of_work_tree(self._without_filters)
 
     @property
     def _without_filters(self) -> GitCommand:
@@ -341,9 +341,9 @@ class Repository:
 
     def remote_tips(self, remote: str, refs: Iterable[str] = ()) -> "RemoteTips":
         """Return the tips of a remote now - of all its refs, or of those named in full - without fetching anything."""
-        from .remotes import list_remote
+        from .remotes import list_remote_refs
 
-        return list_remote(self._reached_remote(remote), refs)
+        return list_remote_refs(self._reached_remote(remote), refs)
 
     def known_tips(self, remote: str, refs: Iterable[str], *, again: bool = False) -> dict[str, str | None]:
         """Return where refs of a remote stand, asking for those that it was not asked for since this was opened.
@@ -382,12 +382,12 @@ class Repository:
 
     def _reached_remote(self, remote: str, *, is_push: bool = False) -> "ReachedRemote":
         """Return how a remote is reached, found out once."""
-        from .remotes import reached_remote
+        from .remotes import resolve_remote
 
         key = (remote, is_push)
         if key not in self._remotes:
             is_plain = not self.settings.may_have_passwords(remote)
-            self._remotes[key] = reached_remote(self.git, remote, is_push=is_push, is_plain=is_plain)
+            self._remotes[key] = resolve_remote(self.git, remote, is_push=is_push, is_plain=is_plain)
         return self._remotes[key]
 
     def maintain(self, *, packs: int = 50) -> bool:
@@ -401,5 +401,5 @@ class Repository:
         return True
 
 
-def _objects_not_present(objects: Mapping[bytes, _Content], present: set[bytes]) -> Mapping[bytes, _Content]:
+def _without_present_objects(objects: Mapping[bytes, _Content], present: set[bytes]) -> Mapping[bytes, _Content]:
     return {id_: data for id_, data in objects.items() if id_ not in present} if present else objects

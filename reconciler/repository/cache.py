@@ -119,7 +119,7 @@ class Cache:
 
     def _entries(self) -> dict[bytes, bytes]:
         if self._encoded is None:
-            self._encoded = _table_of_path(self._path)
+            self._encoded = _read_table(self._path)
         return self._encoded
 
     def _entries_within_size(self) -> dict[bytes, bytes]:
@@ -140,7 +140,7 @@ class Cache:
                 path.unlink(missing_ok=True)
 
 
-def _table_of_path(path: Path) -> dict[bytes, bytes]:
+def _read_table(path: Path) -> dict[bytes, bytes]:
     """Return the table in a file; an empty one for a file that is damaged, too large, or writable by others."""
     content = read_privately(path, _LARGEST) or b""
     encoded = content[_DIGEST:]

@@ -22,7 +22,7 @@ from msgspec import field
 from render.errors import ConfigError
 from render.values import DiscreetStruct
 
-from .failures import git_error, not_installed, too_slow
+from .failures import error_of_failed_command, error_of_missing_git, error_of_slow_command
 
 LOCAL_TIMEOUT = 300.0
 """Seconds a command that reads or writes only this machine may take."""
@@ -95,7 +95,7 @@ def network_timeout(environment: Mapping[str, str]) -> float:
     return float(text)
 
 
-def clean_environment(environment: Mapping[str, str], *, protocols: str = "none") -> dict[str, str]:
+def environment_for_git(environment: Mapping[str, str], *, protocols: str = "none") -> dict[str, str]:
     """Return the environment git runs in."""
     kept = {name: value for name, value in environment.items() if not name.startswith("GIT_") or name in _KEPT}
     kept.pop("SSH_ASKPASS", None)
@@ -131,9 +131,9 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
             try:
                 output, errors = process.communicate(stdin, timeout=limit)
             except subprocess.TimeoutExpired as error:
-                raise too_slow(arguments[0], limit, network=network) from error
+                raise error_of_slow_command(arguments[0], limit, network=network) from error
         if process.returncode not in answers:
-            raise git_error(arguments[0], errors, process.returncode)
+            raise error_of_failed_command(arguments[0], errors, process.returncode)
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
 
     def text(self, *arguments: str) -> str:
@@ -149,7 +149,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
             assert process.stdout is not None
             assert process.stderr is not None
             aside = (
-                threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
+                threading.Thread(target=_write_and_close, args=(process.stdin, stdin), daemon=True),
                 threading.Thread(target=complaints.extend, args=(process.stderr,), daemon=True),
             )
             deadline = threading.Timer(LOCAL_TIMEOUT, _kill_process, (process,))
@@ -166,7 +166,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
                     thread.join()
             code = process.wait() if complete else 0
         if code:
-            raise git_error(arguments[0], b"".join(complaints), code)
+            raise error_of_failed_command(arguments[0], b"".join(complaints), code)
 
     def command_line(self, arguments: Sequence[str]) -> list[str]:
         """Return the whole command."""
@@ -175,7 +175,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
 
     def clean(self, *, network: bool = False) -> dict[str, str]:
         """Return the environment of a call."""
-        environment = clean_environment(self.environment, protocols=NETWORK_PROTOCOLS if network else "none")
+        environment = environment_for_git(self.environment, protocols=NETWORK_PROTOCOLS if network else "none")
         environment["GIT_CEILING_DIRECTORIES"] = str(self.folder.parent)
         if self.extra:
             environment["GIT_CONFIG_COUNT"] = str(len(self.extra))
@@ -196,7 +196,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
                 start_new_session=True,
             )
         except FileNotFoundError as error:
-            raise not_installed() from error
+            raise error_of_missing_git() from error
         try:
             with process:
                 try:
@@ -208,7 +208,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
             _kill_process(process)
 
 
-def _feed(pipe: IO[bytes], data: bytes) -> None:
+def _write_and_close(pipe: IO[bytes], data: bytes) -> None:
     """Hand a command its input; one that has ended already needs no more."""
     with suppress(BrokenPipeError, ValueError), pipe:
         pipe.write(data)

@@ -35,7 +35,7 @@ class Signature(NamedTuple):
 
     def encode(self) -> bytes:
         """Return name and address as git writes them, without what would break a commit's header."""
-        name, email = (_without_crud(text) for text in self)
+        name, email = (_without_characters_git_strips(text) for text in self)
         return f"{name or 'Argosy'} <{email}>".encode("utf-8", "surrogateescape")
 
 
@@ -151,5 +151,5 @@ def encode_commit(tree: bytes, parents: Iterable[str], text: CommitText, algorit
     return NewCommit(git_object_id("commit", data, algorithm).hex(), data)
 
 
-def _without_crud(text: str) -> str:
+def _without_characters_git_strips(text: str) -> str:
     return re.sub(r"[\x00-\x1f<>]", "", text).strip(_CRUD)

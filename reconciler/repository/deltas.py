@@ -32,7 +32,7 @@ _DIFFERENCES = re.compile(rb"\0*+([^\0]*+(?>(?:\0{1,7}+[^\0]++)*))")
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
-def encode_size(size: int) -> bytes:
+def encode_delta_size(size: int) -> bytes:
     """Return a size as a delta states it: seven bits a byte, the lowest first."""
     encoded = bytearray()
     while size > 0x7F:
@@ -43,17 +43,17 @@ def encode_size(size: int) -> bytes:
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
-def copy_range(start: int, size: int) -> bytes:
+def encode_copy_instructions(start: int, size: int) -> bytes:
     """Return the instructions that copy ``size`` bytes of the base from ``start``."""
     encoded = bytearray()
     while size > 0:
         step = min(size, _COPY_LIMIT)
-        encoded += _copy_once(start, step)
+        encoded += _encode_copy_instruction(start, step)
         start, size = start + step, size - step
     return bytes(encoded)
 
 
-def _copy_once(start: int, size: int) -> bytes:
+def _encode_copy_instruction(start: int, size: int) -> bytes:
     flags, operands = 0x80, bytearray()
     # A size of exactly 0x10000 is written as no size bytes at all.
     for bit, byte in enumerate(start.to_bytes(4, "little") + (size & 0xFFFF).to_bytes(3, "little")):
@@ -63,7 +63,7 @@ def _copy_once(start: int, size: int) -> bytes:
     return bytes((flags, *operands))
 
 
-def insert_bytes(data: bytes) -> bytes:
+def encode_insert_instructions(data: bytes) -> bytes:
     """Return the instructions that insert ``data``."""
     if len(data) <= _INSERT_LIMIT:
         return _LENGTHS[len(data)] + data if data else b""
@@ -80,10 +80,10 @@ class SplicedDeltas:
         position = 0
         copies = []
         for segment, value in zip(base.segments, (*base.values, None), strict=True):
-            copies.append(copy_range(position, len(segment)))
+            copies.append(encode_copy_instructions(position, len(segment)))
             position += len(segment) + (0 if value is None else len(b"%d" % value))
         self._copies = copies
-        self._base_size = encode_size(position)
+        self._base_size = encode_delta_size(position)
         self._fixed = sum(map(len, base.segments))
         self._starts: dict[int, bytes] = {}
 
@@ -93,49 +93,59 @@ class SplicedDeltas:
         size = sum(map(len, digits))
         start = self._starts.get(size)
         if start is None:
-            start = self._starts[size] = self._base_size + encode_size(self._fixed + size) + self._copies[0]
+            start = self._starts[size] = self._base_size + encode_delta_size(self._fixed + size) + self._copies[0]
         if len(digits) == 1 and size <= _INSERT_LIMIT:
             return start + _LENGTHS[size] + digits[0] + self._copies[1]
         pairs = zip(digits, self._copies[1:], strict=True)
-        return start + b"".join([insert_bytes(number) + copy for number, copy in pairs])
+        return start + b"".join([encode_insert_instructions(number) + copy for number, copy in pairs])
 
 
-def find_delta(base: bytes, data: bytes) -> bytes | None:
+def find_cheap_delta(base: bytes, data: bytes) -> bytes | None:
     """Return a delta of ``data`` against ``base`` less than half its size, or None where none is found cheaply."""
     if base == data or min(len(base), len(data)) < 64:
         return None
-    return _delta(base, data, _in_place(base, data) if len(base) == len(data) else _delta_around_middle(base, data))
+    return _delta_if_small(
+        base,
+        data,
+        _instructions_for_equal_length(base, data)
+        if len(base) == len(data)
+        else _instructions_replacing_middle(base, data),
+    )
 
 
 def find_delta_by_middle(base: bytes, data: bytes) -> bytes | None:
     """Return a delta of long contents that share a stretch around the middle of the base, None where they do not."""
-    return _delta(base, data, _by_middle(base, data)) if base != data else None
+    return _delta_if_small(base, data, _instructions_copying_middle(base, data)) if base != data else None
 
 
-def _delta(base: bytes, data: bytes, instructions: Iterable[bytes] | None) -> bytes | None:
+def _delta_if_small(base: bytes, data: bytes, instructions: Iterable[bytes] | None) -> bytes | None:
     if instructions is None:
         return None
-    delta = encode_size(len(base)) + encode_size(len(data)) + b"".join(instructions)
+    delta = encode_delta_size(len(base)) + encode_delta_size(len(data)) + b"".join(instructions)
     return delta if len(delta) * _SMALLEST_SAVING < len(data) else None
 
 
-def _by_middle(base: bytes, data: bytes) -> Iterable[bytes] | None:
+def _instructions_copying_middle(base: bytes, data: bytes) -> Iterable[bytes] | None:
     """Copy the stretch around the middle of the base, wherever it stands, and insert what is before and after it."""
     middle = len(base) // 2
     position = data.find(base[middle : middle + _PROBE])
     if position < 0:
         return None
     before = min(middle, position)
-    head = _common_prefix(base[middle - before : middle][::-1], data[position - before : position][::-1])
+    head = _length_of_common_prefix(base[middle - before : middle][::-1], data[position - before : position][::-1])
     after = min(len(base) - middle, len(data) - position)
-    tail = _common_prefix(base[middle : middle + after], data[position : position + after])
+    tail = _length_of_common_prefix(base[middle : middle + after], data[position : position + after])
     if (head + tail) * _MOST < len(data) * (_MOST - 1):
         return None
-    copied = copy_range(middle - head, head + tail)
-    return insert_bytes(data[: position - head]), copied, insert_bytes(data[position + tail :])
+    copied = encode_copy_instructions(middle - head, head + tail)
+    return (
+        encode_insert_instructions(data[: position - head]),
+        copied,
+        encode_insert_instructions(data[position + tail :]),
+    )
 
 
-def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
+def _instructions_for_equal_length(base: bytes, data: bytes) -> Iterable[bytes] | None:
     """Insert what differs between two contents of equal length and copy the rest."""
     size = len(data)
     # One operation on two large integers finds every byte that differs; a loop over the bytes would cost more than the
@@ -151,24 +161,31 @@ def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
     for start, end in spans:
         if start == end:
             break  # the expression matches once more, nothing, behind the last difference
-        instructions += (copy_range(position, start - position), insert_bytes(data[start:end]))
+        instructions += (
+            encode_copy_instructions(position, start - position),
+            encode_insert_instructions(data[start:end]),
+        )
         position = end
-    instructions.append(copy_range(position, size - position))
+    instructions.append(encode_copy_instructions(position, size - position))
     return instructions
 
 
-def _delta_around_middle(base: bytes, data: bytes) -> Iterable[bytes] | None:
+def _instructions_replacing_middle(base: bytes, data: bytes) -> Iterable[bytes] | None:
     """Copy the common beginning and end, insert the middle."""
     size = min(len(base), len(data))
-    head = _common_prefix(base[:size], data[:size])
+    head = _length_of_common_prefix(base[:size], data[:size])
     rest = size - head
-    tail = rest and _common_prefix(base[-rest:][::-1], data[-rest:][::-1])
+    tail = rest and _length_of_common_prefix(base[-rest:][::-1], data[-rest:][::-1])
     if (head + tail) * _SMALLEST_SAVING < len(data):
         return None
     middle = data[head : len(data) - tail]
-    return copy_range(0, head), insert_bytes(middle), copy_range(len(base) - tail, tail)
+    return (
+        encode_copy_instructions(0, head),
+        encode_insert_instructions(middle),
+        encode_copy_instructions(len(base) - tail, tail),
+    )
 
 
-def _common_prefix(left: bytes, right: bytes) -> int:
+def _length_of_common_prefix(left: bytes, right: bytes) -> int:
     different = int.from_bytes(left, "big") ^ int.from_bytes(right, "big")
     return len(left) - (different.bit_length() + 7) // 8

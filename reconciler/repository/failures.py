@@ -87,21 +87,23 @@ _MEANINGS = (
 )
 
 
-def git_error(command: str, stderr: bytes, code: int) -> GitError:
+def error_of_failed_command(command: str, stderr: bytes, code: int) -> GitError:
     """Return the error for a git command that failed with this text and exit code."""
     text = without_passwords(stderr.decode("utf-8", "replace"))
     meaning = next((meaning for meaning in _MEANINGS if meaning.words in text), None)
-    lines = [_line_without_mark(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())]
+    lines = [
+        _message_without_mark(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())
+    ]
     message = f"git {command}: {'; '.join(lines[:_LINES]) or f'ended with exit code {code}'}"
     return meaning.kind(message, hint=meaning.hint) if meaning else GitError(message)
 
 
-def not_installed() -> GitError:
+def error_of_missing_git() -> GitError:
     """Return the error for a git that cannot be started."""
     return GitError("git is not installed", hint="install git 2.32 or newer and put it on PATH")
 
 
-def ancestor_not_reached(ancestor: str, commit: str) -> GitError:
+def error_of_cut_off_history(ancestor: str, commit: str) -> GitError:
     """Return the error for a history that was cut off before it answered."""
     return GitError(
         f"this shallow clone does not reach from {commit[:12]} back to {ancestor[:12]}",
@@ -109,13 +111,13 @@ def ancestor_not_reached(ancestor: str, commit: str) -> GitError:
     )
 
 
-def too_slow(command: str, seconds: float, *, network: bool) -> GitError:
+def error_of_slow_command(command: str, seconds: float, *, network: bool) -> GitError:
     """Return the error for a git command that was ended because its time was up."""
     hint = "allow more with ARGOSY_GIT_TIMEOUT, or check the network" if network else "check the disk and its load"
     return GitError(f"git {command} did not finish within {seconds:g} seconds", hint=hint)
 
 
-def _line_without_mark(line: str) -> str:
+def _message_without_mark(line: str) -> str:
     """Return a line without its mark; of a line about a ref that was not pushed, the ref and the reason."""
     refused = _REFUSED.fullmatch(line.strip())
     return f"{refused['ref']}: {refused['why']}" if refused else _MARK.sub("", line.strip())

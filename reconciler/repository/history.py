@@ -11,7 +11,7 @@ from render.words import nearest
 
 from .command import GitCommand
 from .commits import parse_commit
-from .location import GitFolder, plain_content
+from .location import GitFolder, content_of_plain_file
 from .refs import has_ref_files, head_branch, is_ref_name, read_ref_fast
 from .stored_objects import StoredObjects
 
@@ -39,15 +39,15 @@ def resolve_revision(git: GitCommand, folder: GitFolder, revision: str, *, shall
         raise GitError(f"{revision!r} is not a revision", hint="name a branch, a tag or a commit")
     if revision == "HEAD" and has_ref_files(folder.common_dir) and (tip := read_ref_fast(folder.git_dir, "HEAD")):
         return tip
-    refs = _refs_of_name(folder, revision) if has_ref_files(folder.common_dir) else []
+    refs = _refs_named(folder, revision) if has_ref_files(folder.common_dir) else []
     if len(refs) > 1:
         raise GitError(f"{revision!r} is ambiguous: {' and '.join(refs)}", hint=f"write it in full: {refs[-1]}")
     name = refs[0] if refs else revision
     tip = read_ref_fast(folder.git_dir, name) if refs and name.startswith(("refs/heads/", "refs/remotes/")) else None
-    return tip or _commit_named(git, folder, name, shallow=shallow)
+    return tip or _commit_at_name(git, folder, name, shallow=shallow)
 
 
-def _refs_of_name(folder: GitFolder, revision: str) -> list[str]:
+def _refs_named(folder: GitFolder, revision: str) -> list[str]:
     """Return the refs a short name stands for, in git's order of search."""
     if is_ref_name(revision):
         return [revision] if read_ref_fast(folder.git_dir, revision) else []
@@ -55,17 +55,17 @@ def _refs_of_name(folder: GitFolder, revision: str) -> list[str]:
     return [ref for ref in candidates if is_ref_name(ref) and read_ref_fast(folder.git_dir, ref)]
 
 
-def _commit_named(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
+def _commit_at_name(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
     answer = git.run("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}", answers=frozenset({0, 1, 128}))
     if not answer.returncode:
         return answer.stdout.decode().strip()
     complaint = answer.stderr.decode("utf-8", "replace")
     if "ambiguous" in complaint:
         raise GitError(f"{name!r} is ambiguous: several objects begin like this", hint="write more of the id")
-    raise GitError(f"there is no commit {name!r}", hint=_hint(git, folder, name, shallow=shallow))
+    raise GitError(f"there is no commit {name!r}", hint=_hint_for_missing_revision(git, folder, name, shallow=shallow))
 
 
-def _hint(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
+def _hint_for_missing_revision(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
     if name == "HEAD" or f"refs/heads/{name}" == head_branch(folder.git_dir):
         return "commit something first: the branch is still empty"
     if shallow:
@@ -78,7 +78,9 @@ def _hint(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> st
     return f"{fetch}check the spelling: git branch --all"
 
 
-def near_history(stored: StoredObjects, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
+def history_without_process(
+    stored: StoredObjects, commit: str, until: str = "", limit: int = 0
+) -> tuple[str, ...] | None:
     """Return a commit and those before it, the newest first, without a process.
 
     They end behind ``until``, which must be one of those before, or with the first commit of all, or once there are
@@ -99,14 +101,14 @@ def near_history(stored: StoredObjects, commit: str, until: str = "", limit: int
     return tuple(found)
 
 
-def first_commit(git: GitCommand, folder: GitFolder, stored: StoredObjects, commit: str) -> str:
+def first_commit_of_history(git: GitCommand, folder: GitFolder, stored: StoredObjects, commit: str) -> str:
     """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
     shallow = folder.common_dir / "shallow"
-    if not shallow.exists() and (near := near_history(stored, commit)):
+    if not shallow.exists() and (near := history_without_process(stored, commit)):
         return near[-1]
     first = git.text("rev-list", "--first-parent", "--max-parents=0", "--end-of-options", commit)
     # git takes the commits listed there for roots, whatever parents they name.
-    if shallow.exists() and first in plain_content(shallow).decode("utf-8", "replace").split():
+    if shallow.exists() and first in content_of_plain_file(shallow).decode("utf-8", "replace").split():
         raise GitError(
             f"the history of {commit[:12]} is cut off, so the commit it began with is not known",
             hint="this clone is shallow; fetch the whole history: git fetch --unshallow",
@@ -127,17 +129,17 @@ def commits_of_file(git: GitCommand, commit: str, name: str) -> tuple[str, ...]:
     return tuple(filter(None, [before, *(ids[0] for ids in changed)]))
 
 
-def removed_files(git: GitCommand, commits: Iterable[str], folder: str) -> tuple[RemovedFile, ...]:
+def files_removed_by_commits(git: GitCommand, commits: Iterable[str], folder: str) -> tuple[RemovedFile, ...]:
     """Return the files below a folder that commits and those before them removed, each as it was last."""
     wanted = ("--no-renames", "--no-abbrev", "--diff-filter=D", "--raw", "-r", "-z", "--format=%x01%P")
     output = git.run("log", "--first-parent", *wanted, "--end-of-options", *commits, "--", folder)
     found: dict[str, RemovedFile] = {}
-    for file in _removed_files_in(output.stdout.split(b"\0")):
+    for file in _parse_removed_files(output.stdout.split(b"\0")):
         found.setdefault(file.path, file)
     return tuple(found[path] for path in sorted(found))
 
 
-def _removed_files_in(parts: Iterable[bytes]) -> Iterator[RemovedFile]:
+def _parse_removed_files(parts: Iterable[bytes]) -> Iterator[RemovedFile]:
     """Read records, the newest first: a commit's parent, or a change followed by its path."""
     parent, rest = "", iter(parts)
     for part in rest:

@@ -42,7 +42,7 @@ class GitFolder(Struct, frozen=True, kw_only=True):
     def work_trees(self) -> tuple[Path, ...]:
         """Every work tree of the repository on this machine: this one, the main one and the linked ones."""
         main = (self.common_dir.parent,) if self.common_dir.name == ".git" else ()
-        linked = (Path(_line_of_path(each)).parent for each in sorted(self.common_dir.glob("worktrees/*/gitdir")))
+        linked = (Path(_first_line_of_file(each)).parent for each in sorted(self.common_dir.glob("worktrees/*/gitdir")))
         return tuple(dict.fromkeys((*([self.work_tree] if self.work_tree else []), *main, *linked)))
 
     @property
@@ -72,7 +72,7 @@ def checked_address(address: str) -> str:
     return address
 
 
-def without_secrets(address: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+def address_and_secret_configuration(address: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return an https address without user and password, and the configuration that makes git send them.
 
     Within an address they would show in the command line of every process git starts, where anybody can read them.
@@ -106,26 +106,26 @@ def find_repository(start: Path) -> GitFolder:
     except OSError as error:
         raise GitError(f"{start} does not exist any more", hint="go to a folder that exists, or name one") from error
     for folder in (here, *here.parents):
-        git_dir = _git_dir_of(folder / ".git")
+        git_dir = _git_dir_of_dot_git(folder / ".git")
         if git_dir is not None:
             under = PurePosixPath(here.relative_to(folder).as_posix())
-            return _folder(git_dir, work_tree=folder, under="" if under == PurePosixPath() else str(under))
+            return _git_folder(git_dir, work_tree=folder, under="" if under == PurePosixPath() else str(under))
         if _is_git_dir(folder):
             # Inside .git itself: what is asked for is the repository, its work tree is the folder above.
             above = folder.parent if folder.name == ".git" else None
-            return _folder(folder, work_tree=above)
+            return _git_folder(folder, work_tree=above)
     raise GitError(f"{start} is not in a Git repository", hint="run git init there, or name another with -C FOLDER")
 
 
-def _folder(git_dir: Path, *, work_tree: Path | None, under: str = "") -> GitFolder:
-    return GitFolder(git_dir=git_dir, common_dir=_common_dir(git_dir), work_tree=work_tree, under=under)
+def _git_folder(git_dir: Path, *, work_tree: Path | None, under: str = "") -> GitFolder:
+    return GitFolder(git_dir=git_dir, common_dir=_common_dir_of(git_dir), work_tree=work_tree, under=under)
 
 
-def _git_dir_of(dot_git: Path) -> Path | None:
+def _git_dir_of_dot_git(dot_git: Path) -> Path | None:
     """Return the folder that ``.git`` is, or that its one line points to (a linked worktree, a submodule)."""
     if dot_git.is_dir():
         return dot_git if _is_git_dir(dot_git) else None
-    line = _line_of_path(dot_git)
+    line = _first_line_of_file(dot_git)
     if not dot_git.is_file():
         return None
     target = (dot_git.parent / line.removeprefix("gitdir: ")).resolve()
@@ -138,16 +138,16 @@ def _git_dir_of(dot_git: Path) -> Path | None:
 def _is_git_dir(folder: Path) -> bool:
     if not (folder / "HEAD").is_file():
         return False
-    common = _common_dir(folder)
+    common = _common_dir_of(folder)
     return (common / "objects").is_dir() and (common / "refs").is_dir()
 
 
-def _common_dir(git_dir: Path) -> Path:
-    named = _line_of_path(git_dir / "commondir")
+def _common_dir_of(git_dir: Path) -> Path:
+    named = _first_line_of_file(git_dir / "commondir")
     return (git_dir / named).resolve() if named else git_dir
 
 
-def plain_content(path: Path) -> bytes:
+def content_of_plain_file(path: Path) -> bytes:
     """Return the content of a file; nothing for a folder or a device, and nothing is waited for, as a pipe would be."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -157,8 +157,8 @@ def plain_content(path: Path) -> bytes:
         return file.read()
 
 
-def _line_of_path(path: Path) -> str:
+def _first_line_of_file(path: Path) -> str:
     try:
-        return plain_content(path).decode("utf-8", "surrogateescape").strip("\r\n")
+        return content_of_plain_file(path).decode("utf-8", "surrogateescape").strip("\r\n")
     except OSError:
         return ""

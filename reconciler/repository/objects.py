@@ -58,13 +58,13 @@ class Snapshot(DiscreetStruct, frozen=True, kw_only=True):
     contents: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
-def list_files(git: GitCommand, stored: StoredObjects, treeish: str, *, partial: bool) -> tuple[File, ...]:
+def list_files_of_tree(git: GitCommand, stored: StoredObjects, treeish: str, *, partial: bool) -> tuple[File, ...]:
     """Return every file of a commit or tree; a few are listed here, and for more of them git is asked."""
-    few = None if partial else _few_files(stored, treeish)
+    few = None if partial else _files_of_small_commit(stored, treeish)
     if few is not None:
         return few
     try:
-        return _listed_by_git(git, treeish, partial=partial)
+        return _files_listed_by_git(git, treeish, partial=partial)
     except GitError:
         if WHOLE_ID.fullmatch(treeish) and not partial:
             _read_top_folder(git, stored, treeish)  # git does not say which object it lacks
@@ -78,9 +78,9 @@ def _read_top_folder(git: GitCommand, stored: StoredObjects, commit: str) -> Non
     read_objects(git, stored, [parse_commit(commit, content).tree], "tree", partial=False)
 
 
-def _few_files(stored: StoredObjects, treeish: str) -> tuple[File, ...] | None:
+def _files_of_small_commit(stored: StoredObjects, treeish: str) -> tuple[File, ...] | None:
     """Return the files of a small commit without a process; None where that is not easy."""
-    entries = _entries_of_stored(stored, treeish) if WHOLE_ID.fullmatch(treeish) else None
+    entries = _file_entries_if_few(stored, treeish) if WHOLE_ID.fullmatch(treeish) else None
     if entries is None or any(mode not in _LISTED for _, mode, _ in entries):
         return None
     sizes = stored.sizes({id_ for _, mode, id_ in entries if mode in _BLOBS})
@@ -89,7 +89,7 @@ def _few_files(stored: StoredObjects, treeish: str) -> tuple[File, ...] | None:
     return tuple([File(entry.text, entry.mode, entry.id, sizes.get(entry.id, 0)) for entry in entries])
 
 
-def _entries_of_stored(stored: StoredObjects, commit: str) -> list[TreeEntry] | None:
+def _file_entries_if_few(stored: StoredObjects, commit: str) -> list[TreeEntry] | None:
     """Return the entries of a commit that are no folders, named by their paths; None if there are many."""
     id_ = bytes.fromhex(commit)
     content = stored.read((id_,), "commit").get(id_)
@@ -117,9 +117,9 @@ def _entries_of_stored(stored: StoredObjects, commit: str) -> list[TreeEntry] | 
     return None
 
 
-def _listed_by_git(git: GitCommand, treeish: str, *, partial: bool) -> tuple[File, ...]:
+def _files_listed_by_git(git: GitCommand, treeish: str, *, partial: bool) -> tuple[File, ...]:
     """Return the files of a commit or tree as git lists them."""
-    sizes = _present_sizes(git) if partial else None
+    sizes = _sizes_of_present_objects(git) if partial else None
     option = ["-l"] if sizes is None else []
     listing = git.run("ls-tree", "-r", *option, "-z", "--full-tree", "--end-of-options", treeish).stdout
     entries = (_FILE if sizes is None else _PLAIN_FILE).findall(listing)
@@ -129,18 +129,18 @@ def _listed_by_git(git: GitCommand, treeish: str, *, partial: bool) -> tuple[Fil
                 path.decode("utf-8", "surrogateescape"),
                 int(mode, 8),
                 bytes.fromhex(id_.decode()),
-                _size_in_text(size) if sizes is None else sizes.get(id_, ABSENT),
+                _parse_object_size(size) if sizes is None else sizes.get(id_, ABSENT),
             )
             for mode, id_, size, path in entries
         ]
     )
 
 
-def _size_in_text(text: bytes) -> int:
+def _parse_object_size(text: bytes) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _present_sizes(git: GitCommand) -> dict[bytes, int]:
+def _sizes_of_present_objects(git: GitCommand) -> dict[bytes, int]:
     """Return the sizes of all objects this clone has, by id as git prints it, without fetching any."""
     every = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
     lines = git.run(*every).stdout.split()
@@ -154,23 +154,23 @@ def read_objects(
     wanted = list(dict.fromkeys(ids))
     found = stored.read(wanted, kind) if len(wanted) <= FEW else {}
     rest = [id_ for id_ in wanted if id_ not in found]
-    return {**found, **_read_by_git(git, rest, kind, partial=partial)} if rest else found
+    return {**found, **_objects_read_by_git(git, rest, kind, partial=partial)} if rest else found
 
 
-def _read_by_git(git: GitCommand, wanted: list[bytes], kind: str, *, partial: bool) -> dict[bytes, bytes]:
+def _objects_read_by_git(git: GitCommand, wanted: list[bytes], kind: str, *, partial: bool) -> dict[bytes, bytes]:
     """Return the contents of objects as git reads them."""
     try:
-        contents = _contents(git, wanted, kind)
+        contents = _contents_of_present_objects(git, wanted, kind)
     except GitError:
         # A partial clone's git gives up at the first object it lacks instead of going on.
-        present = _present_sizes(git) if partial else {id_.hex().encode(): 0 for id_ in wanted}
-        _refuse_missing([id_ for id_ in wanted if id_.hex().encode() not in present], partial=True)
+        present = _sizes_of_present_objects(git) if partial else {id_.hex().encode(): 0 for id_ in wanted}
+        _raise_for_missing_objects([id_ for id_ in wanted if id_.hex().encode() not in present], partial=True)
         raise
-    _refuse_missing([id_ for id_ in wanted if id_ not in contents], partial=partial)
+    _raise_for_missing_objects([id_ for id_ in wanted if id_ not in contents], partial=partial)
     return contents
 
 
-def _contents(git: GitCommand, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
+def _contents_of_present_objects(git: GitCommand, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
     """Return the contents of those objects that are there."""
     names = "".join([f"{id_.hex()}\n" for id_ in ids]).encode()
     contents: dict[bytes, bytes] = {}
@@ -186,7 +186,7 @@ def _contents(git: GitCommand, ids: Iterable[bytes], kind: str) -> dict[bytes, b
     return contents
 
 
-def _refuse_missing(ids: list[bytes], *, partial: bool) -> None:
+def _raise_for_missing_objects(ids: list[bytes], *, partial: bool) -> None:
     if not ids:
         return
     named = ", ".join(id_.hex()[:12] for id_ in islice(sorted(ids), _NAMED)) + (" ..." if len(ids) > _NAMED else "")

@@ -35,9 +35,9 @@ def open_repository(
     """
     if isinstance(location, str) and is_address(location):
         # What speaks to remotes is loaded for addresses alone.
-        from .mirror import REMOTE, opened_mirror
+        from .mirror import REMOTE, open_mirror
 
-        folder, git = opened_mirror(location, environment, refresh=refresh, progress=progress)
+        folder, git = open_mirror(location, environment, refresh=refresh, progress=progress)
         return Repository(folder, git, mirrors=REMOTE)
     folder = find_repository(Path(location))
     # A copy: what is read out of the environment of a process is encoded and decoded again each time.
@@ -45,22 +45,22 @@ def open_repository(
     return Repository(folder, GitCommand(folder=folder.folder, environment=variables, network_timeout=limit))
 
 
-def open_branches(
+def open_repository_for_branches(
     location: str | os.PathLike[str], purpose: str, *, environment: Mapping[str, str] = os.environ
 ) -> Repository:
     """Return a repository of its own for a few branches of another one, which has none of them before they are fetched.
 
     A folder of this machine is a location as well: it is asked as a remote.
     """
-    from .mirror import REMOTE, opened_branches
+    from .mirror import REMOTE, open_bare_repository_for_branches
 
     if not (isinstance(location, str) and is_address(location)):
         location = find_repository(Path(location)).folder.as_uri()
-    folder, git = opened_branches(location, environment, purpose)
+    folder, git = open_bare_repository_for_branches(location, environment, purpose)
     return Repository(folder, git, mirrors=REMOTE)
 
 
-def begun_repository(location: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> bool:
+def init_if_empty_folder(location: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> bool:
     """Make a repository of an empty folder that is in none; return whether it was made."""
     folder = Path(location)
     if isinstance(location, str) and is_address(location):

@@ -41,16 +41,16 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
     """
     contents = dict(files)
     for path in contents:
-        _check_path(path)
+        _refuse_unsafe_path(path)
     try:
         root.mkdir(parents=True, exist_ok=True)
         before = _paths_in_list(root)
         gone = sorted(before - contents.keys(), reverse=True)
         with SafeFolder(root) as below:
-            _write(below, LIST, _listing_of_paths(before | contents.keys()))
-            removed = sum([_remove(below, path) for path in gone])
-            written = sum([_write(below, path, _data_of_blob(contents[path])) for path in sorted(contents)])
-            _write(below, LIST, _listing_of_paths(contents))
+            _write_if_different(below, LIST, _list_content(before | contents.keys()))
+            removed = sum([_remove_file_and_empty_folders(below, path) for path in gone])
+            written = sum([_write_if_different(below, path, _blob_data(contents[path])) for path in sorted(contents)])
+            _write_if_different(below, LIST, _list_content(contents))
     except OSError as error:
         raise ConfigError(
             f"{error.filename or root}: cannot be written: {error.strerror or error}",
@@ -59,7 +59,7 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
     return Written(written=written, unchanged=len(contents) - written, removed=removed)
 
 
-def _check_path(path: str) -> None:
+def _refuse_unsafe_path(path: str) -> None:
     parts = path.split("/")
     if "\0" in path or any(part in _RESERVED or part.casefold() == ".git" for part in parts):
         raise ConfigError(f"{path!r} cannot be written below a folder", hint="rename the object it comes from")
@@ -80,19 +80,19 @@ def _paths_in_list(root: Path) -> set[str]:
     if heading != _HEADING:
         raise ConfigError(f"{root / LIST} is damaged", hint="empty the folder and run again")
     for path in paths:
-        _check_path(path)
+        _refuse_unsafe_path(path)
     return paths
 
 
-def _listing_of_paths(paths: Iterable[str]) -> bytes:
+def _list_content(paths: Iterable[str]) -> bytes:
     return (_HEADING + "".join(f"{json.dumps(path)}\n" for path in sorted(paths))).encode()
 
 
-def _data_of_blob(blob: Blob) -> bytes:
+def _blob_data(blob: Blob) -> bytes:
     return blob if isinstance(blob, bytes) else blob.data()
 
 
-def _write(below: SafeFolder, path: str, data: bytes) -> bool:
+def _write_if_different(below: SafeFolder, path: str, data: bytes) -> bool:
     """Put a file in place unless it is there already; say whether it had to be written."""
     with suppress(OSError):
         if below.read(path) == data:
@@ -101,7 +101,7 @@ def _write(below: SafeFolder, path: str, data: bytes) -> bool:
     return True
 
 
-def _remove(below: SafeFolder, path: str) -> bool:
+def _remove_file_and_empty_folders(below: SafeFolder, path: str) -> bool:
     """Remove a file and the folders it leaves empty; say whether it was there."""
     parts = path.split("/")
     try:

@@ -25,8 +25,8 @@ from msgspec import Struct, field
 from render.errors import GitError
 from render.gitobjects import Blob, Spliced, hash_constructor
 
-from .deltas import LONG, SplicedDeltas, find_delta, find_delta_by_middle
-from .pack_index import encode_index, index_record
+from .deltas import LONG, SplicedDeltas, find_cheap_delta, find_delta_by_middle
+from .pack_index import encode_index, index_line_of_object
 
 _COMMIT, _TREE, _BLOB, _DELTA = 1, 2, 3, 6
 _FLUSH = 1 << 20
@@ -40,7 +40,7 @@ _ABANDONED_AFTER = 3600.0
 """Seconds without a byte after which a temporary file is one of a process that was killed."""
 
 
-def check_lengths(ids: Iterable[bytes], algorithm: str) -> None:
+def refuse_ids_of_other_hash(ids: Iterable[bytes], algorithm: str) -> None:
     """Raise GitError for objects that are named by another hash than the repository's: no git could read their pack."""
     if set(map(len, ids)) - {hash_constructor(algorithm)().digest_size}:
         raise GitError(
@@ -64,7 +64,7 @@ def write_pack(
     count = len(blobs) + len(trees) + len(commits)
     if not count:
         return None
-    _sweep(directory)
+    _remove_abandoned_files(directory)
     with _Temporary(directory) as temporary:
         pack = _Pack(temporary.file, algorithm)
         pack.write(struct.pack(">4sII", b"PACK", 2, count))
@@ -78,7 +78,7 @@ def write_pack(
     with _Temporary(directory) as temporary:
         temporary.file.write(encode_index(pack.records, checksum, algorithm))
         temporary.publish(target.with_suffix(".idx"))
-    _sync(directory)
+    _sync_folder(directory)
     return target
 
 
@@ -101,19 +101,21 @@ class _Pack:
         self.position += len(data)
         self._unwritten += len(data)
         if self._unwritten > _FLUSH:
-            self._flush()
+            self._write_chunks()
 
     def add_whole(self, id_: bytes, kind: int, data: bytes) -> int:
         """Append an object in full and return where it starts."""
         start = self.position
-        self._add(id_, _header_of_kind(kind, len(data)) + compress(data, 1))
+        self._append_entry(id_, _entry_header(kind, len(data)) + compress(data, 1))
         return start
 
     def add_delta(self, id_: bytes, delta: bytes, base: int) -> None:
         """Append an object as its difference to the one that starts at ``base``."""
         # A short one is only stored: setting up the compressor costs more than it saves.
-        deflated = compress(delta, 1) if len(delta) > _STORED_UP_TO else _uncompressed_stream(delta)
-        self._add(id_, _header_of_kind(_DELTA, len(delta)) + _distance(self.position - base) + deflated)
+        deflated = compress(delta, 1) if len(delta) > _STORED_UP_TO else _zlib_stream_uncompressed(delta)
+        self._append_entry(
+            id_, _entry_header(_DELTA, len(delta)) + _encode_base_distance(self.position - base) + deflated
+        )
 
     def add_similar(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
         """Append objects of which many are similar: those with equal beginnings are compared with each other.
@@ -126,7 +128,7 @@ class _Pack:
             bases = bases_by_beginning.get(beginning)
             if bases is None:
                 bases = bases_by_beginning[beginning] = _Bases()
-            delta = next(_deltas(bases, data, is_long=kind == _BLOB and len(data) >= LONG), None)
+            delta = next(_candidate_deltas(bases, data, is_long=kind == _BLOB and len(data) >= LONG), None)
             if delta:
                 self.add_delta(id_, *delta)
             else:
@@ -134,16 +136,16 @@ class _Pack:
 
     def finish(self) -> bytes:
         """Append the checksum and return it."""
-        self._flush()
+        self._write_chunks()
         checksum: bytes = self._hash.digest()
         self._file.write(checksum)
         return checksum
 
-    def _add(self, id_: bytes, entry: bytes) -> None:
-        self.records.append(index_record(id_, crc32(entry), self.position))
+    def _append_entry(self, id_: bytes, entry: bytes) -> None:
+        self.records.append(index_line_of_object(id_, crc32(entry), self.position))
         self.write(entry)
 
-    def _flush(self) -> None:
+    def _write_chunks(self) -> None:
         data = b"".join(self._chunks)
         self._hash.update(data)
         self._file.write(data)
@@ -166,14 +168,14 @@ class _Bases(Struct):
         self.by_length[len(data)] = self.newest[0]
 
 
-def _deltas(bases: _Bases, data: bytes, *, is_long: bool) -> Iterator[tuple[bytes, int]]:
+def _candidate_deltas(bases: _Bases, data: bytes, *, is_long: bool) -> Iterator[tuple[bytes, int]]:
     """Yield differences to what was written whole, with where that starts; the cheapest to find come first."""
     for base, start in bases.newest if is_long else ():
         if delta := find_delta_by_middle(base, data):
             yield delta, start
     same = bases.by_length.get(len(data))
     for base, start in (same,) if same else islice(bases.newest, 1):
-        if delta := find_delta(base, data):
+        if delta := find_cheap_delta(base, data):
             yield delta, start
 
 
@@ -207,7 +209,7 @@ class _Family(Struct):
 
 
 @lru_cache(maxsize=4096)
-def _header_of_kind(kind: int, size: int) -> bytes:
+def _entry_header(kind: int, size: int) -> bytes:
     """Return what precedes an object in a pack: its type and its size when inflated."""
     byte, size = kind << 4 | size & 0xF, size >> 4
     encoded = bytearray()
@@ -218,7 +220,7 @@ def _header_of_kind(kind: int, size: int) -> bytes:
     return bytes(encoded)
 
 
-def _distance(distance: int) -> bytes:
+def _encode_base_distance(distance: int) -> bytes:
     """Return how far before an object its base starts."""
     encoded = [distance & 0x7F]
     while distance := distance >> 7:
@@ -229,7 +231,7 @@ def _distance(distance: int) -> bytes:
     return bytes(encoded)
 
 
-def _uncompressed_stream(data: bytes) -> bytes:
+def _zlib_stream_uncompressed(data: bytes) -> bytes:
     """Return a zlib stream that holds a few bytes as they are."""
     size = len(data)
     return _STORED.pack(0x0178, 1, size, size ^ 0xFFFF) + data + _CHECK.pack(adler32(data))
@@ -258,7 +260,7 @@ class _Temporary:
         self._path.unlink(missing_ok=True)
 
 
-def _sweep(directory: Path) -> None:
+def _remove_abandoned_files(directory: Path) -> None:
     """Remove what writers left here that were killed: old files of ours alone, and none whose writer lives.
 
     The lock is what a clock that jumps cannot make look abandoned.
@@ -283,7 +285,7 @@ def _try_lock(file: IO[bytes]) -> bool:
     return True
 
 
-def _sync(directory: Path) -> None:
+def _sync_folder(directory: Path) -> None:
     """Make the new names in a folder survive a power cut."""
     handle = os.open(directory, os.O_RDONLY)
     try:

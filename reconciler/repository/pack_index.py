@@ -17,7 +17,7 @@ from typing import Self
 
 from render.gitobjects import hash_constructor
 
-from .location import plain_content
+from .location import content_of_plain_file
 
 MAGIC = b"\377tOc\0\0\0\2"
 """The first bytes of an index file of version 2."""
@@ -33,7 +33,7 @@ _HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _NESTED_ALTERNATES = 5
 
 
-def index_record(id_: bytes, crc: int, offset: int) -> bytes:
+def index_line_of_object(id_: bytes, crc: int, offset: int) -> bytes:
     """Return one object's line: its id, the checksum of its bytes in the pack, and where they start."""
     return id_ + _POSITION.pack(crc, offset)
 
@@ -43,8 +43,8 @@ def encode_index(records: Iterable[bytes], pack_checksum: bytes, algorithm: str 
     rows = b"".join(sorted(records))
     width = len(pack_checksum)
     row = width + _POSITION.size
-    ids, crcs = _columns_of_rows(rows, row, 0, width), _columns_of_rows(rows, row, width, 4)
-    low, large = _offsets(_columns_of_rows(rows, row, width + 4, 8))
+    ids, crcs = _column_of_rows(rows, row, 0, width), _column_of_rows(rows, row, width, 4)
+    low, large = _encode_offset_tables(_column_of_rows(rows, row, width + 4, 8))
     firsts = ids[::width]
     fanout = struct.pack(">256I", *(bisect_right(firsts, byte) for byte in range(256)))
     body = b"".join((MAGIC, fanout, ids, crcs, low, large, pack_checksum))
@@ -52,7 +52,7 @@ def encode_index(records: Iterable[bytes], pack_checksum: bytes, algorithm: str 
     return body + checksum
 
 
-def _columns_of_rows(rows: bytes, row: int, start: int, width: int) -> bytes:
+def _column_of_rows(rows: bytes, row: int, start: int, width: int) -> bytes:
     """Return ``width`` bytes from position ``start`` of every row, one after the other."""
     columns = bytearray(len(rows) // row * width)
     for column in range(width):
@@ -60,9 +60,9 @@ def _columns_of_rows(rows: bytes, row: int, start: int, width: int) -> bytes:
     return bytes(columns)
 
 
-def _offsets(offsets: bytes) -> tuple[bytes, bytes]:
+def _encode_offset_tables(offsets: bytes) -> tuple[bytes, bytes]:
     """Return four bytes for each offset, and the table of those that need eight (a pack over 2 GiB)."""
-    low = _columns_of_rows(offsets, 8, 4, 4)
+    low = _column_of_rows(offsets, 8, 4, 4)
     if not any(offsets[0::8] + offsets[1::8] + offsets[2::8] + offsets[3::8]) and max(low[::4], default=0) < 0x80:
         return low, b""
     small: list[int] = []
@@ -76,7 +76,7 @@ def _offsets(offsets: bytes) -> tuple[bytes, bytes]:
     return struct.pack(f">{len(small)}I", *small), struct.pack(f">{len(large)}Q", *large)
 
 
-def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1") -> set[bytes]:
+def ids_of_present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1") -> set[bytes]:
     """Return those of ``ids`` that the object folder, or one it borrows from, already has.
 
     Files with such objects are touched: ``git gc`` removes what nothing refers to only once it is two weeks old.
@@ -87,10 +87,10 @@ def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1"
         for index in sorted((folder / "pack").glob("pack-*.idx")):
             hits = _ids_in_index(index, wanted, algorithm) if index.with_suffix(".pack").exists() else set()
             if hits:
-                _touch(index.with_suffix(".pack"))
+                _touch_file(index.with_suffix(".pack"))
                 present |= hits
                 wanted -= hits
-        loose = _loose_ids(folder, wanted)
+        loose = _ids_of_loose_objects(folder, wanted)
         present |= loose
         wanted -= loose
     return present
@@ -115,7 +115,7 @@ class PackOffsets:
 
     def of(self, id_: bytes) -> int | None:
         """Return where an object starts in the pack; None if it is not there."""
-        position = _position_of_content(self._content, self._count, id_)
+        position = _row_of_id(self._content, self._count, id_)
         if position is None:
             return None
         offsets = _IDS + self._count * (self.width + 4)
@@ -130,23 +130,23 @@ def _ids_in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]
     """Return those ids that one index lists; one that is gone or not an index of version 2 lists nothing."""
     try:
         with index.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _among(content, wanted, hash_constructor(algorithm)().digest_size)
+            return _ids_listed_in(content, wanted, hash_constructor(algorithm)().digest_size)
     except (FileNotFoundError, ValueError):
         return set()
 
 
-def _among(content: mmap.mmap, wanted: set[bytes], width: int) -> set[bytes]:
+def _ids_listed_in(content: mmap.mmap, wanted: set[bytes], width: int) -> set[bytes]:
     """Return those ids that an index lists: a few ids are looked up, many are compared with the whole list."""
     if content[: len(MAGIC)] != MAGIC:
         return set()
     count = int.from_bytes(content[_IDS - 4 : _IDS], "big")
     if count > len(wanted) * _WORTH_BISECTING:
-        return {id_ for id_ in wanted if _position_of_content(content, count, id_) is not None}
+        return {id_ for id_ in wanted if _row_of_id(content, count, id_) is not None}
     ids = content[_IDS : _IDS + count * width]
     return wanted.intersection([ids[start : start + width] for start in range(0, len(ids), width)])
 
 
-def _position_of_content(content: mmap.mmap, count: int, id_: bytes) -> int | None:
+def _row_of_id(content: mmap.mmap, count: int, id_: bytes) -> int | None:
     """Return the row of an object in an index; None if it is not there."""
     width, fan = len(id_), len(MAGIC) + id_[0] * 4
     low = int.from_bytes(content[fan - 4 : fan], "big") if id_[0] else 0
@@ -161,7 +161,7 @@ def _position_of_content(content: mmap.mmap, count: int, id_: bytes) -> int | No
     return None
 
 
-def _loose_ids(folder: Path, wanted: set[bytes]) -> set[bytes]:
+def _ids_of_loose_objects(folder: Path, wanted: set[bytes]) -> set[bytes]:
     """Return those ids whose objects are loose, in files of their own."""
     present = set()
     for fan in sorted({id_[0] for id_ in wanted}):
@@ -171,7 +171,7 @@ def _loose_ids(folder: Path, wanted: set[bytes]) -> set[bytes]:
                 [bytes.fromhex(f"{fan:02x}{name}") for name in names if _HEX.fullmatch(name)]
             )
     for id_ in present:
-        _touch(folder / id_[:1].hex() / id_[1:].hex())
+        _touch_file(folder / id_[:1].hex() / id_[1:].hex())
     return present
 
 
@@ -181,7 +181,7 @@ def object_folders(objects: Path, depth: int = _NESTED_ALTERNATES) -> Iterator[P
         if not objects.is_dir():
             return
         yield objects
-        lines = plain_content(objects / "info" / "alternates").decode("utf-8", "surrogateescape").splitlines()
+        lines = content_of_plain_file(objects / "info" / "alternates").decode("utf-8", "surrogateescape").splitlines()
     except OSError:
         return
     for line in lines if depth else ():
@@ -189,6 +189,6 @@ def object_folders(objects: Path, depth: int = _NESTED_ALTERNATES) -> Iterator[P
             yield from object_folders(objects / line, depth - 1)
 
 
-def _touch(path: Path) -> None:
+def _touch_file(path: Path) -> None:
     with suppress(OSError):
         os.utime(path)

@@ -18,7 +18,7 @@ from typing import Any
 from render.errors import GitError
 
 from .command import GitCommand
-from .failures import git_error, not_installed, too_slow
+from .failures import error_of_failed_command, error_of_missing_git, error_of_slow_command
 
 Progress = Callable[[str, int, int], None]
 """Receive the stage of a transfer, the number of things done, and their total (0: not known)."""
@@ -29,25 +29,25 @@ _STAGES = {4: "counting", 8: "compressing", 16: "writing", 32: "receiving", 64: 
 
 def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progress | None) -> None:
     """Run a fetch or push to its end, reporting its progress; a failure is a ``GitError``."""
-    library = _library()
-    reporter = _reporter(library, progress)
+    library = _import_gitpython()
+    reporter = _progress_reporter(library, progress)
     printed: list[str] = []
     process = _started_process(git, arguments)
     group, lines = process.pid, list[str]()
     with process:
         try:
-            with _deadline(group, git.network_timeout) as expired:
+            with _killing_after(group, git.network_timeout) as expired:
                 handler = reporter.new_message_handler()
                 library.cmd.handle_process_output(process, printed.append, handler, decode_streams=False)
                 lines += (*printed, *reporter.error_lines, *reporter.other_lines)
                 code = process.wait()
         except BaseException:
-            _kill(group)
+            _kill_session(group)
             raise
     if code and expired.is_set():
-        raise too_slow(arguments[0], git.network_timeout, network=True)
+        raise error_of_slow_command(arguments[0], git.network_timeout, network=True)
     if code:
-        raise git_error(arguments[0], "\n".join(lines).encode("utf-8", "replace"), code)
+        raise error_of_failed_command(arguments[0], "\n".join(lines).encode("utf-8", "replace"), code)
 
 
 def _started_process(git: GitCommand, arguments: Sequence[str]) -> subprocess.Popen[str]:
@@ -64,19 +64,19 @@ def _started_process(git: GitCommand, arguments: Sequence[str]) -> subprocess.Po
             start_new_session=True,
         )
     except FileNotFoundError as error:
-        raise not_installed() from error
+        raise error_of_missing_git() from error
 
 
 @contextmanager
-def _deadline(group: int, seconds: float) -> Iterator[threading.Event]:
+def _killing_after(group: int, seconds: float) -> Iterator[threading.Event]:
     """Kill a session when its time is up; the event is then set."""
     expired = threading.Event()
 
-    def expire() -> None:
+    def expire_session() -> None:
         expired.set()
-        _kill(group)
+        _kill_session(group)
 
-    timer = threading.Timer(seconds, expire)
+    timer = threading.Timer(seconds, expire_session)
     timer.daemon = True
     timer.start()
     try:
@@ -85,12 +85,12 @@ def _deadline(group: int, seconds: float) -> Iterator[threading.Event]:
         timer.cancel()
 
 
-def _kill(group: int) -> None:
+def _kill_session(group: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
 
-def _reporter(library: ModuleType, progress: Progress | None) -> Any:
+def _progress_reporter(library: ModuleType, progress: Progress | None) -> Any:
     class Reporter(library.RemoteProgress):  # type: ignore[name-defined, misc]  # the base is imported lazily
         """Passes on git's progress while it counts, compresses, writes, receives and resolves."""
 
@@ -102,10 +102,10 @@ def _reporter(library: ModuleType, progress: Progress | None) -> Any:
     return Reporter()
 
 
-def _library() -> ModuleType:
+def _import_gitpython() -> ModuleType:
     """Import GitPython, which must not log to the terminal, and complains there about a git that is missing."""
     if which("git") is None:
-        raise not_installed()
+        raise error_of_missing_git()
     import logging
 
     try:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from render.errors import GitError
 
 from .command import GitCommand
-from .location import GitFolder, plain_content
+from .location import GitFolder, content_of_plain_file
 
 _BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$|^/")
 _HEX = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -41,7 +41,7 @@ def is_ref_name(ref: str) -> bool:
     return ref.startswith("refs/") and not _BAD.search(ref) and not ref.startswith("refs/.")
 
 
-def checked_ref(ref: str) -> str:
+def checked_ref_name(ref: str) -> str:
     """Return a whole ref name; any other text is a ``GitError``."""
     if not is_ref_name(ref):
         raise GitError(f"{ref!r} is not the name of a ref", hint="write it in full, such as refs/heads/main")
@@ -63,7 +63,7 @@ def read_ref_fast(git_dir: Path, ref: str) -> str | None:
     Needs no git process and knows linked worktrees and packed refs. Only for repositories that have ref files.
     """
     common = git_dir
-    named = _content_of_path(git_dir / "commondir").strip()
+    named = _content_of_ref_file(git_dir / "commondir").strip()
     if named:
         common = git_dir / named.decode("utf-8", "surrogateescape")
     packed: bytes | None = None
@@ -71,13 +71,13 @@ def read_ref_fast(git_dir: Path, ref: str) -> str | None:
         # Linked worktrees share all refs but these.
         shared = ref.startswith("refs/") and not ref.startswith(("refs/bisect/", "refs/worktree/", "refs/rewritten/"))
         if ref != "HEAD":
-            checked_ref(ref)
-        line = _content_of_path((common if shared else git_dir) / ref).strip()
+            checked_ref_name(ref)
+        line = _content_of_ref_file((common if shared else git_dir) / ref).strip()
         if not line:
-            packed = _content_of_path(common / "packed-refs") if packed is None else packed
-            return _packed_ref(packed, ref)
+            packed = _content_of_ref_file(common / "packed-refs") if packed is None else packed
+            return _id_of_packed_ref(packed, ref)
         if not line.startswith(b"ref:"):
-            return _id_of_line(line, ref)
+            return _id_in_line(line, ref)
         ref = line[4:].strip().decode("utf-8", "surrogateescape")
     raise GitError(f"{ref} is a chain of symbolic refs without end", hint="repair it: git symbolic-ref")
 
@@ -87,34 +87,34 @@ def head_branch(git_dir: Path) -> str | None:
 
     In a mirror it is the branch that the remote's HEAD names, as it is called there.
     """
-    line = (_content_of_path(git_dir / MIRRORED_HEAD) or _content_of_path(git_dir / "HEAD")).strip()
+    line = (_content_of_ref_file(git_dir / MIRRORED_HEAD) or _content_of_ref_file(git_dir / "HEAD")).strip()
     return line[4:].strip().decode("utf-8", "surrogateescape") if line.startswith(b"ref:") else None
 
 
-def checked_out_in(common_dir: Path, ref: str) -> Path | None:
+def git_dir_with_branch_checked_out(common_dir: Path, ref: str) -> Path | None:
     """Return the git folder of a worktree that has this branch checked out."""
     candidates = [common_dir, *sorted(common_dir.glob("worktrees/*"))]
     return next((folder for folder in candidates if head_branch(folder) == ref), None)
 
 
-def _packed_ref(content: bytes, ref: str) -> str | None:
+def _id_of_packed_ref(content: bytes, ref: str) -> str | None:
     name = b" " + ref.encode("utf-8", "surrogateescape") + b"\n"
     end = content.find(name)
     if end < 0:
         return None
     start = content.rfind(b"\n", 0, end) + 1
-    return _id_of_line(content[start:end], ref)
+    return _id_in_line(content[start:end], ref)
 
 
-def _id_of_line(line: bytes, ref: str) -> str:
+def _id_in_line(line: bytes, ref: str) -> str:
     if not _HEX.fullmatch(line):
         raise GitError(f"{ref} is damaged: it does not hold an object's id", hint="run git fsck")
     return line.decode()
 
 
-def _content_of_path(path: Path) -> bytes:
+def _content_of_ref_file(path: Path) -> bytes:
     try:
-        return plain_content(path)
+        return content_of_plain_file(path)
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
@@ -130,26 +130,30 @@ def update_refs(git: GitCommand, folder: GitFolder, updates: Iterable[RefUpdate]
     """
     updates = tuple(updates)
     for update in updates:
-        worktree = None if folder.work_tree is None else checked_out_in(folder.common_dir, checked_ref(update.ref))
+        worktree = (
+            None
+            if folder.work_tree is None
+            else git_dir_with_branch_checked_out(folder.common_dir, checked_ref_name(update.ref))
+        )
         if worktree is not None and update.new != update.expected:
             branch = update.ref.removeprefix("refs/heads/")
             raise GitError(
                 f"branch {branch!r} is checked out in a work tree of this repository",
                 hint="leave it first: git switch --detach",
             )
-    moving = ordering_only(git, len(updates))
-    moving.run("update-ref", "--stdin", "-z", "-m", reason, stdin=b"".join(_commands_of_updates(updates)))
+    moving = git_ordering_ref_writes(git, len(updates))
+    moving.run("update-ref", "--stdin", "-z", "-m", reason, stdin=b"".join(_update_ref_commands(updates)))
     if moving is not git:
-        _flush(folder.common_dir / updates[-1].ref)
+        _sync_folder_of(folder.common_dir / updates[-1].ref)
 
 
-def ordering_only(git: GitCommand, count: int) -> GitCommand:
+def git_ordering_ref_writes(git: GitCommand, count: int) -> GitCommand:
     """Return a git that orders what it writes of many refs, so that none can be torn, and flushes none by itself."""
     method = "core.fsyncMethod=writeout-only"
     return replace(git, options=(*git.options, method)) if count >= _MANY else git
 
 
-def _flush(path: Path) -> None:
+def _sync_folder_of(path: Path) -> None:
     """Flush the folder that a file is or was in, and with it what was written before."""
     found = next(folder for folder in path.parents if folder.is_dir())
     descriptor = os.open(found, os.O_RDONLY)
@@ -159,10 +163,10 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def _commands_of_updates(updates: Iterable[RefUpdate]) -> Iterable[bytes]:
+def _update_ref_commands(updates: Iterable[RefUpdate]) -> Iterable[bytes]:
     yield b"start\0"
     for ref, new, expected in updates:
-        name = checked_ref(ref).encode("utf-8", "surrogateescape")
+        name = checked_ref_name(ref).encode("utf-8", "surrogateescape")
         absent = b"0" * len(new or expected or "0" * _LONGEST_ID)
         old = expected.encode() if expected else absent
         if new is None:

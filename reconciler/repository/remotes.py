@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from render.errors import GitError
 
 from .command import GitCommand
-from .location import checked_address, is_address, without_secrets
+from .location import address_and_secret_configuration, checked_address, is_address
 from .porcelain import Progress, run_with_progress
-from .refs import RefUpdate, checked_ref, ordering_only
+from .refs import RefUpdate, checked_ref_name, git_ordering_ref_writes
 
 _LINE = re.compile(r"(?P<id>[0-9a-f]{40,64})\t(?P<ref>\S+)")
 # A repository's configuration may name programs of its own for these, which run on this machine for a remote here.
@@ -35,7 +35,7 @@ class ReachedRemote(NamedTuple):
     name: str
 
 
-def list_remote(remote: ReachedRemote, refs: Iterable[str] = ()) -> RemoteTips:
+def list_remote_refs(remote: ReachedRemote, refs: Iterable[str] = ()) -> RemoteTips:
     """Return the refs of a remote - all, or those named in full - and its HEAD."""
     wanted = frozenset(refs)
     answer = remote.git.run("ls-remote", "--symref", _UPLOAD, "--", remote.name, *sorted(wanted), network=True)
@@ -46,21 +46,21 @@ def list_remote(remote: ReachedRemote, refs: Iterable[str] = ()) -> RemoteTips:
     return RemoteTips(tips=tips, head=head["ref"] if head else "")
 
 
-def reached_remote(git: GitCommand, remote: str, *, is_push: bool = False, is_plain: bool = False) -> ReachedRemote:
+def resolve_remote(git: GitCommand, remote: str, *, is_push: bool = False, is_plain: bool = False) -> ReachedRemote:
     """Return how a remote is reached: by no option, and no other protocol.
 
     ``is_plain`` says that it is a configured one whose addresses have no password.
     """
     if is_address(remote):
-        public, secrets = without_secrets(checked_address(remote))
+        public, secrets = address_and_secret_configuration(checked_address(remote))
         return ReachedRemote(replace(git, extra=(*git.extra, *secrets)), public)
     if not remote or remote.startswith("-") or any(ord(letter) < 0x20 for letter in remote):
         raise GitError(f"{remote!r} is not a remote", hint="name a configured remote (git remote) or its address")
-    hidden = () if is_plain else _hidden_passwords(git, remote, is_push=is_push)
+    hidden = () if is_plain else _configuration_hiding_passwords(git, remote, is_push=is_push)
     return ReachedRemote(replace(git, extra=(*git.extra, *hidden)), remote)
 
 
-def _hidden_passwords(git: GitCommand, remote: str, *, is_push: bool) -> tuple[tuple[str, str], ...]:
+def _configuration_hiding_passwords(git: GitCommand, remote: str, *, is_push: bool) -> tuple[tuple[str, str], ...]:
     """Return configuration that takes passwords out of a configured remote's addresses, and sends them all the same.
 
     git hands the address of a remote to its helpers as an argument, which everybody on this machine can read. So the
@@ -68,21 +68,21 @@ def _hidden_passwords(git: GitCommand, remote: str, *, is_push: bool) -> tuple[t
     remote still counts. An address with a user alone stays: a credential helper knows the password.
     """
     option = ("--push",) if is_push else ()
-    real = _lines(git, "remote", "get-url", *option, "--all", "--", remote)
+    real = _lines_or_none(git, "remote", "get-url", *option, "--all", "--", remote)
     if not any(urlsplit(address).password for address in real):
         return ()
-    pushed = _lines(git, "config", "--get-all", f"remote.{remote}.pushurl") if is_push else []
-    written = pushed or _lines(git, "config", "--get-all", f"remote.{remote}.url")
+    pushed = _lines_or_none(git, "config", "--get-all", f"remote.{remote}.pushurl") if is_push else []
+    written = pushed or _lines_or_none(git, "config", "--get-all", f"remote.{remote}.url")
     # Without addresses of their own, pushes go where pushInsteadOf leads, and only there once one of them matches.
     rewriting = "pushInsteadOf" if is_push and not pushed else "insteadOf"
     extra: list[tuple[str, str]] = []
     for address, original in zip(real, written, strict=False):
-        public, secrets = without_secrets(address)
+        public, secrets = address_and_secret_configuration(address)
         extra += [*secrets, (f"url.{public}.{rewriting}", original)]
     return tuple(extra)
 
 
-def _lines(git: GitCommand, *arguments: str) -> list[str]:
+def _lines_or_none(git: GitCommand, *arguments: str) -> list[str]:
     """Return the lines of an answer; none where git knows nothing to answer."""
     answer = git.run(*arguments, answers=frozenset({0, 1, 2, 128}))
     return answer.stdout.decode("utf-8", "surrogateescape").splitlines() if not answer.returncode else []
@@ -101,7 +101,7 @@ def fetch_refs(remote: ReachedRemote, fetching: Fetching, progress: Progress | N
     for refspec in fetching.refspecs:
         source, _, target = refspec.removeprefix("+").partition(":")
         for ref in (source, target):
-            checked_ref(ref.replace("*", "x", 1))
+            checked_ref_name(ref.replace("*", "x", 1))
     options = [
         _UPLOAD,
         "--no-write-fetch-head",
@@ -124,12 +124,12 @@ def push_refs(
     A dry run asks the remote for the right to push and sends nothing.
     """
     updates = tuple(updates)
-    leases = [f"--force-with-lease={checked_ref(update.ref)}:{update.expected or ''}" for update in updates]
+    leases = [f"--force-with-lease={checked_ref_name(update.ref)}:{update.expected or ''}" for update in updates]
     refspecs = [f"{update.new or ''}:{update.ref}" for update in updates]
     # A server that speaks the dumb HTTP protocol refuses --atomic; one ref is atomic anyway.
     options = ["--atomic"] if len(updates) > 1 else []
     options += [_RECEIVE, "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
     options += ["--dry-run"] if dry_run else []
     # What a push writes here, of branches that are tracked, a fetch would write again.
-    git = ordering_only(remote.git, len(updates))
+    git = git_ordering_ref_writes(remote.git, len(updates))
     run_with_progress(git, ("push", *options, *leases, "--", remote.name, *refspecs), progress)

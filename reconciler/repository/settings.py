@@ -30,7 +30,7 @@ CLONE_PROGRAMS = "ARGOSY_CLONE_PROGRAMS"
 """The variable that switches programs of a clone's own configuration off."""
 
 
-def own_programs_off(git: GitCommand, settings: "Settings") -> GitCommand:
+def git_without_own_programs(git: GitCommand, settings: "Settings") -> GitCommand:
     """Return git without the programs that the clone's own configuration names, where the environment says ``off``."""
     said = git.environment.get(CLONE_PROGRAMS, "")
     if said not in {"", "off"}:

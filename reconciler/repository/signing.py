@@ -16,7 +16,7 @@ _HEADER = b"gpgsig"
 _HEADERS = {"sha1": b"gpgsig", "sha256": b"gpgsig-sha256"}
 
 
-def signed_commit(commit: NewCommit, key: str, algorithm: str = "sha1") -> NewCommit:
+def sign_commit(commit: NewCommit, key: str, algorithm: str = "sha1") -> NewCommit:
     """Return a commit signed by the SSH key in a file; ConfigError where that key signs nothing."""
     command = ["ssh-keygen", "-q", "-Y", "sign", "-n", "git", "-f", str(Path(key).expanduser())]
     try:
@@ -28,20 +28,22 @@ def signed_commit(commit: NewCommit, key: str, algorithm: str = "sha1") -> NewCo
             "commits are to be signed, and ssh-keygen is not installed", hint="install OpenSSH"
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise ConfigError(f"{key}: ssh-keygen did not sign within {_SECONDS:g} s", hint=_hint()) from error
+        raise ConfigError(
+            f"{key}: ssh-keygen did not sign within {_SECONDS:g} s", hint=_hint_on_signing_keys()
+        ) from error
     if done.returncode or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-        raise ConfigError(f"{key}: ssh-keygen did not sign with this key", hint=_hint())
+        raise ConfigError(f"{key}: ssh-keygen did not sign with this key", hint=_hint_on_signing_keys())
     head, _, message = commit.data.partition(b"\n\n")
     signature = done.stdout.rstrip(b"\n").replace(b"\n", b"\n ")
     data = b"%s\n%s %s\n\n%s" % (head, _HEADERS[algorithm], signature, message)
     return NewCommit(git_object_id("commit", data, algorithm).hex(), data)
 
 
-def _hint() -> str:
+def _hint_on_signing_keys() -> str:
     return "name a file with a private SSH key that has no passphrase, readable by this user alone"
 
 
-def signature_fault(git: GitCommand, commit: str, allowed_signers: str) -> str:
+def fault_of_signature(git: GitCommand, commit: str, allowed_signers: str) -> str:
     """Return why a commit is not signed by a signer whom a file lists; empty for one that is."""
     path = Path(allowed_signers).expanduser()
     if not path.is_file():

@@ -64,28 +64,30 @@ class StoredObjects:
         known = [(id_, *self._kept[id_]) for id_ in wanted if id_ in self._kept]
         found = {id_: content for id_, its_kind, content in known if its_kind == kind}
         missing = [id_ for id_ in wanted if id_ not in found]
-        found |= self._loose_and_packed(missing, kind)
+        found |= self._contents_of_loose_and_packed(missing, kind)
         missing = [id_ for id_ in missing if id_ not in found]
-        return {**found, **self._loose_and_packed(missing, kind)} if missing and self._open_packs() else found
+        return (
+            {**found, **self._contents_of_loose_and_packed(missing, kind)} if missing and self._open_packs() else found
+        )
 
     def sizes(self, ids: Iterable[bytes]) -> dict[bytes, int]:
         """Return the sizes of those blobs that are easily found, without their contents."""
         wanted = list(ids)
-        found = self._sizes(wanted)
+        found = self._sizes_of_loose_and_packed(wanted)
         missing = [id_ for id_ in wanted if id_ not in found]
-        return {**found, **self._sizes(missing)} if missing and self._open_packs() else found
+        return {**found, **self._sizes_of_loose_and_packed(missing)} if missing and self._open_packs() else found
 
-    def _sizes(self, ids: Iterable[bytes]) -> dict[bytes, int]:
+    def _sizes_of_loose_and_packed(self, ids: Iterable[bytes]) -> dict[bytes, int]:
         sizes: dict[bytes, int] = {}
         for id_ in ids:
             with suppress(*_UNUSUAL):
                 place = self._pack_and_offset(id_)
-                size = _packed_size(*place) if place else _loose_size(self._folders, id_)
+                size = _size_of_packed_blob(*place) if place else _size_of_loose_blob(self._folders, id_)
                 if size is not None:
                     sizes[id_] = size
         return sizes
 
-    def _loose_and_packed(self, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
+    def _contents_of_loose_and_packed(self, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
         contents: dict[bytes, bytes] = {}
         for id_ in ids:
             with suppress(*_UNUSUAL):
@@ -111,11 +113,11 @@ class StoredObjects:
         found = {path for folder in self._folders for path in (folder / "pack").glob("pack-*.idx")}
         paths = found - self._packs.keys()
         for path in sorted(paths)[: max(0, _MOST_PACKS - len(self._packs))]:
-            self._packs[path] = _open_pack(path, self.algorithm)
+            self._packs[path] = _open_pack_if_readable(path, self.algorithm)
         return bool(paths) or folders != self._folders
 
 
-def _open_pack(path: Path, algorithm: str) -> _OpenPack | None:
+def _open_pack_if_readable(path: Path, algorithm: str) -> _OpenPack | None:
     try:
         offsets = PackOffsets.opened(path, algorithm)
         with path.with_suffix(".pack").open("rb") as file:
@@ -126,7 +128,7 @@ def _open_pack(path: Path, algorithm: str) -> _OpenPack | None:
 
 def _loose_object(folders: Iterable[Path], id_: bytes) -> tuple[str, bytes] | None:
     """Return the kind and content of an object in a file of its own."""
-    compressed = _beginning(folders, id_, _LARGEST)
+    compressed = _beginning_of_loose_file(folders, id_, _LARGEST)
     if compressed is None:
         return None
     header, _, content = _inflated_at(compressed, 0, _LARGEST).partition(b"\0")
@@ -134,7 +136,7 @@ def _loose_object(folders: Iterable[Path], id_: bytes) -> tuple[str, bytes] | No
     return (kind.decode(), content) if int(size) == len(content) else None
 
 
-def _beginning(folders: Iterable[Path], id_: bytes, most: int) -> bytes | None:
+def _beginning_of_loose_file(folders: Iterable[Path], id_: bytes, most: int) -> bytes | None:
     """Return the first bytes of the file that an object has of its own; None where it has none."""
     name = id_.hex()
     for folder in folders:
@@ -147,9 +149,9 @@ def _beginning(folders: Iterable[Path], id_: bytes, most: int) -> bytes | None:
     return None
 
 
-def _loose_size(folders: Iterable[Path], id_: bytes) -> int | None:
+def _size_of_loose_blob(folders: Iterable[Path], id_: bytes) -> int | None:
     """Return the size of a blob in a file of its own, of which no more than the beginning is read."""
-    beginning = _beginning(folders, id_, _HEADER)
+    beginning = _beginning_of_loose_file(folders, id_, _HEADER)
     if beginning is None:
         return None
     header, end, _ = zlib.decompressobj().decompress(beginning, _HEADER).partition(b"\0")
@@ -157,14 +159,14 @@ def _loose_size(folders: Iterable[Path], id_: bytes) -> int | None:
     return int(size) if end and kind == b"blob" else None
 
 
-def _packed_size(pack: _OpenPack, offset: int) -> int | None:
+def _size_of_packed_blob(pack: _OpenPack, offset: int) -> int | None:
     """Return the size of the blob at a position of a pack; a difference to another one begins with both sizes."""
     entry = _header_at(pack.content, offset)
     if entry.type in _KINDS:
         return entry.size if _KINDS[entry.type] == "blob" else None
-    _, start = _base(pack, entry, offset)
+    _, start = _base_and_delta_positions(pack, entry, offset)
     delta = zlib.decompressobj().decompress(pack.content[start : start + _HEADER], _HEADER)
-    return _size_of_delta(delta, _size_of_delta(delta, 0)[1])[0]
+    return _decode_delta_size(delta, _decode_delta_size(delta, 0)[1])[0]
 
 
 def _read_packed(pack: _OpenPack, offset: int) -> tuple[str, bytes]:
@@ -175,9 +177,9 @@ def _read_packed(pack: _OpenPack, offset: int) -> tuple[str, bytes]:
         if entry.type in _KINDS:
             content = _inflated_exactly(pack.content, entry.start, entry.size)
             for delta in reversed(deltas):
-                content = with_delta(content, delta)
+                content = apply_delta(content, delta)
             return _KINDS[entry.type], content
-        base, start = _base(pack, entry, offset)
+        base, start = _base_and_delta_positions(pack, entry, offset)
         deltas.append(_inflated_exactly(pack.content, start, entry.size))
         offset = base
     raise ValueError("a long chain of differences")
@@ -195,7 +197,7 @@ def _header_at(content: mmap.mmap, offset: int) -> _PackedHeader:
     return _PackedHeader(type_, size, offset)
 
 
-def _base(pack: _OpenPack, entry: _PackedHeader, offset: int) -> tuple[int, int]:
+def _base_and_delta_positions(pack: _OpenPack, entry: _PackedHeader, offset: int) -> tuple[int, int]:
     """Return where the object starts that this one is a difference to, and where the difference starts."""
     position = entry.start
     if entry.type == _BY_ID:
@@ -237,14 +239,14 @@ def _inflated_at(content: bytes | mmap.mmap, start: int, size: int) -> bytes:
         window.release()
 
 
-def with_delta(base: bytes, delta: bytes) -> bytes:
+def apply_delta(base: bytes, delta: bytes) -> bytes:
     """Return a content from its base and its difference to it; a ``ValueError`` if the two do not belong together."""
-    source, position = _size_of_delta(delta, 0)
-    size, position = _size_of_delta(delta, position)
+    source, position = _decode_delta_size(delta, 0)
+    size, position = _decode_delta_size(delta, position)
     if source != len(base) or size > _LARGEST:
         raise ValueError("a difference to something else")
     content = bytearray()
-    for piece in _pieces(base, delta, position):
+    for piece in _pieces_made_by_delta(base, delta, position):
         content += piece
         if len(content) > size:
             break
@@ -253,7 +255,7 @@ def with_delta(base: bytes, delta: bytes) -> bytes:
     return bytes(content)
 
 
-def _size_of_delta(delta: bytes, position: int) -> tuple[int, int]:
+def _decode_delta_size(delta: bytes, position: int) -> tuple[int, int]:
     size = shift = 0
     while True:
         byte = delta[position]
@@ -264,7 +266,7 @@ def _size_of_delta(delta: bytes, position: int) -> tuple[int, int]:
             return size, position
 
 
-def _pieces(base: bytes, delta: bytes, position: int) -> Iterator[bytes]:
+def _pieces_made_by_delta(base: bytes, delta: bytes, position: int) -> Iterator[bytes]:
     """Yield what the instructions of a difference copy and insert."""
     while position < len(delta):
         flags = delta[position]

@@ -25,7 +25,7 @@ def engine_version() -> str:
     return reconciler.VERSION
 
 
-def rendered_trailers(
+def trailers_of_rendered_commit(
     *, source: str, previous: str | None, tools: Sequence[str] = (), removals: Sequence[str] = (), now: str = ""
 ) -> Mapping[str, str | Sequence[str]]:
     """Return the trailers of a rendered commit: all that is needed to make it again.
@@ -43,7 +43,7 @@ def rendered_trailers(
     return {**trailers, ALLOW_REMOVAL: removals} if removals else trailers
 
 
-def written_commit(repository: "Repository", commit: str) -> "CommitInfo":
+def commit_written_by_argosy(repository: "Repository", commit: str) -> "CommitInfo":
     """Return the commit that Argosy wrote, of one that stands on a rendered branch.
 
     It is that commit itself, or the one that a merge took over as it is: a merge has a message of its own, and the tree

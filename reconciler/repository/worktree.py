@@ -87,8 +87,8 @@ def read_work_tree(git: GitCommand, wanted: Wanted, algorithm: str) -> WorkTree:
     So is a submodule, whatever its folder holds: it is listed as a commit lists it, for the reader to pass over.
     """
     records = git.run("ls-files", "-t", "-s", "-o", "-z", "--exclude-standard").stdout.split(b"\0")
-    others = [_text(record[len(_OTHER) :]) for record in records if record.startswith(_OTHER)]
-    entries = _entries(records)
+    others = [_decoded_path(record[len(_OTHER) :]) for record in records if record.startswith(_OTHER)]
+    entries = _index_entries_by_path(records)
     names = entries.keys() | {name for name in others if not name.endswith("/")}
     reader = _Reader(wanted=wanted, algorithm=algorithm)
     files = []
@@ -101,7 +101,7 @@ def read_work_tree(git: GitCommand, wanted: Wanted, algorithm: str) -> WorkTree:
     submodules = {name for name, entry in absent.items() if entry.mode == _SUBMODULE}
     files += [File(name, _SUBMODULE, absent[name].id, 0) for name in submodules]
     absent = {name: entry for name, entry in absent.items() if entry.sparse and name not in submodules}
-    files += _sparse_files(git, absent)
+    files += _files_only_in_index(git, absent)
     return WorkTree(files=tuple(sorted(files, key=lambda file: os.fsencode(file.path))), contents=reader.contents)
 
 
@@ -109,13 +109,13 @@ def ignored_paths(git: GitCommand, paths: Iterable[str]) -> tuple[str, ...]:
     """Return those of these paths that git ignores, sorted; none of them is in the index."""
     named = list(paths)
     found = git.run("ls-files", "-o", "-i", "--exclude-standard", "-z", "--", *named).stdout if named else b""
-    return tuple(sorted(filter(None, _text(found).split("\0"))))
+    return tuple(sorted(filter(None, _decoded_path(found).split("\0"))))
 
 
-def dirty_files(git: GitCommand) -> tuple[str, ...]:
+def changed_paths_of_work_tree(git: GitCommand) -> tuple[str, ...]:
     """Return the paths that differ between the last commit and the work tree or the index, untracked ones included."""
     options = ("--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames")
-    entries = _text(git.run("status", *options).stdout).split("\0")
+    entries = _decoded_path(git.run("status", *options).stdout).split("\0")
     return tuple(sorted(entry[3:] for entry in entries if entry))
 
 
@@ -147,15 +147,16 @@ class _Reader(Struct, kw_only=True):
         return File(name, mode, id_, len(data))
 
 
-def _entries(records: Iterable[bytes]) -> dict[str, _IndexEntry]:
+def _index_entries_by_path(records: Iterable[bytes]) -> dict[str, _IndexEntry]:
     """Return the lines of the index, by path."""
     lines = [match.groups() for record in records if (match := _LINE.fullmatch(record))]
     return {
-        _text(path): _IndexEntry(int(mode, 8), bytes.fromhex(_text(id_)), tag == b"S") for tag, mode, id_, path in lines
+        _decoded_path(path): _IndexEntry(int(mode, 8), bytes.fromhex(_decoded_path(id_)), tag == b"S")
+        for tag, mode, id_, path in lines
     }
 
 
-def _sparse_files(git: GitCommand, entries: Mapping[str, _IndexEntry]) -> list[File]:
+def _files_only_in_index(git: GitCommand, entries: Mapping[str, _IndexEntry]) -> list[File]:
     """Return files that are only in the index, with their sizes, which one process tells for all of them."""
     if not entries:
         return []
@@ -165,5 +166,5 @@ def _sparse_files(git: GitCommand, entries: Mapping[str, _IndexEntry]) -> list[F
     return [File(name, entry.mode, entry.id, size) for (name, entry), size in zip(entries.items(), sizes, strict=False)]
 
 
-def _text(data: bytes) -> str:
+def _decoded_path(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")

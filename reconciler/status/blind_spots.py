@@ -12,7 +12,7 @@ from msgspec import Struct
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.members.exchange import BLIND, FailureKind
-from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW, skew_words
+from reconciler.record.heard_words import CLOCK_HINT, MOST_SKEW, clock_skew_in_words
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.work_status import APPLIED
 from render.cluster import Cluster, is_applied_by_own_agent
@@ -97,7 +97,7 @@ def wrong_clocks(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> di
     for name, member in members.items():
         ahead = words[name].ahead if name in words else 0
         own = records[name].clock if name in records else ""
-        said = skew_words(ahead) if abs(ahead) > MOST_SKEW else own
+        said = clock_skew_in_words(ahead) if abs(ahead) > MOST_SKEW else own
         whose = "the clock of its agent" if is_applied_by_own_agent(member) else "its clock"
         if said:
             message = f"{whose} is {said}; what passes wait for goes by their own"

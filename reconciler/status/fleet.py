@@ -23,7 +23,7 @@ from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.pipeline.unselected import unselected_templates
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import RecordedStatus
-from reconciler.record.refusal import refusal_of
+from reconciler.record.refusal import refusal_caused_by
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import run_pass
 from reconciler.rendering.problems import EXPECTED
@@ -102,7 +102,7 @@ def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> S
         try:
             lag = Lag.UNCHANGED if asks_for_the_same(repository, previous, newest, log) else Lag.BEHIND
         except InputError as error:
-            refusal = refusal_of(newest, error)
+            refusal = refusal_caused_by(newest, error)
     return SourceLag(
         rendered=previous.source,
         newest=newest,

@@ -13,7 +13,7 @@ from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.pipeline.unselected import unselected_words
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, ObjectReason
-from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
+from reconciler.record.recorded_status import RecordedStatus, line_by_cluster, unhealthy_objects
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
 from render.scheduling.unknown_capacity import said_together
@@ -63,7 +63,7 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
 def _cluster_table(branches: RecordedFleet, shares: Sequence[LiveShare], *, wide: bool) -> Iterator[str]:
     """Yield the table of clusters: what was seen of them, or what is rendered where nothing was seen of any."""
     fleet = branches.fleet
-    lines = cluster_lines(branches.recorded, fleet.members)
+    lines = line_by_cluster(branches.recorded, fleet.members)
     if lines:
         yield f"{recorded_line(branches)}\n\n"
         seen = _ObservedClusters(lines=lines, live=live_totals(shares))

@@ -15,7 +15,7 @@ from reconciler.pipeline.pending import SUSPENDED
 from reconciler.pipeline.under_way import moving_words
 from reconciler.record.binding_status import FULLY_APPLIED, expected_clusters
 from reconciler.record.cluster_files import ObjectReason
-from reconciler.record.recorded_status import RecordedStatus, reason_of_work
+from reconciler.record.recorded_status import RecordedStatus, reason_in_work
 from reconciler.record.work_changes import unsettled_since
 from reconciler.record.work_status import APPLIED
 from render.binding import Binding
@@ -78,7 +78,7 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
     applied = condition_of_type(status.get("conditions"), APPLIED)
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
     return ObjectIn(
-        **asdict(reason_of_work(work, cluster)),
+        **asdict(reason_in_work(work, cluster)),
         replicas=replicas,
         applied=str(applied.get("status") or "Unknown"),
         health=str(entry.get("health") or "Unknown"),

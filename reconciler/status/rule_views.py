@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from reconciler.console.text import DITTO, text_table
-from reconciler.record.quota_usage import quota_usages, unsettled_shares
-from reconciler.record.rebalancer_status import rebalancer_passes, rebalancer_path
+from reconciler.record.quota_usage import unsettled_quota_shares, usage_of_each_quota
+from reconciler.record.rebalancer_status import path_of_rebalancer_status, rebalancers_with_passes
 from render.binding import Binding
 from render.cron.rules import RuleHistory
 from render.quota.enforcement import QuotaUsage
@@ -21,7 +21,7 @@ def rule_tables(branches: RecordedFleet) -> Iterator[str]:
     """Yield a table of the rules of CronFederatedHPAs, one of quotas and one of rebalancers, where there are any."""
     if rules := [row for binding in branches.fleet.bindings for row in _cron_rows(binding)]:
         yield "\n" + text_table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
-    unsettled = unsettled_shares(branches.fleet.source.desired, branches.recorded)
+    unsettled = unsettled_quota_shares(branches.fleet.source.desired, branches.recorded)
     if quotas := [row for usage in quotas_of(branches) for row in _quota_rows(usage)]:
         yield "\n" + text_table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
     for (namespace, name, cluster), (_, seen) in sorted(unsettled.items()):
@@ -53,8 +53,8 @@ def rebalancers_of(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest,
     """Yield what became of the rebalancers that a pass recorded."""
     fleet, recorded = branches.fleet, branches.recorded
     now = datetime.fromtimestamp(branches.now, UTC)
-    for request, done in rebalancer_passes(fleet.source.desired, fleet.bindings, recorded, now):
-        if rebalancer_path(request) in recorded.files:
+    for request, done in rebalancers_with_passes(fleet.source.desired, fleet.bindings, recorded, now):
+        if path_of_rebalancer_status(request) in recorded.files:
             yield request, done
 
 
@@ -68,7 +68,7 @@ def _rebalancer_row(request: RescheduleRequest, done: RebalancerPass) -> tuple[s
 def quotas_of(branches: RecordedFleet) -> Iterator[QuotaUsage]:
     """Return the use of every quota of the source."""
     fleet = branches.fleet
-    return quota_usages(fleet.source.desired, fleet.bindings, branches.recorded)
+    return usage_of_each_quota(fleet.source.desired, fleet.bindings, branches.recorded)
 
 
 def _quota_rows(usage: QuotaUsage) -> Iterator[tuple[str, ...]]:

@@ -16,7 +16,12 @@ from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import ObjectReason
-from reconciler.record.recorded_status import is_applied_and_healthy, object_of, path_in_cluster, reason_of_work
+from reconciler.record.recorded_status import (
+    is_applied_and_healthy,
+    object_named_in_work,
+    path_in_cluster,
+    reason_in_work,
+)
 from reconciler.record.work_status import APPLIED
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
@@ -248,7 +253,7 @@ def _obstacles_of_cluster(branches: RecordedFleet, cluster: str, state: str) -> 
     works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
     wanted = state if progress.is_complete else "applied"
     late = [work for work in works if work is not None and not _is_so(work, wanted)]
-    yield from (_obstacle_of_work(object_of(work), cluster, wanted, work) for work in late)
+    yield from (_obstacle_of_work(object_named_in_work(work), cluster, wanted, work) for work in late)
     if progress.is_complete:
         return
     left = list(_obstacles_of_deviations(branches, cluster))
@@ -286,7 +291,7 @@ def _not_rendered(ref: str, cluster: str, failed: Condition) -> Obstacle:
 
 def _obstacle_of_work(ref: str, cluster: str, state: str, work: Manifest | None) -> Obstacle:
     """Return why an object is late, with the reason its Work gives, and its message where it has one."""
-    known = reason_of_work(work or {}, cluster)
+    known = reason_in_work(work or {}, cluster)
     return Obstacle(
         text=": ".join(filter(None, (f"{ref} is not {state} in {cluster}", known.reason, known.message))),
         reason=known.reason or "NotAppliedYet",

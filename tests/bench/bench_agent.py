@@ -18,7 +18,7 @@ from typing import Any
 from reconciler.cli import run
 from reconciler.console.log import Log
 from reconciler.passes.agent_pass import Agent, AgentOptions, run_agent_pass
-from reconciler.repository import open_branches
+from reconciler.repository import open_repository_for_branches
 from tests.build import AUTHOR, Repository, a_cluster, a_cluster_policy, a_deployment
 from tests.fakes import FakeCluster
 
@@ -122,7 +122,7 @@ def _row(
     environment = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(folder / "cache"), **AUTHOR, **wire.environment}
     began = time.monotonic()
     address = f"ssh://here{source.path}"
-    with open_branches(address, f"agent {_NAME}", environment=environment) as repository:
+    with open_repository_for_branches(address, f"agent {_NAME}", environment=environment) as repository:
         agent = Agent(
             repository=repository,
             options=AgentOptions(cluster=_NAME),

@@ -22,10 +22,10 @@ _SENTENCES: Mapping[str, str] = {
 }
 
 
-def sentence_about(path: str) -> str:
+def sentence_about_field(path: str) -> str:
     """Return the sentence about a field, ``[]`` and ``*`` in its path aside; an empty text where there is none.
 
-    >>> sentence_about("spec.placement.clusterAffinity.clusterNames")
+    >>> sentence_about_field("spec.placement.clusterAffinity.clusterNames")
     'The names of the clusters that are selected; left out, any.'
     """
     names = [name.removesuffix("[]") for name in path.split(".") if name != "*"]

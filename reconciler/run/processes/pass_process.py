@@ -227,7 +227,7 @@ def _with_notices(report: PassReport, job: PassJob, status: "StatusBranch", log:
 def _report_of_result(result: "PassResult", log: Log) -> PassReport:
     """Return the report of a pass that went to its end; a guard may have held clusters back, or a forge refused."""
     from reconciler.passes.ending import end_of_pass
-    from reconciler.rendering.problems import problems_of
+    from reconciler.rendering.problems import problems_by_object
     from render.cluster import is_applied_by_own_agent
 
     end, flip = end_of_pass(result), result.outcome.flip
@@ -236,7 +236,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         source=result.outcome.source.commit,
         rendered=result.rendered or "",
         is_committed=result.commit is not None,
-        unplaced=tuple(map(str, problems_of(result.outcome))),
+        unplaced=tuple(map(str, problems_by_object(result.outcome))),
         moved=_moved_replicas(result),
         next_wall=flip.at.timestamp() - result.behind if flip else None,
     )
