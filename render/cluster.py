@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .placement import Toleration
 
@@ -28,6 +29,9 @@ CORDON = Taint(key="cluster.karmada.io/unschedulable", effect="NoSchedule")
 
 DRAIN = tuple(Taint(key="argosy.dev/drain", effect=effect) for effect in ("NoExecute", "NoSchedule"))
 """The taints that make everything leave a cluster and nothing come."""
+
+ALLOW_UNPLACED = "allow-unplaced"
+"""The value of the taints of a drain that takes away what no other cluster takes, too."""
 
 
 class ClusterCondition(Struct, frozen=True, kw_only=True):
@@ -126,6 +130,21 @@ class Cluster(Struct, frozen=True, kw_only=True):
 def is_applied_by_own_agent(cluster: Cluster) -> bool:
     """Return whether a cluster's own agent applies to it."""
     return cluster.sync_mode == "Pull"
+
+
+def loses_last_copies(cluster: Cluster) -> bool:
+    """Return whether a cluster is drained also of what no other cluster takes.
+
+    >>> loses_last_copies(Cluster(name="a", taints=drain_taints(is_unplaced_allowed=True)))
+    True
+    """
+    keys = {each.key for each in DRAIN}
+    return any(taint.key in keys and taint.value == ALLOW_UNPLACED for taint in cluster.taints)
+
+
+def drain_taints(*, is_unplaced_allowed: bool) -> tuple[Taint, ...]:
+    """Return the taints of a drain, which may take away what no other cluster takes."""
+    return tuple(replace(each, value=ALLOW_UNPLACED) for each in DRAIN) if is_unplaced_allowed else DRAIN
 
 
 def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:

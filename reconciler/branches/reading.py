@@ -106,8 +106,11 @@ def read_source(
     *,
     facts: FactsOf | None = None,
     judged_by: Fleet | None = None,
+    contents: Mapping[str, bytes | None] | None = None,
 ) -> Source:
     """Load the source of a commit, or of the work tree for ""; InputError lists every problem.
+
+    ``contents`` are those that some files of the commit would get by an edit (None: such a file is gone).
 
     ``parsed`` holds the blobs this process has parsed already, and is added to. ``facts`` tell the scope of kinds that
     nothing better tells; without, those that the status branch holds here. ``judged_by`` has limits that go before
@@ -116,8 +119,9 @@ def read_source(
     recorded = recorded_facts(repository)
     if judged_by is not None:
         recorded = partial(lambda known, _fleet: recorded_facts(repository)(known), judged_by)
-    loaded = read_loaded(repository, commit, parsed, facts=facts or recorded, judged_by=judged_by)
-    return checked_source(commit, loaded)
+    snapshot = None if contents is None else repository.edited_snapshot(commit, contents)
+    loaded = read_loaded(repository, commit, parsed, facts=facts or recorded, judged_by=judged_by, snapshot=snapshot)
+    return checked_source(commit if snapshot is None else "", loaded)
 
 
 def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
@@ -153,12 +157,13 @@ def read_loaded(
     *,
     facts: FactsOf | None,
     judged_by: Fleet | None = None,
+    snapshot: Snapshot | None = None,
 ) -> Loaded:
     """Load what can be loaded of a source, beside the problems of what cannot; all else as for ``read_source``.
 
-    Without ``facts``, a scope that nothing tells is no problem yet.
+    Without ``facts``, a scope that nothing tells is no problem yet. ``snapshot`` has the files where others count.
     """
-    snapshot = repository.snapshot(commit) if commit else worktree_of(repository)
+    snapshot = snapshot or (repository.snapshot(commit) if commit else worktree_of(repository))
     folder, read = repository.folder.under, repository.read_blobs
     with source_reading(repository, parsed) as reading:
         if judged_by is None:

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.edit_options import with_outcome_options
 from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.commands.options.member_options import with_reach_options
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.meant_commands import question_for_similar_command
 from reconciler.console.printing import print_text
 from reconciler.members.options import AccessOptions
 
 from .cluster_agent import agent
+from .cluster_outcomes import EditRequest, drain_and_show, rename_and_show
 
 if TYPE_CHECKING:
     from reconciler.edit.labels import EditsOf
@@ -128,13 +131,16 @@ command.add_command(agent)
 )
 @click.option("--disconnect", is_flag=True, help="Leave the cluster as it is: nothing in it is touched any more.")
 @_COMMIT
+@with_outcome_options
 @click.pass_obj
-def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) -> int:
+def unjoin(log: Log, /, name: str, *, drain: bool, disconnect: bool, **options: Any) -> int:
     """Take a member out, once nothing is rendered for it."""
     if drain and disconnect:
         raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
     if drain:
-        return _drain_and_show(log, name, f"argosy cluster unjoin {name}", commit=commit)
+        return drain_and_show(log, EditRequest(name=name, **options), is_leaving=True)
+    refuse_given_options(["output", "is_unplaced_allowed"], "goes with --drain")
+    commit = options["commit"]
     return _unjoin_and_show(log, name, disconnect=disconnect, commit=commit)
 
 
@@ -194,21 +200,6 @@ def _unjoin_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> 
         print_text(f"  git push --delete REMOTE {before.mirror_branch(name)} {before.agent_branch(name)}")
     if before.reached and not after.reached:
         log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
-    return 0
-
-
-def _drain_and_show(log: Log, name: str, last_step: str, *, commit: bool) -> int:
-    from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.leaving import drain_member
-
-    with opened_source(log) as source:
-        drain = drain_member(source, name, log, commit=commit)
-    print_text(f"cluster/{name} {'draining' if drain.is_new else 'already draining'}: {drain.leaving} to leave")
-    if source.fleet.rescheduling != "Source":
-        log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
-    print_text("next:")
-    for step in (*drain.next_steps, last_step):
-        print_text(f"  {step}")
     return 0
 
 
@@ -298,13 +289,18 @@ def uncordon(log: Log, name: str, *, commit: bool) -> int:
 @command.command()
 @_NAME
 @_COMMIT
+@with_outcome_options
 @click.pass_obj
-def drain(log: Log, name: str, *, commit: bool) -> int:
+def drain(log: Log, /, name: str, **options: Any) -> int:
     """Make all that others take leave a member; say what is next.
 
-    The member stays in the fleet, such as for its maintenance, and 'argosy cluster uncordon' lets things come back.
+    What the next pass does is shown first, as 'argosy diff' does: what leaves, where replicas move, what stays and why.
+    What no other member takes stays, with all that it needs and that serves it. --allow-unplaced lets it go; without
+    it, a drain by which an object would end in no cluster is refused. The commit allows the removals that are shown,
+    and no more. The member stays in the fleet, such as for its maintenance, and 'argosy cluster uncordon' lets things
+    come back.
     """
-    return _drain_and_show(log, name, f"argosy cluster uncordon {name}  # when things may come back", commit=commit)
+    return drain_and_show(log, EditRequest(name=name, **options), is_leaving=False)
 
 
 @command.command("set")
@@ -333,28 +329,15 @@ def set_capacity(log: Log, /, name: str, *, commit: bool, **amounts: str) -> int
 @click.argument("name", metavar="OLD")
 @click.argument("new")
 @_COMMIT
+@with_outcome_options
 @click.pass_obj
-def rename(log: Log, name: str, new: str, *, commit: bool) -> int:
+def rename(log: Log, /, name: str, new: str, **options: Any) -> int:
     """Give a member another name; nothing in it moves or restarts.
 
     The name is changed in the Cluster, in argosy.yaml and in every policy that lists it; a context that had its name is
     kept. The Cluster gets the annotation argosy.dev/renamed-from, by which passes know it again.
     """
-    from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.renaming import rename_member
-
-    with opened_source(log) as source:
-        fleet, renaming = source.fleet, rename_member(source, name, new, log, commit=commit)
-    for field in renaming.fields:
-        log.info(f"{field}: {new} instead of {name}")
-    for test in renaming.tests:
-        log.warning(f"{test}: this PolicyTest names {name} still")
-    print_text(f"cluster/{new} renamed from {name}")
-    if fleet.kubeconfigs:
-        log.warning(f"a kubeconfig called {name} in {fleet.kubeconfigs} must be called {new} now")
-    if fleet.mirrors:
-        log.warning(f"the branch {fleet.mirror_branch(name)} ends here; {fleet.mirror_branch(new)} takes its place")
-    return 0
+    return rename_and_show(log, EditRequest(name=name, **options), new)
 
 
 def _edit_cluster_and_show(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, commit: bool) -> int:

@@ -1,18 +1,18 @@
 """``argosy rebalance``: workloads scheduled afresh once, as a change of the source."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from reconciler.commands.options.edit_options import print_edit_document, with_outcome_options
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import with_namespace_options
-from reconciler.console.log import Log
+from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_text
 
 if TYPE_CHECKING:
-    from reconciler.repository import Repository
+    from reconciler.preview.source_edits import EditOutcome
     from render.model import ObjectRef
 
 
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 @click.argument("subject", nargs=-1, required=True, metavar="KIND/NAME...")
 @with_namespace_options("The namespace the objects are in.")
 @click.option("--commit", is_flag=True, help="Commit the file that was written, and nothing else.")
+@with_outcome_options
 @click.pass_obj
-def command(log: Log, /, *, subject: tuple[str, ...], namespace: str, commit: bool) -> int:
+def command(
+    log: Log, /, *, subject: tuple[str, ...], namespace: str, commit: bool, output: str, is_unplaced_allowed: bool
+) -> int:
     """Have workloads scheduled afresh once, wherever they are.
 
     A workload stays where it was placed while its clusters may keep it, so one that moved away from a full or broken
@@ -32,25 +35,34 @@ def command(log: Log, /, *, subject: tuple[str, ...], namespace: str, commit: bo
     workloads, and shows what moves by it, as argosy diff does, or why nothing does. The next pass carries it out. Each
     rebalancer is answered once by each workload, and may be deleted then.
     """
-    from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.rebalancing import refs_named_by_words, write_rebalancer
+    from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.rebalancing import rebalancer_for_objects, refs_named_by_words
+    from reconciler.preview.source_edits import outcome_of_edit, refuse_unplaced
 
     with opened_source(log) as source:
         refs = refs_named_by_words(source, subject, namespace)
-        show_moves = partial(_show_rescheduled_objects, log, source.repository, refs)
-        path = write_rebalancer(source, refs, log, commit=commit, show_moves=show_moves)
+        path, change = rebalancer_for_objects(source, refs)
+        outcome = outcome_of_edit(source, change.contents, log)
+        if not is_unplaced_allowed:
+            refuse_unplaced(outcome, "let their policies select a cluster that takes them, or pass --allow-unplaced")
+        commit_id = write_change(source, change, log, commit=commit)
+    if output == "json":
+        print_edit_document(change, commit_id, outcome)
+        return 0
+    _print_rescheduled_objects(log, outcome, refs)
     print_text(f"{path} {'committed' if commit else 'written'}")
     return 0
 
 
-def _show_rescheduled_objects(log: Log, repository: "Repository", refs: Sequence["ObjectRef"]) -> None:
-    """Show what moves, or say of each object why nothing of it does."""
-    from reconciler.explain.replay import replay_of_revision
+def _print_rescheduled_objects(log: Log, outcome: "EditOutcome | None", refs: Sequence["ObjectRef"]) -> None:
+    """Print what moves, or say of each object why nothing of it does."""
+    from reconciler.diff.text import difference_text
     from reconciler.explain.stays import reasons_objects_stay
 
-    from .diff import DiffOptions, diff_and_show
-
-    if diff_and_show(log, DiffOptions()):
+    if outcome is None:
+        log.warning("what this changes in clusters is not known, for nothing is committed here yet")
         return
-    for reason in reasons_objects_stay(refs, replay_of_revision(repository, log, revision="", worktree=True).outcome):
+    for text in difference_text(outcome.difference, is_full=log.level >= VERBOSE):
+        print_text(text, end="")
+    for reason in reasons_objects_stay(refs, outcome.comparison.head) if outcome.difference.is_empty else ():
         print_text(reason)

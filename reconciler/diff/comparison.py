@@ -81,7 +81,8 @@ class Past(Struct, frozen=True, kw_only=True):
 class Revisions(Struct, frozen=True, kw_only=True):
     """Two commits to compare, "" for the work tree; ``bootstrap``: there may be no previous rendered commit.
 
-    ``allowed`` is what options allow the change, ``now`` the time of both (None: the time of day).
+    ``allowed`` is what options allow the change, ``now`` the time of both (None: the time of day). ``contents`` are
+    those that some files of the head would get by an edit (None: such a file is gone).
     """
 
     base: str
@@ -89,6 +90,7 @@ class Revisions(Struct, frozen=True, kw_only=True):
     bootstrap: bool = False
     allowed: Allowed = field(default_factory=Allowed)
     now: datetime | None = None
+    contents: Mapping[str, bytes | None] | None = None
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -115,7 +117,8 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
     home = fleet_source_at(repository, revisions.base)
     fleet = published_fleet(repository, revisions.base, home.fleet, is_first=revisions.bootstrap)
     with log.timed("read source"):
-        source = _source(repository, revisions.head, memory, None if home.problems else fleet)
+        judge = None if home.problems else fleet
+        source = _source(repository, revisions.head, memory, judge, revisions.contents)
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
@@ -130,7 +133,7 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
     key = (revisions.base, past.commit, past.next or status or "")
     base = memory.outcome(key)
     if base is None:
-        before = _source(repository, revisions.base, memory, None if home.problems else fleet)
+        before = _source(repository, revisions.base, memory, judge)
         base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
     head = _render_other(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
@@ -151,9 +154,15 @@ def _check_continuity(repository: Repository, source: Source, previous: Previous
     log.warn_of(unread_files(repository, source, previous) if previous else ())
 
 
-def _source(repository: Repository, commit: str, memory: SourceMemory, judge: Fleet | None = None) -> Source:
+def _source(
+    repository: Repository,
+    commit: str,
+    memory: SourceMemory,
+    judge: Fleet | None = None,
+    contents: Mapping[str, bytes | None] | None = None,
+) -> Source:
     try:
-        return memory.source(repository, commit, judge)
+        return memory.source(repository, commit, judge, contents)
     except InputError as error:
         where = f"commit {commit[:12]}" if commit else "the work tree"
         summary = f"{counted(len(error.problems), 'problem')} in {where}; nothing was compared"

@@ -49,6 +49,11 @@ def difference_text(difference: Difference, *, is_full: bool = False) -> Iterato
     Where the same is said of many objects or clusters, they are told together. ``is_full``: each by itself.
     """
     yield f"{sides(difference)}: {summary(difference)}\n"
+    yield from difference_sections(difference, is_full=is_full)
+
+
+def difference_sections(difference: Difference, *, is_full: bool = False) -> Iterator[str]:
+    """Yield the same without the first line, for what says itself what is compared."""
     for title, lines in _sections(difference, is_full=is_full):
         body = "".join(lines)
         if body:

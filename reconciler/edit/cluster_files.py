@@ -156,8 +156,11 @@ def warn_of_ignored(repository: Repository, paths: Iterable[str], log: Log) -> b
     return bool(found)
 
 
-def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit: bool) -> None:
-    """Write files, and commit them with ``commit``; when they cannot be committed they are put back as they were."""
+def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit: bool) -> str:
+    """Write files, commit them with ``commit``, and return the commit ("": none was made).
+
+    When they cannot be committed they are put back as they were.
+    """
     paths, repository = sorted(change.contents), source.repository
     if commit and (dirty := sorted(set(paths) & set(repository.dirty_paths()))):
         raise ConfigError(
@@ -169,13 +172,14 @@ def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit
         log.info("removed" if change.contents[path] is None else "wrote", file=path)
     if not commit:
         warn_of_ignored(repository, [path for path in paths if change.contents[path] is not None], log)
-        return
+        return ""
     try:
         commit_id = repository.commit_paths(paths, change.message)
     except GitError:
         repository.put_back(before)
         raise
     log.info("committed", commit=commit_id[:12], subject=change.subject)
+    return commit_id
 
 
 def refused_edit(path: str, error: UneditableError) -> InputError:

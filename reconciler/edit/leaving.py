@@ -1,7 +1,7 @@
 """``argosy cluster unjoin``: a member leaves once it holds nothing of ours, is emptied first, or is let go as it is.
 
-1. ``--drain`` taints the member, so that every placement leaves it; the commit carries the allowance guards ask for.
-2. A pass renders and applies that. What no other member takes stays, unless ``failover.lastCopy`` is ``Evict``.
+1. ``--drain`` taints the member, so that every placement leaves it; the commit allows what that takes away, no more.
+2. A pass renders and applies that. What no other member takes stays, unless ``--allow-unplaced`` lets it go, too.
 3. Then the Cluster's file goes. Before, that is refused: objects would stay in the cluster with nobody to prune them.
 
 ``--disconnect`` skips all that: the file goes, and what the cluster holds stays there, untouched.
@@ -18,13 +18,12 @@ from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.renames import by_new_names, new_names
-from reconciler.repository.trailers import ALLOW_REMOVAL
-from render.cluster import DRAIN, is_applied_by_own_agent
+from render.cluster import DRAIN, drain_taints, is_applied_by_own_agent
 from render.errors import ConfigError
 from render.settings.fleet import Fleet
 from render.words import counted
 
-from .cluster_files import MemberSource, SourceChange, write_change
+from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .joining import context_change
 from .labels import TaintChange, taint_edits
 
@@ -32,11 +31,24 @@ _LISTED = 5
 
 
 class Drain(Struct, frozen=True, kw_only=True):
-    """A member that is being emptied: whether that is new, what leaves in words, and the commands that carry it out."""
+    """A member that is to be emptied: the files that this changes, and those that a commit of its file would change.
 
-    is_new: bool
-    leaving: str
-    next_steps: tuple[str, ...]
+    The latter are none where the drain is committed already.
+    """
+
+    name: str
+    path: str
+    contents: Contents
+    uncommitted: Contents
+
+    @property
+    def is_new(self) -> bool:
+        """True where the member was not being drained this way."""
+        return bool(self.contents)
+
+    def change(self, trailers: tuple[str, ...]) -> SourceChange:
+        """Return the change of the source, with the trailers of its commit."""
+        return SourceChange(contents=self.contents, subject=f"Drain {self.name}", trailers=trailers)
 
 
 def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool, commit: bool) -> Fleet:
@@ -59,31 +71,32 @@ def pulling_members(source: MemberSource) -> frozenset[str]:
     return frozenset(cluster.name for cluster in source.loaded.desired.clusters if is_applied_by_own_agent(cluster))
 
 
-def drain_member(source: MemberSource, name: str, log: Log, *, commit: bool) -> Drain:
-    """Taint a member so that every placement leaves it."""
+def drain_of_member(source: MemberSource, name: str, *, is_unplaced_allowed: bool) -> Drain:
+    """Return the taints of a member by which every placement leaves it.
+
+    ``is_unplaced_allowed``: also what no other member takes.
+    """
     place = source.place_of(name)
-    paths = _rendered_paths(source, name)
-    count = sum(map(is_counted, paths))
-    # The removal guard refuses a pass that empties a cluster, unless the commit it renders allows for that.
-    trailers = (f"{ALLOW_REMOVAL}: {name} {count}",) if count else ()
-    edits = taint_edits(place.manifest, TaintChange(DRAIN, ()), overwrite=True)
-    if edits:
-        contents = source.with_edits(place, edits)
-        source.checked(contents)
-        change = SourceChange(contents=contents, subject=f"Drain {name}", trailers=trailers)
-        write_change(source, change, log, commit=commit)
+    taints = drain_taints(is_unplaced_allowed=is_unplaced_allowed)
+    edits = taint_edits(place.manifest, TaintChange(taints, ()), overwrite=True)
+    contents: Contents = source.with_edits(place, edits) if edits else {}
+    source.checked(contents)
+    path = place.file.path
+    is_dirty = path in source.repository.dirty_paths()
     return Drain(
-        is_new=bool(edits),
-        leaving=_object_count_in_words(paths),
-        next_steps=tuple(_next_steps_of_draining(source, name, trailers)),
+        name=name,
+        path=path,
+        contents=contents,
+        uncommitted=contents or ({path: source.content(path)} if is_dirty else {}),
     )
 
 
-def _next_steps_of_draining(source: MemberSource, name: str, trailers: tuple[str, ...]) -> Iterator[str]:
-    path, repository = source.place_of(name).file.path, source.repository
-    if path in repository.dirty_paths():
+def steps_after_draining(source: MemberSource, drain: Drain, trailers: tuple[str, ...]) -> Iterator[str]:
+    """Yield the commands that carry out a drain which was written, or committed."""
+    repository = source.repository
+    if drain.path in repository.dirty_paths():
         messages = "".join(f" -m '{each}'" for each in trailers)
-        yield f"git commit -m 'Drain {name}'{messages} -- {path}"
+        yield f"git commit -m 'Drain {drain.name}'{messages} -- {drain.path}"
     if source_remote(repository):
         yield "git push"
     yield "argosy reconcile"
@@ -96,7 +109,7 @@ def _refuse_member_with_objects(source: MemberSource, name: str) -> None:
         said = tuple(filter(is_counted, paths)) or paths
         listed = ", ".join(said[:_LISTED]) + (f" and {len(said) - _LISTED} more" if len(said) > _LISTED else "")
         raise ConfigError(
-            f"{_object_count_in_words(paths)} still rendered for {name!r}: {listed}",
+            f"{object_count_in_words(paths)} still rendered for {name!r}: {listed}",
             hint=_hint_for_emptying_member(source, name),
         )
     if commits := _unpruned_commits(source, name):
@@ -117,7 +130,7 @@ def _hint_for_emptying_member(source: MemberSource, name: str) -> str:
     )
 
 
-def _object_count_in_words(paths: Collection[str]) -> str:
+def object_count_in_words(paths: Collection[str]) -> str:
     """Return how many objects are at paths, counted as the removal guard counts: namespaces only among themselves."""
     count = sum(map(is_counted, paths))
     if paths and not count:

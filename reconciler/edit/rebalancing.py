@@ -1,18 +1,17 @@
 """``argosy rebalance``: a WorkloadRebalancer in a file of its own, and what it moves, shown before it is committed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import count
 
-from reconciler.console.log import Log
 from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
 from reconciler.source.desired import Desired
 from render.documents import emit
-from render.errors import ConfigError, ReconcileError
+from render.errors import ConfigError
 from render.model import APPS_API_VERSION, Manifest, ObjectRef
 from render.timing import written
 
-from .cluster_files import MemberSource, SourceChange, write_change
+from .cluster_files import MemberSource, SourceChange
 
 _FOLDER = "rebalancers"
 
@@ -23,13 +22,8 @@ def refs_named_by_words(source: MemberSource, words: Sequence[str], namespace: s
     return tuple(sorted({ref_of_named_object(*parse_kind_and_name([word]), namespace, templates) for word in words}))
 
 
-def write_rebalancer(
-    source: MemberSource, refs: Sequence[ObjectRef], log: Log, *, commit: bool, show_moves: Callable[[], object]
-) -> str:
-    """Write a rebalancer for objects, show what moves, and commit it; return its path.
-
-    Where the moves cannot be shown, nothing stays written.
-    """
+def rebalancer_for_objects(source: MemberSource, refs: Sequence[ObjectRef]) -> tuple[str, SourceChange]:
+    """Return the path of a rebalancer for objects, and the change that adds it."""
     path, name = _free_path_and_name(source)
     change = SourceChange(
         contents={path: emit(_rebalancer_manifest(name, refs, source.loaded.desired))},
@@ -41,16 +35,7 @@ def write_rebalancer(
             f"{path} would not be read: source.paths or an ignore file leaves it out",
             hint=f"add the folder to source.paths in {source.home.expected_path}",
         )
-    write_change(source, change, log, commit=False)
-    try:
-        show_moves()
-        if commit:
-            commit_id = source.repository.commit_paths([path], change.message)
-            log.info("committed", commit=commit_id[:12], subject=change.subject)
-    except ReconcileError:
-        source.repository.put_back({path: None})
-        raise
-    return path
+    return path, change
 
 
 def _free_path_and_name(source: MemberSource) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from reconciler.console.log import Log
 from reconciler.source.checks import lists_of_clusters
 from reconciler.source.karmada_objects import admitted_kind
 from reconciler.source.manifests import LocatedManifest
@@ -25,20 +24,24 @@ from render.parsing import RENAMED_FROM, former_names
 from render.settings.clusters import OTHERS
 from render.settings.fleet import Fleet
 
-from .cluster_files import Contents, MemberSource, SourceChange, field_path_steps, write_change
+from .cluster_files import Contents, MemberSource, SourceChange, field_path_steps
 from .joining import place_of_fleet_settings, refuse_existing_member
 from .leaving import rendered_clusters
 
 
 class Renaming(Struct, frozen=True, kw_only=True):
-    """A member that was renamed: the fields that name it anew, and the PolicyTests that still name it as before."""
+    """A member that gets another name: the change of the source, and the fields that name it anew.
 
+    ``tests`` are the PolicyTests that still name it as before.
+    """
+
+    change: SourceChange
     fields: tuple[str, ...]
     tests: tuple[str, ...]
 
 
-def rename_member(source: MemberSource, old: str, new: str, log: Log, *, commit: bool) -> Renaming:
-    """Give a member another name in the files of the source."""
+def renaming_of_member(source: MemberSource, old: str, new: str) -> Renaming:
+    """Return what gives a member another name in the files of the source."""
     place, path = _place_and_path(source, old, new)
     contents = source.with_edits(place, _edits_of_cluster(place, old, new))
     fields: list[str] = []
@@ -51,8 +54,8 @@ def rename_member(source: MemberSource, old: str, new: str, log: Log, *, commit:
     if path != place.file.path:
         contents = {**contents, path: contents[place.file.path], place.file.path: None}
     source.checked(contents)
-    write_change(source, SourceChange(contents=contents, subject=f"Rename {old} to {new}"), log, commit=commit)
-    return Renaming(fields=tuple(fields), tests=tuple(_policy_tests_naming(source, old)))
+    change = SourceChange(contents=contents, subject=f"Rename {old} to {new}")
+    return Renaming(change=change, fields=tuple(fields), tests=tuple(_policy_tests_naming(source, old)))
 
 
 def _place_and_path(source: MemberSource, old: str, new: str) -> tuple[LocatedManifest, str]:

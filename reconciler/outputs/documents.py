@@ -15,6 +15,7 @@ from .policy_explanation import PolicyExplanationDocument
 from .policy_test_results import PolicyTestResultsDocument
 from .reconciliation import ReconciliationDocument
 from .rendering import RenderingDocument
+from .source_edit import SourceEditDocument
 from .validation import ValidationDocument
 from .verification import VerificationDocument
 from .waiting import WaitingDocument
@@ -23,6 +24,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     RenderingDocument,
     DifferenceDocument,
     LiveDifferenceDocument,
+    SourceEditDocument,
     ObjectExplanationDocument,
     ClusterExplanationDocument,
     PolicyExplanationDocument,

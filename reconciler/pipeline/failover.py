@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reconciler.ledger.health import ObservedHealth
 from reconciler.source.desired import Desired
 from render.binding import Binding, GracefulEvictionTask
-from render.cluster import Cluster, ClusterCondition, Taint
+from render.cluster import Cluster, ClusterCondition, Taint, loses_last_copies
 from render.failover.application import FailoverGates, toleration_seconds
 from render.failover.eviction import Leaving, clusters_purged_directly
 from render.failover.health import READY, is_reporting_though_not_ready
@@ -225,6 +225,7 @@ class _Round:
         self._flips: list[Flip] = []
         self._paused: tuple[tuple[str, ...], str] = ((), "")
         self._clusters = tainted.clusters
+        self._losing = frozenset(each.name for each in tainted.clusters if loses_last_copies(each))
         if self._is_blind and self._taints:
             self.notes.append("so many clusters are not ready at once that taints evict nothing")
 
@@ -290,7 +291,7 @@ class _Round:
             return state
         health = self._seen_health(binding.ref)
         done = tasks_that_stay(state, health, self._now, self._rules)
-        if done.ended and self._keeps(state, health):
+        if done.ended and not self._losing.issuperset(done.ended) and self._keeps(state, health):
             return state
         if done.ended:
             self._end(binding.ref, done.ended)

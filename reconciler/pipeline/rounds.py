@@ -6,7 +6,7 @@
 4. what runs to completion and has begun keeps its division (``runs``);
 5. with that, everything is decided again, until a round gives nothing back.
 
-An edit of a template or its policy gives nothing back: somebody asked for that.
+An edit of a template or its policy gives nothing back: somebody asked for that. Nor does a drain that allows it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from render.binding import Binding
+from render.cluster import Cluster, loses_last_copies
 from render.model import ObjectRef
 from render.scheduling.last_copies import clusters_to_stay_in
 from render.settings.fleet import Fleet
@@ -49,7 +50,8 @@ def scheduled_in_rounds(
         failing = replace(failing, bindings=tuple(_with_last_copies(begun, staying)))
         lowered = deschedule(failing.bindings, {*failing.left, *blocked, *staying, *held}, fleet, inputs, sight)
         lowered, found = with_places(lowered, fleet, schedule)
-        evicted, emptied = blocked_evictions(failing, found, fleet), _last_copies(found, fleet)
+        evicted = _without_allowed(blocked_evictions(failing, found, fleet), tainted.clusters)
+        emptied = _last_copies(found, fleet)
         moved = runs.moved_in(found) - held
         if not evicted and not emptied and not moved:
             break
@@ -74,6 +76,15 @@ def _last_copies(schedule: Schedule, fleet: Fleet) -> _Clusters:
         if not binding.staying
     )
     return {ref: clusters for ref, clusters in found if clusters}
+
+
+def _without_allowed(blocked: _Clusters, clusters: Iterable[Cluster]) -> _Clusters:
+    """Return what no other cluster takes, without the clusters that are drained of that as well."""
+    losing = {cluster.name for cluster in clusters if loses_last_copies(cluster)}
+    if not losing:
+        return blocked
+    kept = {ref: tuple(name for name in names if name not in losing) for ref, names in blocked.items()}
+    return {ref: names for ref, names in kept.items() if names}
 
 
 def _with_last_copies(bindings: Iterable[Binding], staying: _Clusters) -> Iterator[Binding]:

@@ -69,8 +69,9 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy cluster cordon paris --commit", "The same, committed"),
     ),
     "cluster drain": (
-        ("argosy cluster drain paris", "Make all leave that others take; 'argosy diff' shows it before a pass does it"),
+        ("argosy cluster drain paris", "See what leaves and what stays, and let the next pass do it"),
         ("argosy cluster drain paris --commit", "The same, committed"),
+        ("argosy cluster drain paris --allow-unplaced", "Let go as well what no other cluster takes"),
     ),
     "cluster join": (
         ("argosy cluster join paris --region eu --label env=prod", "Add a member with what policies select it by"),

@@ -73,7 +73,8 @@ ANNOTATIONS = (
         entries=(
             Entry(
                 "argosy.dev/drain",
-                "A taint. `argosy cluster drain` sets it, and everything leaves the cluster that another one takes.",
+                "A taint. `argosy cluster drain` sets it, and everything leaves the cluster that another one takes."
+                " With the value `allow-unplaced`, which `--allow-unplaced` writes, all else leaves, too.",
             ),
             Entry(
                 "cluster.karmada.io/unschedulable",

@@ -4,6 +4,7 @@ Two sides of a diff, or a file just saved, share most of them. Everything is kep
 commits by theirs - so nothing here can be out of date.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -28,9 +29,15 @@ class SourceMemory(Struct):
     _previous: dict[str, Previous] = field(default_factory=dict)
     _outcomes: dict[OutcomeKey, "Outcome"] = field(default_factory=dict)
 
-    def source(self, repository: Repository, commit: str, judged_by: Fleet | None = None) -> Source:
-        """Return the source of a commit, or of the work tree for ""; ``judged_by`` as for ``read_source``."""
-        return read_source(repository, commit, self.parsed, judged_by=judged_by)
+    def source(
+        self,
+        repository: Repository,
+        commit: str,
+        judged_by: Fleet | None = None,
+        contents: Mapping[str, bytes | None] | None = None,
+    ) -> Source:
+        """Return the source of a commit, or of the work tree for ""; all else as for ``read_source``."""
+        return read_source(repository, commit, self.parsed, judged_by=judged_by, contents=contents)
 
     def previous(self, repository: Repository, commit: str) -> Previous:
         """Return a rendered commit, the last one asked for without reading it again."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from msgspec.structs import replace
 
 from render.errors import GitError, SourceMoved
-from render.gitobjects import Blob, TreeEntry, parse_tree
+from render.gitobjects import Blob, TreeEntry, git_object_id, parse_tree
 
 from .command import GitCommand
 from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
@@ -122,6 +122,12 @@ class Repository:
         if WHOLE_ID.fullmatch(commit) and not partial:
             self._snapshots[commit] = found
         return found
+
+    def edited_snapshot(self, commit: str, contents: Mapping[str, bytes | None]) -> Snapshot:
+        """Return the files of a commit with other contents of some (None: gone); nothing of that is stored."""
+        unstored = {git_object_id("blob", each, self.algorithm): each for each in contents.values() if each is not None}
+        self._unstored |= unstored
+        return self.snapshot(commit).with_contents(contents, self.algorithm)
 
     def read_blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the contents of blobs, also of a work tree just read; what is missing is a ``GitError``."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import field
 
 from render.errors import GitError
-from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
+from render.gitobjects import BLOB_MODE, TREE_MODE, TreeEntry, git_object_id, parse_tree
 from render.values import DiscreetStruct
 from render.words import counted
 
@@ -56,6 +56,16 @@ class Snapshot(DiscreetStruct, frozen=True, kw_only=True):
     commit: str
     files: tuple[File, ...]
     contents: Mapping[bytes, bytes] = field(default_factory=dict)
+
+    def with_contents(self, contents: Mapping[str, bytes | None], algorithm: str) -> "Snapshot":
+        """Return a work tree that has other contents of some files (None: gone), and the rest as it is here."""
+        kept = [each for each in self.files if each.path not in contents]
+        new = [
+            File(path, BLOB_MODE, git_object_id("blob", content, algorithm), len(content))
+            for path, content in contents.items()
+            if content is not None
+        ]
+        return Snapshot(commit="", files=tuple(sorted([*kept, *new])))
 
 
 def list_files_of_tree(git: GitCommand, stored: StoredObjects, treeish: str, *, partial: bool) -> tuple[File, ...]:

@@ -3,10 +3,12 @@
 A taint, a label or a region that is gone from a cluster rejects it, and so does an edit of the policy. Only the former
 is about the cluster: what such a change takes away stays, as long as nothing else fits the object. So a filter keeps a
 target for the last copy's sake only where the part of the placement that the filter goes by is the one last applied.
+A drain that says so takes the last copy as well.
 """
 
 from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
+from render.cluster import loses_last_copies
 
 from .decisions import ScheduledReason, SchedulingDecision
 from .filtering import filter_clusters
@@ -27,7 +29,8 @@ def clusters_to_stay_in(state: PassState, binding: Binding, decision: Scheduling
     for each, passing in zip(FILTERS, result.passing, strict=True):
         if each.last_copy_part is None or _is_edited(binding, each.last_copy_part):
             staying &= passing
-    return tuple(state.index.clusters[position].name for position in indexes_of_mask(staying))
+    found = (state.index.clusters[position] for position in indexes_of_mask(staying))
+    return tuple(cluster.name for cluster in found if not loses_last_copies(cluster))
 
 
 def _is_edited(binding: Binding, part: PlacementPart) -> bool:

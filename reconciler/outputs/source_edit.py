@@ -1,0 +1,51 @@
+"""The document of the commands that edit the source: what was changed, what that does, and what to run next."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, UnsetType
+
+from .difference import DifferenceDocument, difference_document
+from .document import OutputDocument, meaning
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reconciler.edit.cluster_files import SourceChange
+    from reconciler.preview.source_edits import EditOutcome
+
+
+class SourceEditDocument(OutputDocument, frozen=True, kw_only=True):
+    """An edit of the source, and its outcome."""
+
+    kind = "SourceEdit"
+    about = "An edit of the source, what it does to every cluster, and what to run next."
+    printed_by = ("cluster drain", "cluster unjoin --drain", "cluster rename", "rebalance")
+
+    subject: Annotated[str, meaning("What the edit does, as its commit says it.")]
+    files: Annotated[tuple[str, ...], meaning("The files that were written or removed; none where nothing was to do.")]
+    commit: Annotated[str | None, meaning("The commit that was made; null without `--commit`.")]
+    difference: Annotated[
+        DifferenceDocument | None,
+        meaning("What the edit does, as `argosy diff` says it; null where nothing is committed yet."),
+    ]
+    leaving: Annotated[
+        int | UnsetType, meaning("How many objects leave the cluster that is drained, as the removal guard counts.")
+    ] = UNSET
+    staying: Annotated[int | UnsetType, meaning("How many objects stay in it.")] = UNSET
+    next: Annotated[tuple[str, ...], meaning("The commands to run next, in order.")] = ()
+
+
+def source_edit_document(
+    change: "SourceChange", commit: str, outcome: "EditOutcome | None", steps: "Sequence[str]" = ()
+) -> SourceEditDocument:
+    """Return an edit as a document."""
+    emptied = outcome.emptied if outcome else None
+    return SourceEditDocument(
+        subject=change.subject,
+        files=tuple(sorted(change.contents)),
+        commit=commit or None,
+        difference=difference_document(outcome.difference) if outcome else None,
+        leaving=len(emptied.leaving) if emptied else UNSET,
+        staying=emptied.staying if emptied else UNSET,
+        next=tuple(steps),
+    )

@@ -1,0 +1,132 @@
+"""The outcome of an edit of the source before it is written, as a pass over its commit would have it.
+
+The commit of an edit holds the files that it changes, and everything else as ``HEAD`` has it. So that source is
+rendered beside the one of ``HEAD`` and compared, as ``argosy diff`` does. An edit that is committed already and was not
+rendered yet is compared with the source that was rendered last.
+"""
+
+from collections.abc import Mapping
+from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reconciler.branches.publication import publication_of
+from reconciler.console.log import Log
+from reconciler.diff.comparison import Comparison, Revisions, compare_commits, difference_of
+from reconciler.diff.difference import ChangeAction, Difference
+from reconciler.diff.guards import refusal_lines
+from reconciler.diff.staying import unplaced_words
+from reconciler.edit.cluster_files import MemberSource
+from reconciler.guards.allowances import Allowed, RemovalAllowance
+from reconciler.pipeline.cluster_removals import is_counted
+from reconciler.rendering.memory import SourceMemory
+from reconciler.repository.trailers import ALLOW_REMOVAL, SOURCE
+from render.errors import GitError, GuardRefused
+from render.layout import object_path
+
+_ANY_NUMBER = 10**9
+_MOST_NAMED = 10
+
+
+class EmptiedMember(Struct, frozen=True, kw_only=True):
+    """The paths of the objects that leave a member by an edit, and how many stay, as the removal guard counts.
+
+    ``namespaces`` are those that leave with them, which no guard counts. ``ending`` objects stay until a copy elsewhere
+    is well. ``trailers`` let that and no more pass the guard.
+    """
+
+    leaving: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    staying: int = 0
+    ending: int = 0
+    trailers: tuple[str, ...] = ()
+
+
+class EditOutcome(Struct, frozen=True, kw_only=True):
+    """The difference that an edit makes, the comparison it is from, and what it does to a member that it empties."""
+
+    comparison: Comparison
+    difference: Difference
+    emptied: EmptiedMember | None = None
+
+
+def outcome_of_edit(
+    source: MemberSource, contents: Mapping[str, bytes | None], log: Log, *, emptied: str = ""
+) -> EditOutcome | None:
+    """Return what changes by the commit of an edit; None where nothing is committed at all.
+
+    ``contents`` are those that files get by it; none where the edit is committed already. ``emptied`` is the member
+    that it empties, for which its commit allows the removals.
+    """
+    comparison = _comparison_of_edit(source, contents, log, emptied)
+    if comparison is None:
+        return None
+    found = difference_of(comparison)
+    member = _emptied_member(comparison, found, emptied, is_committed=not contents) if emptied else None
+    count = len(member.leaving) if member and member.trailers else 0
+    allowed = Allowed(removals=(RemovalAllowance(cluster=emptied, count=count),)) if count else Allowed()
+    found = replace(found, refused=refusal_lines(comparison, allowed))
+    return EditOutcome(comparison=comparison, difference=found, emptied=member)
+
+
+def _comparison_of_edit(
+    source: MemberSource, contents: Mapping[str, bytes | None], log: Log, emptied: str
+) -> Comparison | None:
+    repository, fleet = source.repository, source.published
+    head = repository.tip("HEAD")
+    if head is None:
+        return None
+    publication = publication_of(repository, fleet)
+    publication.ask_for(fleet.rendered_branch, fleet.status_branch)
+    tip = publication.current_tip(fleet.rendered_branch)
+    publication.current_tip(fleet.status_branch)
+    allowed = Allowed(removals=(RemovalAllowance(cluster=emptied, count=_ANY_NUMBER),)) if emptied else Allowed()
+    revisions = Revisions(
+        base=head if contents or tip is None else _rendered_source(source, tip, head),
+        head=head,
+        bootstrap=tip is None,
+        allowed=allowed if contents else Allowed(),
+        contents=contents or None,
+    )
+    return compare_commits(repository, revisions, SourceMemory(), log)
+
+
+def _rendered_source(source: MemberSource, tip: str, head: str) -> str:
+    """Return the source of the newest rendered commit, or ``HEAD`` where that does not follow it."""
+    named = source.repository.commit_info(tip).trailer(SOURCE)
+    try:
+        return named[0] if len(named) == 1 and source.repository.is_ancestor(named[0], head) else head
+    except GitError:  # a shallow clone may lack it
+        return head
+
+
+def _emptied_member(comparison: Comparison, difference: Difference, name: str, *, is_committed: bool) -> EmptiedMember:
+    """Return what leaves a member and what stays, by what a pass would take from the newest rendered commit."""
+    head = comparison.head
+    removal = next((each for each in head.removals if each.cluster == name), None)
+    folder = head.rendered.tree.clusters.get(name)
+    removed = (each for each in difference.objects if each.action is ChangeAction.REMOVED and name in each.clusters)
+    paths = ("/".join(object_path(each.ref)) for each in removed)
+    needs_allowance = removal is not None and bool(removal.reasons) and not is_committed
+    return EmptiedMember(
+        leaving=removal.paths if removal else (),
+        namespaces=tuple(path for path in paths if not is_counted(path)),
+        staying=sum(is_counted(path) for path, _ in head.files(folder)) if folder else 0,
+        ending=sum(
+            any(task.from_cluster == name for task in binding.eviction_tasks)
+            for binding in head.rendered.built.bindings
+        ),
+        trailers=(f"{ALLOW_REMOVAL}: {name} {len(removal.paths)}",) if removal and needs_allowance else (),
+    )
+
+
+def refuse_unplaced(outcome: EditOutcome | None, hint: str) -> None:
+    """Raise GuardRefused for an edit by which templates end in no cluster."""
+    unplaced = outcome.difference.unplaced if outcome else ()
+    if not unplaced:
+        return
+    lines = [f"  {each.ref}: {unplaced_words(each)}" for each in islice(unplaced, _MOST_NAMED)]
+    more = len(unplaced) - len(lines)
+    lines += [f"  and {more} more"] if more else []
+    raise GuardRefused("\n".join(["this leaves objects without any cluster; nothing was changed", *lines]), hint=hint)
