@@ -241,7 +241,8 @@ def an_override(kind: str, *edits: dict[str, Any], clusters: tuple[str, ...] = (
     """Return an override policy with a rule for each cluster, or with one for all."""
     targets = [{"targetCluster": {"clusterNames": [name]}} for name in clusters] or [{}]
     rules = [{**target, "overriders": {"plaintext": list(edits)}} for target in targets]
-    selector = {"apiVersion": "policy/v1" if kind == "PodDisruptionBudget" else "argoproj.io/v1alpha1", "kind": kind}
+    versions = {"PodDisruptionBudget": "policy/v1", "HorizontalPodAutoscaler": "autoscaling/v2"}
+    selector = {"apiVersion": versions.get(kind, "argoproj.io/v1alpha1"), "kind": kind}
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "OverridePolicy",
@@ -353,6 +354,7 @@ WHOLE = "is as many as a cluster may have in all, so that an update may"
 FROM_0 = "counts pods from 0 in each cluster, so that those of small shares are never updated"
 STAY = "Deployment.apps default/web is divided, and {} counts in each cluster: "
 NO_EVICTION = "where that is the share of a cluster, no pod may be evicted"
+BY_ITSELF = "Deployment.apps default/web is divided, and each cluster scales its share by itself"
 SCALED = "Deployment.apps default/web is divided, and each cluster scales its share by these bounds: "
 NUMBERS = [
     Number(
@@ -494,7 +496,16 @@ NUMBERS = [
         [web(), a_scaler(target={"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web"}, maxReplicas=10)],
         [],
     ),
-    Number("one replica runs in one cluster", [web(1), a_budget(minAvailable=1), a_scaler(maxReplicas=10)], []),
+    Number(
+        "one replica runs in one cluster, until an autoscaler makes it more",
+        [web(1), a_budget(minAvailable=1), a_scaler(maxReplicas=10)],
+        [f"spec.scaleTargetRef: {BY_ITSELF}"],
+    ),
+    Number(
+        "an autoscaler of an older version",
+        [web(), a_scaler("autoscaling/v1", maxReplicas=4)],
+        [f"spec.maxReplicas: {SCALED}at most 8 in 2 clusters, not at most 4"],
+    ),
 ]
 
 
@@ -545,9 +556,60 @@ def test_a_number_that_an_override_writes_is_known_to_be_another_in_each_cluster
 @each_row("companion", [a_scaler(maxReplicas=10), a_budget(minAvailable=2)])
 def test_a_companion_in_one_cluster_counts_there_alone(companion: dict[str, Any]) -> None:
     files = {"all.yaml": [a_cluster("member1"), a_cluster("member2"), web(), companion, policy_of(web())]}
-    for placement, count in ((on_clusters("member1"), 0), (TWO, 1)):
+    is_scaler = "scaleTargetRef" in companion["spec"]
+    for placement, counts in ((on_clusters("member1"), False), (TWO, True)):
         also = a_policy("beside", selectors=[selector_of(companion)], placement=placement)
-        assert len(warnings_of({**files, "also.yaml": [also]})) == count, placement
+        warnings = warnings_of({**files, "also.yaml": [also]})
+        assert len(warnings) == (is_scaler or counts), placement
+        assert any("2 clusters" in each or "in all" in each for each in warnings) == counts
+
+
+def test_autoscalers_of_divided_workloads_are_one_warning_for_each_kind_of_them() -> None:
+    """An autoscaler for every workload of a fleet would be as many warnings of one and the same thing."""
+    names = ("a", "b", "c", "d", "e")
+    deployments = [{**web(), "metadata": {"name": name, "namespace": "default"}} for name in names]
+    scalers = [
+        {
+            **a_scaler(target={"apiVersion": "apps/v1", "kind": "Deployment", "name": name}, maxReplicas=4),
+            "metadata": {"name": name, "namespace": "default"},
+        }
+        for name in names
+    ]
+    warnings = found(*deployments, *scalers, a_scaler("keda.sh/v1alpha1", "ScaledObject", {"name": "a"}))
+    first = "Deployment.apps default/a is divided, and each cluster scales its share by these bounds: at most"
+    more = "so it is with 4 more HorizontalPodAutoscalers: default/b, default/c, default/d and 1 more"
+    hint = (
+        "let a FederatedHPA scale it, whose bounds are the fleet's, or override them in each cluster;"
+        " argosy status shows what runs as LIVE, beside the REPLICAS of the division"
+    )
+    assert [each.partition(" ")[2].split("\n  hint: ") for each in warnings] == [
+        [f"spec.maxReplicas: {first} 8 in 2 clusters, not at most 4; {more}", hint],
+        [f"spec.scaleTargetRef: {first} 200 in 2 clusters, not at most 100", hint],
+    ]
+
+
+def test_autoscalers_of_other_projects_are_known_by_what_they_scale() -> None:
+    """One that changes what a pod asks for leaves the number of pods alone."""
+    definitions = [
+        a_definition(group="example.com", kind="PodScaler", name="v1"),
+        a_definition(group="autoscaling.k8s.io", kind="VerticalPodAutoscaler", name="v1"),
+    ]
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    scalers = [
+        a_scaler("example.com/v1", "PodScaler", maxReplicas=4),
+        an_object("autoscaling.k8s.io/v1", "VerticalPodAutoscaler", targetRef=target),
+    ]
+    also = a_policy("beside", selectors=[*map(selector_of, scalers)], placement=TWO)
+    clusters = [a_cluster("member1"), a_cluster("member2")]
+    (warning,) = warnings_of({"all.yaml": [*clusters, web(), *scalers, *definitions, policy_of(web()), also]})
+    assert f"spec.maxReplicas: {SCALED}at most 8 in 2 clusters, not at most 4\n" in warning
+
+
+def test_an_autoscaler_whose_bounds_overrides_write_sets_the_share_all_the_same() -> None:
+    edit = {"path": "/spec/maxReplicas", "operator": "replace", "value": 3}
+    override = an_override("HorizontalPodAutoscaler", edit)
+    (warning,) = found(web(), a_scaler(maxReplicas=10), beside=(override,))
+    assert warning.partition(" ")[2].startswith(f"spec.scaleTargetRef: {BY_ITSELF}\n  hint: let a FederatedHPA")
 
 
 def test_companions_that_go_nowhere_count_nowhere() -> None:

@@ -1,6 +1,8 @@
 """Warnings about what policies divide: at the policy where nothing is divided, else at the number that is not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec.structs import replace
 
 from overrides.lint import LineOf
 from reconciler.branches.reading import ObservedInputs
@@ -14,7 +16,7 @@ from render.divisions import DivisionRule, DivisionWarning
 from render.errors import Problem
 from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
-from render.words import listed
+from render.words import counted, listed
 
 _FIELD = "spec.placement.replicaScheduling"
 
@@ -28,9 +30,21 @@ def division_problems(
     found = source_division_warnings(desired, claims, index, interpreter)
     template_by_ref = {template.ref: template for template in desired.templates}
     yield from _undivided_problems([each for each in found if each.rule is DivisionRule.UNDIVIDED], desired, line_of)
+    numbers = (each for each in found if each.rule is DivisionRule.UNDIVIDED_NUMBER)
+    scaled = _warning_of_each_autoscaler(each for each in found if each.rule is DivisionRule.AUTOSCALED)
+    for each in (*numbers, *scaled):
+        yield _at_number(each, template_by_ref[each.ref], line_of)
+
+
+def _warning_of_each_autoscaler(found: Iterable[DivisionWarning]) -> Iterator[DivisionWarning]:
+    """Yield one warning for all autoscalers of a kind, at the first of them, that names the others."""
+    warnings_by_kind: dict[str, list[DivisionWarning]] = {}
     for each in found:
-        if each.rule is not DivisionRule.UNDIVIDED:
-            yield _at_number(each, template_by_ref[each.ref], line_of)
+        warnings_by_kind.setdefault(each.ref.group_kind, []).append(each)
+    for first, *others in warnings_by_kind.values():
+        more = counted(len(others), f"more {first.ref.kind}")
+        names = listed([f"{each.ref.namespace}/{each.ref.name}" for each in others])
+        yield replace(first, message=f"{first.message}; so it is with {more}: {names}") if others else first
 
 
 def _at_number(found: DivisionWarning, template: Template, line_of: LineOf | None) -> Problem:

@@ -44,6 +44,7 @@ _DESCRIPTIONS = {
     "ClaimsDiffer": "An object whose policy depends on what was claimed before",
     "Undivided": "An object that its policy divides in vain: every cluster gets all of it",
     "UndividedNumber": "A number about all replicas that counts in each cluster of a division",
+    "AutoscaledDivision": "Autoscalers of divided workloads, which set the share of each cluster",
     "LeftBehind": "An object that pods need and that goes nowhere, though their policy propagates dependencies",
     "UnansweredWebhook": "An object that only a webhook interprets, which nobody has asked about it",
     "IdleRule": "A rule of time that can never fire",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from render.kinds import GroupKind
 from render.model import Template, is_opaque
 
-from .values import DividedWorkload, DivisionContext, DivisionWarning, mapping_in, whole_number_at
+from .values import DividedWorkload, DivisionContext, DivisionRule, DivisionWarning, mapping_in, whole_number_at
 from .workload_index import WorkloadIndex
 
 BUDGETS: frozenset[GroupKind] = frozenset(
@@ -19,6 +19,7 @@ BUDGETS: frozenset[GroupKind] = frozenset(
 _SCALED = "scaleTargetRef"
 _FLEETS_OWN = "autoscaling.karmada.io"
 _LEAST, _MOST = "minAvailable", "maxUnavailable"
+_LIVE = "argosy status shows what runs as LIVE, beside the REPLICAS of the division"
 _MOST_BY_KEDA = 100
 """The replicas that a ScaledObject without bounds scales to at most."""
 _BOUNDS = (("minReplicas", "maxReplicas"), ("minReplicaCount", "maxReplicaCount"))
@@ -32,23 +33,22 @@ class _ScalerBounds(NamedTuple):
     most: int | None
 
 
-def is_companion(template: Template) -> bool:
-    """Say whether a template may be about the replicas of another."""
-    kind = template.ref.group, template.ref.kind
+def is_budget(template: Template) -> bool:
+    """Say whether a template is a budget of disruptions."""
+    return (template.ref.group, template.ref.kind) in BUDGETS and not is_opaque(template.manifest)
+
+
+def is_autoscaler(template: Template) -> bool:
+    """Say whether a template scales another in each cluster by itself, such as a HorizontalPodAutoscaler."""
     is_scaler = template.ref.group != _FLEETS_OWN and bool(mapping_in(template.manifest, "spec", _SCALED))
-    return (kind in BUDGETS or is_scaler) and not is_opaque(template.manifest)
+    return is_scaler and not is_opaque(template.manifest)
 
 
-def companion_warnings(
-    companion: Template, workloads: WorkloadIndex, context: DivisionContext
-) -> Iterator[DivisionWarning]:
-    """Yield a warning for each number of a companion that counts in each cluster by itself."""
-    if (companion.ref.group, companion.ref.kind) in BUDGETS:
-        named = workloads.workload_named_by(companion, "targetRef")
-        for workload in (named,) if named else workloads.workloads_selected_by(companion):
-            yield from _warnings_of_budget(workload, companion, context)
-    elif scaled := workloads.workload_named_by(companion, _SCALED):
-        yield from _warnings_of_autoscaler(scaled, companion, context)
+def budget_warnings(budget: Template, workloads: WorkloadIndex, context: DivisionContext) -> Iterator[DivisionWarning]:
+    """Yield a warning for each number of a budget that counts in each cluster by itself."""
+    named = workloads.workload_named_by(budget, "targetRef")
+    for workload in (named,) if named else workloads.workloads_selected_by(budget):
+        yield from _warnings_of_budget(workload, budget, context)
 
 
 def _warnings_of_budget(
@@ -74,25 +74,27 @@ _MOST_WORDS = ("up to {total} may go at once", "where that is the share of a clu
 """The words about a number that is less than the smallest share, and about one that is not."""
 
 
-def _warnings_of_autoscaler(
-    workload: DividedWorkload, scaler: Template, context: DivisionContext
+def autoscaler_warnings(
+    scaler: Template, workloads: WorkloadIndex, context: DivisionContext
 ) -> Iterator[DivisionWarning]:
-    bounds = _bounds_of_autoscaler(scaler, context)
-    if bounds is None:
+    """Yield the warning about an autoscaler of a divided workload: in each cluster it sets the share, and not Git."""
+    workload = workloads.workload_named_by(scaler, _SCALED)
+    clusters = workload.clusters_with(context.clusters_of(scaler)) if workload is not None else 0
+    if workload is None or not clusters:
         return
-    clusters = workload.clusters_with(context.clusters_of(scaler))
-    if clusters < 2:
-        return  # it scales one share, within its own bounds
-    each = [f"at least {bounds.least}"] if bounds.least is not None else []
-    each += [f"at most {bounds.most}"] if bounds.most is not None else []
-    total = [f"at least {bounds.least * clusters}"] if bounds.least is not None else []
-    total += [f"at most {bounds.most * clusters}"] if bounds.most is not None else []
-    message = (
-        f"{workload.template.ref} is divided, and each cluster scales its share by these bounds:"
-        f" {' and '.join(total)} in {clusters} clusters, not {' and '.join(each)}"
-    )
-    hint = "let a FederatedHPA scale it, whose bounds are the fleet's, or override them in each cluster"
-    yield workload.warning(scaler, bounds.field, message, hint)
+    bounds = _bounds_of_autoscaler(scaler, context) if clusters > 1 else None
+    how, field, way_out = "by itself", f"spec.{_SCALED}", ""
+    if bounds is not None:
+        numbers = [
+            (word, count) for word, count in (("at least", bounds.least), ("at most", bounds.most)) if count is not None
+        ]
+        each = " and ".join(f"{word} {count}" for word, count in numbers)
+        total = " and ".join(f"{word} {count * clusters}" for word, count in numbers)
+        how = f"by these bounds: {total} in {clusters} clusters, not {each}"
+        field, way_out = bounds.field, ", or override them in each cluster"
+    message = f"{workload.template.ref} is divided, and each cluster scales its share {how}"
+    hint = f"let a FederatedHPA scale it, whose bounds are the fleet's{way_out}; {_LIVE}"
+    yield workload.warning(scaler, field, message, hint, rule=DivisionRule.AUTOSCALED)
 
 
 def _bounds_of_autoscaler(scaler: Template, context: DivisionContext) -> _ScalerBounds | None:

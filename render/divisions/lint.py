@@ -6,7 +6,7 @@ from render.interpreter import InterpreterError
 from render.kinds import BUILT_IN
 from render.model import Template, is_signed_whole
 
-from .companions import companion_warnings, is_companion
+from .companions import autoscaler_warnings, budget_warnings, is_autoscaler, is_budget
 from .own_numbers import own_number_warnings
 from .undivided import undivided_warning
 from .values import ONE_CLUSTER, DividedTemplate, DividedWorkload, DivisionContext, DivisionWarning
@@ -17,9 +17,9 @@ def division_warnings(
     divisions: Iterable[DividedTemplate], delivered: Iterable[Template], context: DivisionContext
 ) -> tuple[DivisionWarning, ...]:
     """Return the warnings, sorted; ``delivered`` are all templates that clusters get."""
-    known = [(division, _divided_workload(division, context)) for division in divisions if division.clusters > 1]
+    known = [(division, _workload(division, context)) for division in divisions if division.clusters > 1]
     useful = context.mixed_policies | {
-        each.policy for each, workload in known if workload or _is_of_built_in_kind(each.template)
+        each.policy for each, workload in known if _is_divided(workload) or _is_of_built_in_kind(each.template)
     }
     workloads, found = list[DividedWorkload](), list[DivisionWarning]()
     for division, workload in known:
@@ -27,12 +27,24 @@ def division_warnings(
             found.append(undivided)
         elif workload:
             workloads.append(workload)
-            found += _warnings_of_signed_document(workload)
-            found += own_number_warnings(workload, context)
-    index = WorkloadIndex(workloads)
+            found += _warnings_of_workload(workload, context) if _is_divided(workload) else ()
+    divided, every = WorkloadIndex(filter(_is_divided, workloads)), WorkloadIndex(workloads)
     for template in delivered if workloads else ():
-        found += companion_warnings(template, index, context) if is_companion(template) else ()
+        if is_budget(template):
+            found += budget_warnings(template, divided, context)
+        elif is_autoscaler(template):
+            found += autoscaler_warnings(template, every, context)
     return tuple(sorted(found))
+
+
+def _is_divided(workload: DividedWorkload | None) -> bool:
+    """Say whether more than one cluster has a share; a single replica is in one, until an autoscaler makes it more."""
+    return workload is not None and workload.clusters > 1
+
+
+def _warnings_of_workload(workload: DividedWorkload, context: DivisionContext) -> Iterator[DivisionWarning]:
+    yield from _warnings_of_signed_document(workload)
+    yield from own_number_warnings(workload, context)
 
 
 def _warnings_of_signed_document(workload: DividedWorkload) -> Iterator[DivisionWarning]:
@@ -58,14 +70,14 @@ def _is_of_built_in_kind(template: Template) -> bool:
     return (template.ref.group, template.ref.kind) in BUILT_IN
 
 
-def _divided_workload(division: DividedTemplate, context: DivisionContext) -> DividedWorkload | None:
-    """Return a workload of which more than one cluster may have a share."""
+def _workload(division: DividedTemplate, context: DivisionContext) -> DividedWorkload | None:
+    """Return a workload that has replicas to divide, be it a single one."""
     try:
         replicas = context.replicas(division)
     except InterpreterError:
         return None  # the object fails by itself
     clusters = min(division.clusters, replicas or 0)
-    if replicas is None or clusters < 2:
+    if replicas is None or clusters < 1:
         return None
     share = replicas // clusters if division.share is None else division.share
     return DividedWorkload(

@@ -17,6 +17,7 @@ class DivisionRule(StrEnum):
 
     UNDIVIDED = "Undivided"
     UNDIVIDED_NUMBER = "UndividedNumber"
+    AUTOSCALED = "AutoscaledDivision"
 
 
 class DividedTemplate(Struct, frozen=True, kw_only=True):
@@ -101,7 +102,7 @@ class DivisionWarning(Struct, frozen=True, kw_only=True, order=True):
 
 
 class DividedWorkload(Struct, frozen=True, kw_only=True):
-    """A workload whose replicas are divided: how many, among how many clusters, and those of the smallest share.
+    """A workload whose policy divides it: its replicas, among how many clusters, and those of the smallest share.
 
     ``is_as_in_karmada``: they are divided though they count indexes.
     """
@@ -121,14 +122,22 @@ class DividedWorkload(Struct, frozen=True, kw_only=True):
         """Return the most clusters that may have a share beside a companion, which goes to some clusters."""
         return min(self.clusters, (self.division.targets & companion).bit_count())
 
-    def warning(self, about: Template, field: str, message: str, hint: str) -> DivisionWarning:
+    def warning(
+        self,
+        about: Template,
+        field: str,
+        message: str,
+        hint: str,
+        *,
+        rule: DivisionRule = DivisionRule.UNDIVIDED_NUMBER,
+    ) -> DivisionWarning:
         """Return a warning about a number that is not divided with this workload."""
         return DivisionWarning(
             ref=about.ref,
             field=field,
             message=message,
             hint=hint,
-            rule=DivisionRule.UNDIVIDED_NUMBER,
+            rule=rule,
             policy=self.division.policy,
             workload=self.template.ref,
         )
