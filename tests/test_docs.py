@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import click
 import pytest
@@ -21,10 +22,13 @@ from tests.docs import EXAMPLES, README, ROOT, documents, made
 from tests.kubernetes import programs
 from tests.peers import PEERS
 from tests.tables import each_row
+from tests.terminal_picture import PICTURE, picture
 
 GITHUB = [ROOT / ".github" / "CONTRIBUTING.md", ROOT / ".github" / "SECURITY.md"]
 PAGES = [*documents(), *GITHUB]
 TROUBLESHOOTING = EXAMPLES / "troubleshooting" / "README.md"
+SCREEN = 25
+"""The lines that a first screen shows."""
 LANGUAGES = {"console", "yaml", "text", "sh"}
 LINK = re.compile(r"\]\((?!https?:)(?P<path>[^)#]*)(?:#(?P<anchor>[^)]*))?\)")
 CODE = re.compile(r"`(argosy [^`]+)`")
@@ -64,8 +68,19 @@ def test_a_fleet_passes_its_own_policy_tests_until_a_document_changes_it() -> No
     assert per_page(failures) == {}
 
 
-def test_the_readme_is_short() -> None:
-    assert len(text_of(README).splitlines()) < 250
+def test_the_readme_is_short_and_says_first_whom_it_is_for() -> None:
+    lines = text_of(README).splitlines()
+    assert len(lines) <= 200
+    titles = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    assert lines[titles[0]] == "## Is it for me?"
+    assert titles[1] < SCREEN
+
+
+def test_the_picture_of_a_terminal_shows_what_commands_print() -> None:
+    """``python -m tests.terminal_picture`` draws it again."""
+    assert text_of(PICTURE) == picture()
+    assert PICTURE.name in text_of(README)
+    ET.fromstring(picture())
 
 
 def per_page(found: Callable[[Path], Iterable[Any]]) -> dict[str, list[Any]]:
