@@ -271,9 +271,9 @@ def test_an_engine_that_renders_something_else_commits_that_alone_and_first(
     )
     assert repository.git("log", "-2", "--format=%B", "argosy/rendered") == (
         f"Render {second[:12]}: change\n\n1 of 1 cluster changes: member1\n\n"
-        f"Argosy-Source: {second}\nArgosy-Version: {version}\nArgosy-Previous: {upgrade}\n\n"
+        f"Argosy-Source: {second}\nArgosy-Version: {version}\nArgosy-Previous: {upgrade}\nArgosy-Branch: main\n\n"
         f"Render {first[:12]} with engine {version}\n\nno cluster changes\n\n"
-        f"Argosy-Source: {first}\nArgosy-Version: {version}\nArgosy-Previous: {old}"
+        f"Argosy-Source: {first}\nArgosy-Version: {version}\nArgosy-Previous: {old}\nArgosy-Branch: main"
     )
 
 

@@ -41,6 +41,7 @@ def test_every_setting_has_its_default() -> None:
         "name": "default",
         "source": {
             "paths": (".",),
+            "branch": "",
             "ignore": (),
             "is_strict": False,
             "rendered": (),

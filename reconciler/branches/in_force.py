@@ -20,7 +20,7 @@ from reconciler.console.cleaning import without_passwords
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.history import commits_of_file
-from reconciler.repository.trailers import SOURCE, commit_written_by_argosy
+from reconciler.repository.trailers import BRANCH, SOURCE, commit_written_by_argosy
 from reconciler.source.files import FLEET_FILE, SourceFile
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.errors import GitError, InputError
@@ -79,13 +79,15 @@ def seen_tip(publication: Publication, place: BranchPlace) -> str | None:
 class SettingsInForce(Struct, frozen=True, kw_only=True):
     """The newest rendered commit of a fleet, the place it was found at, its source, and what argosy.yaml says there.
 
-    ``home`` is None where that source is not in this clone, or its argosy.yaml cannot be read.
+    ``home`` is None where that source is not in this clone, or its argosy.yaml cannot be read. ``branch`` is the one
+    that the rendered commit remembers ("": none), which the settings there have as the branch of the source.
     """
 
     place: BranchPlace
     rendered: str
     source: str
     home: FleetSource | None
+    branch: str = ""
 
 
 ACCEPT_OR_BEGIN = (
@@ -111,8 +113,11 @@ def fleet_source_at(repository: Repository, commit: str) -> FleetSource:
 def home_changes(before: FleetSource, after: FleetSource) -> tuple[SettingChange, ...]:
     """Return the settings that another argosy.yaml changes, and its folder, from which files and paths begin.
 
-    Passwords in addresses are left out of them here, for they are told in many forms.
+    Passwords in addresses are left out of them here, for they are told in many forms. An argosy.yaml that names no
+    branch of the source leaves the one that is remembered.
     """
+    if not after.fleet.source.branch:
+        after = _with_source_branch(after, before.fleet.source.branch)
     changes = tuple(
         replace(each, before=_mask_passwords(each.before), after=_mask_passwords(each.after))
         for each in setting_changes(before.fleet, after.fleet)
@@ -243,17 +248,24 @@ def _follow_places(repository: Repository, place: BranchPlace, tip_of: TipOf) ->
     while place not in seen:
         seen.add(place)
         tip = tip_of(place.publication(repository), place)
-        sources = commit_written_by_argosy(repository, tip).trailer(SOURCE) if tip else ()
-        if tip is None or len(sources) != 1:
+        info = commit_written_by_argosy(repository, tip) if tip else None
+        sources = info.trailer(SOURCE) if info else ()
+        if tip is None or info is None or len(sources) != 1:
             break
-        home = _readable_home(repository, sources[0])
+        home, branch = _readable_home(repository, sources[0]), "".join(info.trailer(BRANCH)[:1])
         if home is not None and _is_of_another(repository, sources[0], home, place):
             break
-        found = SettingsInForce(place=place, rendered=tip, source=sources[0], home=home)
+        home = _with_source_branch(home, branch) if home is not None and branch else home
+        found = SettingsInForce(place=place, rendered=tip, source=sources[0], home=home, branch=branch)
         if home is None:
             break
         place = BranchPlace.of(home.fleet)
     return found
+
+
+def _with_source_branch(home: FleetSource, branch: str) -> FleetSource:
+    """Return what argosy.yaml says, and another branch that source commits have to be of."""
+    return replace(home, fleet=replace(home.fleet, source=replace(home.fleet.source, branch=branch)))
 
 
 def _is_of_another(repository: Repository, source: str, home: FleetSource, place: BranchPlace) -> bool:

@@ -112,9 +112,19 @@ def _folder(remote: str) -> str:
 
 def source_remote(repository: Repository) -> str:
     """Return the remote the source comes from: the one of the current branch, ``origin`` or the only one, else none."""
+    return remote_of_branch(repository, branch_of_head(repository))
+
+
+def branch_of_head(repository: Repository) -> str:
+    """Return the branch that HEAD is on, in a mirror the default one of what it mirrors; empty where it is detached."""
+    mirrored = f"refs/remotes/{repository.mirrors}/" if repository.mirrors else "refs/heads/"
+    return (head_branch(repository.folder.git_dir) or "").removeprefix(mirrored)
+
+
+def remote_of_branch(repository: Repository, branch: str) -> str:
+    """Return the remote that a branch of this clone comes from ("": no branch): as ``source_remote`` does."""
     if repository.mirrors:
         return repository.mirrors
-    branch = (head_branch(repository.folder.git_dir) or "").removeprefix("refs/heads/")
     tracked = repository.settings.last(f"branch.{branch}.remote") if branch else ""
     names = remote_names(repository)
     for name in (tracked, "origin", *names[:1]):

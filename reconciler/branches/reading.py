@@ -20,7 +20,7 @@ from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.objects import Snapshot
-from reconciler.repository.trailers import SOURCE, TOOL, VERSION, commit_written_by_argosy, engine_version
+from reconciler.repository.trailers import BRANCH, SOURCE, TOOL, VERSION, commit_written_by_argosy, engine_version
 from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
 from reconciler.source.facts import FactsOf
@@ -249,7 +249,15 @@ def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Bindi
     tree = RenderedTree.of(info.tree, repository.read_trees, repository.read_blobs)
     cache = _KeptBindings(Cache(repository.cache_dir, "bindings", version=engine_version()))
     bindings = StoredBindings(commit, tree, repository.read_blobs, parsed=parsed, cache=cache)
-    return Previous(commit=commit, source=sources[0], version=versions[0], tools=tools, bindings=bindings, tree=tree)
+    return Previous(
+        commit=commit,
+        source=sources[0],
+        version=versions[0],
+        bindings=bindings,
+        tree=tree,
+        tools=tools,
+        branch="".join(info.trailer(BRANCH)[:1]),
+    )
 
 
 def read_observed_inputs(repository: Repository, commit: str | None) -> ObservedInputs:

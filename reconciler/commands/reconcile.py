@@ -47,6 +47,9 @@ def command(log: Log, /, **options: Any) -> int:
     says, and so do the addresses of webhooks and those in argosy.lock. A change of them waits, with 6, until
     --accept-settings or the file of --accepted-settings has it; nobody is asked there before.
 
+    A source commit has to be, at the remote, in the history of the branch that the fleet is rendered from:
+    spec.source.branch in argosy.yaml, or else the branch of the first pass. Any other is refused with 6.
+
     A source with problems is refused with 3. While one is refused, by a guard or for its problems, the clusters that
     are reached get the last good commit again, and the status branch records the refusal.
     """

@@ -3,6 +3,7 @@
 import os
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.branches.publication import Publication, publication_of
 from reconciler.branches.reading import (
@@ -37,7 +38,7 @@ class PassInputs(Struct, frozen=True, kw_only=True):
     """The commits of a pass, read: its source, the fleet's branches, and the previous rendered commit.
 
     ``is_rewound``: the source does not follow the one rendered before, and this is accepted. ``settings`` are the
-    settings that were in force before it.
+    settings that were in force before it. ``branch`` is the one that the fleet is rendered from ("": not known yet).
     """
 
     tip: SourceTip
@@ -46,6 +47,7 @@ class PassInputs(Struct, frozen=True, kw_only=True):
     previous: Previous | None
     is_rewound: bool
     settings: PassSettings
+    branch: str = ""
 
 
 def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassInputs:
@@ -53,7 +55,7 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
 
     Nothing that argosy.yaml names is asked before its settings are found to be in force, or accepted.
     """
-    settings = checked_settings(repository, tip.commit, options, log)
+    settings = checked_settings(repository, tip, options, log)
     try:
         source = _read_with_content(repository, tip.commit, log, may_fetch=settings.may_fetch)
     except InputError as error:
@@ -65,10 +67,15 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
         publication.ask_for(fleet.rendered_branch, fleet.status_branch)
         settings.move(repository, fleet, options, log)
         previous = read_current_previous(publication, fleet.rendered_branch, settings, bootstrap=options.bootstrap)
+    branch = fleet.source.branch or (previous.branch if previous else "") or tip.branch
+    tip.check_branch(repository, branch)
     check_continuity(repository, source, previous)
-    is_rewound = check_rewind(repository, previous, tip.commit, is_accepted=options.accept_rewind)
+    is_rewound = check_rewind(
+        repository, previous, tip.commit, is_accepted=options.accept_rewind, hint=tip.hint_of_rewind(branch)
+    )
+    _tell_remembered(branch, previous, log)
     if previous and not is_rewound:
-        previous = _commit_upgrade(publication, previous, source, options, log)
+        previous = _commit_upgrade(publication, previous, source, branch, options, log)
     return PassInputs(
         tip=tip,
         source=source,
@@ -76,7 +83,18 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
         previous=previous,
         is_rewound=is_rewound,
         settings=settings,
+        branch=branch,
     )
+
+
+def _tell_remembered(branch: str, previous: Previous | None, log: Log) -> None:
+    """Say which branch is remembered from this pass on, or that none is, to whoever asks for details."""
+    if previous is not None and previous.branch == branch:
+        return
+    if branch:
+        log.detail(f"source commits have to be of branch {branch!r} from now on")
+    else:
+        log.detail("no branch is remembered: the source is a revision that names none; spec.source.branch names one")
 
 
 def read_current_previous(
@@ -97,7 +115,12 @@ def read_current_previous(
 
 
 def _commit_upgrade(
-    publication: Publication, previous: Previous, source: Source, options: ReconcileOptions, log: Log
+    publication: Publication,
+    previous: Previous,
+    source: Source,
+    branch_of_source: str,
+    options: ReconcileOptions,
+    log: Log,
 ) -> Previous:
     """Commit what a new engine version alone changes first, so that it is never mixed with a change of the source."""
     if previous.version == engine_version() or previous.source == source.commit:
@@ -106,7 +129,7 @@ def _commit_upgrade(
     observed = recorded_inputs(publication, source)
     before = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
     given = RenderInputs(observed=observed, now=given_or_current_time(options.now))
-    outcome = run_pass(repository, before, previous, given, log)
+    outcome = replace(run_pass(repository, before, previous, given, log), source_branch=branch_of_source)
     if options.dry_run or not outcome.changed or is_proposing(source):
         return previous
     check_guards(outcome, options.allowed)

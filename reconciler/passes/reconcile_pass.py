@@ -31,6 +31,7 @@ from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import Log
 from reconciler.guards.limits import check_allowed_clusters
+from reconciler.guards.source_branch import SourceElsewhere
 from reconciler.members.options import AccessOptions, names_of_reached_members
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
@@ -105,6 +106,10 @@ def reconcile_fleet(
         from .refused_pass import SourceRefused, keep_last_good
 
         return keep_last_good(repository, SourceRefused(error.commit, error), options, log)
+    except SourceElsewhere as error:
+        from .refused_pass import SourceRefused, keep_last_good
+
+        return keep_last_good(repository, SourceRefused(repository.resolve("HEAD"), error), options, log)
     options.on_source(tip.commit)
     for remaining in reversed(range(_TRIES)):
         try:
@@ -308,7 +313,7 @@ def _with_facts(repository: Repository, source: Source, observed: ObservedInputs
 def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Guard a pass and commit it, mirrors included."""
     settings = inputs.settings
-    outcome = replace(outcome, is_rewound=inputs.is_rewound, new_settings=settings.changes)
+    outcome = replace(outcome, is_rewound=inputs.is_rewound, new_settings=settings.changes, source_branch=inputs.branch)
     check_guards(outcome, options.allowed)
     if options.dry_run:
         return PassResult(outcome=outcome, publication=inputs.publication, commit=None)

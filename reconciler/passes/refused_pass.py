@@ -6,23 +6,25 @@ Where no member is reached there is nobody to apply to, and no status branch to 
 of the pass.
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.in_force import asked_tip, fleet_source_at
+from reconciler.branches.in_force import asked_tip, fleet_source_at, settings_in_force
 from reconciler.branches.last_good import LastGood, read_last_good
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.guards.limits import check_allowed_clusters
+from reconciler.guards.source_branch import SourceElsewhere
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.members.options import names_of_reached_members
 from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import refusal_caused_by
 from reconciler.repository import Repository
-from render.errors import ReconcileError
+from render.errors import GitError, ReconcileError
 from render.words import counted
 
 from .options import ReconcileOptions
@@ -50,7 +52,7 @@ class RefusedPass(Struct, frozen=True, kw_only=True):
 
 def keep_last_good(repository: Repository, refused: SourceRefused, options: ReconcileOptions, log: Log) -> RefusedPass:
     """Apply the last good commit while a source is refused; its error where there is none, or no member is reached."""
-    good = _known_last_good(repository, refused.commit, options, log)
+    good = _known_last_good(repository, _commit_of_settings(repository, refused), options, log)
     if good is None or names_of_reached_members(good.fleet, options.delivery) == frozenset():
         raise refused.error
     check_allowed_clusters(options.allowed, good.source.desired, good.previous)
@@ -79,6 +81,15 @@ def _members(good: LastGood, refused: SourceRefused, options: ReconcileOptions, 
     if seen is not None and (seen.context.fleet, seen.context.members) == (desired.fleet, desired.clusters):
         return seen.for_source(desired, good.publication, options.delivery)
     return observe_and_connect(desired, good.publication, options, log)
+
+
+def _commit_of_settings(repository: Repository, refused: SourceRefused) -> str:
+    """Return the source whose settings count: a commit that is not of the fleet's branch has none that do."""
+    found = None
+    if isinstance(refused.error, SourceElsewhere):
+        with suppress(GitError):
+            found = settings_in_force(repository, refused.commit, asked_tip)
+    return found.source if found is not None and found.home is not None else refused.commit
 
 
 def _known_last_good(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> LastGood | None:

@@ -41,6 +41,7 @@ from render.settings.fleet import Fleet
 from render.settings.rendered import PushMode
 
 from .options import ReconcileOptions
+from .source_tip import SourceTip
 
 
 class PassSettings(Struct, frozen=True, kw_only=True):
@@ -114,12 +115,14 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         return previous.commit if is_newer else None
 
 
-def checked_settings(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> PassSettings:
+def checked_settings(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassSettings:
     """Return what a source changes of the settings in force; GuardRefused where that waits for a person.
+
+    Before that, a source that is not of the fleet's branch is refused: its settings are nobody's wish yet.
 
     An argosy.yaml that cannot be read changes nothing: reading the source says why.
     """
-    files = repository.snapshot(commit).files
+    commit, files = tip.commit, repository.snapshot(tip.commit).files
     home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
     if home.problems:
         return PassSettings()
@@ -131,6 +134,7 @@ def checked_settings(repository: Repository, commit: str, options: ReconcileOpti
             raise
         log.warning(f"the settings in force are not known: {error.message}")
         return PassSettings(may_fetch=True)
+    tip.check_branch(repository, _branch_of_source(home.fleet, in_force, accepted))
     if in_force is None:
         return PassSettings(may_fetch=options.bootstrap or accepted.is_whole)
     if in_force.home is None:
@@ -142,6 +146,17 @@ def checked_settings(repository: Repository, commit: str, options: ReconcileOpti
     waiting = tuple(each for each in waiting if each not in known)
     check_settings(waiting, home.expected_path, hint=rename_hint(repository, in_force, home.fleet))
     return PassSettings(in_force=in_force, changes=changes, may_fetch=True)
+
+
+def _branch_of_source(fleet: Fleet, in_force: SettingsInForce | None, accepted: Acceptance) -> str:
+    """Return the branch that a source has to be of ("": nothing says which); another one waits as any setting does.
+
+    Where the settings in force are not known here, it is the one that is remembered until everything is accepted.
+    """
+    remembered = in_force.branch if in_force is not None else ""
+    if in_force is not None and in_force.home is None and not accepted.is_whole:
+        return remembered or fleet.source.branch
+    return fleet.source.branch or remembered
 
 
 def proposed_changes(repository: Repository, in_force: SettingsInForce, lock: Lock) -> tuple[SettingChange, ...]:

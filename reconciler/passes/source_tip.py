@@ -1,22 +1,45 @@
 """The source commit of a pass: a revision, the newest commit of the remote's branch, or HEAD without a remote."""
 
+from contextlib import suppress
+
 from msgspec import Struct
 
+from reconciler.branches.in_force import asked_tip as asked_rendered_tip
+from reconciler.branches.in_force import fleet_source_at, settings_in_force
 from reconciler.branches.left_out import warn_of_uncommitted
 from reconciler.branches.publication import fetch_source_branches, source_remote
 from reconciler.console.log import Log
+from reconciler.guards.source_branch import check_source_branch
 from reconciler.repository import Repository
-from reconciler.repository.refs import head_branch
+from reconciler.repository.refs import head_branch, is_ref_name
 from reconciler.repository.trailers import SOURCE, commit_written_by_argosy
-from render.errors import GitError
+from render.errors import GitError, ReconcileError
 
 
 class SourceTip(Struct, frozen=True, kw_only=True):
-    """The commit to render, and the remote ("": this repository) and ref ("": a revision) it is the tip of."""
+    """The commit to render, and the remote ("": this repository) and ref ("": a revision) it is the tip of.
+
+    ``branch`` is the one that the clone stands on, or that the revision names ("": none).
+    """
 
     commit: str
     remote: str = ""
     ref: str = ""
+    branch: str = ""
+
+    @property
+    def checked_out(self) -> str:
+        """The branch whose newest commit this is because the clone stands on it; empty for any other commit."""
+        return self.branch if self.ref else ""
+
+    def check_branch(self, repository: Repository, branch: str) -> None:
+        """Raise SourceElsewhere unless the commit is of the branch that the fleet is rendered from ("": of any)."""
+        if self.checked_out != branch:
+            check_source_branch(repository, branch, self.commit, checked_out=self.checked_out)
+
+    def hint_of_rewind(self, branch: str) -> str:
+        """Return what to do where this is older than what is rendered; empty where the fleet's branch itself is."""
+        return f"git switch {branch}: passes render that branch" if self.checked_out not in {"", branch} else ""
 
 
 class SourceBranchGone(GitError):
@@ -32,18 +55,50 @@ class SourceBranchGone(GitError):
 
 def find_source(repository: Repository, revision: str, log: Log) -> SourceTip:
     """Return the source of a pass, fetched where it comes from a remote."""
-    if revision:
-        return SourceTip(commit=repository.resolve(revision))
     remote, branch = source_branch(repository)
+    if revision:
+        return SourceTip(commit=repository.resolve(revision), branch=_branch_named(repository, remote, revision))
     if repository.mirrors and branch is not None and repository.tip(branch) is None:
-        raise _no_source_branch(
-            remote, branch.replace(f"refs/remotes/{remote}/", "refs/heads/"), _rendered_source(repository)
-        )
+        named = branch.replace(f"refs/remotes/{remote}/", "refs/heads/")
+        raise _error_without_branch(repository, remote, named, _rendered_source(repository), is_meant=True)
     if not remote or repository.mirrors or branch is None:
         warn_of_uncommitted(repository, log)
-        return SourceTip(commit=repository.resolve("HEAD"), ref="HEAD")
+        return SourceTip(commit=repository.resolve("HEAD"), ref="HEAD", branch=_short_name(branch, repository.mirrors))
     with log.timed("fetch source"):
-        return SourceTip(commit=_fetch_tip(repository, remote, branch), remote=remote, ref=branch)
+        commit = _fetch_tip(repository, remote, branch)
+        if commit is None:
+            return _tip_beside(repository, remote, branch)
+        return SourceTip(commit=commit, remote=remote, ref=branch, branch=_short_name(branch))
+
+
+def _tip_beside(repository: Repository, remote: str, branch: str) -> SourceTip:
+    """Return HEAD as the source, whose branch the remote does not have, if it is of the fleet's branch all the same.
+
+    The branch that a clone stands on need not be the one that the fleet is rendered from. Then nobody shall push it for
+    a pass. What is of neither is an error.
+    """
+    head = repository.tip("HEAD")
+    meant = _fleet_branch(repository, head) if head is not None else ""
+    tip = SourceTip(commit=head or "", ref="HEAD", branch=_short_name(branch))
+    if meant in {"", tip.branch}:
+        known = repository.tip(f"refs/remotes/{remote}/{tip.branch}")
+        raise _error_without_branch(repository, remote, branch, known, is_meant=bool(meant))
+    tip.check_branch(repository, meant)
+    return tip
+
+
+def _branch_named(repository: Repository, remote: str, revision: str) -> str:
+    """Return the branch that a revision names; empty for a tag, an id and any other revision."""
+    name = _short_name(revision).removeprefix("refs/remotes/").removeprefix(f"{remote}/" if remote else "")
+    refs = (f"refs/heads/{name}", f"refs/remotes/{remote}/{name}")
+    if name == "HEAD":  # a clone has a ref of this name as well: that of the remote's default branch
+        return ""
+    return name if any(is_ref_name(ref) and repository.tip(ref) is not None for ref in refs) else ""
+
+
+def _short_name(branch: str | None, mirrored: str = "") -> str:
+    """Return the name of a branch as people write it; empty for none."""
+    return (branch or "").removeprefix(f"refs/remotes/{mirrored}/" if mirrored else "refs/heads/")
 
 
 def source_branch(repository: Repository) -> tuple[str, str | None]:
@@ -60,20 +115,36 @@ def asked_tip(repository: Repository) -> str:
     if repository.mirrors:
         ref = f"refs/heads/{branch.removeprefix(f'refs/remotes/{repository.mirrors}/')}"
     tip = repository.remote_tips(remote, [ref]).tips.get(ref)
-    if tip is None:
-        raise _no_branch(remote, ref)
-    return tip
+    if tip is None and repository.mirrors:
+        raise _error_without_branch(repository, remote, ref, None, is_meant=True)
+    return _tip_beside(repository, remote, ref).commit if tip is None else tip
 
 
-def _no_branch(remote: str, branch: str) -> GitError:
-    return GitError(
-        f"{remote!r} has no branch {branch.removeprefix('refs/heads/')!r}",
-        hint="push it first, or name the source: --rev REVISION",
-    )
+def _error_without_branch(
+    repository: Repository, remote: str, branch: str, known: str | None, *, is_meant: bool
+) -> GitError:
+    """Return the error for a source branch that the remote does not have.
+
+    ``known`` is where it stood when it was last seen. ``is_meant``: it is the one that the fleet is rendered from.
+    """
+    if known:
+        return SourceBranchGone(remote, branch, known)
+    name = _short_name(branch)
+    if is_meant or not repository.remote_tips(remote).tips:
+        hint = f"git push {remote} {name}, or name the source: --rev REVISION"
+    else:
+        hint = "stand on the branch that the fleet is to be rendered from, or name the source: --rev REVISION"
+    return GitError(f"{remote!r} has no branch {name!r}", hint=hint)
 
 
-def _no_source_branch(remote: str, branch: str, known: str | None) -> GitError:
-    return SourceBranchGone(remote, branch, known) if known else _no_branch(remote, branch)
+def _fleet_branch(repository: Repository, commit: str) -> str:
+    """Return the branch that the fleet of a commit is rendered from, as far as is known; empty where nothing says."""
+    found = None
+    with suppress(ReconcileError):
+        found = settings_in_force(repository, commit, asked_rendered_tip)
+    if found is not None and found.branch:
+        return found.branch
+    return fleet_source_at(repository, commit).fleet.source.branch
 
 
 def _rendered_source(repository: Repository) -> str | None:
@@ -89,12 +160,12 @@ def _is_rendered(ref: str) -> bool:
     return name == "rendered" and prefix.rpartition("/")[2].startswith("argosy")
 
 
-def _fetch_tip(repository: Repository, remote: str, branch: str) -> str:
-    """Fetch a branch, all of its history if this clone is shallow, and return its tip."""
+def _fetch_tip(repository: Repository, remote: str, branch: str) -> str | None:
+    """Fetch a branch, all of its history if this clone is shallow, and return its tip; None where there is none."""
     tip = repository.known_tips(remote, [branch])[branch]
     local = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"
     if tip is None:
-        raise _no_source_branch(remote, branch, repository.tip(local))
+        return None
     # The removal guard reads the trailers of all commits since the last rendered one, which a shallow clone may lack.
     if repository.is_shallow or repository.tip(local) != tip:
         fetch_source_branches(repository, remote, branch)

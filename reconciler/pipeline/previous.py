@@ -277,7 +277,8 @@ def file_at_root(name: str, content: bytes, parse: Callable[[bytes], _Value]) ->
 class Previous(Struct, frozen=True, kw_only=True):
     """The last rendered commit: the state that the next decision starts from.
 
-    ``tools`` are the programs that built some of its source, by name and version.
+    ``tools`` are the programs that built some of its source, by name and version. ``branch`` is the one that source
+    commits have to be of ("": none is remembered yet).
     """
 
     commit: str
@@ -286,3 +287,4 @@ class Previous(Struct, frozen=True, kw_only=True):
     bindings: Mapping[ObjectRef, Binding]
     tree: RenderedTree
     tools: tuple[str, ...] = ()
+    branch: str = ""

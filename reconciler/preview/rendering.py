@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reconciler.branches.in_force import published_fleet, seen_tip, settings_in_force
 from reconciler.branches.left_out import AS_THEY_STAND, tell_skipped, warn_of_uncommitted
 from reconciler.branches.mirrors import update_mirrors
-from reconciler.branches.publication import Publication, publication_of
+from reconciler.branches.publication import Publication, branch_of_head, publication_of
 from reconciler.branches.reading import Source, read_observed_inputs
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
@@ -18,6 +18,7 @@ from reconciler.guards.continuity import check_continuity
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.guards.outward_addresses import SettingsSide, changed_between
 from reconciler.guards.rewind import check_rewind
+from reconciler.guards.source_branch import check_source_branch_here
 from reconciler.ledger.facts import Facts
 from reconciler.rendering.guarded_outcome import check_guards, movement_breaches
 from reconciler.rendering.inputs import RenderInputs
@@ -106,8 +107,10 @@ def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
         )
     changes = _changed_settings(repository, outcome.source)
     check_settings(Acceptance(is_whole=options.accepts_settings).still_waiting(changes, fleet), fleet.path)
+    source_branch = _branch_of_source(outcome)
+    check_source_branch_here(repository, source_branch, outcome.source.commit)
     is_rewound = check_rewind(repository, outcome.previous, outcome.source.commit, is_accepted=options.accepts_rewind)
-    outcome = replace(outcome, is_rewound=is_rewound, new_settings=changes)
+    outcome = replace(outcome, is_rewound=is_rewound, new_settings=changes, source_branch=source_branch)
     check_guards(outcome, options.allowed)
     here = Publication(repository=repository)
     _catch_up(outcome, here.ref(branch))
@@ -118,6 +121,15 @@ def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
     else:
         log.info("committed", branch=branch, commit=commit[:12])
     return outcome
+
+
+def _branch_of_source(outcome: Outcome) -> str:
+    """Return the branch that source commits have to be of: by argosy.yaml, as remembered, or the one stood on now."""
+    repository, previous = outcome.repository, outcome.previous
+    known = outcome.source.desired.fleet.source.branch or (previous.branch if previous else "")
+    if known or repository.tip("HEAD") != outcome.source.commit:
+        return known
+    return branch_of_head(repository)
 
 
 def _catch_up(outcome: Outcome, ref: str) -> None:

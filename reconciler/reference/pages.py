@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from reconciler.ledger.table import kinds
-
 
 class Entry(NamedTuple):
     """A name and what it means; words in backquotes are typed as they stand."""
@@ -163,99 +161,6 @@ ANNOTATIONS = (
                 " ConfigMap `argosy-<fleet>-<root>` in the namespace `argosy-system`, where the root is the beginning"
                 " of the id of the rendered branch's first commit. The field manager has the same name.",
             ),
-        ),
-    ),
-)
-
-BRANCHES = (
-    TopicSection(
-        before="A fleet whose name is not `default` has branches named `argosy-<name>/...`. Argosy writes the branch of"
-        " your source only in commands that say so.",
-        entries=(
-            Entry(
-                "argosy/rendered",
-                "The truth: one commit for each change of outcome. `spec.rendered` in argosy.yaml renames or moves it.",
-            ),
-            Entry("argosy/status", "What was seen in the members. Only reconcile passes and `argosy apply` write it."),
-            Entry(
-                "argosy/cluster/<cluster>",
-                "A cluster's folder as a branch of its own, where it pulls or `spec.mirrors` asks; where it pulls, with"
-                " what its agent must know in the file `.argosy`.",
-            ),
-            Entry(
-                "argosy/agent/<cluster>", "What the agent of a pull-mode cluster reports; nothing else is read of it."
-            ),
-        ),
-    ),
-    TopicSection(
-        title="In argosy/rendered",
-        before="A file is named after its object. Bytes outside of `[a-z0-9.-]` are percent-encoded, and a name of more"
-        " than 200 bytes is cut and gets a hash. A kind keeps its"
-        " capitals, unless it is capitals alone and longer than an acronym.",
-        entries=(
-            Entry("README.md", "Counts for people who browse the branch."),
-            Entry(
-                "clusters/<cluster>/<namespace>/<kind>/<name>.yaml",
-                "What the cluster must hold now. `_cluster` stands for objects without a namespace; `<kind>` is such as"
-                " `Deployment.apps`. Argo CD, Flux or `kubectl apply -R -f` can use the folder of a cluster as it is.",
-            ),
-            Entry(
-                "bindings/<namespace>/<kind>/<name>.yaml",
-                "The ResourceBinding of an object: its clusters and replicas, what overrides changed, and the state"
-                " that the next decision needs.",
-            ),
-            Entry("facts/<cluster>.yaml", "The facts this commit was rendered with."),
-            Entry("emit/<tool>/...", "Objects by which Flux or Argo CD deliver the folders, where `spec.emit` asks."),
-        ),
-    ),
-    TopicSection(
-        title="In argosy/status",
-        before="Each file has a `version`; one without is of the time before there were any, and is read as that. A"
-        " file that a newer Argosy wrote is refused, and left as it is.",
-        entries=(
-            *(Entry(kind.PATH.replace("{", "<").replace("}", ">"), kind.ABOUT) for kind in kinds()),
-            Entry("schemas/<digest>.json", "What is checked of such a schema, once for all members that have it."),
-            Entry("README.md", "The fleet at a glance."),
-        ),
-    ),
-)
-
-TRAILERS = (
-    TopicSection(
-        title="In source commits",
-        before="You write these at the end of a commit message, to allow what a guard would refuse.",
-        entries=(
-            Entry(
-                "Argosy-Allow-Removal",
-                "`<cluster|*> <count>`: so many objects may leave that cluster, or each. Or the name of an object, such"
-                " as `Deployment.apps shop/web`: it may leave though its label protects it.",
-            ),
-            Entry(
-                "Argosy-Allow-Movement",
-                "`<object|*> <count>`: so many replicas of that workload may move, such as"
-                " `Deployment.apps shop/web 6`; `* 12` is for the fleet and each workload. A"
-                " pinned object must be named.",
-            ),
-        ),
-    ),
-    TopicSection(
-        title="In rendered commits",
-        before="`argosy verify` makes a commit again from these.",
-        entries=(
-            Entry("Argosy-Source", "The source commit that was rendered."),
-            Entry("Argosy-Previous", "The rendered commit before it; a first one has none."),
-            Entry(
-                "Argosy-Allow-Removal",
-                "With `removalGuard.scope: Cluster`: what `--allow-removal` let leave a cluster, and no source commit.",
-            ),
-            Entry("Argosy-Version", "The version of Argosy that rendered it."),
-            Entry("Argosy-Now", "The time of the pass, where something that may be evicted asked for it."),
-            Entry(
-                "Argosy-Evicted",
-                "A cluster, and how many objects rules of failover take from it, which the guard lets go.",
-            ),
-            Entry("Argosy-Tool", "The name and version of a program that built some of the source: kustomize, helm."),
-            Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),
         ),
     ),
 )

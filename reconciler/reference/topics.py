@@ -13,8 +13,9 @@ from render.settings.setting import SettingReach
 
 from .exit_codes import EXIT_CODES
 from .fields import Field
+from .git_pages import BRANCHES, TRAILERS
 from .leaving import LEAVING
-from .pages import ANNOTATIONS, BRANCHES, ENVIRONMENT, FILES, NAMES, TRAILERS, WORDS, Entry, TopicSection
+from .pages import ANNOTATIONS, ENVIRONMENT, FILES, NAMES, WORDS, Entry, TopicSection
 from .schemas import INPUTS, nodes_by_field_path
 
 

@@ -58,7 +58,8 @@ class Outcome(Struct, frozen=True, dict=True):
     ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.
     ``new_settings`` changed since. ``allowed`` is what options allowed it. ``schemas`` are those that clusters were
     observed to have. ``now`` is the time it took place at (None: rules of time rested), ``clock`` what its clock
-    showed, which may have been set back. ``facts`` are those that it went by.
+    showed, which may have been set back. ``facts`` are those that it went by. ``source_branch`` is the one
+    that source commits have to be of ("": none is known).
     """
 
     repository: Repository
@@ -74,6 +75,7 @@ class Outcome(Struct, frozen=True, dict=True):
     now: datetime | None = None
     clock: datetime | None = None
     facts: Facts = field(default_factory=dict)
+    source_branch: str = ""
 
     @property
     def flip(self) -> Flip | None:
@@ -195,6 +197,7 @@ class Outcome(Struct, frozen=True, dict=True):
             version=engine_version(),
             bindings={binding.ref: binding for binding in self.rendered.built.bindings},
             tree=RenderedTree.of(self.rendered.tree.root, self.repository.read_trees, self.repository.read_blobs),
+            branch=self.source_branch,
         )
 
     def folders_at(self, commit: str | None) -> RenderedFolders:
@@ -307,6 +310,7 @@ def stored_commit(outcome: Outcome) -> NewCommit:
     trailers = trailers_of_rendered_commit(
         source=outcome.source.commit,
         previous=tip,
+        branch=outcome.source_branch,
         tools=outcome.source.desired.tools,
         now=written(outcome.now) if outcome.now is not None and outcome.rendered.built.is_timed else "",
         removals=[f"{each.cluster} {each.count}" for each in removals_allowed_by_options(outcome)],

@@ -116,6 +116,16 @@ def first_commit_of_history(git: GitCommand, folder: GitFolder, stored: StoredOb
     return first
 
 
+def has_whole_history(git: GitCommand, folder: GitFolder, commit: str) -> bool:
+    """Say whether all that led to a commit is here, though the clone may be cut off elsewhere."""
+    shallow = folder.common_dir / "shallow"
+    if not shallow.exists():
+        return True
+    cut_off = content_of_plain_file(shallow).decode("utf-8", "replace").split()
+    roots = git.text("rev-list", "--max-parents=0", "--end-of-options", commit).split()
+    return not set(roots) & set(cut_off)
+
+
 def commits_of_file(git: GitCommand, commit: str, name: str) -> tuple[str, ...]:
     """Return the commits that led to one and changed a file of a name, in any folder; the oldest first.
 

@@ -14,6 +14,7 @@ PREVIOUS = "Argosy-Previous"
 VERSION = "Argosy-Version"
 TOOL = "Argosy-Tool"
 NOW = "Argosy-Now"
+BRANCH = "Argosy-Branch"
 EVICTED = "Argosy-Evicted"
 RENDERED = "Argosy-Rendered"
 ALLOW_REMOVAL = "Argosy-Allow-Removal"
@@ -26,16 +27,25 @@ def engine_version() -> str:
 
 
 def trailers_of_rendered_commit(
-    *, source: str, previous: str | None, tools: Sequence[str] = (), removals: Sequence[str] = (), now: str = ""
+    *,
+    source: str,
+    previous: str | None,
+    branch: str = "",
+    tools: Sequence[str] = (),
+    removals: Sequence[str] = (),
+    now: str = "",
 ) -> Mapping[str, str | Sequence[str]]:
     """Return the trailers of a rendered commit: all that is needed to make it again.
 
-    ``tools`` are the programs that built some of the source, by name and version. ``removals`` are what options allowed
-    to leave a cluster, where that decided the tree. ``now`` is the time of the pass, where a rule asked for it.
+    ``branch`` is the one that source commits have to be of, where one is known. ``tools`` are the programs that built
+    some of the source, by name and version. ``removals`` are what options allowed to leave a cluster, where that
+    decided the tree. ``now`` is the time of the pass, where a rule asked for it.
     """
     trailers: dict[str, str | Sequence[str]] = {SOURCE: source, VERSION: engine_version()}
     if previous:
         trailers[PREVIOUS] = previous
+    if branch:
+        trailers[BRANCH] = branch
     if tools:
         trailers[TOOL] = tools
     if now:

@@ -10,7 +10,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.in_force import fleet_in_force, seen_tip
-from reconciler.branches.publication import fetch_source_branches, publication_of, source_remote
+from reconciler.branches.publication import (
+    branch_of_head,
+    fetch_source_branches,
+    publication_of,
+    remote_of_branch,
+)
 from reconciler.branches.reading import read_previous
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
@@ -22,7 +27,6 @@ from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.record.recorded_status import RecordedStatus, path_in_cluster, read_recorded
 from reconciler.repository import Repository, open_repository
-from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.cluster import Cluster, is_applied_by_own_agent
@@ -149,14 +153,17 @@ def fetched_tips(repository: Repository) -> Tips:
 def fetch_rendered_source(repository: Repository, rendered: str) -> None:
     """Fetch the source that a rendered commit was made from, where it is not here: without it no source is newer.
 
-    Where HEAD is on no branch, every branch of the remote that is tracked here is fetched.
+    Where no branch is remembered and HEAD is on none, every branch of the remote that is tracked here is fetched.
     """
-    remote, source = source_remote(repository), read_previous(repository, rendered).source
+    previous = read_previous(repository, rendered)
+    branch, source = previous.branch or branch_of_head(repository), previous.source
+    remote = remote_of_branch(repository, branch)
     if not remote or repository.mirrors or _is_here(repository, source):
         return
-    current = head_branch(repository.folder.git_dir)
-    tracked = f"refs/remotes/{remote}/"
-    names = [current] if current else [f"refs/heads/{ref.removeprefix(tracked)}" for ref in repository.refs(tracked)]
+    names = [f"refs/heads/{branch}"]
+    if not branch:
+        tracked = f"refs/remotes/{remote}/"
+        names = [f"refs/heads/{ref.removeprefix(tracked)}" for ref in repository.refs(tracked)]
     branches = [name for name, tip in repository.known_tips(remote, names).items() if tip is not None]
     if branches:
         fetch_source_branches(repository, remote, *branches)

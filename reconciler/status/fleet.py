@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconciler.branches.in_force import BranchPlace, fleet_in_force, known_tip, published_fleet, seen_tip
 from reconciler.branches.last_good import LastGood, read_last_good
-from reconciler.branches.publication import Publication, publication_of, source_remote
+from reconciler.branches.publication import Publication, branch_of_head, publication_of, remote_of_branch
 from reconciler.branches.reading import Source, read_observed_inputs, read_previous, read_source
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
@@ -28,7 +28,6 @@ from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import run_pass
 from reconciler.rendering.problems import EXPECTED
 from reconciler.repository import Repository
-from reconciler.repository.refs import head_branch
 from reconciler.source.desired import is_failing_over
 from reconciler.source.facts import with_facts
 from render.binding import Binding
@@ -59,7 +58,7 @@ class SourceLag(Struct, frozen=True, kw_only=True):
     """The source that is rendered, the ``newest`` that passes see as far as is known here, and HEAD.
 
     ``refusal`` is why passes refuse the newest one, as far as its files tell. ``fetching`` is the command that brings
-    what this clone lacks.
+    what this clone lacks. ``branch`` is the one that passes render, where HEAD is on another one.
     """
 
     rendered: str
@@ -69,6 +68,7 @@ class SourceLag(Struct, frozen=True, kw_only=True):
     is_pushed: bool = True
     refusal: SourceRefusal | None = None
     fetching: str = "git pull"
+    branch: str = ""
 
     @property
     def is_current(self) -> bool:
@@ -86,6 +86,8 @@ class SourceLag(Struct, frozen=True, kw_only=True):
             Lag.AHEAD: f", which is newer than what is here: {self.fetching}",
             Lag.UNKNOWN: f", which is not in this clone: {self.fetching}",
         }
+        if not self.is_pushed and self.branch:
+            return f"{words[self.lag]}; HEAD {self.head[:12]} is not on branch {self.branch!r}, which passes render"
         if not self.is_pushed:
             return f"{words[self.lag]}; HEAD {self.head[:12]} is not pushed, so no pass sees it: git push"
         older = f"; HEAD {self.head[:12]} is older: git pull"
@@ -95,7 +97,7 @@ class SourceLag(Struct, frozen=True, kw_only=True):
 
 def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> SourceLag:
     """Compare the rendered commit with the newest source, which is rendered to see whether it changes anything."""
-    newest = _newest_source(repository, head) or previous.source
+    newest = _newest_source(repository, previous, head) or previous.source
     is_pushed = newest == head or _is_ancestor(repository, head, newest)
     lag, refusal = _lag(repository, previous, newest), None
     if lag is Lag.BEHIND:
@@ -111,6 +113,7 @@ def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> S
         is_pushed=is_pushed,
         refusal=refusal,
         fetching="git fetch --unshallow" if repository.is_shallow else "git pull",
+        branch=previous.branch if previous.branch != branch_of_head(repository) else "",
     )
 
 
@@ -134,12 +137,18 @@ def current_refusal(lag: SourceLag, recorded: RecordedStatus) -> SourceRefusal |
     return refusal if is_newest or refusal.code == GitError.exit_code else lag.refusal
 
 
-def _newest_source(repository: Repository, head: str) -> str | None:
-    """Return the source that passes take: the remote's branch as it was last seen, or HEAD; None: never pushed."""
-    remote, branch = source_remote(repository), head_branch(repository.folder.git_dir)
-    if not remote or repository.mirrors or branch is None:
+def _newest_source(repository: Repository, previous: Previous, head: str) -> str | None:
+    """Return the source that passes take: the fleet's branch as it was last seen, or HEAD; None: not known here.
+
+    Where no branch is remembered, it is the one that this clone stands on.
+    """
+    current = branch_of_head(repository)
+    branch = previous.branch or current
+    remote = remote_of_branch(repository, branch)
+    if not branch or (not previous.branch and (not remote or repository.mirrors)):
         return head
-    return repository.tip(f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}")
+    tip = repository.tip(f"refs/remotes/{remote}/{branch}" if remote else f"refs/heads/{branch}")
+    return head if tip is None and not current else tip
 
 
 def _lag(repository: Repository, previous: Previous, newest: str) -> Lag:

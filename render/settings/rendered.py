@@ -36,7 +36,8 @@ def _remote_faults(remote: str) -> Iterator[SettingFault]:
         yield SettingFault("", "must not begin with '-'")
 
 
-def _branch_faults(branch: str) -> Iterator[SettingFault]:
+def branch_faults(branch: str) -> Iterator[SettingFault]:
+    """Yield the fault of a name that git takes for no branch."""
     if branch and not _BRANCH.fullmatch(branch):
         yield SettingFault("", f"{quoted(branch)} is no name for a branch")
 
@@ -64,7 +65,7 @@ class RenderedSettings(Struct, frozen=True, kw_only=True):
             "The rendered branch; empty means `argosy/rendered`.",
             reach=OUTSIDE,
             shown="",
-            faults=_branch_faults,
+            faults=branch_faults,
         ),
     ] = ""
     push: Annotated[

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from render.syntax import quoted
 
-from .setting import NOT_DECIDED_BY_IT, FleetSetting, each_by, turned_to
+from .rendered import branch_faults
+from .setting import NOT_DECIDED_BY_IT, FleetSetting, ReachRule, SettingReach, each_by, turned_to
 
 
 class RenderedRelease(StrEnum):
@@ -29,6 +30,10 @@ class OtherFederation(StrEnum):
     LIQO = "Liqo"
 
 
+_ANOTHER_BRANCH = ReachRule(SettingReach.OUTSIDE, lambda before, after: bool(before and after))
+"""The reach of the branch of the source: naming one where none is known yet limits what is rendered."""
+
+
 def _path_fault(path: str) -> str:
     if path.startswith("/") or ".." in path.split("/"):
         return f"{quoted(path)} leads out of the folder of argosy.yaml"
@@ -40,7 +45,8 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
 
     ``is_strict``: a file that cannot be used is a problem, also where no object was ever delivered from it.
     ``rendered``: the kinds whose charts and folders are rendered, instead of delivering them as they are.
-    ``federations``: those whose objects are rendered as policies and templates.
+    ``federations``: those whose objects are rendered as policies and templates. ``branch``: the one whose commits are
+    rendered ("": the one that is remembered).
     """
 
     paths: Annotated[
@@ -52,6 +58,17 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
             faults=each_by(_path_fault),
         ),
     ] = (".",)
+    branch: Annotated[
+        str,
+        FleetSetting(
+            "branch",
+            "The branch that the fleet is rendered from. A source commit that is not in its history at the remote is"
+            " refused. Empty means the branch that the first pass stood on, which the rendered branch remembers.",
+            reach=_ANOTHER_BRANCH,
+            shown="",
+            faults=branch_faults,
+        ),
+    ] = ""
     ignore: Annotated[tuple[str, ...], FleetSetting("ignore", "The files that are not read, in gitignore syntax.")] = ()
     is_strict: Annotated[
         bool,
