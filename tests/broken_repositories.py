@@ -697,7 +697,9 @@ BROKEN = [
         },
         problems=(
             "argosy.yaml:4: spec.source.paths[0]: '../other' leads out of the folder of argosy.yaml\n"
-            "argosy.yaml:4: spec.source.paths[1]: '/etc' leads out of the folder of argosy.yaml"
+            "  hint: write a folder or file below argosy.yaml, such as 'apps'; '.' is all of them\n"
+            "argosy.yaml:4: spec.source.paths[1]: '/etc' leads out of the folder of argosy.yaml\n"
+            "  hint: write a folder or file below argosy.yaml, such as 'apps'; '.' is all of them"
         ),
     ),
     Broken(
@@ -708,7 +710,8 @@ BROKEN = [
         },
         problems=(
             "argosy.yaml:4: spec.removalGuard.count: must be at least 0, not -1\n"
-            "argosy.yaml:4: spec.removalGuard.percent: must be at most 100, not 200"
+            "argosy.yaml:4: spec.removalGuard.percent: must be at most 100, not 200\n"
+            "  hint: write a percentage"
         ),
     ),
     Broken(

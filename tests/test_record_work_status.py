@@ -7,7 +7,7 @@ from reconciler.deliver.results import ObjectResult
 from reconciler.observe.findings import Finding
 from reconciler.plans.model import Action, PlannedObject
 from reconciler.record.work_changes import WorkStatuses
-from reconciler.record.work_status import WorkInputs, have_equal_work_status
+from reconciler.record.work_status import Health, WorkInputs, have_equal_work_status, health_and_progress
 from render.documents import parse_documents
 from render.interpreter import Interpreter
 from render.model import ObjectRef
@@ -73,3 +73,88 @@ def test_equal_objects_share_one_file_and_are_told_apart_by_what_was_recorded() 
     recorded = parse_documents(first.content)[0].value
     assert judgements.file(subject(), recorded) is None
     assert judgements.file(subject(live(**OWN)), None) is first
+
+
+class Unwell(NamedTuple):
+    why: str
+    live: dict[str, Any]
+    reason: str
+    message: str
+
+
+def unwell(api_version: str, kind: str, spec: dict[str, Any], **status: Any) -> dict[str, Any]:
+    metadata = {"name": "web", "namespace": "shop", "generation": 1}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec, "status": status}
+
+
+RULE = "its health rule says that it is not"
+NO_ADDRESS = "it has no address: the controller of the {} has not given it one"
+CONSUMER = "one that waits for its first consumer is bound when a Pod mounts it"
+ARGO, KRUISE, RAY = "argoproj.io/v1alpha1", "apps.kruise.io/v1alpha1", "ray.io/v1"
+HEAD = {"type": "HeadPodReady", "status": "False", "reason": "ErrImagePull", "message": "no\nimage"}
+PROVISIONED = {"type": "RayClusterProvisioned", "status": "True"}
+FAILURE = {"type": "RayClusterReplicaFailure", "status": "True", "reason": "FailedCreate"}
+UNWELL = [
+    Unwell(
+        "an Ingress of a class",
+        unwell("networking.k8s.io/v1", "Ingress", {"ingressClassName": "nginx"}),
+        "NoAddress",
+        NO_ADDRESS.format("IngressClass nginx"),
+    ),
+    Unwell(
+        "an Ingress of no class",
+        unwell("networking.k8s.io/v1", "Ingress", {}, loadBalancer={}),
+        "NoAddress",
+        NO_ADDRESS.format("default IngressClass"),
+    ),
+    Unwell(
+        "a Service of a load balancer",
+        unwell("v1", "Service", {"type": "LoadBalancer"}),
+        "NoAddress",
+        "its load balancer has no address yet",
+    ),
+    Unwell(
+        "a claim",
+        unwell("v1", "PersistentVolumeClaim", {"storageClassName": "fast"}, phase="Pending"),
+        "NotBound",
+        f"its phase is Pending: no volume of the StorageClass fast is bound to it; {CONSUMER}",
+    ),
+    Unwell(
+        "a claim whose volume is gone",
+        unwell("v1", "PersistentVolumeClaim", {}, phase="Lost"),
+        "ClaimLost",
+        "the volume it was bound to is gone",
+    ),
+    Unwell(
+        "a disruption budget",
+        unwell("policy/v1", "PodDisruptionBudget", {}, currentHealthy=1, desiredHealthy=2),
+        "TooFewHealthy",
+        "1 of the 2 pods that must be healthy are",
+    ),
+    Unwell("a phase", unwell(ARGO, "Workflow", {}, phase="Failed"), "NotHealthy", f"{RULE}: phase is Failed"),
+    Unwell(
+        "a phase further down",
+        unwell("batch.volcano.sh/v1alpha1", "Job", {}, state={"phase": "Failed"}),
+        "NotHealthy",
+        f"{RULE}: state.phase is Failed",
+    ),
+    Unwell(
+        "conditions, good ones left out",
+        unwell(RAY, "RayCluster", {}, conditions=[HEAD, PROVISIONED, FAILURE]),
+        "NotHealthy",
+        f"{RULE}: HeadPodReady is False (ErrImagePull: no image); RayClusterReplicaFailure is True (FailedCreate)",
+    ),
+    Unwell(
+        "no status at all",
+        unwell("batch.volcano.sh/v1alpha1", "Job", {}),
+        "NoStatus",
+        f"{RULE}: it has no status, so that no controller has told how it is",
+    ),
+    Unwell("a status that says nothing", unwell(ARGO, "Workflow", {}, nodes={}), "NotHealthy", RULE),
+]
+
+
+@each_row("case", UNWELL)
+def test_what_is_not_healthy_says_what_it_lacks(case: Unwell) -> None:
+    health, state = health_and_progress(case.live, Interpreter())
+    assert (health, state.reason, state.message) == (Health.UNHEALTHY, case.reason, case.message)

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from render.admission import admit_as_kind
 from render.admission.fleets import FLEET_SPEC
+from render.admission.kinds import render_kinds
 from render.admission.schema import ListOf, Node, Record
 from render.fleet_settings import SETTINGS, fleet_with_stricter_limits_of, setting_changes
 from render.settings.reading import fleet
@@ -279,3 +281,27 @@ def test_what_is_weaker_is_judged_by_what_it_was_before() -> None:
     assert (judged.validation, judged.secrets, judged.removal_guard.count) == ("Warn", "Refuse", 5)
     assert (judged.movement_guard.minimum_clusters, judged.namespaces) == (1, "Needed")
     assert fleet_with_stricter_limits_of(before, a_fleet({"validation": "Off"})) == before
+
+
+NONSENSE = {
+    "notPropagated": ["/"],
+    "mirrors": ["Not A Name"],
+    "skippedNamespaces": ["("],
+    "source": {"paths": ["../other"]},
+    "defaultNamespace": "Not A Name",
+    "rendered": {"branch": "a..b", "remote": "-x"},
+    "removalGuard": {"percent": 200},
+    "clusters": [{"name": "rome"}, {"name": "rome"}],
+    "fieldRules": [{"rule": "Own", "path": "no path"}],
+    "emit": [
+        {"for": "Flux", "repository": "https://a:b@example.com/x", "interval": "often"},
+        {"for": "Flux", "repository": "x"},
+    ],
+}
+
+
+def test_a_value_that_means_nothing_is_refused_with_what_to_write() -> None:
+    manifest = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "eu"}, "spec": NONSENSE}
+    problems = admit_as_kind(manifest, render_kinds()["Fleet"]).problems
+    assert {each.field.split(".")[1].partition("[")[0] for each in problems} >= NONSENSE.keys()
+    assert [f"{each.field}: {each.message}" for each in problems if not each.hint] == []

@@ -21,7 +21,7 @@ from .schemas import faults
 from .served import serving_members
 
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
-RECORDED = "recorded 2027-01-15T08:02:00Z, 5m ago: passes that find nothing new record nothing"
+RECORDED = "recorded 2027-01-15T08:02:00Z, 5m ago"
 HEADER = "CLUSTER   READY   VERSION   OBJECTS   UNHEALTHY   REPLICAS   LIVE   CONVERGED      AGE   NOTE"
 EU = "eu        True    v0.0.0    1         0           2          2      RENDERED   7m"
 CONTEXT = "the context of 'us' leads to another cluster: the UID of its kube-system namespace is"

@@ -16,7 +16,7 @@ from reconciler.branches.checkpoint import (
 from reconciler.branches.mirror_branches import left_ref
 from reconciler.branches.publication import Publication
 from reconciler.rendering.outcome import Outcome
-from reconciler.rendering.problems import problems_by_object
+from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
 from render.model import ObjectRef
 from render.timing import written
 
@@ -75,7 +75,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
             ),
             contents=contents,
             warnings=(*map(str, outcome.source.desired.warnings), *outcome.lasting_warnings),
-            problems=tuple(map(str, problems)),
+            problems=(*map(str, problems), *filter(None, [reason_for_empty_outcome(outcome)])),
             next_flip=written(outcome.flip.at) if outcome.flip else "",
             members=members,
             mirrors=_mirrors_as_left(outcome, publication),

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.rendering.guarded_outcome import check_removals_held_back
-from reconciler.rendering.problems import problems_by_object
+from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
 from render.errors import ReconcileError
 
 from .reconcile_pass import PassResult
@@ -14,8 +14,8 @@ from .refused_pass import RefusedPass
 class PassEnd(Struct, frozen=True, kw_only=True):
     """The end of a pass. ``error`` is the one that it ends with, whose exit code is ``code`` (None: there is none).
 
-    Without an error, the code is 1 where something could not be placed, built or applied, 7 where a member could not be
-    reached and no other failed, and 0 otherwise.
+    Without an error, the code is 1 where something could not be placed, built or applied, or nothing
+    at all is rendered of what is there, 7 where a member could not be reached and no other failed, and 0 otherwise.
     """
 
     code: int
@@ -44,4 +44,4 @@ def _code_of(result: PassResult) -> int:
         raise result.fault
     check_removals_held_back(result.outcome)
     failed = 0 if result.reports is None else exit_code_of_reports(result.reports)
-    return failed or (1 if problems_by_object(result.outcome) else 0)
+    return failed or (1 if problems_by_object(result.outcome) or reason_for_empty_outcome(result.outcome) else 0)

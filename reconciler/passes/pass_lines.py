@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from reconciler.rendering.outcome import Outcome
-from reconciler.rendering.problems import problems_by_object
+from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
 from render.settings.rendered import PushMode
+from render.words import counted
 
 from .reconcile_pass import PassResult
 
@@ -21,8 +22,9 @@ _PROPOSED = {
 
 
 def warning_lines(result: PassResult) -> tuple[str, ...]:
-    """Return a line for each warning of an outcome, and for each object that could not be placed or built."""
-    return (*result.outcome.warnings, *map(str, problems_by_object(result.outcome)))
+    """Return a line for each warning of an outcome, for each object not placed or built, and for an empty outcome."""
+    nothing = reason_for_empty_outcome(result.outcome)
+    return (*result.outcome.warnings, *map(str, problems_by_object(result.outcome)), *filter(None, [nothing]))
 
 
 def commit_line(result: PassResult, *, dry_run: bool) -> str:
@@ -32,7 +34,7 @@ def commit_line(result: PassResult, *, dry_run: bool) -> str:
     if not outcome.changed:
         tip = outcome.previous.commit[:12] if outcome.previous else ""
         return f"unchanged: {branch} {tip} holds source {source}"
-    what = outcome.summary
+    what = outcome.summary if outcome.rendered.tree.clusters else f"source {source} {_contents_of_source(outcome)}"
     place = result.publication.place
     where = f"{branch} at {place}" if place else branch
     if dry_run:
@@ -40,6 +42,19 @@ def commit_line(result: PassResult, *, dry_run: bool) -> str:
     if result.proposal is not None:
         return proposal_line(result.proposal, what)
     return f"committed {str(result.commit)[:12]} to {where}: {what}"
+
+
+def _contents_of_source(outcome: Outcome) -> str:
+    """Return what a source has of which nothing is rendered: all that there is of a fleet that is just begun."""
+    desired = outcome.source.desired
+    has = ", ".join(
+        (
+            counted(len(desired.templates), "template"),
+            counted(len(desired.policies), "propagation policy", "propagation policies"),
+            counted(len(desired.clusters), "cluster"),
+        )
+    )
+    return f"for no cluster ({has})"
 
 
 def _is_pushed(outcome: Outcome) -> bool:

@@ -16,7 +16,7 @@ from reconciler.ledger.work import LiveReplicas
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.findings import Finding
-from reconciler.observe.progress import live_state
+from reconciler.observe.progress import NOT_HEALTHY, live_state, unmet_health
 from reconciler.plans.model import PlannedObject
 from render.interpretation.progress import LiveState, Progress
 from render.interpretation.statuses import GENERATION_ANNOTATION
@@ -150,7 +150,8 @@ def health_and_progress(live: Manifest, interpreter: Interpreter) -> tuple[Healt
     if is_healthy and state.progress is Progress.CURRENT:
         return Health.HEALTHY, state
     if state.progress is Progress.CURRENT:
-        return Health.UNHEALTHY, LiveState(Progress.IN_PROGRESS, "NotHealthy", "its health rule says that it is not")
+        unmet = result_or_failure(lambda: unmet_health(live))
+        return Health.UNHEALTHY, unmet if isinstance(unmet, LiveState) else NOT_HEALTHY
     return Health.UNHEALTHY, state
 
 

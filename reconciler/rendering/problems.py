@@ -6,8 +6,10 @@ from reconciler.pipeline.eviction_notes import RUN_NOTES
 from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
+from reconciler.pipeline.unselected import is_meant_to_stay
 from render.bits import indexes_of_mask
 from render.model import ObjectRef
+from render.words import counted
 
 from .outcome import Outcome
 
@@ -29,6 +31,29 @@ class ObjectProblem(Struct, frozen=True, kw_only=True, order=True):
     def __str__(self) -> str:
         where = f" in {', '.join(self.clusters)}" if self.clusters else ""
         return f"{self.ref}{where}: {self.reason}: {self.message}"
+
+
+def reason_for_empty_outcome(outcome: Outcome) -> str:
+    """Return why nothing is rendered of templates that are to go somewhere; empty where something is, or none are.
+
+    What waits by a decision of somebody, such as a policy that is suspended, is expected.
+    """
+    desired = outcome.source.desired
+    if outcome.rendered.tree.clusters or outcome.pending:
+        return ""
+    meant_to_go = [each for each in desired.templates if not is_meant_to_stay(each, desired.fleet)]
+    if not meant_to_go:
+        return ""
+    nothing = f"nothing is rendered of {counted(len(meant_to_go), 'template')}"
+    if not desired.clusters:
+        hint = "argosy cluster join NAME declares a cluster"
+        return f"{nothing}: the source has no cluster\n  hint: {hint}"
+    if not desired.policies:
+        return f"{nothing}: the source has no policy that selects them\n  hint: argosy init writes a first one"
+    if not outcome.rendered.built.bindings:
+        hint = "argosy validate names the nearest policy of each"
+        return f"{nothing}: no policy selects any of them\n  hint: {hint}"
+    return f"{nothing}: no cluster takes any of them\n  hint: argosy explain KIND/NAME says why"
 
 
 def problems_by_object(outcome: Outcome) -> list[ObjectProblem]:

@@ -112,7 +112,7 @@ def recorded_line(branches: RecordedFleet) -> str:
     """Return the commit and the time of what is recorded, which is that of the last change."""
     recorded_at = utc(branches.status_time)
     ago = age(recorded_at, branches.now)
-    return f"recorded {recorded_at}, {ago} ago: passes that find nothing new record nothing"
+    return f"recorded {recorded_at}, {ago} ago"
 
 
 def _not_applied(branches: RecordedFleet) -> Iterator[str]:

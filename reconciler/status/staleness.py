@@ -24,6 +24,8 @@ NOT_REACHED = "argosy.yaml does not say how it is reached: whoever applies its f
 NO_AGENT = "it pulls, and its agent has reported nothing yet"
 NO_AGENT_HINT = "argosy cluster agent prints what installs its agent; its log says what keeps it from reporting"
 SILENT_AGENT_HINT = "see the log of its agent: kubectl -n argosy-system logs deployment/argosy-agent"
+DOCTOR_HINT = "argosy doctor asks the same where passes run; what is well there by now, the next pass records as such"
+"""The hint about a record of trouble that may be over, or that may be seen from nowhere but where passes run."""
 NOT_READ_YET = "no pass has yet read what the tool that applies its folder did"
 NO_RUN = "nothing is recorded of it yet: no run has reached it"
 _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
@@ -139,7 +141,7 @@ def _progress_of_unseen(record: ClusterRecord, now: float) -> MemberProgress:
     return MemberProgress(
         reason=reason,
         message=f"it cannot be seen{_age_of_first_failure(since, now)}: {reason}: {unseen.get('message') or ''}",
-        hint=record.state.unseen_hint or "argosy doctor",
+        hint=record.state.unseen_hint or DOCTOR_HINT,
         since=since,
         is_known=False,
     )
@@ -153,7 +155,7 @@ def _progress_of_silent(record: ClusterRecord, now: float) -> MemberProgress:
     return MemberProgress(
         reason=str(ready.get("reason") or "NotReady") if is_reported else "NotReady",
         message=f"the last look at it failed{_age_of_first_failure(since, now)}{why}",
-        hint=SILENT_AGENT_HINT if ready.get("status") == UNKNOWN and not record.deployer else "argosy doctor",
+        hint=SILENT_AGENT_HINT if ready.get("status") == UNKNOWN and not record.deployer else DOCTOR_HINT,
         since=since,
         is_known=False,
     )

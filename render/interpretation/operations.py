@@ -61,8 +61,9 @@ class Interpretation(Struct, frozen=True, kw_only=True):
 
     ``aggregate`` answers with the template's new ``status`` (None: it has none). ``replica_field`` is the one integer
     that ``revise`` sets, if that is all it does. ``finish`` says of an object that runs to completion how its run has
-    ended ("": it goes on), and None of one that runs for ever. No function modifies what it is given; answers may share
-    its parts.
+    ended ("": it goes on), and None of one that runs for ever. ``lacking`` says what an object
+    lacks that is not healthy: a reason in one word and a sentence, or None where it lacks nothing. No function modifies
+    what it is given; answers may share its parts.
     """
 
     replicas: Callable[[Manifest], Replicas | None] | None = None
@@ -75,6 +76,7 @@ class Interpretation(Struct, frozen=True, kw_only=True):
     health: Callable[[Manifest], bool] | None = None
     replica_field: tuple[str, ...] | None = None
     finish: Callable[[Manifest], str | None] | None = None
+    lacking: Callable[[Manifest], tuple[str, str] | None] | None = None
 
 
 FUNCTION_BY_OPERATION: Mapping[Operation, str] = {

@@ -89,6 +89,15 @@ def has_address(observed: Manifest) -> bool:
     )
 
 
+def missing_address(ingress: Manifest) -> tuple[str, str] | None:
+    """Say that no controller gave an address to an ingress, and which one should."""
+    if has_address(ingress):
+        return None
+    name = text_at(ingress, "spec", "ingressClassName")
+    controller = f"the controller of the IngressClass {name}" if name else "the controller of the default IngressClass"
+    return "NoAddress", f"it has no address: {controller} has not given it one"
+
+
 def is_service_healthy(observed: Manifest) -> bool:
     """Say whether the service needs no address, or has one."""
     return value_at(observed, "spec", "type") != BALANCED or has_address(observed)
@@ -200,7 +209,10 @@ KINDS = (
         is_namespaced=True,
         short_names=("ing",),
         interpretation=Interpretation(
-            aggregate=aggregated_ingress, health=has_address, dependencies=ingress_dependencies
+            aggregate=aggregated_ingress,
+            health=has_address,
+            dependencies=ingress_dependencies,
+            lacking=missing_address,
         ),
         has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES} retained progress",
     ),

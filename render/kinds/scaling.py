@@ -35,6 +35,14 @@ def is_budget_met(observed: Manifest) -> bool:
     return count_at(observed, "status", "currentHealthy") >= count_at(observed, "status", "desiredHealthy")
 
 
+def missing_pods(budget: Manifest) -> tuple[str, str] | None:
+    """Say how many healthy pods a budget is short of."""
+    if is_budget_met(budget):
+        return None
+    healthy, desired = (count_at(budget, "status", counter) for counter in ("currentHealthy", "desiredHealthy"))
+    return "TooFewHealthy", f"{healthy} of the {desired} pods that must be healthy are"
+
+
 def reflect_autoscaler(observed: Manifest) -> Any:
     """Report a member autoscaler's replicas, current and desired."""
     return reflected(observed, AUTOSCALER_COUNTERS, ("desiredReplicas",))
@@ -63,7 +71,9 @@ KINDS = (
         version="v1",
         is_namespaced=True,
         short_names=("pdb",),
-        interpretation=Interpretation(reflect=reflect_budget, aggregate=aggregated_budget, health=is_budget_met),
+        interpretation=Interpretation(
+            reflect=reflect_budget, aggregate=aggregated_budget, health=is_budget_met, lacking=missing_pods
+        ),
         has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES} retained progress",
     ),
     BuiltInKind(

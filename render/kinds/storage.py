@@ -42,6 +42,16 @@ def is_bound(observed: Manifest) -> bool:
     return text_at(observed, "status", "phase") == "Bound"
 
 
+def missing_volume(claim: Manifest) -> tuple[str, str] | None:
+    """Say that a claim is not bound, and to what it should be."""
+    if is_bound(claim):
+        return None
+    phase, storage = text_at(claim, "status", "phase") or "unknown", text_at(claim, "spec", "storageClassName")
+    where = f"the StorageClass {storage}" if storage else "the default StorageClass"
+    wait = "one that waits for its first consumer is bound when a Pod mounts it"
+    return "NotBound", f"its phase is {phase}: no volume of {where} is bound to it; {wait}"
+
+
 def aggregated_volume(_template: Manifest, items: Items) -> Any:
     """Take the worst phase; a volume not reported yet is pending."""
     phases = {text_at(item, "status", "phase") if item.get("status") is not None else "Pending" for item in items or ()}
@@ -76,7 +86,7 @@ KINDS = (
         takes_others_along=True,
         progress=claim_progress,
         short_names=("pvc",),
-        interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound),
+        interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound, lacking=missing_volume),
         retained=(Retained(path=("spec", "volumeName"), read=text_at, is_fixed=True),),
         has_no=f"{NO_PODS} clean is_recreatable maps is_transient pruned_fields",
     ),

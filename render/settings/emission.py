@@ -118,7 +118,7 @@ def _faults(listed: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
     for number, each in enumerate(listed):
         where = f"[{number}]"
         if each["for"] in seen:
-            yield SettingFault(f"{where}.for", f"{each['for']} is listed twice")
+            yield SettingFault(f"{where}.for", f"{each['for']} is listed twice", "keep one of them")
         seen.add(each["for"])
         if "://" in each["repository"] and ":" in each["repository"].split("://", 1)[1].rpartition("@")[0]:
             yield SettingFault(f"{where}.repository", "must not have a password in it", "name a Secret: gitSecret")

@@ -45,7 +45,7 @@ def _is_laxer(before: TemplateValidation, after: TemplateValidation) -> bool:
 
 def _namespace_faults(namespace: str) -> Iterator[SettingFault]:
     if namespace and (fault := dns_label_fault(namespace)):
-        yield SettingFault("", fault)
+        yield SettingFault("", fault, "write the name of a namespace, such as 'shop'")
 
 
 def _mirror_fault(name: str) -> str:
@@ -104,7 +104,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "mirrors",
             "The clusters whose folder is published as a branch as well, `argosy/cluster/<cluster>`; `*` means all.",
             in_karmada=NOT_DECIDED_BY_IT,
-            faults=each_by(_mirror_fault),
+            faults=each_by(_mirror_fault, "write the name of a cluster, or '*' for all that are not named"),
         ),
     ] = ()
     emit: Annotated[tuple[EmissionSettings, ...], EMIT] = ()
@@ -144,7 +144,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "Regular expressions of namespaces from which nothing is propagated.",
             in_karmada="--skipped-propagating-namespaces of karmada-controller-manager",
             reach=ALL_OF,
-            faults=each_by(_pattern_fault),
+            faults=each_by(_pattern_fault, "write a regular expression, such as 'kube-.*'"),
         ),
     ] = ("kube-.*",)
     not_propagated: Annotated[
@@ -154,7 +154,9 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "What no policy has to select: kinds, as `ConfigMap` or `Application.argoproj.io`, and folders or files"
             " with a `/`, relative to the folder of argosy.yaml. Nothing is said of such templates that go nowhere.",
             in_karmada=NOT_DECIDED_BY_IT,
-            faults=each_by(_entry_fault),
+            faults=each_by(
+                _entry_fault, "write a kind, such as 'ConfigMap' or 'Application.argoproj.io', or a folder with a '/'"
+            ),
         ),
     ] = ()
     is_karmada_compatible: Annotated[

@@ -33,13 +33,13 @@ _BRANCH = re.compile(r"(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.|\.(/|$)))[A-Za-z0-9_][A
 
 def _remote_faults(remote: str) -> Iterator[SettingFault]:
     if remote.startswith("-"):
-        yield SettingFault("", "must not begin with '-'")
+        yield SettingFault("", "must not begin with '-'", "write a remote that git remote lists, or an address")
 
 
 def branch_faults(branch: str) -> Iterator[SettingFault]:
     """Yield the fault of a name that git takes for no branch."""
     if branch and not _BRANCH.fullmatch(branch):
-        yield SettingFault("", f"{quoted(branch)} is no name for a branch")
+        yield SettingFault("", f"{quoted(branch)} is no name for a branch", "write one such as 'argosy/rendered'")
 
 
 class RenderedSettings(Struct, frozen=True, kw_only=True):

@@ -109,17 +109,17 @@ class FleetSetting(Struct, frozen=True):
     faults: Faults = lambda _value: ()
 
 
-def each_by(fault_of: Callable[[str], str]) -> Faults:
-    """Return the check of a list whose values are looked at one by one."""
+def each_by(fault_of: Callable[[str], str], hint: str) -> Faults:
+    """Return the check of a list whose values are looked at one by one; ``hint`` says what to write."""
     return lambda values: (
-        SettingFault(f"[{index}]", fault) for index, value in enumerate(values) if (fault := fault_of(value))
+        SettingFault(f"[{index}]", fault, hint) for index, value in enumerate(values) if (fault := fault_of(value))
     )
 
 
 def percent_faults(value: int) -> Iterator[SettingFault]:
     """Yield the fault of a percentage beyond 100."""
     if value > 100:
-        yield SettingFault("", f"must be at most 100, not {value}")
+        yield SettingFault("", f"must be at most 100, not {value}", "write a percentage")
 
 
 def unique(*parts: str) -> Faults:
@@ -130,7 +130,12 @@ def unique(*parts: str) -> Faults:
         for index, entry in enumerate(entries):
             identity = tuple(entry.get(part, "") for part in parts)
             if identity in seen:
-                yield SettingFault(f"[{index}]", f"{'/'.join(filter(None, identity))} stands above", kind="Duplicate")
+                yield SettingFault(
+                    f"[{index}]",
+                    f"{'/'.join(filter(None, identity))} stands above",
+                    "keep one of them",
+                    kind="Duplicate",
+                )
             seen.add(identity)
 
     return faults

@@ -55,7 +55,7 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
             "paths",
             "The files and folders that are read, relative to the folder of argosy.yaml.",
             is_default_empty=True,
-            faults=each_by(_path_fault),
+            faults=each_by(_path_fault, "write a folder or file below argosy.yaml, such as 'apps'; '.' is all of them"),
         ),
     ] = (".",)
     branch: Annotated[
