@@ -173,7 +173,7 @@ def _code_after_flush(code: int) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        return _unwritten((), error) or code
+        return _exit_code_of_unwritten_output((), error) or code
     return code
 
 
@@ -194,9 +194,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         print_error("argosy: interrupted")
         return _code_after_report(words, "interrupted", 130)
     except OSError as error:
-        return _unwritten(words, error)
+        return _exit_code_of_unwritten_output(words, error)
     except Exception as error:  # noqa: BLE001 - the one place where a bug is caught and named
-        return _code_after_report(words, "a bug in Argosy", _bug(error))
+        return _code_after_report(words, "a bug in Argosy", _exit_code_of_bug(error))
     return result if isinstance(result, int) else 0
 
 
@@ -218,7 +218,7 @@ def _code_after_report(words: Sequence[str], message: str, code: int) -> int:
     return code
 
 
-def _unwritten(words: Sequence[str], error: OSError) -> int:
+def _exit_code_of_unwritten_output(words: Sequence[str], error: OSError) -> int:
     """End quietly when the reader went away, as ``| head`` does; say what this machine has no room or no right for."""
     if error.errno in _REFUSED:
         of = f"{error.filename}: " if isinstance(error.filename, str) else ""
@@ -228,7 +228,7 @@ def _unwritten(words: Sequence[str], error: OSError) -> int:
         print_error(f"argosy: {message}\n  hint: {hint_for_disk_error(error)}")
         return _code_after_report(words, message, GitError.exit_code)
     if error.errno not in _FULL:
-        return _code_after_report(words, "a bug in Argosy", _bug(error))
+        return _code_after_report(words, "a bug in Argosy", _exit_code_of_bug(error))
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return 0
@@ -236,7 +236,7 @@ def _unwritten(words: Sequence[str], error: OSError) -> int:
     return ConfigError.exit_code
 
 
-def _bug(error: Exception) -> int:
+def _exit_code_of_bug(error: Exception) -> int:
     """Say that this is our fault; frames name code only, never values, which may be secrets."""
     from reconciler.console.bugs import bug_lines
 

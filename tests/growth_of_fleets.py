@@ -20,7 +20,7 @@ from reconciler.locked.lock_file import parsed_lock
 from reconciler.pipeline.stages import Inputs, render_pass
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
-from reconciler.trial.trials import trial_of
+from reconciler.trial.trials import run_trial
 from render.documents import emit
 from tests.build import a_cluster, a_config_map, a_deployment, a_policy, on_clusters
 from tests.sources import source_of
@@ -238,7 +238,7 @@ def tests(size: int) -> Work:
     def work() -> object:
         loaded = load_source(source.files, SourceReading(source.read))
         assert not loaded.problems, loaded.problems[0]
-        return [trial_of(test, loaded.desired).passed for test in loaded.tests]
+        return [run_trial(test, loaded.desired).passed for test in loaded.tests]
 
     return work
 
@@ -256,7 +256,7 @@ def expectations(size: int) -> Work:
     def work() -> object:
         loaded = load_source(source.files, SourceReading(source.read))
         assert not loaded.problems, loaded.problems[0]
-        return [trial_of(test, loaded.desired).passed for test in loaded.tests]
+        return [run_trial(test, loaded.desired).passed for test in loaded.tests]
 
     return work
 

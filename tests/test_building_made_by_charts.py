@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reconciler.locked.model import SourceType
-from reconciler.source.external import chart_place, implied_source
+from reconciler.source.external import chart_place, source_implied_by_place
 from reconciler.source.loading import Loaded
 from render.documents import emit, parse_documents
 from tests.build import a_cluster, a_config_map
@@ -123,7 +123,10 @@ def test_repositories_that_a_chart_makes_are_those_that_its_releases_name(path: 
     deployed = {**a_kustomization("lib"), "metadata": {"name": "lib", "namespace": "team"}}
     found = made_by(an_application("root", several(release, deployed, *repositories)), path)
     assert found.locked is not None
-    sources = (implied_source(*chart_place(charts, "web", "1.0.0")), implied_source(SourceType.GIT, {"url": lib}))
+    sources = (
+        source_implied_by_place(*chart_place(charts, "web", "1.0.0")),
+        source_implied_by_place(SourceType.GIT, {"url": lib}),
+    )
     assert [each.name for each in found.locked.implied] == sorted(each.name for each in sources)
     hint = "\n  hint: lock it: argosy lock"
     assert said(found) == (

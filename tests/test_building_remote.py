@@ -10,7 +10,7 @@ from reconciler.gitops.tools import GitOpsTools
 from reconciler.locked.content import content_digest
 from reconciler.locked.model import SourceType
 from reconciler.locked.store import ContentStore
-from reconciler.source.external import implied_source
+from reconciler.source.external import source_implied_by_place
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.reading import Caches, SourceReading
 from render.documents import emit
@@ -248,7 +248,7 @@ PLACES = [
 
 def implied(text: str, type_: SourceType, place: Mapping[str, str], content: Mapping[str, bytes]) -> dict[str, Content]:
     """An overlay upon an address, and a lock that has the content of its place."""
-    source = implied_source(type_, place)
+    source = source_implied_by_place(type_, place)
     entry = {"name": source.name, "spec": source.spec, "resolved": {"commit": "b" * 40}}
     lock = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Lock"}
     locked = [{**entry, "content": content_digest(content)}]
@@ -264,7 +264,7 @@ def test_an_address_implies_a_source_whose_content_is_built(
     store.put(content)
     found = remote({**implied(text, type_, place, content), "lib.yaml": MAP.replace("one", "two")}, store)
     assert (said(found), objects_of(found)) == ("", ["ConfigMap default/eu-one", "ConfigMap default/two"])
-    name = implied_source(type_, place).name
+    name = source_implied_by_place(type_, place).name
     origin = found.desired.templates[0].origin
     assert origin == f"{name}:{'crd.yaml' if type_ is SourceType.HTTP else 'base/one.yaml'}:1"
     assert found.locked is not None
@@ -293,7 +293,7 @@ def test_nothing_is_implied_by_what_is_not_built(store: ContentStore) -> None:
 def test_what_content_builds_upon_in_turn_is_implied(store: ContentStore) -> None:
     inner = {"base/kustomization.yaml": f"resources: ['{OTHER}//base']\n".encode()}
     store.put(inner)
-    source = implied_source(SourceType.GIT, {"url": OTHER})
+    source = source_implied_by_place(SourceType.GIT, {"url": OTHER})
     unlocked = f"{OTHER} is not in argosy.lock\n  hint: lock it: argosy lock"
     built = remote({**overlay(HERE), "argosy.lock": a_lock(inner)}, store)
     assert said(built) == f"lib:base/kustomization.yaml:1: resources[0]: {unlocked}"
@@ -310,7 +310,7 @@ def test_what_flux_builds_or_adds_of_another_repository_is_implied(store: Conten
     found = remote({"argosy.yaml": FLEET, "cluster/eu.yaml": deployed, **overlay(f"{OTHER}//base")}, store)
     assert found.locked is not None
     places = [{"url": OTHER}, {"url": OTHER, "ref": "v1"}]
-    names = sorted(implied_source(SourceType.GIT, each).name for each in places)
+    names = sorted(source_implied_by_place(SourceType.GIT, each).name for each in places)
     assert [each.name for each in found.locked.implied] == names
 
 

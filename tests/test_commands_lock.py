@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reconciler.locked.model import SourceType
-from reconciler.source.external import chart_place, implied_source
+from reconciler.source.external import chart_place, source_implied_by_place
 from tests.artifact_servers import ArtifactServer, Reply, an_archive, serving_artifacts
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from tests.test_building_kustomize import a_script
@@ -168,7 +168,7 @@ def released(fleet: Repository, server: ArtifactServer) -> str:
     url = f"{server.url}/charts"
     repository = of_flux("HelmRepository", "charts", url=f"{url}/")
     fleet.write({"argosy.yaml": rendered, "charts.yaml": repository, "web.yaml": a_release("1.x")})
-    return implied_source(*chart_place(url, "web", "1.x")).name
+    return source_implied_by_place(*chart_place(url, "web", "1.x")).name
 
 
 def _by_name(line: str) -> str:
@@ -186,7 +186,7 @@ def test_what_a_release_names_is_locked_without_a_source(
     server.add_chart("web", "1.1.0", CHART)
     assert run("lock", "--update", released) == (0, f"~ {released}: 1.0.0 -> 1.1.0\n", "")
     fleet.write({"web.yaml": a_release("1.0.0")})
-    exact = implied_source(*chart_place(url, "web", "1.0.0")).name
+    exact = source_implied_by_place(*chart_place(url, "web", "1.0.0")).name
     changes = sorted([f"+ {exact}: not in argosy.lock", f"- {released}: no Source has this name"], key=_by_name)
     assert run("lock", "--check") == (1, "".join(f"{each}\n" for each in changes), "")
 
@@ -197,7 +197,7 @@ def test_two_versions_that_releases_ask_for_are_both_locked_and_a_written_source
     run("lock")
     server.add_chart("web", "1.1.0", CHART)
     fleet.write({"web.yaml": [a_release("1.x"), a_release("1.1.0", "other")]})
-    exact = implied_source(*chart_place(f"{server.url}/charts", "web", "1.1.0")).name
+    exact = source_implied_by_place(*chart_place(f"{server.url}/charts", "web", "1.1.0")).name
     assert run("lock") == (0, f"+ {exact}: 1.1.0\n", "")
     fleet.write({"source.yaml": a_source(server)})
     gone = sorted([f"- {exact}: 1.1.0", f"- {released}: 1.0.0"], key=_by_name)
@@ -311,7 +311,7 @@ def test_a_base_is_locked_at_the_commit_of_its_branch_and_moves_when_it_is_told_
     first = upstream.commit({f"base/{path}": content for path, content in base.items()})
     url = upstream.path.as_uri()
     fleet.write({"web.yaml": None, "apps/kustomization.yaml": f"resources: ['{url}//base']\n"})
-    name = implied_source(SourceType.GIT, {"url": url}).name
+    name = source_implied_by_place(SourceType.GIT, {"url": url}).name
     assert run("lock") == (0, f"+ {name}: {first[:12]}\n", "")
     assert run("validate")[1].endswith(
         "1 template, 0 propagation policies, 0 override policies, 0 clusters in 1 file\n"

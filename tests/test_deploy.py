@@ -144,7 +144,7 @@ def test_the_program_takes_the_command_line_of_every_unit(unit: Path, tmp_path: 
 
 def test_the_program_takes_the_settings() -> None:
     file = DEPLOY / "settings.yaml"
-    read = SettingsFile(path=file, given={}).applied_to(RunSettings(locations=("here",)))
+    read = SettingsFile(path=file, given={}).settings_over_options(RunSettings(locations=("here",)))
     assert read.locations == ("https://git.example.com/team/shop.git", "/srv/git")
     assert (read.names, read.drift, read.webhook) == ({read.locations[0]: "shop"}, 600.0, ("127.0.0.1", 8443))
     assert read.channels[0].file == str(DEPLOY / "secrets" / "slack")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.observe.fact_changes import facts_to_write
-from reconciler.source.facts import with_facts
+from reconciler.source.facts import clusters_corrected_by_facts
 from render.cluster import Cluster, ResourceModel, ResourceModelRange, Taint
 
 from .tables import each_row
@@ -137,7 +137,7 @@ def taint(text: str) -> Taint:
 @each_row("case", TAINTED, ids=lambda case: case.why)
 def test_health_taints(case: Tainted) -> None:
     cluster = Cluster(name="m1", taints=tuple(map(taint, case.taints)))
-    (found,) = with_facts([cluster], {"m1": facts(ready=case.ready)})
+    (found,) = clusters_corrected_by_facts([cluster], {"m1": facts(ready=case.ready)})
     assert tuple(map(str, found.taints)) == case.want
 
 

@@ -14,7 +14,7 @@ from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.schemas import SchemaObservation, observe_schemas
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
-from reconciler.source.schemas.observed import MOST_BYTES, ObservedSchemas, digest_of, schema_content
+from reconciler.source.schemas.observed import MOST_BYTES, ObservedSchemas, digest_of_schema, schema_file_content
 from reconciler.source.scopes.kind_scopes import kinds_to_observe
 from render.documents import parse_documents
 from render.schemas.published import kept_schema
@@ -146,11 +146,11 @@ def schemas_of(hash_: str, **digests: str) -> MemberSchemas:
 def content_of(published: Any) -> bytes:
     schema = kept_schema(published)
     assert schema is not None
-    return schema_content(schema)
+    return schema_file_content(schema)
 
 
 FIRST, SECOND = content_of(SIZE), content_of(COLOUR)
-KNOWN = schemas_of("A1", Widget=digest_of(FIRST))
+KNOWN = schemas_of("A1", Widget=digest_of_schema(FIRST))
 LARGE = {"properties": {f"field{number}": {"type": "string"} for number in range(MOST_BYTES // 32)}}
 NAME = "com.example.v1.Widget"
 
@@ -173,7 +173,7 @@ OBSERVED = [
         "a schema seen for the first time",
         publishing({NAME: SIZE}),
         MemberSchemas(),
-        SchemaObservation(schemas=KNOWN, contents={digest_of(FIRST): FIRST}),
+        SchemaObservation(schemas=KNOWN, contents={digest_of_schema(FIRST): FIRST}),
         [INDEX, VERSION],
     ),
     Observed("the same hash", publishing({NAME: SIZE}), KNOWN, SchemaObservation(schemas=KNOWN), [INDEX]),
@@ -181,20 +181,22 @@ OBSERVED = [
         "another hash",
         publishing({NAME: COLOUR}, "B2"),
         KNOWN,
-        SchemaObservation(schemas=schemas_of("B2", Widget=digest_of(SECOND)), contents={digest_of(SECOND): SECOND}),
+        SchemaObservation(
+            schemas=schemas_of("B2", Widget=digest_of_schema(SECOND)), contents={digest_of_schema(SECOND): SECOND}
+        ),
         [INDEX, VERSION],
     ),
     Observed(
         "another kind of a version that was read",
         publishing({NAME: SIZE}),
-        schemas_of("A1", Gadget=digest_of(SECOND)),
-        SchemaObservation(schemas=KNOWN, contents={digest_of(FIRST): FIRST}),
+        schemas_of("A1", Gadget=digest_of_schema(SECOND)),
+        SchemaObservation(schemas=KNOWN, contents={digest_of_schema(FIRST): FIRST}),
         [INDEX, VERSION],
     ),
     Observed(
         "a kind that is asked for no more",
         publishing({NAME: SIZE}),
-        schemas_of("A1", Gadget=digest_of(SECOND), Widget=digest_of(FIRST)),
+        schemas_of("A1", Gadget=digest_of_schema(SECOND), Widget=digest_of_schema(FIRST)),
         SchemaObservation(schemas=KNOWN),
         [INDEX],
     ),
@@ -261,7 +263,7 @@ def test_an_index_is_read_back_as_it_was_written() -> None:
     assert some.content().decode() == (
         "apiVersion: argosy.dev/v1alpha1\nkind: ObservedSchemas\nversion: 1\nversions:\n"
         '- apiVersion: a.example.com/v2\n  hash: ""\n  kinds:\n  - kind: Large\n  - kind: Small\n    schema: ab\n'
-        f"- apiVersion: example.com/v1\n  hash: A1\n  kinds:\n  - kind: Widget\n    schema: {digest_of(FIRST)}\n"
+        f"- apiVersion: example.com/v1\n  hash: A1\n  kinds:\n  - kind: Widget\n    schema: {digest_of_schema(FIRST)}\n"
     )
     assert MemberSchemas.read("", some.content()) == some
 
@@ -314,13 +316,13 @@ def test_schemas_are_found_for_a_cluster_and_read_once_asked() -> None:
 
     def recorded(digest: str) -> bytes:
         read.append(digest)
-        return FIRST if digest == digest_of(FIRST) else b""
+        return FIRST if digest == digest_of_schema(FIRST) else b""
 
-    schemas = ObservedSchemas(by_cluster={"eu": KNOWN}, new={digest_of(SECOND): SECOND}, recorded=recorded)
-    assert schemas.digest("eu", API, KIND) == digest_of(FIRST)
+    schemas = ObservedSchemas(by_cluster={"eu": KNOWN}, new={digest_of_schema(SECOND): SECOND}, recorded=recorded)
+    assert schemas.digest("eu", API, KIND) == digest_of_schema(FIRST)
     assert (schemas.digest("us", API, KIND), schemas.digest("eu", API, "Gadget")) == ("", "")
     assert (schemas.has([(API, KIND)]), schemas.has([(API, "Gadget")]), read) == (True, False, [])
-    assert schemas.schema(digest_of(FIRST)) == json.loads(FIRST)
-    assert schemas.schema(digest_of(SECOND)) == json.loads(SECOND)
+    assert schemas.schema(digest_of_schema(FIRST)) == json.loads(FIRST)
+    assert schemas.schema(digest_of_schema(SECOND)) == json.loads(SECOND)
     assert schemas.schema("0" * 64) is None
-    assert read == [digest_of(FIRST), "0" * 64]
+    assert read == [digest_of_schema(FIRST), "0" * 64]

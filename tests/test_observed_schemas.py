@@ -11,7 +11,7 @@ import pytest
 
 from reconciler.members.exchange import Answer
 from reconciler.source.schemas.kubernetes import KubernetesSchemas
-from reconciler.source.schemas.observed import digest_of
+from reconciler.source.schemas.observed import digest_of_schema
 from render.documents import parse_documents
 from render.schemas import StructuralSchemas, check_manifest
 from render.schemas.published import kept_schema
@@ -304,7 +304,7 @@ def test_a_schema_of_another_shape_counts_as_none(tmp_path: Path, capsys: pytest
     fleet = memory_fleet(tmp_path / "fleet")
     fleet.run()
     content = '{"properties": {"spec": {"properties": [1]}}}'
-    digest = digest_of(content.encode())
+    digest = digest_of_schema(content.encode())
     versions = [{"apiVersion": "schemas.example.com/v1", "hash": "A", "kinds": [{"kind": "Gadget", "schema": digest}]}]
     fleet.repository.git("checkout", "-q", "argosy/status")
     fleet.repository.commit({f"schemas/{digest}.json": content, "schemas/member1.yaml": {"versions": versions}})

@@ -157,7 +157,7 @@ def rendered_by_an_older_engine(
     policy = a_policy("widgets", selectors=[ANY_WIDGET], placement=ONE_TO_ONE)
     fleet.commit({"widget.yaml": WIDGET, "policy.yaml": policy, "more.yaml": list(files) or a_deployment("more")})
     with monkeypatch.context() as patched:
-        patched.setattr(stages, "interpreter_of", lambda *_, **__: Interpreter.of(()))
+        patched.setattr(stages, "interpreter_of_source", lambda *_, **__: Interpreter.of(()))
         assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
     source, tip = (fleet.git("rev-parse", name) for name in ("HEAD", "argosy/rendered"))
     fleet.git("checkout", "-q", "argosy/rendered")

@@ -10,7 +10,7 @@ from reconciler.ledger.refusal import SourceRefusal
 from reconciler.record.owners import REASONS
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.status_changes import StatusInputs, status_files
-from reconciler.run.notices.conditions import conditions_after
+from reconciler.run.notices.conditions import conditions_after_pass
 from reconciler.run.pass_job import PassReport
 from reconciler.source.desired import Desired
 from reconciler.status.staleness import progress_of_members
@@ -102,7 +102,7 @@ def test_a_member_that_passes_apply_to_again_is_applied_whatever_its_agent_refus
 
 def test_a_member_that_left_the_fleet_is_no_longer_said_to_be_silent() -> None:
     told = {"cluster/oslo": "cluster oslo does not answer", "cluster/rome": "cluster rome does not answer"}
-    assert conditions_after(told, PassReport(code=0, members=("rome",))) == {"cluster/rome": told["cluster/rome"]}
+    assert conditions_after_pass(told, PassReport(code=0, members=("rome",))) == {"cluster/rome": told["cluster/rome"]}
 
 
 def test_every_recorded_reason_is_in_the_table_with_its_end() -> None:

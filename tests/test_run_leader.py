@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
-from reconciler.run.leader import LeaderState, LeaseName, release_lease, try_lease
+from reconciler.run.leader import LeaderState, LeaseName, release_lease, take_or_renew_lease
 
 from .build import Repository
 from .controllers import a_fleet, controller, is_rendered, pushed, rendered_source
@@ -31,26 +31,26 @@ def holder(cluster: FakeCluster) -> str:
 
 def test_the_first_one_leads_for_as_long_as_it_renews() -> None:
     cluster = FakeCluster()
-    a, b = try_lease(A, cluster, LEASE, 0.0), B
+    a, b = take_or_renew_lease(A, cluster, LEASE, 0.0), B
     for now in range(2, 60, 2):
-        a, b = try_lease(a, cluster, LEASE, now), try_lease(b, cluster, LEASE, now + 0.5)
+        a, b = take_or_renew_lease(a, cluster, LEASE, now), take_or_renew_lease(b, cluster, LEASE, now + 0.5)
         assert (a.is_leading(now), b.is_leading(now)) == (True, False)
     assert cluster.read(PATH)["spec"]["leaseTransitions"] == 0
 
 
 def test_one_that_does_not_renew_is_followed_after_its_time_on_the_clock_of_who_waits() -> None:
     cluster = FakeCluster()
-    try_lease(A, cluster, LEASE, 0.0)
-    b = try_lease(B, cluster, LEASE, 1000.0)
-    assert not try_lease(b, cluster, LEASE, 1014.9).is_leading(1014.9)
-    b = try_lease(b, cluster, LEASE, 1015.0)
+    take_or_renew_lease(A, cluster, LEASE, 0.0)
+    b = take_or_renew_lease(B, cluster, LEASE, 1000.0)
+    assert not take_or_renew_lease(b, cluster, LEASE, 1014.9).is_leading(1014.9)
+    b = take_or_renew_lease(b, cluster, LEASE, 1015.0)
     assert b.is_leading(1015.0)
     assert (holder(cluster), cluster.read(PATH)["spec"]["leaseTransitions"]) == ("b", 1)
 
 
 def test_one_that_cannot_renew_stops_leading_before_anybody_else_begins() -> None:
     cluster = FakeCluster()
-    a, b = try_lease(A, cluster, LEASE, 0.0), try_lease(B, cluster, LEASE, 0.1)
+    a, b = take_or_renew_lease(A, cluster, LEASE, 0.0), take_or_renew_lease(B, cluster, LEASE, 0.1)
     lost = Failure(kind=FailureKind.UNREACHABLE, message="nobody answers")
 
     def cut_off(_request: Request) -> Answer | Failure | None:
@@ -58,38 +58,38 @@ def test_one_that_cannot_renew_stops_leading_before_anybody_else_begins() -> Non
 
     for now in range(2, 40):
         cluster.faults.append(cut_off)
-        a = try_lease(a, cluster, LEASE, now)
+        a = take_or_renew_lease(a, cluster, LEASE, now)
         cluster.faults.clear()
-        b = try_lease(b, cluster, LEASE, now)
+        b = take_or_renew_lease(b, cluster, LEASE, now)
         assert not (a.is_leading(now) and b.is_leading(now))
     assert (a.fault, a.is_leading(39), b.is_leading(39)) == ("nobody answers", False, True)
-    assert not try_lease(a, cluster, LEASE, 40.0).is_leading(40.0)
+    assert not take_or_renew_lease(a, cluster, LEASE, 40.0).is_leading(40.0)
 
 
 def test_of_two_that_take_it_at_once_one_leads() -> None:
     cluster = FakeCluster()
-    try_lease(LeaderState(holder="gone"), cluster, LEASE, 0.0)
-    a, b = try_lease(A, cluster, LEASE, 0.0), try_lease(B, cluster, LEASE, 0.0)
+    take_or_renew_lease(LeaderState(holder="gone"), cluster, LEASE, 0.0)
+    a, b = take_or_renew_lease(A, cluster, LEASE, 0.0), take_or_renew_lease(B, cluster, LEASE, 0.0)
     taken: list[LeaderState] = []
 
     def faster(request: Request) -> Answer | Failure | None:
         if request.method == "PUT" and not taken:
             taken.append(b)
-            taken[0] = try_lease(b, cluster, LEASE, 20.0)
+            taken[0] = take_or_renew_lease(b, cluster, LEASE, 20.0)
         return None
 
     cluster.faults.append(faster)
-    a = try_lease(a, cluster, LEASE, 20.0)
+    a = take_or_renew_lease(a, cluster, LEASE, 20.0)
     assert (a.is_leading(20.0), taken[0].is_leading(20.0), holder(cluster)) == (False, True, "b")
 
 
 def test_one_that_ends_leaves_it_to_the_next_at_once() -> None:
     cluster = FakeCluster()
-    a, b = try_lease(A, cluster, LEASE, 0.0), try_lease(B, cluster, LEASE, 0.0)
+    a, b = take_or_renew_lease(A, cluster, LEASE, 0.0), take_or_renew_lease(B, cluster, LEASE, 0.0)
     release_lease(b, cluster, LEASE)
     assert holder(cluster) == "a"
     release_lease(a, cluster, LEASE)
-    assert try_lease(b, cluster, LEASE, 1.0).is_leading(1.0)
+    assert take_or_renew_lease(b, cluster, LEASE, 1.0).is_leading(1.0)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_the_names_are_those_that_dashboards_are_written_for() -> None:
 
 def test_a_pass_leaves_its_numbers() -> None:
     metrics = RunMetrics()
-    metrics.note_pass("shop", PASS, failures=1)
+    metrics.count_pass("shop", PASS, failures=1)
     found = samples(metrics)
     assert found >= {
         'argosy_reconcile_total{fleet="shop",result="partial"} 1.0',
@@ -73,9 +73,9 @@ def test_a_pass_leaves_its_numbers() -> None:
 
 def test_a_pass_that_found_nothing_new_keeps_what_is_known_of_clusters() -> None:
     metrics = RunMetrics()
-    metrics.note_pass("shop", PASS, failures=1)
+    metrics.count_pass("shop", PASS, failures=1)
     unchanged = PassReport(code=0, is_unchanged=True, clusters=PASS.clusters)
-    metrics.note_pass("shop", unchanged, failures=0)
+    metrics.count_pass("shop", unchanged, failures=0)
     assert samples(metrics) >= {
         'argosy_render_cache_hits_total{fleet="shop"} 1.0',
         'argosy_apply_objects_total{action="created",cluster="east",fleet="shop"} 3.0',
@@ -86,7 +86,7 @@ def test_a_pass_that_found_nothing_new_keeps_what_is_known_of_clusters() -> None
 
 def test_a_fleet_that_is_gone_leaves_no_gauge() -> None:
     metrics = RunMetrics()
-    metrics.note_pass("shop", PASS, failures=1)
+    metrics.count_pass("shop", PASS, failures=1)
     metrics.forget("shop")
     gauges = ("argosy_cluster_", "argosy_unschedulable", "argosy_drift", "argosy_consecutive", "argosy_source")
     assert not any(line.startswith(gauges) for line in samples(metrics))
@@ -96,9 +96,9 @@ def test_a_cluster_that_passes_apply_to_no_more_leaves_no_gauge() -> None:
     """It left the fleet, or pulls; of one that a pass did not come to, and of others' fleets, all stays."""
     metrics = RunMetrics()
     for fleet in ("shop", "other"):
-        metrics.note_pass(fleet, PASS, failures=0)
-    metrics.note_pass("shop", PassReport(code=4), failures=1)
-    metrics.note_pass("shop", PassReport(code=0, members=("north", "west")), failures=0)
+        metrics.count_pass(fleet, PASS, failures=0)
+    metrics.count_pass("shop", PassReport(code=4), failures=1)
+    metrics.count_pass("shop", PassReport(code=0, members=("north", "west")), failures=0)
     shown = {line.partition(" ")[0] for line in samples(metrics)}
     assert {line for line in shown if line.startswith(("argosy_cluster_", "argosy_drift"))} == {
         'argosy_cluster_lag_commits{cluster="east",fleet="other"}',

@@ -22,13 +22,13 @@ from reconciler.console.log import Log
 from reconciler.ledger.notices import MOST_TRIES, CommitState, Notice, NoticeRecord, SourceVerdict, Unsent
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.repository import open_repository
-from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, body_of, was_sent
+from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, request_body_for_channel, send_to_channel
 from reconciler.run.notices.conditions import (
     Message,
-    conditions_after,
-    drift_notices,
-    notices_between,
-    verdict_of,
+    conditions_after_pass,
+    notices_of_changed_conditions,
+    notices_of_healed_drift,
+    verdict_on_source,
 )
 from reconciler.run.notices.telling import Telling
 from reconciler.run.pass_job import ClusterEnd, PassReport
@@ -103,15 +103,15 @@ def test_what_is_told(case: Course) -> None:
     told: dict[str, str] = {}
     said = []
     for report in case.passes:
-        after = conditions_after(told, report)
-        said += [str(notice) for notice in notices_between(told, after)]
+        after = conditions_after_pass(told, report)
+        said += [str(notice) for notice in notices_of_changed_conditions(told, after)]
         told = after
     assert tuple(said) == case.want
 
 
 def test_drift_that_was_healed_is_told_of_each_pass() -> None:
     report = replace(ALL_WELL, clusters={"east": replace(WELL, drifted=3), "west": WELL})
-    assert drift_notices(report) == (Notice(text="cluster east: drift healed, objects written again: 3"),)
+    assert notices_of_healed_drift(report) == (Notice(text="cluster east: drift healed, objects written again: 3"),)
 
 
 def test_a_record_that_no_pass_wrote_is_none() -> None:
@@ -204,7 +204,7 @@ VERDICTS = [
 
 @each_row("case", VERDICTS, ids=lambda case: case.why)
 def test_the_verdict_on_a_source(case: Verdicts) -> None:
-    verdict = verdict_of(case.report)
+    verdict = verdict_on_source(case.report)
     assert (str(verdict) if verdict else None) == case.want
 
 
@@ -218,10 +218,10 @@ MESSAGE = Message(
 
 
 def test_the_forms_of_a_message() -> None:
-    assert body_of(ChannelKind.SLACK, MESSAGE) == {"text": "shop: &lt;@U1&gt; *x*\nshop: solved: y"}
-    card = body_of(ChannelKind.TEAMS, MESSAGE)["attachments"][0]["content"]
+    assert request_body_for_channel(ChannelKind.SLACK, MESSAGE) == {"text": "shop: &lt;@U1&gt; *x*\nshop: solved: y"}
+    card = request_body_for_channel(ChannelKind.TEAMS, MESSAGE)["attachments"][0]["content"]
     assert [block["text"] for block in card["body"]] == ["shop: <@U1> \\*x\\*", "shop: solved: y"]
-    assert body_of(ChannelKind.WEBHOOK, MESSAGE) == {
+    assert request_body_for_channel(ChannelKind.WEBHOOK, MESSAGE) == {
         "apiVersion": "argosy.dev/v1alpha1",
         "kind": "Notification",
         "fleet": "shop",
@@ -253,7 +253,7 @@ def test_notices_are_events_that_are_not_there_twice() -> None:
     cluster, channel = a_cluster_with_events("argosy-system"), Channel(kind=ChannelKind.EVENTS, context="hub")
     message = replace(MESSAGE, notices=(*MESSAGE.notices, Notice(text="é" * 600)))
     for _ in range(2):
-        assert was_sent(channel, message, lambda *_: cluster)
+        assert send_to_channel(channel, message, lambda *_: cluster)
     events = cluster.read("/apis/events.k8s.io/v1/namespaces/argosy-system/events")["items"]
     assert [event["metadata"]["name"] for event in events] == [f"argosy.{'e' * 40}.{index}" for index in range(3)]
     assert [(event["type"], event["reason"], event["note"]) for event in events[:2]] == [
@@ -277,7 +277,7 @@ def test_notices_are_events_that_are_not_there_twice() -> None:
 def test_events_that_nobody_takes_are_tried_again(opened: OpenCluster, why: str, tmp_path: Path) -> None:
     clock, channel = Clock(), Channel(kind=ChannelKind.EVENTS, context="hub")
     with telling(tmp_path, channel, clock=clock) as process:
-        report = replace(process, send=partial(was_sent, open_cluster=opened)).report_after_sending(WEST_LOST)
+        report = replace(process, send=partial(send_to_channel, open_cluster=opened)).report_after_sending(WEST_LOST)
     assert isinstance(process.log.stream, io.StringIO)
     said = process.log.stream.getvalue()
     assert "no Event could be written: " in said
@@ -366,7 +366,7 @@ def telling(folder: Path, *channels: Channel, clock: Clock, remote: str = "") ->
     with open_repository(folder / "fleet") as opened:
         status = StatusBranch(publication=Publication(repository=opened), branch="argosy/status")
         log = Log(stream=io.StringIO())
-        send = partial(was_sent, open_cluster=nowhere)
+        send = partial(send_to_channel, open_cluster=nowhere)
         yield Telling(fleet="shop", status=status, remote=remote, channels=channels, log=log, send=send, clock=clock)
 
 

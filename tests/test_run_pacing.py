@@ -26,9 +26,9 @@ from reconciler.run.pacing import (
     TimeNow,
     Woken,
     cause_of_pass,
-    next_state,
-    next_step,
-    seconds_to_wait,
+    due_step,
+    seconds_until_next_step,
+    state_after_event,
 )
 
 from .tables import each_row
@@ -197,7 +197,7 @@ STEPS = [
 
 @each_row("case", STEPS, ids=lambda case: case.why)
 def test_an_event_changes_the_state(case: Step) -> None:
-    assert next_state(case.state, case.event, NOW, case.pace) == case.want
+    assert state_after_event(case.state, case.event, NOW, case.pace) == case.want
 
 
 class Due(NamedTuple):
@@ -226,7 +226,7 @@ DUE = [
 
 @each_row("case", DUE, ids=lambda case: case.why)
 def test_what_is_due(case: Due) -> None:
-    assert (next_step(case.state, NOW), seconds_to_wait(case.state, NOW)) == case.want
+    assert (due_step(case.state, NOW), seconds_until_next_step(case.state, NOW)) == case.want
 
 
 def test_the_cause_of_a_pass_is_the_moment_that_came_first() -> None:
@@ -266,12 +266,15 @@ class World:
         end = self.now + seconds
         while True:
             time_now = self.time_now
-            decided = next_step(self.state, time_now)
+            decided = due_step(self.state, time_now)
             if decided is not NextStep.WAIT:
                 self.begin(decided, time_now)
                 continue
             wait = min(
-                seconds_to_wait(self.state, time_now), *(at - self.now for at, _ in self.due), end - self.now, 30
+                seconds_until_next_step(self.state, time_now),
+                *(at - self.now for at, _ in self.due),
+                end - self.now,
+                30,
             )
             self.now, self.wall = self.now + wait, self.wall + wait
             ready = [each for each in self.due if each[0] <= self.now]
@@ -297,7 +300,7 @@ class World:
             if self.seen is not None:
                 self.due.append((self.now + 0.2, SourceRead(str(self.seen))))
             self.due.append((self.now + self.pass_seconds, PassEnded(ending=Ending.DONE)))
-        self.state = next_state(self.state, Began(decided), time_now, self.pace)
+        self.state = state_after_event(self.state, Began(decided), time_now, self.pace)
 
     def ended(self) -> PassEnded:
         """Commit what the source was when the pass began, once, and say how it ended."""
@@ -312,7 +315,7 @@ class World:
         return PassEnded(ending=ending, source=str(self.seen), next_wall=next_wall)
 
     def tell(self, event: Event) -> None:
-        self.state = next_state(self.state, event, self.time_now, self.pace)
+        self.state = state_after_event(self.state, event, self.time_now, self.pace)
 
     def push(self, *, is_told: bool = True) -> None:
         self.tip += 1

@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.ledger.notices import Notice
 from reconciler.members.opening import MemberAccess, Members
-from reconciler.run.notices.channels import Channel, ChannelKind, was_sent
+from reconciler.run.notices.channels import Channel, ChannelKind, send_to_channel
 from reconciler.run.notices.conditions import Message
 
 from .build import Repository, a_cluster, a_config_map, a_policy, on_clusters
@@ -30,7 +30,7 @@ def test_notices_are_events_once(members: tuple[Member, ...]) -> None:
     message = Message(id="f" * 40, fleet="shop", source="a", rendered="b", notices=notices)
     access = Members(MemberAccess(kubeconfig=str(member.kubeconfig)))
     for _ in range(2):
-        assert was_sent(channel, message, access.open)
+        assert send_to_channel(channel, message, access.open)
     found = member.read("/apis/events.k8s.io/v1/namespaces/argosy-system/events")["items"]
     ours = {each["metadata"]["name"]: each for each in found if each["reportingController"] == "argosy"}
     try:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.members.options import DeliveryOptions
-from reconciler.run.fleets import FleetLocation, found_fleets
+from reconciler.run.fleets import FleetLocation, fleets_at_locations
 from reconciler.run.leader import LeaseName
 from reconciler.run.notices.channels import Channel, ChannelKind
 from reconciler.run.settings import RunSettings
@@ -66,7 +66,7 @@ def written(folder: Path, text: str, given: Mapping[str, str] | None = None) -> 
 
 
 def test_every_field_is_read_and_paths_begin_beside_the_file(tmp_path: Path) -> None:
-    read = written(tmp_path, HEAD + WHOLE).applied_to(OPTIONS)
+    read = written(tmp_path, HEAD + WHOLE).settings_over_options(OPTIONS)
     assert read == RunSettings(
         locations=("https://git.example.com/shop.git", f"{tmp_path}/fleets"),
         names={"https://git.example.com/shop.git": "shop"},
@@ -98,7 +98,7 @@ def test_every_field_is_read_and_paths_begin_beside_the_file(tmp_path: Path) -> 
 
 
 def test_what_a_file_does_not_say_is_as_the_options_say(tmp_path: Path) -> None:
-    assert written(tmp_path, f"{HEAD}  poll: 5s\n").applied_to(OPTIONS) == replace(OPTIONS, poll=5.0)
+    assert written(tmp_path, f"{HEAD}  poll: 5s\n").settings_over_options(OPTIONS) == replace(OPTIONS, poll=5.0)
 
 
 class Refused(NamedTuple):
@@ -167,7 +167,7 @@ REFUSED = [
 def test_a_mistake_is_named_with_its_line(case: Refused, tmp_path: Path) -> None:
     file = written(tmp_path, case.text, case.given)
     with pytest.raises(InputError) as refused:
-        file.applied_to(OPTIONS)
+        file.settings_over_options(OPTIONS)
     said = refused.value.message.replace(str(file.path), "FILE")
     assert said == f"FILE{case.want}\nthe settings of settings.yaml are not used"
 
@@ -175,10 +175,10 @@ def test_a_mistake_is_named_with_its_line(case: Refused, tmp_path: Path) -> None
 def test_a_file_that_is_not_there_or_too_large_is_refused(tmp_path: Path) -> None:
     file = SettingsFile(path=tmp_path / "none", given={})
     with pytest.raises(ConfigError) as refused:
-        file.applied_to(OPTIONS)
+        file.settings_over_options(OPTIONS)
     assert refused.value.message == f"the settings {tmp_path}/none cannot be read: no such file or directory"
     with pytest.raises(ConfigError) as refused:
-        written(tmp_path, HEAD + "#" * (1 << 20)).applied_to(OPTIONS)
+        written(tmp_path, HEAD + "#" * (1 << 20)).settings_over_options(OPTIONS)
     assert refused.value.message == f"the settings {tmp_path}/settings.yaml are larger than 1 MiB"
 
 
@@ -186,12 +186,12 @@ def test_a_name_is_that_of_one_repository_and_another_fleet_makes_way(tmp_path: 
     for name in ("shop", "other"):
         Repository.create(tmp_path / "git" / name, bare=True)
     one, other = (str(tmp_path / "git" / name) for name in ("shop", "other"))
-    assert found_fleets([one, other], {other: "shop"}) == (
+    assert fleets_at_locations([one, other], {other: "shop"}) == (
         FleetLocation(name="shop-2", location=one),
         FleetLocation(name="shop", location=other),
     )
     with pytest.raises(ConfigError) as refused:
-        found_fleets([str(tmp_path / "git")], {str(tmp_path / "git"): "all"})
+        fleets_at_locations([str(tmp_path / "git")], {str(tmp_path / "git"): "all"})
     assert refused.value.message == f"{tmp_path}/git is a folder of repositories, and has no name of its own"
 
 

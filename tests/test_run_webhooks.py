@@ -19,7 +19,7 @@ from waitress.trigger import trigger
 
 from reconciler.console.log import Log
 from reconciler.run.web.serving import WebServer
-from reconciler.run.web.signatures import Provider, delivery_id, is_signed, is_usable
+from reconciler.run.web.signatures import Provider, delivery_id, is_secret_usable, is_webhook_signed
 from reconciler.run.web.webhooks import LARGEST_BODY, RareWakes, SeenDeliveries, SourceLimits, Webhooks, WebhookSecret
 
 from .build import Repository
@@ -76,12 +76,12 @@ SIGNATURES = [
 
 @each_row("case", SIGNATURES, ids=lambda case: case.why)
 def test_a_signature(case: Signature) -> None:
-    assert is_signed(case.provider, case.headers, BODY, [case.secret], now=case.now) is case.want
+    assert is_webhook_signed(case.provider, case.headers, BODY, [case.secret], now=case.now) is case.want
 
 
 def test_any_of_several_secrets_will_do_while_one_is_exchanged() -> None:
-    assert is_signed(Provider.GITEA, {"x-gitea-signature": HEX}, BODY, [KEY, SECRET], now=NOW)
-    assert not is_signed(Provider.GITEA, {"x-gitea-signature": HEX}, BODY, [], now=NOW)
+    assert is_webhook_signed(Provider.GITEA, {"x-gitea-signature": HEX}, BODY, [KEY, SECRET], now=NOW)
+    assert not is_webhook_signed(Provider.GITEA, {"x-gitea-signature": HEX}, BODY, [], now=NOW)
 
 
 @each_row(
@@ -95,7 +95,7 @@ def test_any_of_several_secrets_will_do_while_one_is_exchanged() -> None:
     ],
 )
 def test_a_secret_that_can_be_guessed_is_none(provider: Provider, secret: bytes, want: bool) -> None:
-    assert is_usable(provider, secret) is want
+    assert is_secret_usable(provider, secret) is want
 
 
 def test_a_delivery_has_the_id_that_its_provider_gives_it() -> None:

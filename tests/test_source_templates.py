@@ -5,7 +5,12 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.source.templates import check_identity, path_segment_fault, with_api_defaults, with_namespace
+from reconciler.source.templates import (
+    check_identity,
+    fault_of_path_segment,
+    manifest_with_api_defaults,
+    manifest_with_namespace,
+)
 from render.admission.findings import Findings
 
 from .tables import each_row
@@ -82,7 +87,7 @@ def test_fields_of_metadata_nobody_reads_are_not_ours_to_judge() -> None:
 
 @given(st.text(max_size=300))
 def test_a_name_that_passes_is_one_harmless_part_of_a_path(name: str) -> None:
-    if not path_segment_fault(name) and name:
+    if not fault_of_path_segment(name) and name:
         assert "/" not in name
         assert name not in {".", ".."}
         assert name.isprintable()
@@ -127,7 +132,7 @@ def test_with_api_defaults(case: Counts) -> None:
     if case.spec is None:
         del manifest["spec"]
     before = {**manifest}
-    assert with_api_defaults(manifest).get("spec", {}) == case.want
+    assert manifest_with_api_defaults(manifest).get("spec", {}) == case.want
     assert manifest == before
 
 
@@ -156,6 +161,6 @@ def test_with_namespace(case: Scope) -> None:
     metadata = {"name": "a"} if case.namespace is ABSENT else {"name": "a", "namespace": case.namespace}
     manifest = {"apiVersion": "v1", "kind": "X", "metadata": metadata}
     before = {**metadata}
-    settled = with_namespace(manifest, is_namespaced=case.is_namespaced, default="shop")
+    settled = manifest_with_namespace(manifest, is_namespaced=case.is_namespaced, default="shop")
     assert settled["metadata"].get("namespace", ABSENT) == case.want
     assert metadata == before

@@ -24,7 +24,7 @@ from reconciler.repository.trailers import BRANCH, SOURCE, TOOL, VERSION, commit
 from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
 from reconciler.source.facts import FactsOf
-from reconciler.source.files import MAX_FILE_SIZE, SourceFile, is_built_from, may_be_looked_at
+from reconciler.source.files import MAX_FILE_SIZE, SourceFile, may_be_looked_at, may_start_build
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
@@ -176,7 +176,7 @@ def read_loaded(
 def worktree_of(repository: Repository) -> Snapshot:
     """Return the work tree as it stands, with the contents of all files that may be manifests or be built from."""
     snapshot = repository.worktree_snapshot(wanted=may_be_looked_at)
-    if not any(is_built_from(file.path) for file in snapshot.files):
+    if not any(may_start_build(file.path) for file in snapshot.files):
         return snapshot
     return repository.worktree_snapshot(wanted=lambda _path, size: size <= MAX_FILE_SIZE)
 

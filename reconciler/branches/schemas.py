@@ -6,7 +6,7 @@ from reconciler.ledger.branch_file import damaged
 from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.repository import Repository
-from reconciler.source.schemas.observed import ObservedSchemas, digest_of
+from reconciler.source.schemas.observed import ObservedSchemas, digest_of_schema
 from render.cluster import Cluster
 
 FOLDER = "schemas"
@@ -37,7 +37,7 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
     def content(digest: str) -> bytes:
         id_ = ids.get(f"{digest}{_SCHEMA}")
         found = repository.read_blobs([id_])[id_] if id_ else b""
-        if id_ and digest_of(found) != digest:
+        if id_ and digest_of_schema(found) != digest:
             raise damaged(schema_path(digest), "its content is not what its name says")
         return found
 

@@ -14,7 +14,7 @@ from reconciler.source.broken import Broken
 from reconciler.source.built_files import BuildPart, BuiltVariant, Origin
 from reconciler.source.files import FileSelection, SourceFile
 from reconciler.source.manifests import LocatedManifest, ReadBlobs
-from reconciler.source.provenance import digest_of, file_parts
+from reconciler.source.provenance import digest_of_texts, files_as_build_parts
 from reconciler.source.reading import BuiltSource
 from render.documents import emit
 from render.values import DiscreetStruct, SelectiveStruct
@@ -136,16 +136,18 @@ class ChartRequest(SelectiveStruct, frozen=True, kw_only=True):
         changes = (*self.post_renderers, *([emit(self.common_metadata)] if self.common_metadata else []))
         return (
             BuildPart("chart", self.home, self.version, self.digest),
-            *file_parts("chart file", dict(self.chart_files)),
+            *files_as_build_parts("chart file", dict(self.chart_files)),
             *(
-                BuildPart("values", name if name in dict(self.inputs) else f"{name}{where}", "", digest_of(values))
+                BuildPart(
+                    "values", name if name in dict(self.inputs) else f"{name}{where}", "", digest_of_texts(values)
+                )
                 for name, values in zip(self.value_names, self.values, strict=True)
             ),
             BuildPart("Kubernetes", where.strip(), self.kube_version),
-            BuildPart("APIs", where.strip(), "", digest_of(*(each.encode() for each in self.api_versions))),
-            BuildPart("release", "", "", digest_of(settings)),
+            BuildPart("APIs", where.strip(), "", digest_of_texts(*(each.encode() for each in self.api_versions))),
+            BuildPart("release", "", "", digest_of_texts(settings)),
             *(
-                BuildPart("post-renderers", where.strip(), "", digest_of(each))
+                BuildPart("post-renderers", where.strip(), "", digest_of_texts(each))
                 for each in [b"".join(changes)]
                 if changes
             ),

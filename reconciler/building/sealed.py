@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from reconciler.source.built_files import Origin
-from reconciler.source.ciphertext import APART, MARK, documents_of_one_signature, text_with_ciphertext
+from reconciler.source.ciphertext import APART, MARK, ciphertext_in_text, places_of_jointly_signed_documents
 from render.documents import Document, document_texts, read_documents
 from render.model import ciphertext, is_opaque, is_signed_whole
 from render.words import listed
@@ -51,7 +51,7 @@ def sealed_documents(files: Mapping[str, bytes]) -> dict[str, SealedDocument]:
         if MARK not in content:
             continue
         documents = read_documents(content)[0]
-        shared = documents_of_one_signature([(each.value, (path, each.line)) for each in documents])
+        shared = places_of_jointly_signed_documents([(each.value, (path, each.line)) for each in documents])
         for place, (document, text) in enumerate(zip(documents, document_texts(content), strict=True)):
             if isinstance(document.value, dict) and is_opaque(document.value):
                 mac = str(document.value["sops"].get("mac"))
@@ -138,7 +138,7 @@ def _encrypted_keys(value: Any) -> Iterator[str]:
     for key in ("data", "stringData", "binaryData"):
         part = value.get(key)
         for name, text in part.items() if isinstance(part, dict) else ():
-            if isinstance(text, str) and text_with_ciphertext(text):
+            if isinstance(text, str) and ciphertext_in_text(text):
                 yield f"{key}.{name}"
 
 

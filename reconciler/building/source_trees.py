@@ -11,10 +11,10 @@ from reconciler.locked.content import Files
 from reconciler.locked.model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name
 from reconciler.locked.reading import LockedFiles
 from reconciler.source.built_files import Origin
-from reconciler.source.external import UnusablePlace, implied_source
+from reconciler.source.external import UnusablePlace, source_implied_by_place
 from reconciler.source.files import SourceFile
 from reconciler.source.manifests import ReadBlobs
-from reconciler.source.uncommitted import files_of_content
+from reconciler.source.uncommitted import uncommitted_files_with_reader
 from render.values import DiscreetStruct
 
 _SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^/@]+@)?")
@@ -59,7 +59,7 @@ class SourceTree(DiscreetStruct, frozen=True, kw_only=True, eq=False):
 
 def content_tree(name: str, content: Files, inputs: Collection[tuple[str, bytes]] = ()) -> SourceTree:
     """Return the content of a Source as a tree, of which no file stands in the repository."""
-    files, read = files_of_content(content)
+    files, read = uncommitted_files_with_reader(content)
     return SourceTree(name=name, files=files, read=read, here={}, inputs=tuple(inputs))
 
 
@@ -141,7 +141,7 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
         if self.locked is None:
             return None
         try:
-            name = self.locked.imply(implied_source(type_, place, secret))
+            name = self.locked.imply(source_implied_by_place(type_, place, secret))
         except UnusablePlace as error:
             raise UnavailableSource(f"it is of a place that cannot be fetched from: {error}") from error
         return content_tree(name, self.locked.files(name), self.lock)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from overrides.lint import LineOf
-from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.desired import Desired, interpreter_of_source
 from render.errors import Problem
 from render.interpretation.pod_templates import pod_specs_in
 from render.interpretation.references import pod_dependencies
@@ -21,7 +21,7 @@ def left_behind_warnings(
     desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy], line_of: LineOf | None
 ) -> Iterator[Problem]:
     """Yield a warning for each kind whose pods need objects that go nowhere, though their policy propagates them."""
-    interpreter = interpreter_of(desired)
+    interpreter = interpreter_of_source(desired)
     unclaimed = {each.ref for each in desired.templates if each.ref not in claims}
     needed: dict[tuple[str, str, str], set[ObjectRef]] = {}
     policy_by_name: dict[str, PropagationPolicy] = {}

@@ -8,8 +8,8 @@ from overrides.lint import LineOf
 from reconciler.branches.reading import ObservedInputs
 from reconciler.pipeline.divisions import source_division_warnings
 from reconciler.pipeline.webhook_answers import Recording
-from reconciler.source.desired import Desired, interpreter_of
-from reconciler.source.facts import with_facts
+from reconciler.source.desired import Desired, interpreter_of_source
+from reconciler.source.facts import clusters_corrected_by_facts
 from reconciler.source.lines import template_problem
 from render.cluster_index import ClusterIndex
 from render.divisions import DivisionRule, DivisionWarning
@@ -25,8 +25,8 @@ def division_problems(
     desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy], observed: ObservedInputs, line_of: LineOf | None
 ) -> Iterator[Problem]:
     """Yield a warning for each number that is divided in vain or alone, given the policies that claim templates."""
-    index = ClusterIndex(with_facts(desired.clusters, observed.facts))
-    interpreter = interpreter_of(desired, Recording(observed.answers).send, members=index.clusters)
+    index = ClusterIndex(clusters_corrected_by_facts(desired.clusters, observed.facts))
+    interpreter = interpreter_of_source(desired, Recording(observed.answers).send, members=index.clusters)
     found = source_division_warnings(desired, claims, index, interpreter)
     template_by_ref = {template.ref: template for template in desired.templates}
     yield from _undivided_problems([each for each in found if each.rule is DivisionRule.UNDIVIDED], desired, line_of)

@@ -14,7 +14,7 @@ from reconciler.record.recorded_status import read_recorded, unhealthy_objects
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.scopes.kind_scopes import kinds_to_scale
-from reconciler.status.blind_spots import wrong_clocks
+from reconciler.status.blind_spots import wrong_clocks_by_member
 from render.cluster import is_applied_by_own_agent
 
 from .agents import agent_checks
@@ -61,7 +61,7 @@ def _checks_of_agents(desired: Desired, access: AccessOptions, status: StatusBra
         return ()
     names = [cluster.name for cluster in members_chosen_by_options(by_name, access)]
     recorded = read_recorded(status, status.tip(), ("clusters", "works", AgentsFile.PATH))
-    clocks = wrong_clocks(recorded, {name: by_name[name] for name in names})
+    clocks = wrong_clocks_by_member(recorded, {name: by_name[name] for name in names})
     wrong = (
         Check(name="clock", member=name, is_well=False, state=clock.message, hint=clock.hint)
         for name, clock in clocks.items()

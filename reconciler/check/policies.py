@@ -13,7 +13,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import HINT, released_objects
 from reconciler.pipeline.unknown_room import policies_of_unknown_room
 from reconciler.source.desired import Desired
-from reconciler.source.facts import with_facts
+from reconciler.source.facts import clusters_corrected_by_facts
 from reconciler.source.scopes.kind_scopes import Scopes
 from render.binding import Binding
 from render.cluster import is_applied_by_own_agent
@@ -175,7 +175,7 @@ def _findings_of_unmatched(desired: Desired, scopes: Scopes, index: PolicyIndex)
 
 def _unmet(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
     """Yield the placements that no cluster meets, or too few."""
-    index = ClusterIndex(with_facts(desired.clusters, facts))
+    index = ClusterIndex(clusters_corrected_by_facts(desired.clusters, facts))
     for policy in desired.policies:
         for each in unmet_placement(policy.placement, index):
             yield PolicyFinding(policy=policy, rule=UNMET, field=each.field, message=each.message, hint=each.hint)
@@ -186,7 +186,7 @@ def _of_unknown_capacity(desired: Desired, facts: Facts, matches: Mapping[Object
 
     A member that the next pass reaches is observed before anything is placed there.
     """
-    clusters, reached = with_facts(desired.clusters, facts), desired.fleet.reached
+    clusters, reached = clusters_corrected_by_facts(desired.clusters, facts), desired.fleet.reached
     awaited = {
         each.name
         for each in clusters
@@ -289,7 +289,7 @@ def released_warnings(
     if not bindings:
         return
     template_by_ref = {template.ref: template for template in desired.templates}
-    index = ClusterIndex(with_facts(desired.clusters, facts))
+    index = ClusterIndex(clusters_corrected_by_facts(desired.clusters, facts))
     for each in released_objects(desired, bindings, index, previous.tree):
         template = template_by_ref[each.ref]
         line = line_of(template.path, template.document, "") if line_of else 0

@@ -17,7 +17,7 @@ from reconciler.console.cleaning import without_passwords
 from reconciler.guards.outward_addresses import webhook_changes
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.refs import head_branch
-from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.desired import Desired, interpreter_of_source
 from render.errors import GitError, ReconcileError
 from render.fleet_settings import SettingChange
 from render.interpreter.webhooks import WebhookError
@@ -238,7 +238,7 @@ def _rendered_state(publication: Publication, branch: str) -> str:
 
 def _webhooks(desired: Desired) -> Iterator[Check]:
     """Connect to every interpreter webhook, as a pass that reaches clusters will."""
-    for webhook in interpreter_of(desired).webhooks:
+    for webhook in interpreter_of_source(desired).webhooks:
         from reconciler.members.webhook_transport import connect_to
 
         hint = "see its clientConfig: passes that reach clusters ask it"

@@ -6,7 +6,7 @@ from overrides.lint import LineOf
 from reconciler.pipeline.claims import released_bindings
 from reconciler.pipeline.dependencies import Following, following
 from reconciler.pipeline.unselected import Unselected, stays_by, unselected_templates, with_nearest
-from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.desired import Desired, interpreter_of_source
 from render.binding import Binding
 from render.errors import Problem
 from render.model import ObjectRef, Template
@@ -58,7 +58,7 @@ def _followers(desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy]) 
         for ref, policy in claims.items()
         if policy.propagate_deps
     ]
-    return following(owners, template_by_ref if owners else {}, interpreter_of(desired))
+    return following(owners, template_by_ref if owners else {}, interpreter_of_source(desired))
 
 
 def _idle_entries(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:

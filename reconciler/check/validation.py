@@ -37,13 +37,13 @@ from reconciler.pipeline.previous import Previous
 from reconciler.rendering.memory import SourceMemory
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
-from reconciler.source.facts import with_facts
+from reconciler.source.facts import clusters_corrected_by_facts
 from reconciler.source.files import Skipped
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded
 from reconciler.source.schemas.checks import SchemaChecks
 from reconciler.source.schemas.observed import ObservedSchemas
-from reconciler.trial.names import unknown_names
+from reconciler.trial.names import problems_of_unknown_names
 from render.binding import Binding
 from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import GitError, Problem
@@ -183,7 +183,7 @@ def _problems_of_rendering(
 def _may_differ(desired: Desired, facts: Facts) -> bool:
     """Say whether clusters may refuse what templates do not show: a rule changes it, or their version is known."""
     rules = (rule for policy in desired.override_policies for rule in policy.rules)
-    versions = (cluster.kubernetes_version for cluster in with_facts(desired.clusters, facts))
+    versions = (cluster.kubernetes_version for cluster in clusters_corrected_by_facts(desired.clusters, facts))
     return any(rule.overriders.may_annotate for rule in rules) or any(versions)
 
 
@@ -221,7 +221,7 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
         partial(named_workload_warnings, desired, line_of),
         partial(idle_rule_warnings, desired, line_of),
         lambda: (replace(each, kind=each.kind or OVERRIDE) for each in overrides()),
-        lambda: unknown_names(loaded.tests, desired, line_of) if line_of else (),
+        lambda: problems_of_unknown_names(loaded.tests, desired, line_of) if line_of else (),
     )
     return tuple(each for look in looks for each in _problems_of_look(look))
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from overrides.lint import LineOf
 from reconciler.ledger.webhook_answers import Answers
 from reconciler.pipeline.webhook_answers import Recording
-from reconciler.source.desired import Desired, interpreter_of, interprets
+from reconciler.source.desired import Desired, interpreter_of_source, is_about_kind
 from reconciler.source.lines import template_problem
 from render.errors import Problem
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
@@ -30,10 +30,10 @@ def unanswered_webhooks(
     unanswered: dict[tuple[str, str, str], list[Template]] = defaultdict(list)
     for template in desired.templates:
         policy = claims.get(template.ref)
-        if policy is None or not any(interprets(each, *template.versioned_kind) for each in desired.webhooks):
+        if policy is None or not any(is_about_kind(each, *template.versioned_kind) for each in desired.webhooks):
             continue
         recording = Recording(answers)
-        interpreter = interpreter_of(desired, recording.send)
+        interpreter = interpreter_of_source(desired, recording.send)
         _ask(template, policy, interpreter, desired)
         webhook = next((each.webhook.name for each in recording.open.values()), "")
         if webhook := webhook or _unasked_reviser(template, policy, interpreter, known):

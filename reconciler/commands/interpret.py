@@ -76,7 +76,7 @@ def command(log: Log, /, **options: Any) -> int:
 
 def interpret_and_show(log: Log, options: InterpretOptions) -> int:
     """Do what the options ask and print it; return the exit code."""
-    from reconciler.trial.customizations import OperationCall, layer_and_answer, read_customizations
+    from reconciler.trial.customizations import OperationCall, execute_operation, read_customizations
     from render.documents import emit
     from render.interpreter import Interpreter, InterpreterError, Operation
 
@@ -99,7 +99,7 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
         desired_replica=options.desired_replica,
     )
     try:
-        layer, answer = layer_and_answer(Interpreter.of(customizations), call)
+        layer, answer = execute_operation(Interpreter.of(customizations), call)
     except InterpreterError as error:
         log.warning(f"{call.operation}: {error}")
         return 1

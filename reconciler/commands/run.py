@@ -175,7 +175,7 @@ def command(
         if settings_file is not None:
             from reconciler.run.settings_file import SettingsFile
 
-            settings = SettingsFile(path=settings_file, given=given).applied_to(settings)
+            settings = SettingsFile(path=settings_file, given=given).settings_over_options(settings)
         settings.check()
         return settings
 

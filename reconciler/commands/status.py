@@ -69,10 +69,10 @@ def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None
 
 def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool = True) -> int:
     from reconciler.outputs.document import document_text, plain_document
-    from reconciler.status.views import view_of
+    from reconciler.status.views import view_of_subject
     from render.documents import emit
 
-    view = view_of(branches, options.subject, namespace=options.namespace, is_wide=options.output == "wide")
+    view = view_of_subject(branches, options.subject, namespace=options.namespace, is_wide=options.output == "wide")
     texts = {
         "json": lambda: document_text(_status_document(branches, options)),
         "yaml": lambda: emit(plain_document(_status_document(branches, options))).decode(),
@@ -88,11 +88,11 @@ def _status_document(branches: "RecordedFleet", options: StatusOptions) -> "Outp
     from reconciler.outputs.cluster_status import cluster_status_document
     from reconciler.outputs.fleet_status import fleet_status_document
     from reconciler.outputs.object_status import object_status_document
-    from reconciler.status.branches import binding_named
+    from reconciler.status.branches import binding_meant_by
 
     noun, _, name = options.subject.partition("/")
     if not options.subject:
         return fleet_status_document(branches)
     if is_cluster_noun(noun):
         return cluster_status_document(branches, name)
-    return object_status_document(branches, binding_named(branches, noun, name, options.namespace))
+    return object_status_document(branches, binding_meant_by(branches, noun, name, options.namespace))

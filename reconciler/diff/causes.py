@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from overrides.matching import priority_of, subject_of
 from overrides.policy import OverridePolicy
 from reconciler.rendering.outcome import Outcome
-from reconciler.source.desired import Desired, interprets
+from reconciler.source.desired import Desired, is_about_kind
 from render.model import ObjectRef, Template
 
 from .difference import ChangeAction, ChangedInput, Difference
@@ -65,7 +65,7 @@ class _Changed(Struct, frozen=True, kw_only=True):
             is_in_reach = not policy.namespace or policy.namespace == template.ref.namespace
             if is_in_reach and priority_of(policy, subject):
                 yield cause
-        yield from (cause for cause, each in self.interpreters if interprets(each, *api))
+        yield from (cause for cause, each in self.interpreters if is_about_kind(each, *api))
 
 
 def with_causes(difference: Difference, base: Outcome, head: Outcome) -> Difference:

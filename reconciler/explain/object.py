@@ -19,7 +19,7 @@ from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failu
 from reconciler.pipeline.stages import Built, Rendered
 from reconciler.pipeline.thin_spreads import thin_spreads_of
 from reconciler.pipeline.under_way import moving_words
-from reconciler.source.desired import Desired, interprets
+from reconciler.source.desired import Desired, is_about_kind
 from render.binding import Binding, BindingSnapshot, KeptTargets
 from render.cron.rules import Scale
 from render.failover.eviction import DIRECTLY
@@ -171,7 +171,7 @@ def _interpreters_asked_about(template: Template, desired: Desired) -> Iterator[
     """Yield the customizations and webhooks of the source that are asked about objects of a template's kind."""
     api = str(template.manifest["apiVersion"]), str(template.manifest["kind"])
     for each in (*desired.customizations, *desired.webhooks):
-        if interprets(each, *api):
+        if is_about_kind(each, *api):
             scripts = ((each.manifest.get("spec") or {}).get("customizations") or {}).keys()
             asked = f" for {listed(sorted(scripts))}" if scripts else ""
             yield f"{each.ref.kind} {each.ref.name} ({each.path}){asked}"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from reconciler.building.requests import UnusableRequest
 from reconciler.locked.model import ExternalSource, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles
-from reconciler.source.external import UnusablePlace, implied_source
+from reconciler.source.external import UnusablePlace, source_implied_by_place
 from render.model import Manifest
 
 
@@ -65,7 +65,7 @@ class ChartPlaces(NamedTuple):
             if is_same and source.place.get("chart", "") == chart:
                 return source
         try:
-            implied = implied_source(type_, place, secret)
+            implied = source_implied_by_place(type_, place, secret)
             if self.locked is not None:
                 self.locked.locked(self.locked.imply(implied))
         except UnusablePlace as error:

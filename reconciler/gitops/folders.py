@@ -8,7 +8,7 @@ from reconciler.building.requests import Build
 from reconciler.building.source_trees import LockedTrees
 from reconciler.source.files import FileSelection, select_files
 from reconciler.source.manifests import LocatedManifest, load_manifests
-from reconciler.source.reading import BuiltSource, ReadFiles, SourceReading, parsed_files
+from reconciler.source.reading import BuiltSource, ReadFiles, SourceReading, parse_selected_files
 
 from .readers import Readers
 from .rounds import Rounds, plain_files
@@ -24,7 +24,7 @@ def read_with_folders(
     home, files = readers.home, readers.repository.files
     paths = home.fleet.source.paths
     selection = select_files(files, folder=home.folder, paths=paths, ignore=home.ignore, is_building=True)
-    found = parsed_files(selection, home, _built_folders(selection, readers, build, reading, made), reading)
+    found = parse_selected_files(selection, home, _built_folders(selection, readers, build, reading, made), reading)
     others = tuple(place for place in found.contents.manifests if not readers.takes(place))
     return replace(found, contents=found.contents._replace(manifests=others))
 

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from reconciler.building.requests import Build
 from reconciler.source.broken import Broken
-from reconciler.source.built_files import BuiltFile, inputs_of, is_of_chart
+from reconciler.source.built_files import BuiltFile, is_made_by_chart, source_files_behind
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import LocatedManifest
 from reconciler.source.reading import ReadFiles, SourceReading
-from reconciler.source.templates import with_namespace
+from reconciler.source.templates import manifest_with_namespace
 from render.model import ObjectRef, group_of
 
 from .flux.kustomizations import ARTIFACTS, REPOSITORIES
@@ -63,7 +63,7 @@ def _built_by_charts(found: ReadFiles, readers: Readers) -> _Made:
     outputs: dict[tuple[ObjectRef, str, int], list[LocatedManifest]] = {}
     beside = []
     for place in found.contents.manifests:
-        if not is_of_chart(place.file):
+        if not is_made_by_chart(place.file):
             continue
         named = _with_namespace(place, readers)
         if readers.deploys(place):
@@ -96,13 +96,13 @@ def _with_namespace(place: LocatedManifest, readers: Readers) -> LocatedManifest
     """Return an object in the namespace of its release, where it names none."""
     assert isinstance(place.file, BuiltFile)
     default = place.file.namespace or readers.home.fleet.default_namespace
-    return place._replace(manifest=with_namespace(place.manifest, is_namespaced=True, default=default))
+    return place._replace(manifest=manifest_with_namespace(place.manifest, is_namespaced=True, default=default))
 
 
 def _files_without_charts(found: ReadFiles, made: _Made, readers: Readers, reading: SourceReading) -> ReadFiles:
     """Return manifests without those that are read, and a problem for each that cannot be."""
     manifests = found.contents.manifests
-    others = tuple(place for place in manifests if not (is_of_chart(place.file) and readers.deploys(place)))
+    others = tuple(place for place in manifests if not (is_made_by_chart(place.file) and readers.deploys(place)))
     message = "is not the same for all clusters, so that what it deploys is not known"
     broken = tuple(_broken_charts(made.unequal, message, reading))
     return replace(
@@ -128,4 +128,4 @@ def _broken_charts(places: Iterable[LocatedManifest], message: str, reading: Sou
         name = f"{place.manifest['kind']} {place.manifest['metadata']['name']}"
         found = place.problem("", f"{name} of {place.file.maker} {message}")
         problem = Lines(reading.read).located_problem(found)
-        yield Broken(problem=problem, files=inputs_of(place.file), makes=place.file.path)
+        yield Broken(problem=problem, files=source_files_behind(place.file), makes=place.file.path)

@@ -26,9 +26,9 @@ from reconciler.gitops.flux.releases import HELM_RELEASE
 from reconciler.gitops.tool_kind import ToolKind
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
-from reconciler.source.built_files import is_of_chart
+from reconciler.source.built_files import is_made_by_chart
 from reconciler.source.external import KIND as SOURCE
-from reconciler.source.external import load_external_sources, lock_of
+from reconciler.source.external import load_external_sources, read_lock_of_sources
 from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.manifests import LocatedManifest, ReadBlobs, argosy_objects
@@ -129,7 +129,7 @@ class Readers(Struct, frozen=True, kw_only=True):
         """Return the contents of the Sources among manifests."""
         external = load_external_sources(argosy_objects(SOURCE, manifests))
         files = RepositoryFiles(self.repository.files, folder=self.home.folder, read=self.repository.read)
-        lock = lock_of(external.sources, files, self.store)
+        lock = read_lock_of_sources(external.sources, files, self.store)
         lock_input = ((lock.file.path, lock.file.id),) if lock.file else ()
         return LockedTrees(sources=external.sources, locked=lock.locked, lock=lock_input)
 
@@ -142,7 +142,7 @@ class Readers(Struct, frozen=True, kw_only=True):
         locked = self.locked_trees(every)
         objects, artifacts = flux_objects(every, namespace)
         naming = list(filter(self._names_repositories, entries))
-        written = [place for place in naming if not is_of_chart(place.file)] or naming
+        written = [place for place in naming if not is_made_by_chart(place.file)] or naming
         kustomizations = [place for place in written if KUSTOMIZATION.is_of(place.manifest)]
         applications = [place.manifest["spec"] for place in written if not KUSTOMIZATION.is_of(place.manifest)]
         return FolderSources(

@@ -12,12 +12,12 @@ from reconciler.gitops.charts.releases import is_release, releases_of
 from reconciler.gitops.charts.requests import ChartRequests
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.source.external import KIND as SOURCE
-from reconciler.source.external import load_external_sources, lock_of
+from reconciler.source.external import load_external_sources, read_lock_of_sources
 from reconciler.source.facts import no_facts
 from reconciler.source.files import Reason
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.manifests import LocatedManifest, argosy_objects
-from reconciler.source.reading import ReadFiles, SourceReading, with_built
+from reconciler.source.reading import ReadFiles, SourceReading, files_with_built_ones
 from reconciler.source.roles import HELM_CHART
 from render.model import ObjectRef
 
@@ -39,7 +39,7 @@ def with_charts(
         return found
     external = load_external_sources(argosy_objects(SOURCE, manifests))
     repository = RepositoryFiles(files, folder=home.folder, read=read)
-    locked = lock_of((*external.sources, *found.built.implied), repository, caches.contents).locked
+    locked = read_lock_of_sources((*external.sources, *found.built.implied), repository, caches.contents).locked
     chart_places = ChartPlaces(home.folder, frozenset(file.path for file in files), external.sources, locked)
     asked = ChartSource(
         files={file.path: file for file in files},
@@ -52,7 +52,7 @@ def with_charts(
         cache=caches.parsed,
     ).requests(places, releases_of(chart_places, every))
     rendered = asked.outcome.combined_with(build.render_charts(asked.requests))
-    return with_built(_without_asked(found, asked), rendered, reading)
+    return files_with_built_ones(_without_asked(found, asked), rendered, reading)
 
 
 def _releases(

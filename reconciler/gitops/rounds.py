@@ -21,11 +21,11 @@ from reconciler.gitops.flux.after_build import Finished, LeftOut, Settings, fini
 from reconciler.gitops.flux.kustomizations import KUSTOMIZATION
 from reconciler.locked.model import ExternalSource
 from reconciler.source.broken import Broken
-from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of, is_of_chart
+from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, is_made_by_chart, source_files_behind
 from reconciler.source.files import SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, load_manifests
-from reconciler.source.provenance import maker_of
+from reconciler.source.provenance import name_of_builder
 from reconciler.source.reading import BuiltSource
 from render.documents import emit
 from render.errors import Problem
@@ -142,7 +142,7 @@ class Rounds(Struct):
 
     def _outcome(self, asked: Asked, request: FolderRequest, settings: Settings) -> DeployedFolder:
         built, place = self._built[request.key], request.place
-        inputs = {*built.inputs, *inputs_of(place.file)}
+        inputs = {*built.inputs, *source_files_behind(place.file)}
         if built.broken is not None:
             return DeployedFolder(broken=(replace(built.broken, makes=_path(place)),), claimed=built.claimed)
         if built.complaint:
@@ -163,7 +163,7 @@ class Rounds(Struct):
             first=_first_number(asked),
             namespace=request.namespace,
             destination=_destination(request),
-            maker=maker_of(place, self.default_namespace) if is_of_chart(place.file) else "",
+            maker=name_of_builder(place, self.default_namespace) if is_made_by_chart(place.file) else "",
         )
         found = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache)
         left_out = done.left_out if isinstance(done, Finished) else ()
@@ -187,7 +187,7 @@ class Rounds(Struct):
             path=_path(place),
             id=git_object_id("blob", output),
             size=len(output),
-            inputs=tuple(sorted({*inputs, *inputs_of(place.file)})),
+            inputs=tuple(sorted({*inputs, *source_files_behind(place.file)})),
             origins=(origin,) * len(made),
             first=_first_number(asked),
             maker=f"{_SET} {place.manifest['metadata']['name']}",
@@ -199,7 +199,7 @@ class Rounds(Struct):
         is_made = isinstance(place.file, BuiltFile) and place.file.maker.startswith(_SET)
         name = f"Application {place.manifest['metadata']['name']}: " if is_made else ""
         found = place.problem(error.path, f"{name}{error.message}", hint=error.hint, kind=error.kind)
-        return self._broken_folder(found, inputs_of(place.file))
+        return self._broken_folder(found, source_files_behind(place.file))
 
     def _left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:
         name = place.manifest["metadata"]["name"]
@@ -217,7 +217,7 @@ class Rounds(Struct):
             f"more than {_MOST_DEPLOYERS} objects deploy folders, or they still change after {_MOST_ROUNDS} rounds:"
             " objects deploy each other in a circle"
         )
-        yield self._broken_folder(place.problem("", message), inputs_of(place.file))
+        yield self._broken_folder(place.problem("", message), source_files_behind(place.file))
 
     def _deployed_with(
         self, known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[Asked, DeployedFolder]
@@ -248,7 +248,7 @@ def _objects_after_round(
     after = {ref: by[each] for ref, by in made.items() for each in reversed(by) if each != ref}
     for ref, place in first.items():
         is_taken = any(maker != ref and place.file.path in each.claimed for (maker, _), each in outcomes.items())
-        if ref not in after and (is_of_chart(place.file) or not is_taken):
+        if ref not in after and (is_made_by_chart(place.file) or not is_taken):
             own = made.get(ref, {}).get(ref)
             after[ref] = place._replace(manifest=own.manifest) if own else place
     return after
@@ -273,7 +273,7 @@ def _first_number(asked: Asked) -> int:
 
 def _path(place: LocatedManifest) -> str:
     """Return the path of the file that an object stands in, or was made from."""
-    if isinstance(place.file, BuiltFile) and not is_of_chart(place.file):
+    if isinstance(place.file, BuiltFile) and not is_made_by_chart(place.file):
         return place.file.origin_of(place.position).path
     return place.file.path
 

@@ -15,7 +15,7 @@ from reconciler.locked.addresses import KnownAddresses, LockedAddress, addresses
 from reconciler.locked.model import Lock
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.repository import Repository
-from reconciler.source.external import lock_of
+from reconciler.source.external import read_lock_of_sources
 from reconciler.source.files import SourceFile
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.fleet_settings import SettingChange, SettingSubject
@@ -56,7 +56,7 @@ def changed_between(repository: Repository, before: SettingsSide, after: Setting
 
 def lock_in(repository: Repository, files: Sequence[SourceFile], home: FleetSource) -> Lock:
     """Return the argosy.lock of a fleet among files; empty where there is none, or none that can be read."""
-    found = lock_of((), RepositoryFiles(files, folder=home.folder, read=repository.read_blobs), None)
+    found = read_lock_of_sources((), RepositoryFiles(files, folder=home.folder, read=repository.read_blobs), None)
     return found.locked.lock if found.locked is not None else Lock()
 
 

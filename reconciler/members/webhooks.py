@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from reconciler.repository.trailers import engine_version
-from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.desired import Desired, interpreter_of_source
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.webhooks import Webhook
 
@@ -75,4 +75,4 @@ class WebhookCalls(Struct, kw_only=True):
 
 def interpreter_that_calls_webhooks(desired: Desired) -> Interpreter:
     """Return the interpreter of a source, asking its webhooks over the network."""
-    return interpreter_of(desired, WebhookCalls(user_agent=f"argosy/{engine_version()}").send)
+    return interpreter_of_source(desired, WebhookCalls(user_agent=f"argosy/{engine_version()}").send)

@@ -16,7 +16,7 @@ from reconciler.ledger.member_schemas import KindVersion, MemberSchemas, Version
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
 from reconciler.members.parallel import results_in_parallel
-from reconciler.source.schemas.observed import MOST_BYTES, digest_of, schema_content
+from reconciler.source.schemas.observed import MOST_BYTES, digest_of_schema, schema_file_content
 from render.model import as_mapping, group_of
 from render.values import DiscreetStruct
 
@@ -60,7 +60,7 @@ def observe_schemas(
             versions |= {name: known.versions[name]} if name in known.versions else {}
             continue
         found = {kind: _schema_file_content(body, name, kind) for kind in sorted(wanted[name])}
-        digests = {kind: digest_of(each) if each else "" for kind, each in found.items()}
+        digests = {kind: digest_of_schema(each) if each else "" for kind, each in found.items()}
         versions[name] = VersionSchemas(hash=hashes[name], digests=digests)
         contents |= {digests[kind]: each for kind, each in found.items() if each}
     return SchemaObservation(schemas=MemberSchemas(versions=versions), contents=contents, failure=failure)
@@ -118,5 +118,5 @@ def _schema_file_content(published: Mapping[str, Any], api_version: str, kind: s
 
     group, _, version = api_version.rpartition("/")
     schema = kept_schema(published.get(definition_name(group, version, kind)))
-    content = schema_content(schema) if schema is not None else b""
+    content = schema_file_content(schema) if schema is not None else b""
     return content if len(content) <= MOST_BYTES else b""

@@ -74,14 +74,14 @@ class ClusterStatusDocument(OutputDocument, frozen=True, kw_only=True):
 
 def cluster_status_document(branches: "RecordedFleet", name: str) -> ClusterStatusDocument:
     """Return what is known of a cluster as a document."""
-    from reconciler.status.blind_spots import blind_spots_of
-    from reconciler.status.views import is_recorded, pending_in
+    from reconciler.status.blind_spots import reasons_members_are_unseen
+    from reconciler.status.views import is_cluster_recorded, pending_objects_in_cluster
 
     fleet, recorded = branches.fleet, branches.recorded
-    pending = tuple(map(pending_part, pending_in(name, fleet.bindings)))
-    if not is_recorded(branches, name):
+    pending = tuple(map(pending_part, pending_objects_in_cluster(name, fleet.bindings)))
+    if not is_cluster_recorded(branches, name):
         return _document_of_rendered(branches, name, pending)
-    spot = blind_spots_of(recorded, {name: fleet.members[name]}).get(name)
+    spot = reasons_members_are_unseen(recorded, {name: fleet.members[name]}).get(name)
     return recorded_cluster(name, recorded, branches.progress[name], pending, observation_part(spot))
 
 

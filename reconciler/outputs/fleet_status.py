@@ -282,13 +282,13 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
 
 def _clusters(branches: "RecordedFleet", shares: Sequence["LiveShare"]) -> dict[str, FleetClusterPart]:
     from reconciler.record.recorded_status import line_by_cluster
-    from reconciler.status.blind_spots import blind_spots_of
+    from reconciler.status.blind_spots import reasons_members_are_unseen
     from reconciler.status.live_replicas import live_totals
 
     fleet, recorded = branches.fleet, branches.recorded
     lines = line_by_cluster(recorded, fleet.members)
     progress = branches.progress if branches.is_applied_by_passes else {}
-    spots = blind_spots_of(recorded, fleet.members) if progress else {}
+    spots = reasons_members_are_unseen(recorded, fleet.members) if progress else {}
     known = {name for name in lines if name in progress and progress[name].is_known}
     totals = {name: each for name, each in live_totals(shares).items() if name in known and not each.unknown}
     return {
@@ -326,13 +326,13 @@ def _line_words(line: "ClusterLine | None") -> dict[str, Any]:
 def _rules(branches: "RecordedFleet") -> dict[str, Any]:
     """Return what cron rules, quotas and rebalancers do, as far as there are any."""
     from reconciler.record.quota_usage import unsettled_quota_shares
-    from reconciler.status.rule_views import quotas_of, rebalancers_of
+    from reconciler.status.rule_views import rebalancers_with_outcome, usage_of_quotas
 
     unsettled = unsettled_quota_shares(branches.fleet.source.desired, branches.recorded)
     return {
         "cron": unless_empty(tuple(each for binding in branches.fleet.bindings for each in _cron(binding))),
-        "quotas": unless_empty(tuple(_quota(usage, unsettled) for usage in quotas_of(branches))),
-        "rebalancers": unless_empty(tuple(_rebalancer(*each) for each in rebalancers_of(branches))),
+        "quotas": unless_empty(tuple(_quota(usage, unsettled) for usage in usage_of_quotas(branches))),
+        "rebalancers": unless_empty(tuple(_rebalancer(*each) for each in rebalancers_with_outcome(branches))),
     }
 
 

@@ -202,12 +202,12 @@ class PassRecord(Struct, frozen=True, kw_only=True):
         ``observation`` is another one than that of the members which answered in time.
         """
         from reconciler.record.status_changes import StatusInputs
-        from reconciler.source.desired import interpreter_of, known_scales
-        from reconciler.source.facts import with_facts
+        from reconciler.source.desired import interpreter_of_source, known_scales
+        from reconciler.source.facts import clusters_corrected_by_facts
 
         observation = observation or self.observation
-        interpreter = observation.context.interpreter or interpreter_of(self.desired)
-        scales = known_scales(self.desired, with_facts(self.desired.clusters, observation.facts))
+        interpreter = observation.context.interpreter or interpreter_of_source(self.desired)
+        scales = known_scales(self.desired, clusters_corrected_by_facts(self.desired.clusters, observation.facts))
         return StatusInputs(
             now=observation.now,
             members=frozenset(cluster.name for cluster in self.desired.clusters),

@@ -20,7 +20,7 @@ from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile
 from reconciler.ledger.webhook_answers import AnswersFile
 from reconciler.source.desired import Desired, known_scales
-from reconciler.source.facts import with_facts
+from reconciler.source.facts import clusters_corrected_by_facts
 from render.binding import Binding, Undivided
 from render.cluster import Cluster
 from render.gitobjects import TREE_MODE
@@ -136,7 +136,7 @@ def _former_scales(tree: RenderedTree) -> Scales:
     contents = tree.contents(path_by_id) if path_by_id else {}
     read = (ClusterFacts.read(path_by_id[id_], content) for id_, content in contents.items())
     facts = {each.name: each for each in read}
-    return scales_of_members(each.scales for each in with_facts(map(_cluster_named, facts), facts))
+    return scales_of_members(each.scales for each in clusters_corrected_by_facts(map(_cluster_named, facts), facts))
 
 
 def _cluster_named(name: str) -> Cluster:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from overrides.engine import OverrideEngine
-from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.desired import Desired, interpreter_of_source
 from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
@@ -63,7 +63,7 @@ def released_objects(
     template_by_ref = {template.ref: template for template in desired.templates}
     work_context = WorkContext(
         targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
-        interpreter=interpreter_of(desired, members=index.clusters),
+        interpreter=interpreter_of_source(desired, members=index.clusters),
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
     fleet = TreeContext(index=index, previous=before)

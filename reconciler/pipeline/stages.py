@@ -20,8 +20,8 @@ from overrides.engine import OverrideEngine
 from reconciler.ledger.facts import Facts
 from reconciler.ledger.health import HealthFile
 from reconciler.ledger.webhook_answers import Answers, AnswersFile
-from reconciler.source.desired import Desired, interpreter_of
-from reconciler.source.facts import with_facts
+from reconciler.source.desired import Desired, interpreter_of_source
+from reconciler.source.facts import clusters_corrected_by_facts
 from render.binding import Binding
 from render.bits import indexes_of_mask
 from render.boundary import result_or_substitute
@@ -163,10 +163,10 @@ def render_pass(inputs: Inputs) -> Rendered:
 
 def _built_works(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
-    tainted = with_taints(with_facts(desired.clusters, inputs.facts), desired, inputs.failover)
+    tainted = with_taints(clusters_corrected_by_facts(desired.clusters, inputs.facts), desired, inputs.failover)
     index = ClusterIndex(with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
     webhooks = Recording(inputs.answers)
-    interpreter = interpreter_of(desired, webhooks.send, members=tainted.clusters)
+    interpreter = interpreter_of_source(desired, webhooks.send, members=tainted.clusters)
     cron = _scaled_templates(inputs, interpreter, before)
     inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
     template_by_ref = {template.ref: template for template in cron.templates}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.desired import Desired, interpreter_of_source
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter, Operation
@@ -26,7 +26,7 @@ def policies_of_unknown_room(
     found = [(policy, names) for policy, names in asking if names]
     if not found:
         return []
-    interpreter = interpreter_of(desired, members=clusters)
+    interpreter = interpreter_of_source(desired, members=clusters)
     claimed = {
         str(policy)
         for template in desired.templates

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reconciler.branches.reading import Source
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
-from reconciler.source.culprits import culprits_among
+from reconciler.source.culprits import items_causing_unexpected_error
 from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError
 from render.words import listed
@@ -47,7 +47,7 @@ def render_or_name_culprits(inputs: Inputs, source: Source) -> Rendered:
 
 
 def _refuse_culprits(inputs: Inputs, source: Source, error: Exception) -> Rendered:
-    found = culprits_among(
+    found = items_causing_unexpected_error(
         tuple(_all_records_of_inputs(inputs)), lambda chosen: render_pass(_inputs_with_only(inputs, chosen))
     )
     if not found:

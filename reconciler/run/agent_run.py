@@ -34,9 +34,9 @@ from .pacing import (
     Pace,
     PassEnded,
     TimeNow,
-    next_state,
-    next_step,
-    seconds_to_wait,
+    due_step,
+    seconds_until_next_step,
+    state_after_event,
 )
 
 _LONGEST_WAIT = 30.0
@@ -76,32 +76,32 @@ class AgentRun:
             signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
         with self._open_agent() as agent:
             self._log.info(f"agent of {agent.options.cluster}: {agent.mirror_branch} of {agent.publication.place}")
-        while not self._is_over():
+        while not self._has_ended():
             if self._ending is None:
                 self._begin_what_is_due()
-            self._take_what_happened()
+            self._take_next_event()
         return 130 if self._ending and self._ending[0] is signal.SIGINT else 0
 
     def _begin_what_is_due(self) -> None:
         time_now = self._time_now()
-        due = next_step(self._state, time_now)
+        due = due_step(self._state, time_now)
         if due is NextStep.RECONCILE:
             self._take_event(Began(due))
-            self._work(self._run_pass)
+            self._work_in_thread(self._run_pass)
         elif due is NextStep.LOOK and not self._is_working:
             self._take_event(Began(due))
-            self._work(self._look_at_mirror)
+            self._work_in_thread(self._look_at_mirror)
 
-    def _work(self, done: Callable[[], Event]) -> None:
+    def _work_in_thread(self, done: Callable[[], Event]) -> None:
         self._is_working = True
 
-        def put_event() -> None:
+        def put_event_in_queue() -> None:
             try:
                 self._queue.put(done())
             except BaseException as error:  # noqa: BLE001 - raised again in the thread that can end the process
                 self._queue.put(error)
 
-        threading.Thread(target=put_event, daemon=True).start()
+        threading.Thread(target=put_event_in_queue, daemon=True).start()
 
     def _look_at_mirror(self) -> Event:
         """Ask where the mirror stands."""
@@ -109,7 +109,7 @@ class AgentRun:
             with self._open_agent() as agent:
                 return Looked(agent.fetch() or "")
         except (ReconcileError, OSError) as error:
-            self._say_failed(error)
+            self._log_failure(error)
             return Looked(None)
 
     def _run_pass(self) -> Event:
@@ -119,17 +119,17 @@ class AgentRun:
             with self._open_agent() as agent:
                 options = replace(agent.options, is_stopping=self._stopping.is_set)
                 try:
-                    ending = self._said_of(run_agent_pass(replace(agent, options=options), self._log))
+                    ending = self._log_end_of_pass(run_agent_pass(replace(agent, options=options), self._log))
                 finally:
                     tip = agent.known_tip or ""
         except (ReconcileError, OSError) as error:
-            self._say_failed(error)
+            self._log_failure(error)
         return PassEnded(ending=ending, source=tip)
 
-    def _said_of(self, ended: AgentPass) -> Ending:
+    def _log_end_of_pass(self, ended: AgentPass) -> Ending:
         """Say what kept a pass from the newest commit, once for as long as it is the same; return how it ended."""
         if ended.away is not None:
-            self._say_away(ended.away, ended.commit)
+            self._log_git_away(ended.away, ended.commit)
             return Ending.INCOMPLETE
         if ended.refusal is not None:
             self._log_once(f"{ended.refusal}\n{ended.commit[:12]} stays applied")
@@ -141,9 +141,9 @@ class AgentRun:
         self._said = ""
         return Ending.INCOMPLETE if is_incomplete else Ending.DONE
 
-    def _say_failed(self, error: ReconcileError | OSError) -> None:
+    def _log_failure(self, error: ReconcileError | OSError) -> None:
         if isinstance(error, GitAwayError):
-            self._say_away(error)
+            self._log_git_away(error)
         elif isinstance(error, ReconcileError):
             self._log_once(str(error))
         else:
@@ -152,7 +152,7 @@ class AgentRun:
             said = f"{of}{os.strerror(error.errno or 0).lower()}"
             self._log_once(f"{said}\n  hint: {hint}" if hint else said)
 
-    def _say_away(self, error: GitError, commit: str = "") -> None:
+    def _log_git_away(self, error: GitError, commit: str = "") -> None:
         stays = f"; {commit[:12]} stays applied" if commit else ""
         self._log_once(f"Git is away{stays}: {error.message}", _AWAY)
 
@@ -162,33 +162,33 @@ class AgentRun:
             self._log.warning(text)
         self._said = topic or text
 
-    def _take_what_happened(self) -> None:
+    def _take_next_event(self) -> None:
         time_now = self._time_now()
-        wait = self._ending[1] - time_now.now if self._ending else seconds_to_wait(self._state, time_now)
+        wait = self._ending[1] - time_now.now if self._ending else seconds_until_next_step(self._state, time_now)
         try:
             item = self._queue.get(timeout=max(0.0, min(wait, _LONGEST_WAIT)))
         except Empty:
             return
         if isinstance(item, signal.Signals):
-            self._stop(item)
+            self._stop_at_signal(item)
             return
         if isinstance(item, BaseException):
             raise item
         self._is_working = False
         self._take_event(item)
 
-    def _stop(self, number: signal.Signals) -> None:
+    def _stop_at_signal(self, number: signal.Signals) -> None:
         self._log.info(f"stopping: {number.name}")
         grace = 0.0 if self._ending else self._rhythm.grace
         self._ending = (number, time.monotonic() + grace)
         self._stopping.set()
 
-    def _is_over(self) -> bool:
+    def _has_ended(self) -> bool:
         return self._ending is not None and (not self._is_working or time.monotonic() >= self._ending[1])
 
     def _take_event(self, event: Event) -> None:
         time_now = self._time_now()
-        self._state = next_state(self._state, event, time_now, self._rhythm.pace(time_now.chance))
+        self._state = state_after_event(self._state, event, time_now, self._rhythm.pace(time_now.chance))
 
     def _time_now(self) -> TimeNow:
         return TimeNow(now=time.monotonic(), wall=time.time(), chance=random.random())  # noqa: S311 - no secret

@@ -30,7 +30,7 @@ from render.errors import ConfigError, ReconcileError
 from render.words import counted
 
 from .fleet_run import FleetRun
-from .fleets import FleetLocation, found_fleets
+from .fleets import FleetLocation, fleets_at_locations
 from .leader import Leadership
 from .metrics import RunMetrics
 from .pacing import (
@@ -43,10 +43,10 @@ from .pacing import (
     PaceChanged,
     TimeNow,
     cause_of_pass,
-    next_step,
-    seconds_to_wait,
+    due_step,
+    seconds_until_next_step,
 )
-from .pages import fleet_pages, inside_pages
+from .pages import fleet_pages, wsgi_application_of_pages
 from .pass_job import PassReport
 from .settings import RunSettings
 
@@ -92,25 +92,25 @@ class Controller:
             log=log,
         )
         self._webhooks = ServedAddress(webhooks, "webhooks", log)
-        self._inside = ServedAddress(inside_pages(fleet_pages(self)), "metrics and health", log)
+        self._inside = ServedAddress(wsgi_application_of_pages(fleet_pages(self)), "metrics and health", log)
 
     def run(self) -> int:
         """Run until a signal ends it; return 0, or 130 where somebody interrupted it."""
         for number in _SIGNALS:
             signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
-        self._arrange(found_fleets(self._settings.locations, self._settings.names))
-        self._serve(self._settings)
+        self._open_and_close_fleets(fleets_at_locations(self._settings.locations, self._settings.names))
+        self._serve_addresses(self._settings)
         self._seek_leadership()
         self._log.info(f"running {counted(len(self.fleets), 'fleet')}")
-        while not self._is_over():
+        while not self._has_ended():
             self._begin_what_is_due()
-            self._take_what_happened()
+            self._take_pending_events()
             self.beat = time.monotonic()
         for fleet in self.fleets.values():
             fleet.close()
         self._webhooks.close()
         self._inside.close()
-        code = self._exit_code()
+        code = self._exit_code_of_ending()
         # Only now, for whoever leads next may begin at once.
         if self._leadership is not None:
             self._leadership.close()
@@ -134,7 +134,7 @@ class Controller:
             self._log,
         )
 
-    def _serve(self, settings: RunSettings) -> None:
+    def _serve_addresses(self, settings: RunSettings) -> None:
         """Serve the addresses that settings name; ConfigError where one of them cannot be had."""
         self._webhooks.move(settings.webhook)
         try:
@@ -153,7 +153,7 @@ class Controller:
     def _time_now(self) -> TimeNow:
         return TimeNow(now=time.monotonic(), wall=time.time(), chance=random.random())  # noqa: S311 - no secret
 
-    def _arrange(self, sources: tuple[FleetLocation, ...]) -> None:
+    def _open_and_close_fleets(self, sources: tuple[FleetLocation, ...]) -> None:
         """Open the fleets that are new, close those that are gone, and give the others their settings."""
         before, fleets = self.fleets, dict[FleetLocation, FleetRun]()
         for gone in before.keys() - set(sources):
@@ -182,7 +182,7 @@ class Controller:
             return
         for fleet in self.fleets.values():
             time_now = self._time_now()
-            due = next_step(fleet.state, time_now)
+            due = due_step(fleet.state, time_now)
             if due is NextStep.WAIT:
                 continue
             if due is NextStep.RECONCILE:
@@ -195,18 +195,18 @@ class Controller:
             }[due]
             begin()
 
-    def _take_what_happened(self) -> None:
+    def _take_pending_events(self) -> None:
         """Wait until something happens or is due, and take in everything that has happened by then."""
         time_now = self._time_now()
-        waits = [seconds_to_wait(fleet.state, time_now) for fleet in self.fleets.values()]
+        waits = [seconds_until_next_step(fleet.state, time_now) for fleet in self.fleets.values()]
         if self._stopping:
             waits = [self._stopping[1] - time_now.now]
         with suppress(Empty):
-            self._handle_item(self._queue.get(timeout=max(0.0, min([*waits, _LONGEST_WAIT]))))
+            self._take_item(self._queue.get(timeout=max(0.0, min([*waits, _LONGEST_WAIT]))))
             while True:
-                self._handle_item(self._queue.get_nowait())
+                self._take_item(self._queue.get_nowait())
 
-    def _handle_item(self, item: _Item) -> None:
+    def _take_item(self, item: _Item) -> None:
         if isinstance(item, signal.Signals):
             self._take_signal(item)
             return
@@ -227,14 +227,14 @@ class Controller:
             if fleet.watch is None:
                 fleet.open()
             fleet.take(event.ended, self._time_now())
-            self.metrics.note_pass(fleet.source.name, fleet.report or event, failures=fleet.state.failures)
+            self.metrics.count_pass(fleet.source.name, fleet.report or event, failures=fleet.state.failures)
         else:
             fleet.take(event, self._time_now())
         if isinstance(event, Looked):
-            self.metrics.note_look(fleet.source.name, is_answered=event.tip is not None)
-        self._forget_unled()
+            self.metrics.count_look_at_source(fleet.source.name, is_answered=event.tip is not None)
+        self._forget_fleets_unless_leading()
 
-    def _forget_unled(self) -> None:
+    def _forget_fleets_unless_leading(self) -> None:
         """Drop the gauges of all fleets while another process leads, which has them as they are now."""
         for fleet in self.fleets.values() if not self._is_leading else ():
             self.metrics.forget(fleet.source.name)
@@ -248,11 +248,11 @@ class Controller:
             fleet.take(event, self._time_now())
             if fleet.worker is not None and not event.is_leading:
                 fleet.worker.kill()
-        self._forget_unled()
+        self._forget_fleets_unless_leading()
 
     def _take_signal(self, number: signal.Signals) -> None:
         if number is signal.SIGHUP:
-            self._read_again()
+            self._read_settings_again()
         elif self._stopping:
             self._stopping = (number, -inf)
         else:
@@ -261,35 +261,35 @@ class Controller:
             for fleet in self.fleets.values():
                 fleet.close()
 
-    def _read_again(self) -> None:
+    def _read_settings_again(self) -> None:
         """Read the settings again; ones that cannot be read change nothing."""
         try:
             settings = self._read_settings()
-            sources = found_fleets(settings.locations, settings.names)
-            self._serve(settings)
+            sources = fleets_at_locations(settings.locations, settings.names)
+            self._serve_addresses(settings)
         except (ReconcileError, OSError) as error:
             self._log.error(f"the settings stay as they were: {error}")
             return
         before, self._settings = self._settings, settings
         if settings.max_fleets != before.max_fleets:
             self._places = threading.Semaphore(settings.max_fleets)
-        self._arrange(sources)
+        self._open_and_close_fleets(sources)
         if (settings.lease, settings.delivery) != (before.lease, before.delivery):
             self._seek_leadership()
         if (settings.lease is None) != (before.lease is None):
             self._take_leadership(LeadershipChanged(settings.lease is None))
         self._log.info(f"read the settings again: {counted(len(self.fleets), 'fleet')}")
 
-    def _is_over(self) -> bool:
+    def _has_ended(self) -> bool:
         if self._stopping is None:
             return False
-        return time.monotonic() >= self._stopping[1] or not any(self._workers())
+        return time.monotonic() >= self._stopping[1] or not any(self._fleets_with_running_passes())
 
-    def _workers(self) -> list[FleetRun]:
+    def _fleets_with_running_passes(self) -> list[FleetRun]:
         return [fleet for fleet in self.fleets.values() if fleet.worker is not None]
 
-    def _exit_code(self) -> int:
-        killed = self._workers()
+    def _exit_code_of_ending(self) -> int:
+        killed = self._fleets_with_running_passes()
         for fleet in killed:
             if fleet.worker is not None:
                 fleet.worker.kill()

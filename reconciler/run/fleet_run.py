@@ -15,7 +15,7 @@ from reconciler.run.processes.worker import PassWorker
 from render.errors import ReconcileError
 
 from .fleets import FleetLocation
-from .pacing import Event, FleetState, Looked, Pace, SourceRead, TimeNow, Woken, next_state
+from .pacing import Event, FleetState, Looked, Pace, SourceRead, TimeNow, Woken, state_after_event
 from .pass_job import KILLED, PassJob, PassReport
 from .settings import RunSettings
 from .watching import RefWatch
@@ -49,7 +49,7 @@ class FleetRun(Struct, kw_only=True):
     def open(self) -> None:
         """Begin to listen for changes of the source; where that cannot be known yet, the source is polled."""
         try:
-            folder = watched_folder(self.source)
+            folder = repository_to_watch(self.source)
         except ReconcileError as error:
             self.log.detail(error.message)
             folder = None
@@ -75,15 +75,15 @@ class FleetRun(Struct, kw_only=True):
         """Change the state by an event."""
         if isinstance(event, Woken):
             self._is_waking = False
-        self.state = next_state(self.state, event, time_now, self.pace)
+        self.state = state_after_event(self.state, event, time_now, self.pace)
 
     def look(self) -> None:
         """Begin a look in a thread of its own."""
-        self._in_thread(self._look_at_source)
+        self._call_in_thread(self._look_at_source)
 
     def _look_at_source(self) -> None:
         try:
-            tip: str | None = looked_up_tip(self.source)
+            tip: str | None = source_tip(self.source)
             self.fault = ""
         except (ReconcileError, OSError) as error:
             said = error.message if isinstance(error, ReconcileError) else str(error)
@@ -111,7 +111,7 @@ class FleetRun(Struct, kw_only=True):
         self.worker = PassWorker(
             job, timeout=self.settings.pass_timeout, on_source=lambda commit: self.tell(self, SourceRead(commit))
         )
-        self._in_thread(self._run_pass, self.worker, self.places)
+        self._call_in_thread(self._run_pass, self.worker, self.places)
 
     def make_way(self) -> None:
         """Ask the pass under way to make way for one over a newer commit."""
@@ -138,17 +138,17 @@ class FleetRun(Struct, kw_only=True):
         elif before is not None and before.message and not report.message:
             self.log.info("the last pass went well again", source=report.source[:12])
 
-    def _in_thread(self, call: Callable[..., None], *arguments: object) -> None:
+    def _call_in_thread(self, call: Callable[..., None], *arguments: object) -> None:
         threading.Thread(target=call, args=arguments, daemon=True, name=self.source.name).start()
 
 
-def looked_up_tip(source: FleetLocation) -> str:
+def source_tip(source: FleetLocation) -> str:
     """Return the commit the source is at; nothing is fetched. GitError where it cannot be asked."""
     with open_repository(source.location, refresh=False) as repository:
         return asked_tip(repository)
 
 
-def watched_folder(source: FleetLocation) -> GitFolder | None:
+def repository_to_watch(source: FleetLocation) -> GitFolder | None:
     """Return the repository whose own refs are the source; None where the source is a branch of a remote."""
     if not source.is_local:
         return None

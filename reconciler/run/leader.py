@@ -61,7 +61,7 @@ class LeaderState(Struct, frozen=True, kw_only=True):
         return self.renewed is not None and now - self.renewed < RENEW_SECONDS
 
 
-def try_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) -> LeaderState:
+def take_or_renew_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) -> LeaderState:
     """Try to take or renew the Lease, and return what is known then."""
     path = f"{lease.collection}/{lease.name}"
     answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT, tries=1, timeout=_REQUEST_SECONDS))
@@ -70,8 +70,8 @@ def try_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) 
             return replace(state, fault=answer.message)
         metadata = {"name": lease.name, "namespace": lease.namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
-        return _state_after_write(
-            state, client, ("POST", lease.collection), {**body, "spec": _spec_of_holder(state.holder, {})}, now
+        return _state_after_writing_lease(
+            state, client, ("POST", lease.collection), {**body, "spec": _lease_spec_of_holder(state.holder, {})}, now
         )
     spec: Mapping[str, Any] = answer.body.get("spec") or {}
     version, holder = str((answer.body.get("metadata") or {}).get("resourceVersion")), spec.get("holderIdentity")
@@ -81,12 +81,12 @@ def try_lease(state: LeaderState, client: Client, lease: LeaseName, now: float) 
     span = float(seconds) if isinstance(seconds, int) else LEASE_SECONDS
     if holder and holder != state.holder and now - state.changed < span:
         return replace(state, renewed=None, fault="")
-    return _state_after_write(
-        state, client, ("PUT", path), {**answer.body, "spec": _spec_of_holder(state.holder, spec)}, now
+    return _state_after_writing_lease(
+        state, client, ("PUT", path), {**answer.body, "spec": _lease_spec_of_holder(state.holder, spec)}, now
     )
 
 
-def _state_after_write(
+def _state_after_writing_lease(
     state: LeaderState, client: Client, where: tuple[str, str], body: Mapping[str, Any], now: float
 ) -> LeaderState:
     """Write the Lease, unless somebody else changed it since it was read: then that one leads."""
@@ -109,7 +109,7 @@ def release_lease(state: LeaderState, client: Client, lease: LeaseName) -> None:
         client.send(Request(method="PUT", path=path, expects=Expected.OBJECT, body=body, tries=1))
 
 
-def _spec_of_holder(holder: str, before: Mapping[str, Any]) -> dict[str, Any]:
+def _lease_spec_of_holder(holder: str, before: Mapping[str, Any]) -> dict[str, Any]:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     is_new = before.get("holderIdentity") != holder
     turns = before.get("leaseTransitions")
@@ -134,7 +134,7 @@ class Leadership:
         self._log = log
         self._state = LeaderState(holder=holder)
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._keep, daemon=True, name="leadership")
+        self._thread = threading.Thread(target=self._keep_lease, daemon=True, name="leadership")
         self._thread.start()
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ class Leadership:
         self._closed.set()
         self._thread.join(2 * _REQUEST_SECONDS)
 
-    def _keep(self) -> None:
+    def _keep_lease(self) -> None:
         # Also what is found first is told: whoever asks may have led by another Lease.
         was_leading: bool | None = None
         while not self._closed.is_set():
@@ -162,4 +162,4 @@ class Leadership:
         client = self._open_cluster(_REQUEST_SECONDS)
         if isinstance(client, Failure):
             return replace(self._state, fault=client.message)
-        return try_lease(self._state, client, self._lease, time.monotonic())
+        return take_or_renew_lease(self._state, client, self._lease, time.monotonic())

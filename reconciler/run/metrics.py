@@ -172,12 +172,12 @@ class RunMetrics:
             else:
                 yield family.name
 
-    def note_look(self, fleet: str, *, is_answered: bool) -> None:
+    def count_look_at_source(self, fleet: str, *, is_answered: bool) -> None:
         """Count a look at where a source stands."""
         self.passes.git_operations.labels(fleet, "look", "ok" if is_answered else "failed").inc()
         self.passes.source_up.labels(fleet).set(1 if is_answered else 0)
 
-    def note_pass(self, fleet: str, report: PassReport, *, failures: int) -> None:
+    def count_pass(self, fleet: str, report: PassReport, *, failures: int) -> None:
         """Count a pass and what it did."""
         self.passes.note(fleet, report, failures=failures)
         self.clusters.note(fleet, report)

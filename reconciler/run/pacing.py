@@ -1,7 +1,7 @@
 """The pace of one fleet: when its source is looked at, and when a pass runs over it.
 
-``next_state`` is a pure function: what is known of the fleet, an event and the time in, what is known then out; and
-``next_step`` reads off what is to be done now. Nothing is counted that could be lost: an event only brings a look
+``state_after_event`` is a pure function: what is known of the fleet, an event and the time in, what is known then out;
+and ``due_step`` reads off what is to be done now. Nothing is counted that could be lost: an event only brings a look
 forward, and a look compares where the source stands with what the last pass was for. So any number of events are one
 look, and whatever comes during a look has the source looked at once more.
 
@@ -155,29 +155,29 @@ class PaceChanged(Struct, frozen=True):
 Event = Woken | Began | Looked | SourceRead | PassEnded | LeadershipChanged | PaceChanged
 
 
-def next_step(state: FleetState, time_now: TimeNow) -> NextStep:
+def due_step(state: FleetState, time_now: TimeNow) -> NextStep:
     """Return what is to be done for a fleet now."""
     if state.activity is Activity.LOOKING or not state.is_leading:
         return NextStep.WAIT
     if state.activity is Activity.PASSING:
-        if _has_moved(state) and not state.is_making_way:
+        if _has_source_moved(state) and not state.is_making_way:
             return NextStep.MAKE_WAY
         return NextStep.LOOK if not state.is_looking and state.look_at <= time_now.now else NextStep.WAIT
-    if min(state.pass_at, _due_time(state, time_now)) <= time_now.now:
+    if min(state.pass_at, _due_time_of_time_rule(state, time_now)) <= time_now.now:
         return NextStep.RECONCILE
     return NextStep.LOOK if state.look_at <= time_now.now else NextStep.WAIT
 
 
-def seconds_to_wait(state: FleetState, time_now: TimeNow) -> float:
+def seconds_until_next_step(state: FleetState, time_now: TimeNow) -> float:
     """Return for how long nothing is to be done unless something happens."""
     if state.activity is Activity.LOOKING or not state.is_leading or state.is_looking:
         return inf
     if state.activity is Activity.PASSING:
         return max(0.0, state.look_at - time_now.now)
-    return max(0.0, min(state.pass_at, state.look_at, _due_time(state, time_now)) - time_now.now)
+    return max(0.0, min(state.pass_at, state.look_at, _due_time_of_time_rule(state, time_now)) - time_now.now)
 
 
-def _has_moved(state: FleetState) -> bool:
+def _has_source_moved(state: FleetState) -> bool:
     """Return whether the source stands at another commit than the pass under way has read."""
     return bool(state.reading and state.seen) and state.seen != state.reading
 
@@ -187,16 +187,16 @@ def cause_of_pass(state: FleetState, time_now: TimeNow) -> PassCause:
     return state.cause if state.pass_at <= time_now.now else PassCause.TIME
 
 
-def _due_time(state: FleetState, time_now: TimeNow) -> float:
+def _due_time_of_time_rule(state: FleetState, time_now: TimeNow) -> float:
     """Return when the time of a time rule comes, on the clock that never jumps."""
     return time_now.now + max(0.0, state.wall_at - time_now.wall)
 
 
-def next_state(state: FleetState, event: Event, time_now: TimeNow, pace: Pace) -> FleetState:
+def state_after_event(state: FleetState, event: Event, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state of a fleet after an event."""
     match event:
         case Woken():
-            state = _woken(state, time_now, pace)
+            state = _state_after_waking(state, time_now, pace)
         case Began():
             state = _state_at_begin(state, event.step, time_now, pace)
         case Looked():
@@ -208,17 +208,17 @@ def next_state(state: FleetState, event: Event, time_now: TimeNow, pace: Pace) -
         case LeadershipChanged():
             state = replace(state, is_leading=event.is_leading, pass_at=time_now.now, cause=PassCause.START)
         case PaceChanged():
-            state = _paced_anew(state, time_now, pace)
+            state = _state_under_other_pace(state, time_now, pace)
     return state
 
 
-def _woken(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
+def _state_after_waking(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
     if state.activity is Activity.LOOKING or state.is_looking:
         return replace(state, is_woken=True)
     return replace(state, look_at=min(state.look_at, max(time_now.now, state.looked_at + pace.least_gap)))
 
 
-def _paced_anew(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
+def _state_under_other_pace(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state under other intervals: shorter ones count from now, longer ones from what comes next."""
     if state.activity is Activity.PASSING:
         return state
@@ -242,23 +242,23 @@ def _state_at_begin(state: FleetState, begun: NextStep, time_now: TimeNow, pace:
     return replace(state, activity=Activity.PASSING, is_woken=False, look_at=look_at, pass_at=inf, wall_at=inf)
 
 
-def _noted_look(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -> FleetState:
+def _state_with_next_look(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state with the next look: soon, and later each time, where the source could not be asked."""
     lost = 0 if tip is not None else state.lost + 1
-    wait = backoff(lost, pace, time_now.chance) if lost else pace.poll
+    wait = seconds_before_retry(lost, pace, time_now.chance) if lost else pace.poll
     return replace(state, lost=lost, look_at=time_now.now + wait)
 
 
 def _state_after_look(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state after a look; whoever woke the fleet during it has it looked at once more."""
-    is_woken, state = state.is_woken, _noted_look(replace(state, is_woken=False), tip, time_now, pace)
+    is_woken, state = state.is_woken, _state_with_next_look(replace(state, is_woken=False), tip, time_now, pace)
     if state.activity is Activity.PASSING:
         state = replace(state, is_looking=False, seen=tip or state.seen)
     else:
         state = replace(state, activity=Activity.WAITING)
         # A commit that is tried already waits for its next try.
         state = state if tip in {None, state.tip} else _state_after_move(state, str(tip), time_now)
-    return _woken(state, time_now, pace) if is_woken else state
+    return _state_after_waking(state, time_now, pace) if is_woken else state
 
 
 def _state_after_move(state: FleetState, tip: str, time_now: TimeNow) -> FleetState:
@@ -278,7 +278,7 @@ def _state_after_pass(state: FleetState, event: PassEnded, time_now: TimeNow, pa
     failures = 0 if event.ending is Ending.DONE else state.failures + 1
     rest = replace(rest, failures=failures)
     drift_in = pace.drift * (0.9 + time_now.chance / 10)
-    retry_in = backoff(failures, pace, time_now.chance) if failures else inf
+    retry_in = seconds_before_retry(failures, pace, time_now.chance) if failures else inf
     if event.ending is Ending.INCOMPLETE and drift_in <= retry_in:
         retry_in = inf
     if retry_in < inf:
@@ -286,10 +286,10 @@ def _state_after_pass(state: FleetState, event: PassEnded, time_now: TimeNow, pa
     return replace(rest, pass_at=time_now.now + drift_in, cause=PassCause.DRIFT)
 
 
-def backoff(failures: int, pace: Pace, chance: float) -> float:
+def seconds_before_retry(failures: int, pace: Pace, chance: float) -> float:
     """Return the seconds before the next try, doubled with each failure, and between half and all of that.
 
-    >>> [backoff(count, Pace(), 1.0) for count in (1, 2, 3, 100)], backoff(1, Pace(), 0.0)
+    >>> [seconds_before_retry(count, Pace(), 1.0) for count in (1, 2, 3, 100)], seconds_before_retry(1, Pace(), 0.0)
     ([5.0, 10.0, 20.0, 300.0], 2.5)
     """
     doubled = pace.first_retry * 2.0 ** min(failures - 1, 30)

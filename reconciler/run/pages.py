@@ -18,10 +18,12 @@ Page = tuple[HTTPStatus, str, bytes]
 _TEXT = "text/plain; charset=utf-8"
 
 
-def inside_pages(pages: Mapping[str, Callable[[], Page]]) -> Callable[[Mapping[str, Any], StartResponse], list[bytes]]:
+def wsgi_application_of_pages(
+    pages: Mapping[str, Callable[[], Page]],
+) -> Callable[[Mapping[str, Any], StartResponse], list[bytes]]:
     """Return the WSGI application that shows these pages, by path."""
 
-    def application(environ: Mapping[str, Any], start_response: StartResponse) -> list[bytes]:
+    def answer_request(environ: Mapping[str, Any], start_response: StartResponse) -> list[bytes]:
         page = pages.get(str(environ.get("PATH_INFO", "")))
         if environ.get("REQUEST_METHOD") not in {"GET", "HEAD"}:
             status, kind, content = HTTPStatus.METHOD_NOT_ALLOWED, _TEXT, b"method not allowed\n"
@@ -34,7 +36,7 @@ def inside_pages(pages: Mapping[str, Callable[[], Page]]) -> Callable[[Mapping[s
         )
         return [content]
 
-    return application
+    return answer_request
 
 
 def text_page(text: str, *, is_well: bool) -> Page:
@@ -63,22 +65,22 @@ class RunningFleets(Protocol):
 def fleet_pages(running: RunningFleets) -> Mapping[str, Callable[[], Page]]:
     """Return the pages by path."""
 
-    def health() -> Page:
+    def health_page() -> Page:
         is_well = time.monotonic() - running.beat < BEAT_SECONDS
         return text_page("ok" if is_well else "the loop hangs", is_well=is_well)
 
-    def readiness() -> Page:
-        fleets = [plain_fleet(fleet) for fleet in tuple(running.fleets.values())]
+    def readiness_page() -> Page:
+        fleets = [fleet_as_plain_data(fleet) for fleet in tuple(running.fleets.values())]
         value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Readiness", "fleets": fleets}
         return json_page(value, is_well=all(each["ready"] for each in fleets))
 
-    def metrics() -> Page:
+    def metrics_page() -> Page:
         return HTTPStatus.OK, CONTENT_TYPE, running.metrics.text()
 
-    return {"/healthz": health, "/readyz": readiness, "/metrics": metrics}
+    return {"/healthz": health_page, "/readyz": readiness_page, "/metrics": metrics_page}
 
 
-def plain_fleet(fleet: FleetRun) -> dict[str, Any]:
+def fleet_as_plain_data(fleet: FleetRun) -> dict[str, Any]:
     """Return how a fleet is as plain data; it is ready once a pass over it has ended, or another process leads."""
     report, state = fleet.report, fleet.state
     message = (report.message if report else "") or fleet.fault

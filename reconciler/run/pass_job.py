@@ -117,15 +117,15 @@ class PassReport(Struct, frozen=True, kw_only=True):
         return value_in(text, cls) or cls(code=KILLED, message="the process of the pass ended without a report")
 
 
-def source_line(source: str) -> str:
+def line_telling_source(source: str) -> str:
     """Return the line by which a process says which source its pass has read, before its report."""
     return json.dumps({"reading": source})
 
 
-def source_in(line: str) -> str:
+def source_named_in_line(line: str) -> str:
     """Return the source that such a line names; empty for any other.
 
-    >>> source_in(source_line("abc")), source_in('{"code": 0}')
+    >>> source_named_in_line(line_telling_source("abc")), source_named_in_line('{"code": 0}')
     ('abc', '')
     """
     return str(json.loads(line)["reading"]) if line.startswith('{"reading": "') else ""

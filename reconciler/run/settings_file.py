@@ -60,7 +60,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
     path: Path
     given: Mapping[str, str]
 
-    def applied_to(self, options: RunSettings) -> RunSettings:
+    def settings_over_options(self, options: RunSettings) -> RunSettings:
         """Return the settings of options with those of the file; InputError says what is wrong in it, and where."""
         try:
             with self.path.open("rb") as file:
@@ -71,7 +71,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
         if len(content) > _MOST_BYTES:
             raise ConfigError(f"the settings {self.path} are larger than {_MOST_BYTES >> 20} MiB")
         spec, lines = self._admitted_spec(content), Places(content)
-        said = {field: option for field, option in _OPTIONS.items() if _value(spec, field) is not None}
+        said = {field: option for field, option in _OPTIONS.items() if _value_of_field(spec, field) is not None}
         twice = [
             Problem(
                 str(self.path),
@@ -84,7 +84,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             if option in self.given
         ]
         if twice:
-            raise self._refusal_of(twice)
+            raise self._refusal_for_problems(twice)
         return self._options_with_spec(options, spec)
 
     def _admitted_spec(self, content: bytes) -> Mapping[str, Any]:
@@ -92,43 +92,48 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
         documents, errors = read_documents(content)
         path = str(self.path)
         if errors:
-            raise self._refusal_of([Problem(path, each.line, "", each.message, each.hint) for each in errors])
+            raise self._refusal_for_problems([Problem(path, each.line, "", each.message, each.hint) for each in errors])
         value = documents[0].value if len(documents) == 1 else None
         if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != (ARGOSY_API_VERSION, KIND):
             hint = f"it begins with apiVersion: {ARGOSY_API_VERSION} and kind: {KIND}"
-            raise self._refusal_of([Problem(path, 1, "", f"must be one document of kind {KIND}", hint)])
+            raise self._refusal_for_problems([Problem(path, 1, "", f"must be one document of kind {KIND}", hint)])
         outcome, places = admit_as_kind(value, run_settings_kind()), Places(content)
         found = [replace(each, path=path, line=places.of_field(0, each.field).line) for each in outcome.problems]
         if found or outcome.object is None:
-            raise self._refusal_of(found)
+            raise self._refusal_for_problems(found)
         spec: Mapping[str, Any] = outcome.object["spec"]
         return spec
 
-    def _refusal_of(self, problems: list[Problem]) -> InputError:
+    def _refusal_for_problems(self, problems: list[Problem]) -> InputError:
         return InputError(problems, summary=f"the settings of {self.path.name} are not used")
 
     def _options_with_spec(self, options: RunSettings, spec: Mapping[str, Any]) -> RunSettings:
-        fields = {name: value for name, value in self._fields(spec) if value is not None}
-        delivery = {name: value for name, value in self._delivery(spec.get("members", {})) if value is not None}
+        fields = {name: value for name, value in self._named_values_in_spec(spec) if value is not None}
+        delivery = {
+            name: value for name, value in self._named_values_in_members(spec.get("members", {})) if value is not None
+        }
         return replace(options, **fields, delivery=replace(options.delivery, **delivery))
 
-    def _fields(self, spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _named_values_in_spec(self, spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         fleets, webhook, lease = spec.get("fleets"), spec.get("webhook", {}), spec.get("lease")
         if fleets:
-            located = [(self._location(each["repository"]), each.get("name")) for each in fleets]
+            located = [(self._location_beside_settings(each["repository"]), each.get("name")) for each in fleets]
             yield "locations", tuple(location for location, _ in located)
             yield "names", {location: name for location, name in located if name}
         for field in ("poll", "drift", "passTimeout", "grace"):
             yield _OPTIONS[field], seconds_in(spec[field]) if spec.get(field) else None
         yield "max_fleets", spec.get("maxFleets")
         yield "bootstrap", spec.get("bootstrap")
-        yield "accepted_settings", self._file(spec["acceptedSettings"]) if spec.get("acceptedSettings") else None
+        yield (
+            "accepted_settings",
+            self._path_beside_settings(spec["acceptedSettings"]) if spec.get("acceptedSettings") else None,
+        )
         if webhook:
             yield "webhook", address_in(webhook["address"])
             yield (
                 "webhook_secrets",
                 tuple(
-                    WebhookSecret(provider=Provider(each["provider"]), file=self._file(each["file"]))
+                    WebhookSecret(provider=Provider(each["provider"]), file=self._path_beside_settings(each["file"]))
                     for each in webhook["secrets"]
                 ),
             )
@@ -139,7 +144,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
                 tuple(
                     Channel(
                         kind=ChannelKind(each["kind"]),
-                        file=self._file(each["file"]) if each.get("file") else "",
+                        file=self._path_beside_settings(each["file"]) if each.get("file") else "",
                         context=each.get("context", ""),
                         api=each.get("api", ""),
                         project=each.get("project", ""),
@@ -151,24 +156,24 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             named = {name: lease[name] for name in ("namespace", "name") if lease.get(name)}
             yield "lease", LeaseName(cluster=lease["context"], **named)
 
-    def _delivery(self, members: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _named_values_in_members(self, members: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         for field in ("inCluster", "selector", "as", "maxParallel"):
             yield _OPTIONS[f"members.{field}"], members.get(field)
         for field in ("kubeconfig", "kubeconfigs"):
-            yield field, self._file(members[field]) if members.get(field) else None
+            yield field, self._path_beside_settings(members[field]) if members.get(field) else None
         for field in ("clusters", "asGroups"):
             yield _OPTIONS[f"members.{field}"], tuple(members[field]) if members.get(field) else None
         yield "timeout", seconds_in(members["timeout"]) if members.get("timeout") else None
 
-    def _file(self, path: str) -> str:
+    def _path_beside_settings(self, path: str) -> str:
         """Return a path that begins beside the file of settings, unless it is absolute."""
         return str(self.path.absolute().parent / path)
 
-    def _location(self, location: str) -> str:
-        return location if is_address(location) else self._file(location)
+    def _location_beside_settings(self, location: str) -> str:
+        return location if is_address(location) else self._path_beside_settings(location)
 
 
-def _value(spec: Mapping[str, Any], field: str) -> Any:
+def _value_of_field(spec: Mapping[str, Any], field: str) -> Any:
     value: Any = spec
     for name in field.split("."):
         value = value.get(name) if isinstance(value, dict) else None

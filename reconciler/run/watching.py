@@ -26,18 +26,18 @@ class RefWatch:
         self._is_warned = False
         # What HEAD is about stands in the work tree's own git folder; branches are shared with linked work trees.
         tables = folder.common_dir / "reftable"
-        self._start(tables if tables.is_dir() else folder.common_dir / "refs", is_deep=True)
+        self._start_watching_in_thread(tables if tables.is_dir() else folder.common_dir / "refs", is_deep=True)
         for base in {folder.git_dir, folder.common_dir}:
-            self._start(base, is_deep=False)
+            self._start_watching_in_thread(base, is_deep=False)
 
     def close(self) -> None:
         """End the watch."""
         self._closed.set()
 
-    def _start(self, path: Path, *, is_deep: bool) -> None:
-        threading.Thread(target=self._watch, args=(path, is_deep), daemon=True, name=f"watch {path}").start()
+    def _start_watching_in_thread(self, path: Path, *, is_deep: bool) -> None:
+        threading.Thread(target=self._watch_path, args=(path, is_deep), daemon=True, name=f"watch {path}").start()
 
-    def _watch(self, path: Path, is_deep: bool) -> None:
+    def _watch_path(self, path: Path, is_deep: bool) -> None:
         from watchfiles import watch
 
         while not self._closed.is_set():
@@ -58,11 +58,11 @@ class RefWatch:
                     if not path.exists():
                         break
             except (OSError, RuntimeError) as error:
-                self._tell(path, error)
+                self._report_change_or_error(path, error)
             if not self._closed.wait(_AGAIN):
                 self._wake()
 
-    def _tell(self, path: Path, error: Exception) -> None:
+    def _report_change_or_error(self, path: Path, error: Exception) -> None:
         if not self._is_warned:
             self._is_warned = True
             self._log.warning(f"{path} cannot be watched, and is looked at every {_AGAIN:g} s: {error}")

@@ -15,7 +15,7 @@ from reconciler.locked.model import NOT_AT_HAND
 from render.errors import Problem
 from render.words import counted
 
-from .built_files import inputs_of
+from .built_files import source_files_behind
 from .files import SourceFile
 
 NO_CLUSTER = "write a Cluster of that name, or with that spec.apiEndpoint"
@@ -70,13 +70,13 @@ class Broken(Struct, frozen=True, kw_only=True):
         return not was_built and all(blob_by_path.get(path) == id_ for path, id_ in self.files)
 
 
-def broken_by(problem: Problem, files: Collection[SourceFile], ignore: str = "") -> Broken:
+def broken_by_problem(problem: Problem, files: Collection[SourceFile], ignore: str = "") -> Broken:
     """Return a problem of files as something that can be left out."""
-    inputs = {each for file in files for each in inputs_of(file)}
+    inputs = {each for file in files for each in source_files_behind(file)}
     return Broken(problem=problem, files=tuple(sorted(inputs)), ignore=ignore)
 
 
-def with_what_lacks_them(broken: Iterable[Broken]) -> tuple[Broken, ...]:
+def merged_by_what_they_lack(broken: Iterable[Broken]) -> tuple[Broken, ...]:
     """Return the same, in which all that lacks the content of one Source, or a Cluster, has one problem, the first.
 
     One command, or one file, mends all of it, so that a line for each object would say nothing more.
@@ -86,11 +86,11 @@ def with_what_lacks_them(broken: Iterable[Broken]) -> tuple[Broken, ...]:
     for each in every:
         if each.problem.hint.startswith(SAID_ONCE):
             lacking.setdefault((each.problem.message, each.problem.hint), set()).add(each.problem)
-    message_by_problem = {problem: _naming_all(found) for found in lacking.values() for problem in found}
+    message_by_problem = {problem: _first_problem_with_count(found) for found in lacking.values() for problem in found}
     return tuple(replace(each, problem=message_by_problem.get(each.problem, each.problem)) for each in every)
 
 
-def _naming_all(found: Collection[Problem]) -> Problem:
+def _first_problem_with_count(found: Collection[Problem]) -> Problem:
     first = min(found)
     if len(found) == 1:
         return first

@@ -89,11 +89,11 @@ class BuiltFile(DiscreetStruct, frozen=True, kw_only=True):
         return self.subjects[position] if position < len(self.subjects) else ""
 
 
-def inputs_of(file: SourceFile) -> tuple[tuple[str, bytes], ...]:
+def source_files_behind(file: SourceFile) -> tuple[tuple[str, bytes], ...]:
     """Return the files of the source that a file stands for: itself, or what it was built from."""
     return file.inputs if isinstance(file, BuiltFile) else ((file.path, file.id),)
 
 
-def is_of_chart(file: SourceFile) -> bool:
+def is_made_by_chart(file: SourceFile) -> bool:
     """Say whether a chart made a file; the build of no other says what it is made of."""
     return isinstance(file, BuiltFile) and bool(file.parts)

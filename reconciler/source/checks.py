@@ -28,7 +28,7 @@ _MOST_LISTED = 5
 _MOST_HINTS = 20
 
 
-def duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
+def problems_of_duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
     """Yield every object that an earlier place defines already."""
     first: dict[str, LocatedManifest] = {}
     for name, place in named:
@@ -67,20 +67,24 @@ def duplicate_templates(
         definitions.setdefault(template.ref, []).append((template, place))
     if all(len(found) == 1 for found in definitions.values()):
         return
-    objects_by_folder = _objects_by_folder(place.file.path for found in definitions.values() for _, place in found)
-    alone = _objects_alone({ref: [place.file.path for _, place in found] for ref, found in definitions.items()})
+    objects_by_folder = _count_of_objects_by_folder(
+        place.file.path for found in definitions.values() for _, place in found
+    )
+    alone = _objects_in_one_folder_only(
+        {ref: [place.file.path for _, place in found] for ref, found in definitions.items()}
+    )
     groups: dict[tuple[str, str], list[ObjectRef]] = {}
     for ref, found in definitions.items():
         for _, place in found[1:]:
-            groups.setdefault(_parting(found[0][1].file.path, place.file.path), []).append(ref)
+            groups.setdefault(_folders_where_paths_part(found[0][1].file.path, place.file.path), []).append(ref)
     for folders, refs in groups.items():
         shared = [definitions[ref] for ref in dict.fromkeys(refs)]
         repeated = next((each for each in reversed(folders) if objects_by_folder[each] <= 2 * len(shared)), "")
         left_out = IgnoredFolder(_ignore_line(repeated, folder), tuple(alone.get(repeated, ())))
-        yield _duplicates_in(folders, shared, left_out, lines)
+        yield _duplicates_of_two_folders(folders, shared, left_out, lines)
 
 
-def _objects_by_folder(paths: Iterable[str]) -> Counter[str]:
+def _count_of_objects_by_folder(paths: Iterable[str]) -> Counter[str]:
     """Count the objects below every folder, by the paths of their files."""
     count_by_path = Counter(paths)
     counts: Counter[str] = Counter()
@@ -91,10 +95,10 @@ def _objects_by_folder(paths: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def _objects_alone(paths_by_ref: Mapping[ObjectRef, Sequence[str]]) -> dict[str, list[str]]:
+def _objects_in_one_folder_only(paths_by_ref: Mapping[ObjectRef, Sequence[str]]) -> dict[str, list[str]]:
     """Return the objects that stand below a folder and nowhere else, by folder.
 
-    >>> _objects_alone({ObjectRef("", "Node", "", "a"): ["x/y/a.yaml", "x/z/a.yaml"]})
+    >>> _objects_in_one_folder_only({ObjectRef("", "Node", "", "a"): ["x/y/a.yaml", "x/z/a.yaml"]})
     {'x': ['Node a']}
     """
     found: dict[str, list[str]] = {}
@@ -116,7 +120,7 @@ def _ignore_line(path: str, folder: str) -> str:
     return path and f"/{path.removeprefix(f'{folder}/') if folder else path}/"
 
 
-def _duplicates_in(
+def _duplicates_of_two_folders(
     folders: tuple[str, str],
     found: Sequence[list[tuple[Template, LocatedManifest]]],
     left_out: IgnoredFolder,
@@ -128,12 +132,14 @@ def _duplicates_in(
     """
     ignore = left_out.ignore
     first = found[0]
-    place = next(each for _, each in first[1:] if _parting(first[0][1].file.path, each.file.path) == folders)
+    place = next(
+        each for _, each in first[1:] if _folders_where_paths_part(first[0][1].file.path, each.file.path) == folders
+    )
     if len(found) == 1:
         other = first[0][1]
         message = f"{first[0][0].ref} is defined twice, also at {lines.where(other)}"
     else:
-        names = _enumeration([str(definitions[0][0].ref) for definitions in found], "and")
+        names = _words_in_sentence([str(definitions[0][0].ref) for definitions in found], "and")
         message = f"{len(found)} objects of {folders[1]} are defined in {folders[0]} as well: {names}"
     unusable = [
         [template for template, _ in each]
@@ -156,10 +162,13 @@ def _duplicates_in(
     )
 
 
-def _parting(first: str, second: str) -> tuple[str, str]:
+def _folders_where_paths_part(first: str, second: str) -> tuple[str, str]:
     """Return the folders or files at which two paths part.
 
-    >>> _parting("apps/staging/web/a.yaml", "apps/production/web/a.yaml"), _parting("a.yaml", "a.yaml")
+    >>> (
+    ...     _folders_where_paths_part("apps/staging/web/a.yaml", "apps/production/web/a.yaml"),
+    ...     _folders_where_paths_part("a.yaml", "a.yaml"),
+    ... )
     (('apps/staging', 'apps/production'), ('a.yaml', 'a.yaml'))
     """
     one, other = first.split("/"), second.split("/")
@@ -183,7 +192,7 @@ def kinds_of_equal_letters(placed: Iterable[tuple[Template, LocatedManifest]], l
             yield place.problem("kind", message, hint=hint, kind="NotSupported")
 
 
-def absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -> Iterator[FieldProblem]:
+def warnings_of_absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -> Iterator[FieldProblem]:
     """Yield a warning for each list of clusters in a policy that names some the source does not have.
 
     A source without any clusters gets one warning, at its first policy.
@@ -201,7 +210,7 @@ def absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -
                 yield place.problem(path, absent[0], hint=absent[1])
 
 
-def former_names_in_use(clusters: Iterable[tuple[Cluster, LocatedManifest]]) -> Iterator[FieldProblem]:
+def problems_of_former_names_in_use(clusters: Iterable[tuple[Cluster, LocatedManifest]]) -> Iterator[FieldProblem]:
     """Yield a problem for each Cluster whose former name is another cluster's, for then it tells nothing."""
     placed = tuple(clusters)
     known, owners = {cluster.name for cluster, _ in placed}, dict[str, str]()
@@ -218,7 +227,7 @@ def former_names_in_use(clusters: Iterable[tuple[Cluster, LocatedManifest]]) -> 
             yield place.problem(f"metadata.annotations.{RENAMED_FROM}", said, hint=hint)
 
 
-def absent_listed_clusters(
+def warnings_of_absent_fleet_clusters(
     places: Iterable[LocatedManifest], fleet: Fleet, known: Collection[str]
 ) -> Iterator[FieldProblem]:
     """Yield a warning for each cluster that argosy.yaml says how to reach and the source does not have."""
@@ -245,10 +254,10 @@ def lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
             yield from lists_of_clusters(child, f"{path}[{index}]")
 
 
-def _enumeration(words: Sequence[str], conjunction: str) -> str:
+def _words_in_sentence(words: Sequence[str], conjunction: str) -> str:
     """Return words as a sentence has them; of many, the first few and the number of the others.
 
-    >>> _enumeration(["a", "b", "c"], "and"), _enumeration(list("abcdefg"), "or")
+    >>> _words_in_sentence(["a", "b", "c"], "and"), _words_in_sentence(list("abcdefg"), "or")
     ('a, b and c', 'a, b, c, d, e or 2 more')
     """
     listed = list(words[:_MOST_LISTED])
@@ -258,7 +267,7 @@ def _enumeration(words: Sequence[str], conjunction: str) -> str:
     return f"{', '.join(others)} {conjunction} {last}" if others else last
 
 
-def unknown_scopes(
+def problems_of_unknown_scopes(
     unknown: Iterable[tuple[Template, LocatedManifest]], policies: Sequence[PropagationPolicy]
 ) -> Iterator[FieldProblem]:
     """Yield the objects that a policy selects while nothing tells whether they live in a namespace."""
@@ -271,7 +280,7 @@ def unknown_scopes(
             yield place.problem("kind", message, hint=hint)
 
 
-def conflicting_customizations(
+def problems_of_conflicting_customizations(
     customizations: Sequence[Template], places: Iterable[LocatedManifest]
 ) -> Iterator[FieldProblem]:
     """Yield the interpreter customizations that customize what another one already does."""
@@ -281,7 +290,7 @@ def conflicting_customizations(
         yield FieldProblem(place_by_origin[origins[id(manifest)]], problem)
 
 
-def readable_secrets(
+def problems_of_readable_secrets(
     templates: Iterable[tuple[Template, LocatedManifest]], *, is_refused: bool
 ) -> Iterator[FieldProblem]:
     """Yield a problem for each Secret in clear text if they are refused, else one warning about all of them."""
@@ -291,7 +300,7 @@ def readable_secrets(
             hint = "encrypt it with SOPS, or keep it out of Git"
             yield place.problem("", f"{template.ref} is in clear text, and argosy.yaml says secrets: Refuse", hint=hint)
     elif readable:
-        names = _enumeration([str(template.ref) for template, _ in readable], "and")
+        names = _words_in_sentence([str(template.ref) for template, _ in readable], "and")
         yield readable[0][1].problem("", f"in clear text for everyone who can read the repository: {names}")
 
 

@@ -19,13 +19,13 @@ MARK = b"ENC[AES256_GCM,"
 """The beginning of each value that SOPS encrypts."""
 
 
-def _in_base64(skipped: int) -> bytes:
+def _base64_of_mark_behind(skipped: int) -> bytes:
     """Return what base64 makes of the mark behind some bytes, as far as it does not depend on its neighbours."""
     text = base64.b64encode(b"\0" * skipped + MARK)
     return text[(8 * skipped + 5) // 6 : 8 * (skipped + len(MARK)) // 6]
 
 
-_MARKS = (MARK, *map(_in_base64, range(3)))
+_MARKS = (MARK, *map(_base64_of_mark_behind, range(3)))
 _TOKEN = re.compile(r"ENC\[AES256_GCM,data:[A-Za-z0-9+/=]*,iv:", re.ASCII)
 _METADATA = re.compile(r"""(?:^|[{,])[^\S\n]*\[?["']?sops(?:_mac\s*=|["']?\s*:|\])""", re.MULTILINE)
 """The block that tells how a file is decrypted, in YAML, JSON, INI or a file of variables."""
@@ -53,7 +53,7 @@ def misplaced_ciphertext(manifest: Any, *, is_made: bool) -> Misplaced | None:
     ``is_made``: a tool made the document. A file that SOPS encrypted may stand in a document that a person wrote, for
     a program in the cluster that decrypts it; nothing that a tool makes is meant so.
     """
-    fields = list(_fields(manifest, "", is_made=is_made))
+    fields = list(_fields_with_ciphertext(manifest, "", is_made=is_made))
     if not fields:
         return None
     more = f", and so {'does' if len(fields) == 2 else 'do'} {counted(len(fields) - 1, 'more field')}"
@@ -64,19 +64,19 @@ def misplaced_ciphertext(manifest: Any, *, is_made: bool) -> Misplaced | None:
     return Misplaced(fields[0], message, "encrypt the file anew: sops encrypt FILE")
 
 
-def _fields(value: Any, path: str, *, is_made: bool) -> Iterator[str]:
+def _fields_with_ciphertext(value: Any, path: str, *, is_made: bool) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             step = f".{key}" if _NAME.fullmatch(str(key)) else f"[{key}]"
-            yield from _fields(inner, f"{path}{step}".removeprefix("."), is_made=is_made)
+            yield from _fields_with_ciphertext(inner, f"{path}{step}".removeprefix("."), is_made=is_made)
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from _fields(inner, f"{path}[{number}]", is_made=is_made)
-    elif isinstance(value, str) and (text := text_with_ciphertext(value)) and (is_made or not _METADATA.search(text)):
+            yield from _fields_with_ciphertext(inner, f"{path}[{number}]", is_made=is_made)
+    elif isinstance(value, str) and (text := ciphertext_in_text(value)) and (is_made or not _METADATA.search(text)):
         yield path
 
 
-def text_with_ciphertext(text: str) -> str:
+def ciphertext_in_text(text: str) -> str:
     """Return a text that has ciphertext, or what it stands for in base64; "" for any other."""
     if not may_hold_ciphertext(text.encode("utf-8", "surrogatepass")):
         return ""
@@ -94,7 +94,7 @@ def ciphertext_fault(name: str, content: bytes) -> str:
     return f"{name} holds ciphertext of SOPS, and nothing decrypts what is read" if may_hold_ciphertext(content) else ""
 
 
-def documents_of_one_signature(documents: Sequence[tuple[Any, tuple[str, int]]]) -> frozenset[int]:
+def places_of_jointly_signed_documents(documents: Sequence[tuple[Any, tuple[str, int]]]) -> frozenset[int]:
     """Return the places, among documents, of those that SOPS signed together: none can be decrypted without the others.
 
     Each comes with the file and the line, or the number, that it stands at: one that a build uses twice is one.

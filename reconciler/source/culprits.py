@@ -14,15 +14,17 @@ _Item = TypeVar("_Item")
 _MOST_TRIALS = 60
 
 
-def culprits_among(items: Sequence[_Item], load: Callable[[Sequence[_Item]], object]) -> tuple[_Item, ...]:
+def items_causing_unexpected_error(
+    items: Sequence[_Item], load: Callable[[Sequence[_Item]], object]
+) -> tuple[_Item, ...]:
     """Return those of some items that lead to an unexpected error, as all of them do; none if even none of them does.
 
-    >>> culprits_among("abcdefg", lambda letters: 1 // ("c" not in letters))
+    >>> items_causing_unexpected_error("abcdefg", lambda letters: 1 // ("c" not in letters))
     ('c',)
-    >>> culprits_among("abcdefg", lambda letters: 1 // (not {"c", "f"} <= set(letters)))
+    >>> items_causing_unexpected_error("abcdefg", lambda letters: 1 // (not {"c", "f"} <= set(letters)))
     ('c', 'f')
     """
-    if _is_unexpected((), load):
+    if _raises_unexpected_error((), load):
         return ()
     left, parts, trials = tuple(items), 2, 0
     while len(left) > 1 and trials < _MOST_TRIALS:
@@ -32,7 +34,7 @@ def culprits_among(items: Sequence[_Item], load: Callable[[Sequence[_Item]], obj
         found = None
         for each in (*pieces, *(others if len(pieces) > 2 else ())):
             trials += 1
-            if _is_unexpected(each, load):
+            if _raises_unexpected_error(each, load):
                 found = each
                 break
         if found is not None:
@@ -45,9 +47,9 @@ def culprits_among(items: Sequence[_Item], load: Callable[[Sequence[_Item]], obj
     return left
 
 
-def _is_unexpected(items: Sequence[_Item], load: Callable[[Sequence[_Item]], object]) -> bool:
-    def loads() -> bool:
+def _raises_unexpected_error(items: Sequence[_Item], load: Callable[[Sequence[_Item]], object]) -> bool:
+    def loads_or_refuses() -> bool:
         load(items)
         return False
 
-    return result_or_substitute(loads, lambda _error: True)
+    return result_or_substitute(loads_or_refuses, lambda _error: True)

@@ -104,7 +104,9 @@ class Desired(KarmadaObjects, frozen=True, kw_only=True):
         return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)
 
 
-def interpreter_of(desired: Desired, send: Send | None = None, *, members: Iterable[Cluster] = ()) -> Interpreter:
+def interpreter_of_source(
+    desired: Desired, send: Send | None = None, *, members: Iterable[Cluster] = ()
+) -> Interpreter:
     """Return the interpreter of a source; ``send`` asks its webhooks (None: they are not asked).
 
     ``members`` are its clusters as their facts describe them.
@@ -123,7 +125,7 @@ def known_scales(desired: Desired, members: Iterable[Cluster]) -> Scales:
     return {**REPLICATION_CONTROLLERS, **left, **scales_of(definitions)}
 
 
-def interprets(extension: Template, api_version: str, kind: str) -> bool:
+def is_about_kind(extension: Template, api_version: str, kind: str) -> bool:
     """Say whether a customization, or a configuration of webhooks, is about a kind."""
     if extension.ref.kind == CUSTOMIZATION:
         target = (extension.manifest.get("spec") or {}).get("target") or {}

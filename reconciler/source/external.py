@@ -64,7 +64,7 @@ def _load_source(place: LocatedManifest, loaded: ExternalSources) -> list[FieldP
     return [FieldProblem(place, problem) for problem in outcome.problems]
 
 
-def implied_source(type_: SourceType, place: Mapping[str, Any], secret: str = "") -> ExternalSource:
+def source_implied_by_place(type_: SourceType, place: Mapping[str, Any], secret: str = "") -> ExternalSource:
     """Return the Source of a place that nobody wrote a Source of; UnusablePlace where it would not be admitted.
 
     ``secret`` is the one that the object which names the place refers to.
@@ -100,12 +100,12 @@ def chart_place(url: str, chart: str, version: str) -> tuple[SourceType, dict[st
 
 def artifact_place(spec: Mapping[str, Any]) -> dict[str, str]:
     """Return the place that an OCIRepository of Flux names; of several versions the one that Flux takes."""
-    return {"url": str(spec.get("url")), **_first_field(spec.get("ref"), ("digest", "semver", "tag"))}
+    return {"url": str(spec.get("url")), **_first_given_field(spec.get("ref"), ("digest", "semver", "tag"))}
 
 
 def repository_place(spec: Mapping[str, Any]) -> dict[str, str]:
     """Return the place that a GitRepository of Flux names; of several versions the one that Flux takes."""
-    found = _first_field(spec.get("ref"), ("commit", "name", "semver", "tag", "branch"))
+    found = _first_given_field(spec.get("ref"), ("commit", "name", "semver", "tag", "branch"))
     version = {"revision" if key == "commit" else key: text for key, text in found.items()}
     if name := version.pop("name", ""):
         head, _, rest = name.removeprefix("refs/").partition("/")
@@ -134,13 +134,13 @@ def named_place(url: str, version: str) -> dict[str, str]:
     return {"url": url, ("revision" if _COMMIT.fullmatch(version) else "ref"): version}
 
 
-def secret_of(spec: Mapping[str, Any], namespace: str) -> str:
+def login_secret_name(spec: Mapping[str, Any], namespace: str) -> str:
     """Return the Secret that Flux would log in to a repository with; "" for none."""
-    name = next(iter(_first_field(spec.get("secretRef"), ("name",)).values()), "")
+    name = next(iter(_first_given_field(spec.get("secretRef"), ("name",)).values()), "")
     return f"{namespace}/{name}" if name else ""
 
 
-def _first_field(reference: Any, fields: Iterable[str]) -> dict[str, str]:
+def _first_given_field(reference: Any, fields: Iterable[str]) -> dict[str, str]:
     """Return the first of some fields that a reference has."""
     given = as_mapping(reference)
     return next(({field: str(given[field])} for field in fields if given.get(field)), {})
@@ -154,20 +154,22 @@ class ExternalLock(Struct, frozen=True, kw_only=True):
     locked: LockedFiles | None = None
 
 
-def lock_of(sources: Iterable[ExternalSource], repository: RepositoryFiles, store: ContentStore | None) -> ExternalLock:
+def read_lock_of_sources(
+    sources: Iterable[ExternalSource], repository: RepositoryFiles, store: ContentStore | None
+) -> ExternalLock:
     """Read the lock of a fleet; one that is damaged is a problem, and locks nothing."""
     file = repository.lock_file
     nothing, problems = Lock(path=repository.lock_path), tuple[Problem, ...]()
     lock = nothing
     if file is not None:
-        parse = partial(_parsed_lock, repository.read([file.id])[file.id], file.path)
+        parse = partial(_parse_lock_file, repository.read([file.id])[file.id], file.path)
         lock, problems = result_or_substitute(parse, lambda error: (nothing, (unexpected_problem(file.path, error),)))
     return ExternalLock(
         file=file, problems=problems, locked=LockedFiles(sources, lock, repository=repository, store=store)
     )
 
 
-def _parsed_lock(content: bytes, path: str) -> tuple[Lock, tuple[Problem, ...]]:
+def _parse_lock_file(content: bytes, path: str) -> tuple[Lock, tuple[Problem, ...]]:
     try:
         return parsed_lock(content, path), ()
     except InputError as error:

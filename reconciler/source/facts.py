@@ -19,19 +19,20 @@ def no_facts(_fleet: Fleet) -> Facts:
     return {}
 
 
-def with_facts(clusters: Iterable[Cluster], facts: Facts) -> tuple[Cluster, ...]:
+def clusters_corrected_by_facts(clusters: Iterable[Cluster], facts: Facts) -> tuple[Cluster, ...]:
     """Return the clusters as the scheduler must see them: as the source declares them, corrected by facts."""
     return tuple(
-        _with_facts(cluster, facts[cluster.name]) if cluster.name in facts else cluster for cluster in clusters
+        _cluster_corrected_by_facts(cluster, facts[cluster.name]) if cluster.name in facts else cluster
+        for cluster in clusters
     )
 
 
-def _with_facts(cluster: Cluster, facts: ClusterFacts) -> Cluster:
+def _cluster_corrected_by_facts(cluster: Cluster, facts: ClusterFacts) -> Cluster:
     observed = parse_cluster({"metadata": {"name": cluster.name}, "spec": {}, "status": facts.status})
     summary = observed.resource_summary
     return replace(
         cluster,
-        taints=_with_health_taint(cluster.taints, facts),
+        taints=_taints_with_observed_health(cluster.taints, facts),
         api_enablements=cluster.api_enablements if observed.api_enablements is None else observed.api_enablements,
         scales=observed.scales or cluster.scales,
         kubernetes_version=observed.kubernetes_version or cluster.kubernetes_version,
@@ -39,7 +40,7 @@ def _with_facts(cluster: Cluster, facts: ClusterFacts) -> Cluster:
     )
 
 
-def _with_health_taint(taints: tuple[Taint, ...], facts: ClusterFacts) -> tuple[Taint, ...]:
+def _taints_with_observed_health(taints: tuple[Taint, ...], facts: ClusterFacts) -> tuple[Taint, ...]:
     """Give a cluster the taints that follow from its observed readiness, in place of those the source still carries.
 
     Karmada's cluster controller writes these taints at run time; an exported Cluster may hold one that is out of date.

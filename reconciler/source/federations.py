@@ -18,10 +18,10 @@ from render.federations.units import Conversion, Grade, Placed
 from render.model import Manifest, group_of
 from render.settings.source import OtherFederation
 
-from .built_files import NUMBERS_LEFT_FREE, BuiltFile, inputs_of
+from .built_files import NUMBERS_LEFT_FREE, BuiltFile, source_files_behind
 from .fleet_file import FleetSource
 from .manifests import FieldProblem, LocatedManifest
-from .reading import BuiltSource, ReadFiles, SourceReading, with_built
+from .reading import BuiltSource, ReadFiles, SourceReading, files_with_built_ones
 
 
 class _Remarked(NamedTuple):
@@ -32,25 +32,25 @@ class _Remarked(NamedTuple):
     notes: dict[str, list[str]]
 
 
-def with_federations(found: ReadFiles, home: FleetSource, reading: SourceReading) -> ReadFiles:
+def files_with_federations_converted(found: ReadFiles, home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with what becomes of those of other federations; what SOPS encrypted is not converted."""
     for federation in _present_federations(found.contents.every, home.fleet.source.federations):
-        found = _convert(_without_sealed(found, federation), federation, reading)
+        found = _convert_federation(_refuse_sealed_to_be_converted(found, federation), federation, reading)
     return found
 
 
-def _without_sealed(found: ReadFiles, federation: Federation) -> ReadFiles:
+def _refuse_sealed_to_be_converted(found: ReadFiles, federation: Federation) -> ReadFiles:
     """Return manifests with a problem instead of each that would be converted, had SOPS not encrypted it."""
     contents = found.contents
     if not contents.sealed:
         return found
-    places = {_key_of(each): each for each in contents.every}
+    places = {_key_of_manifest(each): each for each in contents.every}
     documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
-    taken = _converted_keys(federation.convert(documents, _members(contents.manifests)))
-    return replace(found, contents=contents.with_sealed_refused(lambda place: _key_of(place) in taken))
+    taken = _keys_of_converted_manifests(federation.convert(documents, _labels_of_karmada_clusters(contents.manifests)))
+    return replace(found, contents=contents.with_sealed_refused(lambda place: _key_of_manifest(place) in taken))
 
 
-def _key_of(place: LocatedManifest) -> str:
+def _key_of_manifest(place: LocatedManifest) -> str:
     return f"{place.file.path}#{place.number}"
 
 
@@ -66,33 +66,33 @@ def _present_federations(manifests: Sequence[LocatedManifest], chosen: Sequence[
 def _possibly_foreign(manifests: Sequence[LocatedManifest]) -> list[Manifest]:
     """Return the documents of types that other federations may have; a fleet has few types and many documents."""
     types = {(each.manifest["apiVersion"], each.manifest["kind"]) for each in manifests}
-    foreign = {each for each in types if _may_be_foreign(*each)}
+    foreign = {each for each in types if _may_be_type_of_federation(*each)}
     if not foreign:
         return []
     return [each.manifest for each in manifests if (each.manifest["apiVersion"], each.manifest["kind"]) in foreign]
 
 
-def _may_be_foreign(api_version: str, kind: str) -> bool:
+def _may_be_type_of_federation(api_version: str, kind: str) -> bool:
     group = group_of(api_version)
     return any(each.setting and each.may_have(group, kind) for each in FEDERATIONS)
 
 
-def _convert(found: ReadFiles, federation: Federation, reading: SourceReading) -> ReadFiles:
+def _convert_federation(found: ReadFiles, federation: Federation, reading: SourceReading) -> ReadFiles:
     manifests = found.contents.manifests
-    places = {_key_of(each): each for each in manifests}
+    places = {_key_of_manifest(each): each for each in manifests}
     documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
-    known = _members(manifests)
+    known = _labels_of_karmada_clusters(manifests)
     conversion = federation.convert(documents, known)
-    taken = _converted_keys(conversion)
+    taken = _keys_of_converted_manifests(conversion)
     if not taken:
         return found
-    remarked = _remarks_at(conversion, places)
+    remarked = _remarks_with_places(conversion, places)
     delivered = replace(
         conversion,
         units=tuple(each for each in conversion.units if not each.reach.is_nowhere),
         members=tuple(each for each in conversion.members if each[1]["metadata"]["name"] not in known),
     )
-    files = list(_files(delivered, federation, places, remarked, taken))
+    files = list(_built_files_of_conversion(delivered, federation, places, remarked, taken))
     built = BuiltSource(
         files=tuple(file for file, _ in files),
         contents={file.id: content for file, content in files},
@@ -100,10 +100,10 @@ def _convert(found: ReadFiles, federation: Federation, reading: SourceReading) -
         warnings=tuple(remarked.warnings),
     )
     others = tuple(each for key, each in places.items() if key not in taken)
-    return with_built(replace(found, contents=found.contents._replace(manifests=others)), built, reading)
+    return files_with_built_ones(replace(found, contents=found.contents._replace(manifests=others)), built, reading)
 
 
-def _members(manifests: Sequence[LocatedManifest]) -> dict[str, Mapping[str, str]]:
+def _labels_of_karmada_clusters(manifests: Sequence[LocatedManifest]) -> dict[str, Mapping[str, str]]:
     """Return the labels of Karmada's Clusters by name."""
     found: dict[str, Mapping[str, str]] = {}
     for manifest in (each.manifest for each in manifests):
@@ -115,13 +115,13 @@ def _members(manifests: Sequence[LocatedManifest]) -> dict[str, Mapping[str, str
     return found
 
 
-def _converted_keys(conversion: Conversion) -> frozenset[str]:
+def _keys_of_converted_manifests(conversion: Conversion) -> frozenset[str]:
     """Return the keys of the manifests that something becomes of, or that are left out."""
     lines = {each.origin for each in conversion.units} | {each.origin for each in conversion.left}
     return frozenset(lines | {origin for origin, _ in conversion.members})
 
 
-def _remarks_at(conversion: Conversion, places: Mapping[str, LocatedManifest]) -> _Remarked:
+def _remarks_with_places(conversion: Conversion, places: Mapping[str, LocatedManifest]) -> _Remarked:
     remarked = _Remarked([], [], {})
     lines = [(each.origin, each.remark) for each in conversion.left]
     lines += [(each.origin, remark) for each in conversion.units for remark in each.remarks]
@@ -135,7 +135,7 @@ def _remarks_at(conversion: Conversion, places: Mapping[str, LocatedManifest]) -
     return remarked
 
 
-def _files(
+def _built_files_of_conversion(
     conversion: Conversion,
     federation: Federation,
     places: Mapping[str, LocatedManifest],
@@ -151,7 +151,7 @@ def _files(
         notes = "; ".join(remarked.notes.get(key, ()))
         words = f"{subject or places[key].manifest['kind']} of {federation.title}" + (f": {notes}" if notes else "")
         made.setdefault(key, []).append((each.manifest, words))
-    inputs = tuple(dict.fromkeys(one for key in sorted(taken) for one in inputs_of(places[key].file)))
+    inputs = tuple(dict.fromkeys(one for key in sorted(taken) for one in source_files_behind(places[key].file)))
     for key, documents in made.items():
         place, content = places[key], b"---\n".join(emit(manifest) for manifest, _ in documents)
         file = BuiltFile(

@@ -144,33 +144,33 @@ def select_files(
     """
     base = f"{folder}/" if folder else ""
     below = [file for file in sorted(files, key=lambda file: file.path) if file.path.startswith(base)]
-    roots = _root_folders(base, paths)
-    refused = _Refusals(base, ignore, _marked_folders(below, base, is_building=is_building))
+    roots = _folders_to_read(base, paths)
+    refused = _Refusals(base, ignore, _reasons_by_left_out_folder(below, base, is_building=is_building))
     chosen: list[SourceFile] = []
     skipped: set[Skipped] = set()
-    within = [file for file in below if _is_within(file.path, roots)]
-    for file in (each for each in within if _is_candidate(each, is_building=is_building)):
+    within = [file for file in below if _is_below_any(file.path, roots)]
+    for file in (each for each in within if _may_be_expected_to_be_read(each, is_building=is_building)):
         left_out = refused.of(file)
         if left_out is None:
             chosen.append(file)
         else:
             skipped.add(left_out)
     readable = [file for file in chosen if file.size <= MAX_FILE_SIZE]
-    building = [file for file in readable if is_building and _name(file) in KUSTOMIZATIONS]
+    building = [file for file in readable if is_building and _file_name(file) in KUSTOMIZATIONS]
     inside = _predicate_below({file.path.rpartition("/")[0] for file in building} - {folder})
-    plain = [file for file in readable if not is_building or _name(file) not in KUSTOMIZATIONS]
+    plain = [file for file in readable if not is_building or _file_name(file) not in KUSTOMIZATIONS]
     return FileSelection(
         files=tuple(file for file in plain if not inside(file.path)),
         too_big=tuple(file for file in chosen if file.size > MAX_FILE_SIZE),
         skipped=tuple(sorted(skipped)),
         kustomizations=tuple(building),
         beside=tuple(file for file in plain if inside(file.path)),
-        named=_named_folders(base, paths),
-        logins=tuple(file for file in within if _is_login(file) and refused.of(file) is None),
+        named=_folders_named_one_by_one(base, paths),
+        logins=tuple(file for file in within if _is_kubeconfig_by_name(file) and refused.of(file) is None),
     )
 
 
-def _is_login(file: SourceFile) -> bool:
+def _is_kubeconfig_by_name(file: SourceFile) -> bool:
     """Say whether a file is a kubeconfig by its name alone."""
     is_plain = file.mode not in {SYMLINK, SUBMODULE} and file.size <= MAX_FILE_SIZE
     return is_plain and _has_login_name(file.path)
@@ -180,7 +180,7 @@ def _has_login_name(path: str) -> bool:
     return path.rpartition("/")[2] in _LOGIN_NAMES or path.endswith(_LOGIN_ENDING)
 
 
-def _name(file: SourceFile) -> str:
+def _file_name(file: SourceFile) -> str:
     return file.path.rpartition("/")[2]
 
 
@@ -200,7 +200,7 @@ def _predicate_below(folders: Collection[str]) -> Callable[[str], bool]:
     return is_inside
 
 
-def is_built_from(path: str) -> bool:
+def may_start_build(path: str) -> bool:
     """Say whether a file of a kustomization, a chart or locked content tells that builds read files of any name."""
     return path.rpartition("/")[2] in {*KUSTOMIZATIONS, *_HELM, LOCK_FILE}
 
@@ -218,7 +218,7 @@ def may_be_looked_at(path: str, size: int) -> bool:
     return may_be_read(path, size) or (size <= MAX_FILE_SIZE and _has_login_name(path))
 
 
-def _is_candidate(file: SourceFile, *, is_building: bool) -> bool:
+def _may_be_expected_to_be_read(file: SourceFile, *, is_building: bool) -> bool:
     """Say whether a user may expect this entry to be read: by its suffix, or as a link that may be a folder."""
     name = file.path.rpartition("/")[2]
     if file.mode == SUBMODULE or (is_building and name in KUSTOMIZATIONS):
@@ -226,21 +226,21 @@ def _is_candidate(file: SourceFile, *, is_building: bool) -> bool:
     return name.endswith(SUFFIXES) or (file.mode == SYMLINK and "." not in name)
 
 
-def _root_folders(base: str, paths: Sequence[str]) -> tuple[str, ...]:
+def _folders_to_read(base: str, paths: Sequence[str]) -> tuple[str, ...]:
     inner = tuple(path.removeprefix("./").strip("/") for path in paths)
     return () if "." in inner else tuple(base + path for path in inner)
 
 
-def _named_folders(base: str, paths: Sequence[str]) -> tuple[str, ...]:
+def _folders_named_one_by_one(base: str, paths: Sequence[str]) -> tuple[str, ...]:
     """Return the folders that paths name one by one, beside all of the fleet's where they name that, too."""
-    return _root_folders(base, [path for path in paths if path.removeprefix("./").strip("/") not in {".", ""}])
+    return _folders_to_read(base, [path for path in paths if path.removeprefix("./").strip("/") not in {".", ""}])
 
 
-def _is_within(path: str, roots: Collection[str]) -> bool:
+def _is_below_any(path: str, roots: Collection[str]) -> bool:
     return not roots or any(path == root or path.startswith(f"{root}/") for root in roots)
 
 
-def _marked_folders(files: Iterable[SourceFile], base: str, *, is_building: bool) -> dict[str, Reason]:
+def _reasons_by_left_out_folder(files: Iterable[SourceFile], base: str, *, is_building: bool) -> dict[str, Reason]:
     """Return the folders whose content is not ours to read, by the file that marks them."""
     marks: dict[str, Reason] = {}
     for file in files:
@@ -270,20 +270,20 @@ class _Refusals:
     def of(self, file: SourceFile) -> Skipped | None:
         """Return the entry that leaves this file out: itself, or the outermost folder above it."""
         parent = file.path.rpartition("/")[0]
-        left_out = self._entry_of_folder(parent)
+        left_out = self._entry_of_skipped_folder(parent)
         if left_out is not None:
             return left_out
-        reason = self._reason(file)
+        reason = self._reason_to_leave_out(file)
         return Skipped(file.path, reason) if reason else None
 
-    def _reason(self, file: SourceFile) -> Reason | None:
+    def _reason_to_leave_out(self, file: SourceFile) -> Reason | None:
         if self._ignores(file.path[len(self._base) :]):
             return Reason.IGNORED
         if file.mode == SYMLINK:
             return Reason.SYMLINK
         return Reason.SUBMODULE if file.mode == SUBMODULE else None
 
-    def _entry_of_folder(self, folder: str) -> Skipped | None:
+    def _entry_of_skipped_folder(self, folder: str) -> Skipped | None:
         # One after the other from the outermost on: folders of a commit may be nested more deeply than calls may be.
         unknown, above = [], folder
         while above not in self._by_folder:
@@ -292,10 +292,10 @@ class _Refusals:
                 break
             above = above.rpartition("/")[0]
         for each in reversed(unknown):
-            self._by_folder[each] = self._folder_skipped(each)
+            self._by_folder[each] = self._entry_if_folder_skipped(each)
         return self._by_folder[folder]
 
-    def _folder_skipped(self, folder: str) -> Skipped | None:
+    def _entry_if_folder_skipped(self, folder: str) -> Skipped | None:
         inner = folder[len(self._base) :]
         if inner:
             above = self._by_folder[folder.rpartition("/")[0]]

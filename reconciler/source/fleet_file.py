@@ -16,7 +16,7 @@ from render.syntax import quoted
 from render.words import nearest
 
 from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
-from .ignoring import MOST_TRIED, tried_lines
+from .ignoring import MOST_TRIED, count_of_tried_lines
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs, load_manifests
 
@@ -52,10 +52,10 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
         return FleetSource(fleet=Fleet(), folder=folder, problems=(problem,))
     path = paths[0] if paths else ""
     home = path.rpartition("/")[0]
-    fleet, problems = _fleet_of(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
-    ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
+    fleet, problems = _load_fleet_file(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
+    ignored = _read_ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
     ignore = (*ignored, *fleet.source.ignore)
-    if (tried := tried_lines(ignore)) > MOST_TRIED:
+    if (tried := count_of_tried_lines(ignore)) > MOST_TRIED:
         message = f"{tried} lines to ignore have wildcards other than *.SUFFIX, but at most {MOST_TRIED} are tried"
         hint = "name files, folders or suffixes, of which there may be any number"
         ignore, problems = (), (*problems, Problem(path or IGNORE_FILE, 0, "", message, hint))
@@ -76,7 +76,7 @@ def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
     return sorted(path for path in fleet_files if path.startswith(f"{folder}/" if folder else ""))
 
 
-def _fleet_of(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
+def _load_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
     parse = partial(_parse_fleet_file, file, paths, read)
     return result_or_substitute(parse, lambda error: (Fleet(), (unexpected_problem(file.path, error),)))
 
@@ -96,9 +96,9 @@ def _parse_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs)
     outcome = admit(fleets[0].manifest) if fleets else Admitted(object=None)
     field_problems += (FieldProblem(fleets[0], problem) for problem in outcome.problems)
     if outcome.object is not None:
-        field_problems += _absent_paths(fleets[0], outcome.object, paths)
+        field_problems += _problems_of_absent_paths(fleets[0], outcome.object, paths)
     if not fleets:
-        field_problems += _misnamed_fleets(contents.every)
+        field_problems += _problems_of_misnamed_fleets(contents.every)
     unreadable = (each.problem for each in contents.unreadable)
     problems = (*unreadable, *Lines(read).located_problems(field_problems))
     if not fleets and not problems:
@@ -109,7 +109,7 @@ def _parse_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs)
     return parse_fleet(outcome.object, path=file.path), ()
 
 
-def _misnamed_fleets(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
+def _problems_of_misnamed_fleets(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
     """Yield the documents of an argosy.yaml that were meant to be a Fleet."""
     for place in places:
         api_version, kind = place.manifest["apiVersion"], place.manifest["kind"]
@@ -121,7 +121,9 @@ def _misnamed_fleets(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem
             yield place.problem("apiVersion", message, hint=hint)
 
 
-def _absent_paths(place: LocatedManifest, fleet: Manifest, paths: Collection[str]) -> Iterator[FieldProblem]:
+def _problems_of_absent_paths(
+    place: LocatedManifest, fleet: Manifest, paths: Collection[str]
+) -> Iterator[FieldProblem]:
     """Yield the files and folders that are to be read and are not there."""
     home = place.file.path.removesuffix(FLEET_FILE)
     inside = [path.removeprefix(home) for path in paths if path.startswith(home)]
@@ -142,7 +144,7 @@ def _is_fleet(place: LocatedManifest) -> bool:
     return place.manifest["kind"] == "Fleet" and group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP
 
 
-def _ignore_lines(file: SourceFile | None, read: ReadBlobs) -> tuple[str, ...]:
+def _read_ignore_lines(file: SourceFile | None, read: ReadBlobs) -> tuple[str, ...]:
     if file is None or file.mode == SYMLINK or file.size > MAX_FILE_SIZE:
         return ()
     return tuple(read([file.id])[file.id].decode("utf-8", "replace").splitlines())

@@ -61,7 +61,7 @@ _ENCRYPTED = "ENC["
 _TEMPLATE = "{{"
 
 
-def foreign_reason(manifest: Any, *, is_built_in: bool) -> Reason | None:
+def reason_not_kubernetes_object(manifest: Any, *, is_built_in: bool) -> Reason | None:
     """Return why a document with apiVersion and kind is no Kubernetes object; None if it is one, or meant to be.
 
     ``is_built_in``: the kind is one of Kubernetes, Karmada or Argosy, so that without metadata it is a slip.
@@ -91,12 +91,13 @@ def _has_credentials(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     return any(
-        (key in _CREDENTIALS and isinstance(inner, str) and _is_in_clear_text(inner)) or _has_credentials(inner)
+        (key in _CREDENTIALS and isinstance(inner, str) and _is_credential_in_clear_text(inner))
+        or _has_credentials(inner)
         for key, inner in value.items()
     )
 
 
-def _is_in_clear_text(text: str) -> bool:
+def _is_credential_in_clear_text(text: str) -> bool:
     return bool(text) and not any(mark in text for mark in (_ENCRYPTED, _TEMPLATE, "${"))
 
 

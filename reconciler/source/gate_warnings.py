@@ -14,7 +14,7 @@ from render.settings.fleet import Fleet
 from .manifests import FieldProblem, LocatedManifest
 
 
-def warnings_beside(warnings: Iterable[FieldProblem], gates: FeatureGates) -> Iterator[FieldProblem]:
+def warnings_not_lifted_by_gates(warnings: Iterable[FieldProblem], gates: FeatureGates) -> Iterator[FieldProblem]:
     """Yield warnings, but for what a gate of the fleet makes work."""
     is_on = {
         WITHOUT_FAILOVER: gates.failover,
@@ -28,7 +28,7 @@ def warnings_beside(warnings: Iterable[FieldProblem], gates: FeatureGates) -> It
             yield warning
 
 
-def idle_gates(places: Iterable[LocatedManifest], fleet: Fleet) -> Iterator[FieldProblem]:
+def warnings_of_idle_gates(places: Iterable[LocatedManifest], fleet: Fleet) -> Iterator[FieldProblem]:
     """Yield a warning for each gate of argosy.yaml that decides nothing, unless its value says what happens anyway."""
     for place in places:
         written = (place.manifest.get("spec") or {}).get("featureGates") or {}

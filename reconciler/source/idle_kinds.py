@@ -34,7 +34,7 @@ _IDLE: Mapping[str, tuple[str, str]] = {
 """The kinds that may be propagated: what becomes of their objects, and a hint."""
 
 
-def left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldProblem:
+def warning_of_object_left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldProblem:
     """Return the warning about an object that is never propagated, and that nothing else here is done with."""
     idle = ", and Argosy does not act on them" if ref.group in _ACTED_ON_BY_KARMADA else ""
     because = reason or f"objects of the group {ref.group} are never propagated"
@@ -42,7 +42,7 @@ def left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldP
     return place.problem("", f"{ref} is left out: {because}{idle}", hint=hint)
 
 
-def idle_templates(placed: Iterable[tuple[Template, LocatedManifest]]) -> Iterator[FieldProblem]:
+def warnings_of_idle_kinds(placed: Iterable[tuple[Template, LocatedManifest]]) -> Iterator[FieldProblem]:
     """Yield a warning for each kind of templates that only Karmada's control plane acts on, at the first of them."""
     found: dict[str, list[tuple[Template, LocatedManifest]]] = {}
     for template, place in placed:

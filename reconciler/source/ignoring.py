@@ -48,11 +48,11 @@ class _Lines(Struct):
         is_anchored, inner = "/" in pattern, pattern.removeprefix("/")
         if not _WILD.search(inner):
             (self.by_path if is_anchored else self.by_name).setdefault(inner, []).append(line)
-        elif not _is_tried(pattern):
+        elif not _has_to_be_tried(pattern):
             self.by_suffix.setdefault(inner[1:], []).append(line)
         else:
             compiled = re.compile(
-                _path_expression(inner) if is_anchored else f"(?>(?:[^/]*/)*){_segment_of_part(inner)}", re.DOTALL
+                _regex_of_path(inner) if is_anchored else f"(?>(?:[^/]*/)*){_regex_of_part(inner)}", re.DOTALL
             )
             first, slash, _ = inner.partition("/")
             if is_anchored and slash and not _WILD.search(first):
@@ -73,7 +73,7 @@ class _Lines(Struct):
                 yield line
 
 
-def _is_tried(pattern: str) -> bool:
+def _has_to_be_tried(pattern: str) -> bool:
     """Say whether a pattern has to be tried: it has a wildcard, and is more than one suffix of names."""
     is_suffix = pattern.startswith("*.") and "/" not in pattern and not _WILD.search(pattern[1:])
     return bool(_WILD.search(pattern)) and not is_suffix
@@ -100,9 +100,9 @@ def ignore_test(lines: Sequence[str]) -> Callable[[str], bool]:
     return is_ignored
 
 
-def tried_lines(lines: Sequence[str]) -> int:
+def count_of_tried_lines(lines: Sequence[str]) -> int:
     """Return how many lines have to be tried one by one."""
-    return sum(_is_tried(pattern) for _, pattern in _parsed_lines(lines))
+    return sum(_has_to_be_tried(pattern) for _, pattern in _parsed_lines(lines))
 
 
 def _parsed_lines(lines: Sequence[str]) -> Iterator[tuple[IgnoreLine, str]]:
@@ -130,38 +130,38 @@ def _without_trailing_spaces(text: str) -> str:
     return f"{short} " if is_kept else short
 
 
-def _path_expression(pattern: str) -> str:
+def _regex_of_path(pattern: str) -> str:
     """Return the regular expression of a pattern's whole path."""
     parts = [part for part, after in pairwise((*pattern.split("/"), "")) if not part == after == "**"]
     if parts[-1] == "**":
-        return f"{_parts_expression(parts[:-1])}/.+" if len(parts) > 1 else ".+"
-    return _parts_expression(parts)
+        return f"{_regex_of_parts(parts[:-1])}/.+" if len(parts) > 1 else ".+"
+    return _regex_of_parts(parts)
 
 
-def _parts_expression(parts: Sequence[str]) -> str:
+def _regex_of_parts(parts: Sequence[str]) -> str:
     """Return the regular expression of parts of which none at the end stands for folders of any number."""
     runs: list[list[str]] = [[]]
     for part in parts:
         if part == "**":
             runs.append([])
         else:
-            runs[-1].append(_segment_of_part(part))
+            runs[-1].append(_regex_of_part(part))
     first, *inner, last = ["/".join(run) for run in runs] if len(runs) > 1 else ["/".join(runs[0]), ""]
     if len(runs) == 1:
         return first
     return "".join((first and f"{first}/", *(f"(?>(?:[^/]+/)*?{run}/)" for run in inner), f"(?:[^/]+/)*{last}"))
 
 
-def _segment_of_part(part: str) -> str:
+def _regex_of_part(part: str) -> str:
     """Return the regular expression of a part between slashes."""
-    first, *inner = _runs(part)
+    first, *inner = _regexes_between_wildcards(part)
     if not inner:
         return first
     *inner, last = inner
     return "".join((first, *(f"(?>[^/]*?{run})" for run in inner if run), f"[^/]*{last}"))
 
 
-def _runs(part: str) -> list[str]:
+def _regexes_between_wildcards(part: str) -> list[str]:
     """Return the regular expressions of what stands between the wildcards of a part."""
     runs: list[list[str]] = [[]]
     place, has_classes = 0, True
@@ -171,7 +171,7 @@ def _runs(part: str) -> list[str]:
         # One bracket that nothing closes says the same of all those after it.
         has_classes = has_classes and (character != "[" or matched is not None)
         if matched:
-            runs[-1].append(f"(?!/)[{'^' if matched[1] else ''}{_class_body(matched[2])}]")
+            runs[-1].append(f"(?!/)[{'^' if matched[1] else ''}{_regex_of_bracket_content(matched[2])}]")
             place = matched.end()
             continue
         if character == "\\" and place + 1 < len(part):
@@ -185,6 +185,6 @@ def _runs(part: str) -> list[str]:
     return ["".join(run) for run in runs]
 
 
-def _class_body(body: str) -> str:
+def _regex_of_bracket_content(body: str) -> str:
     """Return what stands in brackets as a regular expression has it; its dashes stay ranges."""
     return re.sub(r"(?<!\\)([\[\]&~|^])", r"\\\1", body)

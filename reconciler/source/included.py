@@ -22,13 +22,13 @@ from render.words import counted
 
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, Origin
 from .external import KIND as SOURCE
-from .external import load_external_sources, lock_of
-from .federations import with_federations
+from .external import load_external_sources, read_lock_of_sources
+from .federations import files_with_federations_converted
 from .files import SourceFile
 from .fleet_file import FleetSource
 from .manifests import LocatedManifest, ReadBlobs, argosy_objects
-from .reading import BuiltSource, ReadFiles, SourceReading, with_built
-from .uncommitted import files_of_content
+from .reading import BuiltSource, ReadFiles, SourceReading, files_with_built_ones
+from .uncommitted import uncommitted_files_with_reader
 
 _DECIDING = ("karmada.io", ARGOSY_GROUP)
 
@@ -36,27 +36,29 @@ _DECIDING = ("karmada.io", ARGOSY_GROUP)
 def read_everything(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
     found = reading.other_tools.read_everything(files, home, reading)
-    found = with_federations(with_sources(found, files, home, reading), home, reading)
-    return replace(found, contents=found.contents.with_sealed_refused(_decides))
+    found = files_with_federations_converted(files_with_included_sources(found, files, home, reading), home, reading)
+    return replace(found, contents=found.contents.with_sealed_refused(_is_karmada_or_argosy_object))
 
 
-def with_sources(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
+def files_with_included_sources(
+    found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading
+) -> ReadFiles:
     """Return manifests with those of the Sources that include theirs."""
     external = load_external_sources(argosy_objects(SOURCE, found.contents.manifests))
     if not any(source.includes_manifests for source in external.sources):
         return found
     repository = RepositoryFiles(files, folder=home.folder, read=reading.read)
-    lock = lock_of(external.sources, repository, reading.caches.contents)
+    lock = read_lock_of_sources(external.sources, repository, reading.caches.contents)
     lock_inputs = ((lock.file.path, lock.file.id),) if lock.file else ()
     built = BuiltSource()
     for source, (_, place) in zip(external.sources, external.admitted, strict=True):
         if source.includes_manifests and lock.locked is not None:
             inputs = ((place.file.path, place.file.id), *lock_inputs)
-            built = built.combined_with(_included_source(source, place, lock.locked, inputs, reading))
-    return with_built(found, built, reading)
+            built = built.combined_with(_read_included_source(source, place, lock.locked, inputs, reading))
+    return files_with_built_ones(found, built, reading)
 
 
-def _included_source(
+def _read_included_source(
     source: ExternalSource,
     place: LocatedManifest,
     locked: LockedFiles,
@@ -65,13 +67,13 @@ def _included_source(
 ) -> BuiltSource:
     """Return the templates of a Source as one file, and what is wrong with others."""
     try:
-        content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_without_vendored(locked.lock))}
-        return _read_included(source, place, content, inputs, reading)
+        content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_lock_without_vendored(locked.lock))}
+        return _read_locked_content(source, place, content, inputs, reading)
     except UnavailableSource as error:
         return BuiltSource(problems=(place.problem("", error.message, hint=error.hint),))
 
 
-def _read_included(
+def _read_locked_content(
     source: ExternalSource,
     place: LocatedManifest,
     content: Files,
@@ -79,11 +81,11 @@ def _read_included(
     reading: SourceReading,
 ) -> BuiltSource:
     """Read the content of one Source, with the lock of the fleet, and return its templates as one file."""
-    listed, read = files_of_content(content)
+    listed, read = uncommitted_files_with_reader(content)
     home = FleetSource(fleet=Fleet(), folder="")
     inner = reading.other_tools.read_folders(listed, home, reading._replace(read=read))
-    templates = [each for each in inner.contents.every if not _decides(each)]
-    output = _texts(templates, inner.built.read_with(read))
+    templates = [each for each in inner.contents.every if not _is_karmada_or_argosy_object(each)]
+    output = _manifests_as_stream(templates, inner.built.read_with(read))
     file = BuiltFile(
         path=place.file.path,
         id=hashlib.sha1(f"source {source.name}\n".encode() + output, usedforsecurity=False).digest(),
@@ -92,46 +94,46 @@ def _read_included(
         origins=tuple(Origin(f"{source.name}:{each.file.path}") for each in templates),
         first=(place.number + 1) * NUMBERS_LEFT_FREE,
     )
-    faults = (*_problems_inside(inner), *(each.problem for each in inner.contents.unreadable))
+    faults = (*_problems_of_included_files(inner), *(each.problem for each in inner.contents.unreadable))
     decided = len(inner.contents.every) - len(templates)
     message = f"{counted(decided, 'object')} of its content decide on others, and are left out"
     return BuiltSource(
         files=(file,),
         contents={file.id: output},
-        problems=tuple(place.problem("", _message_of(fault), hint=fault.hint) for fault in faults),
+        problems=tuple(place.problem("", _message_of_inner_problem(fault), hint=fault.hint) for fault in faults),
         warnings=(place.problem("", message),) if decided else (),
         implied=inner.built.implied,
     )
 
 
-def _without_vendored(lock: Lock) -> Lock:
+def _lock_without_vendored(lock: Lock) -> Lock:
     """Return a lock for content, in which nothing is vendored."""
     return replace(lock, sources={name: replace(each, vendored="") for name, each in lock.sources.items()})
 
 
-def _problems_inside(inner: ReadFiles) -> Iterator[Problem]:
+def _problems_of_included_files(inner: ReadFiles) -> Iterator[Problem]:
     yield from (each.problem for each in inner.built.broken)
     for found in inner.contents.problems:
         yield replace(found.problem, path=found.place.file.path)
 
 
-def _message_of(problem: Problem) -> str:
+def _message_of_inner_problem(problem: Problem) -> str:
     return str(replace(problem, hint=""))
 
 
-def _decides(place: LocatedManifest) -> bool:
+def _is_karmada_or_argosy_object(place: LocatedManifest) -> bool:
     """Say whether a manifest is one of Karmada's or of ours, which say where others go."""
     return group_of(place.manifest["apiVersion"]).endswith(_DECIDING)
 
 
-def _texts(places: Sequence[LocatedManifest], read: ReadBlobs) -> bytes:
+def _manifests_as_stream(places: Sequence[LocatedManifest], read: ReadBlobs) -> bytes:
     """Return manifests as one stream."""
     ids = {each.file.id for each in places if not each.prefix}
     texts = {id_: document_texts(data) for id_, data in read(ids).items()}
-    return b"".join([b"---\n" + _text(each, texts).strip(b"\n") + b"\n" for each in places])
+    return b"".join([b"---\n" + _text_of_document(each, texts).strip(b"\n") + b"\n" for each in places])
 
 
-def _text(place: LocatedManifest, texts: Mapping[bytes, Sequence[bytes]]) -> bytes:
+def _text_of_document(place: LocatedManifest, texts: Mapping[bytes, Sequence[bytes]]) -> bytes:
     """Return a document as it stands, for it may be signed; an item of a list is written anew, its fields in order."""
     if place.prefix:
         return ordered_text(place.manifest) if is_opaque(place.manifest) else emit(place.manifest)

@@ -55,40 +55,50 @@ class ObjectFamily(NamedTuple):
     has_group: bool = False
 
 
-def _with_place(read: Callable[..., Any]) -> Callable[[Manifest, LocatedManifest, SharedPlacements], Any]:
+def _reader_with_place(read: Callable[..., Any]) -> Callable[[Manifest, LocatedManifest, SharedPlacements], Any]:
     """Return what reads an object with its place."""
     return lambda manifest, place, _: read(manifest, path=place.file.path, document=place.number)
 
 
-def _template(manifest: Manifest, place: LocatedManifest, _: SharedPlacements) -> Template:
+def _read_template(manifest: Manifest, place: LocatedManifest, _: SharedPlacements) -> Template:
     return template_of(place, manifest)
 
 
-def _policy(manifest: Manifest, place: LocatedManifest, placements: SharedPlacements) -> PropagationPolicy:
+def _read_policy(manifest: Manifest, place: LocatedManifest, placements: SharedPlacements) -> PropagationPolicy:
     return propagation_policy(manifest, path=place.file.path, document=place.number, placements=placements)
 
 
-def _binding(manifest: Manifest, _: LocatedManifest, placements: SharedPlacements) -> Binding:
+def _read_binding(manifest: Manifest, _: LocatedManifest, placements: SharedPlacements) -> Binding:
     return binding(manifest, placements=placements)
 
 
 _NAMES, _REF = ("namespace", "name"), ("ref",)
 FAMILIES = (
-    ObjectFamily("policies", ("PropagationPolicy", "ClusterPropagationPolicy"), _policy, _NAMES),
+    ObjectFamily("policies", ("PropagationPolicy", "ClusterPropagationPolicy"), _read_policy, _NAMES),
     ObjectFamily(
-        "override_policies", ("OverridePolicy", "ClusterOverridePolicy"), _with_place(override_policy), _NAMES
+        "override_policies", ("OverridePolicy", "ClusterOverridePolicy"), _reader_with_place(override_policy), _NAMES
     ),
-    ObjectFamily("taint_policies", ("ClusterTaintPolicy",), _with_place(cluster_taint_policy)),
-    ObjectFamily("clusters", ("Cluster",), _with_place(cluster)),
-    ObjectFamily("customizations", ("ResourceInterpreterCustomization",), _template, _REF),
-    ObjectFamily("reschedule_requests", ("WorkloadRebalancer",), _with_place(reschedule_request), has_group=True),
+    ObjectFamily("taint_policies", ("ClusterTaintPolicy",), _reader_with_place(cluster_taint_policy)),
+    ObjectFamily("clusters", ("Cluster",), _reader_with_place(cluster)),
+    ObjectFamily("customizations", ("ResourceInterpreterCustomization",), _read_template, _REF),
     ObjectFamily(
-        "cron_autoscalers", ("CronFederatedHPA",), _with_place(cron_autoscaler), ("target", "name"), has_group=True
+        "reschedule_requests", ("WorkloadRebalancer",), _reader_with_place(reschedule_request), has_group=True
     ),
-    ObjectFamily("federated_autoscalers", ("FederatedHPA",), _with_place(federated_autoscaler), _REF, has_group=True),
-    ObjectFamily("quotas", ("FederatedResourceQuota",), _template, _REF, has_group=True),
+    ObjectFamily(
+        "cron_autoscalers",
+        ("CronFederatedHPA",),
+        _reader_with_place(cron_autoscaler),
+        ("target", "name"),
+        has_group=True,
+    ),
+    ObjectFamily(
+        "federated_autoscalers", ("FederatedHPA",), _reader_with_place(federated_autoscaler), _REF, has_group=True
+    ),
+    ObjectFamily("quotas", ("FederatedResourceQuota",), _read_template, _REF, has_group=True),
     ObjectFamily("remedies", ("Remedy",), lambda manifest, *_: remedy(manifest), has_group=True),
-    ObjectFamily("starting_bindings", ("ResourceBinding", "ClusterResourceBinding"), _binding, _REF, has_group=True),
+    ObjectFamily(
+        "starting_bindings", ("ResourceBinding", "ClusterResourceBinding"), _read_binding, _REF, has_group=True
+    ),
 )
 _BY_KIND = {kind: family for family in FAMILIES for kind in family.kinds}
 
@@ -125,7 +135,7 @@ class _AdmittedSoFar(Struct):
         """Add the value of an object that is admitted, and return what is wrong with it."""
         outcome = admit()
         if place.manifest["kind"] == "Cluster" and outcome.object is None:
-            outcome = _with_preferences_left_out(place.manifest, outcome)
+            outcome = _admit_without_preferred_taints(place.manifest, outcome)
         self.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
         if outcome.object is not None:
             family = _BY_KIND[place.manifest["kind"]]
@@ -147,7 +157,7 @@ def load_karmada_objects(
     return AdmittedObjects(objects, loading.places, loading.problems, loading.warnings)
 
 
-def _with_preferences_left_out(manifest: Manifest, refused: Admitted) -> Admitted:
+def _admit_without_preferred_taints(manifest: Manifest, refused: Admitted) -> Admitted:
     """Admit a Cluster whose only fault is a taint that Karmada refuses and its scheduler would not look at."""
     taints = manifest["spec"].get("taints") if isinstance(manifest.get("spec"), dict) else None
     if not isinstance(taints, list):

@@ -71,7 +71,7 @@ class Lines(Struct):
                 pass
             elif origin.path != place.file.path:
                 message = f"{message}, as {place.file.path} builds it"
-            elif problem.field and (name := _name_of(place.manifest)) not in message:
+            elif problem.field and (name := _kind_and_name_of(place.manifest)) not in message:
                 message = f"{name}: {message}"
             return replace(problem, path=origin.path, line=origin.line, message=message)
         return replace(problem, path=place.file.path, line=self.line_of(place, problem.field))
@@ -101,7 +101,7 @@ def template_problem(template: Template, problem: Problem, line_of: "LineOf | No
     return replace(problem, path=path, line=line, message=f"{problem.message}, as {template.path} builds it")
 
 
-def _name_of(manifest: Any) -> str:
+def _kind_and_name_of(manifest: Any) -> str:
     """Return the kind and the name of a manifest, of which nothing is checked yet."""
     metadata = manifest.get("metadata")
     return f"{manifest.get('kind')} {metadata.get('name') if isinstance(metadata, dict) else None}"

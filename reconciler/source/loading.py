@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from reconciler.source.schemas.checks import CheckedTemplates, SchemaChecks
-from reconciler.source.scopes.definitions import scopes_elsewhere
+from reconciler.source.scopes.definitions import scopes_in_unselected_files
 from reconciler.source.scopes.kind_scopes import Scopes
 from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
@@ -31,28 +31,28 @@ from render.settings.switches import Permission, TemplateValidation
 from render.values import SelectiveStruct
 from render.words import listed
 
-from .broken import Broken, broken_by, with_what_lacks_them
+from .broken import Broken, broken_by_problem, merged_by_what_they_lack
 from .checks import (
     DuplicateTemplates,
-    absent_clusters,
-    absent_listed_clusters,
-    conflicting_customizations,
     duplicate_templates,
-    duplicates,
-    former_names_in_use,
     kinds_of_equal_letters,
-    readable_secrets,
-    unknown_scopes,
+    problems_of_conflicting_customizations,
+    problems_of_duplicates,
+    problems_of_former_names_in_use,
+    problems_of_readable_secrets,
+    problems_of_unknown_scopes,
+    warnings_of_absent_clusters,
+    warnings_of_absent_fleet_clusters,
 )
-from .culprits import culprits_among
+from .culprits import items_causing_unexpected_error
 from .desired import Desired
 from .digests import source_digest_of
-from .external import ExternalLock, ExternalSources, load_external_sources, lock_of, lock_warnings
-from .facts import FactsOf, no_facts, with_facts
+from .external import ExternalLock, ExternalSources, load_external_sources, lock_warnings, read_lock_of_sources
+from .facts import FactsOf, clusters_corrected_by_facts, no_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, Reason, SourceFile
 from .fleet_file import FleetSource, load_fleet
-from .gate_warnings import idle_gates, warnings_beside
-from .idle_kinds import idle_templates
+from .gate_warnings import warnings_not_lifted_by_gates, warnings_of_idle_gates
+from .idle_kinds import warnings_of_idle_kinds
 from .included import read_everything
 from .karmada_objects import AdmittedObjects, load_karmada_objects
 from .lines import Lines, PlacedLines
@@ -63,12 +63,12 @@ from .manifests import (
     LocatedManifest,
     ReadBlobs,
     RightManifests,
-    mentions_ours,
+    may_decide_on_others,
 )
 from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .provenance import builds_of
-from .reading import BuiltSource, ReadFiles, SourceReading, unlisted_warnings
-from .roles import Roles, misnamed_kinds, sorted_by_role
+from .reading import BuiltSource, ReadFiles, SourceReading, warnings_of_unlisted_files
+from .roles import Roles, problems_of_misnamed_kinds, roles_of_manifests
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
 _POLICIES = ("PropagationPolicy", "OverridePolicy")
@@ -168,7 +168,7 @@ def _without_culprits(
     files: Sequence[SourceFile], error: Exception, load: Callable[[Sequence[SourceFile]], Loaded], read: ReadBlobs
 ) -> Loaded:
     """Load a source without the files that lead to an error nobody thought of, which are its problem."""
-    found = culprits_among(files, load)
+    found = items_causing_unexpected_error(files, load)
     beside = f" together with {listed([each.path for each in found[1:]])}" if found[1:] else ""
     if not found:
         raise error
@@ -177,8 +177,8 @@ def _without_culprits(
     rest: Loaded | None = result_or_substitute(partial(load, others), lambda _error: None)
     if rest is None:
         return Loaded(desired=Desired(), problems=(problem,))
-    is_template = len(found) == 1 and not mentions_ours(found[0].path, read([found[0].id])[found[0].id])
-    broken = (broken_by(problem, found),) if is_template and not rest.desired.fleet.source.is_strict else ()
+    is_template = len(found) == 1 and not may_decide_on_others(found[0].path, read([found[0].id])[found[0].id])
+    broken = (broken_by_problem(problem, found),) if is_template and not rest.desired.fleet.source.is_strict else ()
     problems = tuple(sorted((*rest.problems, problem)))
     return replace(rest, problems=problems, broken=(*rest.broken, *broken), files=tuple(files))
 
@@ -190,23 +190,30 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
         return Loaded(desired=Desired(), problems=home.problems)
     found = read_everything(files, home, reading)
     read = found.built.read_with(read)
-    elsewhere = partial(scopes_elsewhere, files, found.selection.files, read=read, cache=caches.parsed)
+    elsewhere = partial(scopes_in_unselected_files, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
     parts, lines = _read_parts(home, found, lookup), Lines(read)
     repository = RepositoryFiles(files, folder=home.folder, read=read)
-    parts = replace(parts, lock=lock_of((*parts.external.sources, *found.built.implied), repository, caches.contents))
+    parts = replace(
+        parts, lock=read_lock_of_sources((*parts.external.sources, *found.built.implied), repository, caches.contents)
+    )
     keep_encrypted_texts(parts.templates, read)
     defined_twice = tuple(duplicate_templates(parts.templates.placed, home.folder, lines))
     parts.templates.leave_out({id(template) for each in defined_twice for template in each.unusable})
-    broken = with_what_lacks_them([*_broken_of_files(parts, lines), *_broken_by_duplicates(defined_twice, lines)])
-    parts = replace(parts, checked=_check_schemas(parts, lookup.facts, caches.right))
-    broken += tuple(
-        replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
+    broken = merged_by_what_they_lack(
+        [*_broken_files_and_builds(parts, lines), *_broken_by_duplicates(defined_twice, lines)]
     )
-    unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.objects.policies) if facts else ()
-    hard = (*_file_problems(parts), *lines.located_problems([*_problems(parts, lines), *unscoped]))
+    parts = replace(parts, checked=_check_templates_by_schemas(parts, lookup.facts, caches.right))
+    broken += tuple(
+        replace(broken_by_problem(lines.located_problem(each), [each.place.file]), is_kept=True)
+        for each in parts.refused
+    )
+    unscoped = problems_of_unknown_scopes(parts.templates.unscoped, parts.karmada.objects.policies) if facts else ()
+    hard = (*_problems_of_files(parts), *lines.located_problems([*_problems_of_manifests(parts, lines), *unscoped]))
     problems = tuple(sorted((*hard, *{each.problem for each in broken})))
-    warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located_problems(_warnings(parts)))))
+    warnings = tuple(
+        sorted((*_warnings_of_files(parts, problems), *lines.located_problems(_warnings_of_manifests(parts))))
+    )
     return Loaded(
         desired=_desired_in_order(parts, warnings),
         problems=problems,
@@ -223,10 +230,10 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
 def _read_parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
     contents = found.contents
     left_out = _unreadable_files(contents)
-    roles = sorted_by_role([place for place in contents.every if place.file.path not in left_out], home)
+    roles = roles_of_manifests([place for place in contents.every if place.file.path not in left_out], home)
     manifests = (place.manifest for place in roles.templates)
     scopes = Scopes.of(manifests, lambda: lookup.facts(home.fleet), home.fleet, lookup.elsewhere)
-    roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_known)))
+    roles.remove_misnamed_templates(tuple(problems_of_misnamed_kinds(roles.templates, scopes.is_known)))
     templates = load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet)
     karmada = load_karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace)
     templates.join_variants()
@@ -253,84 +260,88 @@ def _unreadable_files(contents: Contents) -> frozenset[str]:
     return frozenset(unreadable - {each.file.path for each in contents.unreadable if each.is_ours})
 
 
-def _broken_of_files(parts: _Parts, lines: Lines) -> Iterator[Broken]:
+def _broken_files_and_builds(parts: _Parts, lines: Lines) -> Iterator[Broken]:
     """Yield the builds, files and manifests that can be left out."""
     yield from parts.built.broken
     left_out = _unreadable_files(parts.contents)
     for each in parts.contents.unreadable:
         if each.file.path in left_out:
-            yield broken_by(each.problem, [each.file])
+            yield broken_by_problem(each.problem, [each.file])
     for file in parts.selection.too_big:
         message = f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"
-        yield broken_by(Problem(file.path, 0, "", message, IGNORE_HINT), [file])
+        yield broken_by_problem(Problem(file.path, 0, "", message, IGNORE_HINT), [file])
     for found in (*parts.contents.problems, *parts.templates.problems):
-        yield broken_by(lines.located_problem(found), [found.place.file])
+        yield broken_by_problem(lines.located_problem(found), [found.place.file])
 
 
 def _broken_by_duplicates(duplicates: Iterable[DuplicateTemplates], lines: Lines) -> Iterator[Broken]:
     """Yield the templates that stand in more than one place."""
     for each in duplicates:
-        yield broken_by(lines.located_problem(each.found), [place.file for place in each.places], each.ignore)
+        yield broken_by_problem(lines.located_problem(each.found), [place.file for place in each.places], each.ignore)
 
 
-def _check_schemas(parts: _Parts, facts: FactsOf, known: RightManifests | None) -> CheckedTemplates:
+def _check_templates_by_schemas(parts: _Parts, facts: FactsOf, known: RightManifests | None) -> CheckedTemplates:
     """Return what the schemas of their kinds do not allow in templates."""
     if parts.home.fleet.validation is TemplateValidation.OFF:
         return CheckedTemplates()
     templates = [template for template, _ in parts.templates.placed]
-    clusters = partial(with_facts, parts.karmada.objects.clusters)
+    clusters = partial(clusters_corrected_by_facts, parts.karmada.objects.clusters)
     checks = SchemaChecks(lambda: clusters(facts(parts.home.fleet)), templates, known=known)
     checked = checks.check_templates((*parts.templates.placed, *parts.templates.variants))
     karmada = parts.karmada.objects
     return checked.with_overrides(karmada.override_policies) if karmada.policies else checked
 
 
-def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
+def _problems_of_manifests(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     """Yield the problems of manifests, one by one and compared with each other."""
     karmada, webhooks = parts.karmada, parts.webhooks
     for found in (parts.built, parts.roles, karmada, webhooks, parts.tests, parts.external):
         yield from found.problems
     placed = ((str(template.ref), place) for template, place in webhooks.placed)
-    yield from duplicates([*placed, *karmada.places, *parts.tests.admitted, *parts.external.admitted], lines)
+    yield from problems_of_duplicates(
+        [*placed, *karmada.places, *parts.tests.admitted, *parts.external.admitted], lines
+    )
     yield from kinds_of_equal_letters(parts.templates.placed, lines)
-    yield from former_names_in_use(_placed_clusters(karmada))
-    yield from conflicting_customizations(karmada.objects.customizations, [place for _, place in karmada.places])
+    yield from problems_of_former_names_in_use(_clusters_with_places(karmada))
+    yield from problems_of_conflicting_customizations(
+        karmada.objects.customizations, [place for _, place in karmada.places]
+    )
     if parts.home.fleet.secrets is Permission.REFUSE:
-        yield from readable_secrets(parts.templates.placed, is_refused=True)
+        yield from problems_of_readable_secrets(parts.templates.placed, is_refused=True)
 
 
-def _placed_clusters(karmada: AdmittedObjects) -> Iterator[tuple[Cluster, LocatedManifest]]:
+def _clusters_with_places(karmada: AdmittedObjects) -> Iterator[tuple[Cluster, LocatedManifest]]:
     places = {(place.file.path, place.number): place for _, place in karmada.places}
     return ((each, places[each.path, each.document]) for each in karmada.objects.clusters)
 
 
-def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
+def _warnings_of_manifests(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield the warnings: those of manifests, absent clusters, Secrets in clear text."""
     yield from parts.built.warnings
     gates = parts.home.fleet.feature_gates
-    yield from warnings_beside((*parts.karmada.warnings, *parts.webhooks.warnings), gates)
-    yield from idle_gates(parts.roles.fleets, parts.home.fleet)
+    yield from warnings_not_lifted_by_gates((*parts.karmada.warnings, *parts.webhooks.warnings), gates)
+    yield from warnings_of_idle_gates(parts.roles.fleets, parts.home.fleet)
     yield from parts.templates.warnings
-    yield from idle_templates(parts.templates.placed)
+    yield from warnings_of_idle_kinds(parts.templates.placed)
     yield from parts.doubtful
     yield from parts.tests.warnings
     yield from parts.external.warnings
     yield from lock_warnings(parts.external, parts.lock.locked)
     policies = (place for _, place in parts.karmada.places if place.manifest["kind"].endswith(_POLICIES))
     known = {cluster.name for cluster in parts.karmada.objects.clusters}
-    yield from absent_clusters(policies, known)
-    yield from absent_listed_clusters(parts.roles.fleets, parts.home.fleet, known)
+    yield from warnings_of_absent_clusters(policies, known)
+    yield from warnings_of_absent_fleet_clusters(parts.roles.fleets, parts.home.fleet, known)
     if parts.home.fleet.secrets is Permission.ALLOW:
-        yield from readable_secrets(parts.templates.placed, is_refused=False)
+        yield from problems_of_readable_secrets(parts.templates.placed, is_refused=False)
 
 
-def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
+def _problems_of_files(parts: _Parts) -> tuple[Problem, ...]:
     left_out = _unreadable_files(parts.contents)
     unreadable = (each.problem for each in parts.contents.unreadable if each.file.path not in left_out)
-    return (*parts.lock.problems, *unreadable, *_refused_credentials(parts))
+    return (*parts.lock.problems, *unreadable, *_problems_of_clear_text_credentials(parts))
 
 
-def _refused_credentials(parts: _Parts) -> Iterator[Problem]:
+def _problems_of_clear_text_credentials(parts: _Parts) -> Iterator[Problem]:
     """Yield a problem for each file of credentials in clear text, where argosy.yaml refuses what can be read."""
     if parts.home.fleet.secrets is Permission.REFUSE:
         for each in parts.contents.skipped:
@@ -339,10 +350,10 @@ def _refused_credentials(parts: _Parts) -> Iterator[Problem]:
                 yield Problem(each.path, 0, "", message, "take it out of Git, and have the credentials changed")
 
 
-def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
+def _warnings_of_files(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
     if not parts.contents.every and not problems:
         yield Problem(parts.home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
-    yield from unlisted_warnings(parts.selection.skipped)
+    yield from warnings_of_unlisted_files(parts.selection.skipped)
     refused = parts.home.fleet.secrets is Permission.REFUSE
     for each in (*parts.selection.skipped, *parts.contents.skipped):
         if each.reason in WARNED and not (refused and each.reason is Reason.CREDENTIALS):

@@ -22,9 +22,9 @@ from render.words import counted
 
 from .broken import CIPHERTEXT
 from .built_files import BuiltFile
-from .ciphertext import APART, BESIDE, documents_of_one_signature, may_hold_ciphertext, misplaced_ciphertext
+from .ciphertext import APART, BESIDE, may_hold_ciphertext, misplaced_ciphertext, places_of_jointly_signed_documents
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
-from .foreign_documents import foreign_reason, holds_credentials, is_half_manifest, is_wholly_encrypted
+from .foreign_documents import holds_credentials, is_half_manifest, is_wholly_encrypted, reason_not_kubernetes_object
 
 ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 """Read the content of blobs by id."""
@@ -133,7 +133,7 @@ class Contents(NamedTuple):
         refused = [place for place in self.sealed if is_read(place)]
         if not refused:
             return self
-        problems = [_problem_of_sealed(place) for place in refused]
+        problems = [_problem_of_encrypted_manifest(place) for place in refused]
         left_out = {id(place) for place in refused}
         kept = tuple(place for place in self.sealed if id(place) not in left_out)
         return self._replace(sealed=kept, problems=(*self.problems, *problems))
@@ -150,7 +150,7 @@ def argosy_objects(kind: str, manifests: Iterable[LocatedManifest]) -> list[Loca
 
 def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: ParseCache | None = None) -> Contents:
     """Parse every file, reading only the blobs the cache does not know."""
-    outcomes = list(_outcomes(files, read, cache))
+    outcomes = list(_parse_outcomes(files, read, cache))
     manifests = tuple(each for each in outcomes if type(each) is LocatedManifest)
     sealed = tuple(each for each in manifests if is_opaque(each.manifest))
     return Contents(
@@ -162,15 +162,15 @@ def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: Parse
     )
 
 
-def _problem_of_sealed(place: LocatedManifest) -> FieldProblem:
+def _problem_of_encrypted_manifest(place: LocatedManifest) -> FieldProblem:
     message = f"SOPS encrypted this {place.manifest['kind']}, and nothing decrypts what is read to make others of it"
     return place.problem("sops", message, hint=BESIDE, kind=CIPHERTEXT)
 
 
-def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[_Outcome]:
+def _parse_outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[_Outcome]:
     cached = {} if cache is None else cache.get_many({file.id for file in files})
     fresh: dict[bytes, ParsedBlob] = {}
-    for batch in _batches(files):
+    for batch in _batches_of_limited_size(files):
         blobs = read({file.id for file in batch if file.id not in cached})
         for file in batch:
             known = (
@@ -182,29 +182,29 @@ def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | 
                 yield from known
                 continue
             content = blobs[file.id] if file.id in blobs else read([file.id])[file.id]
-            outcomes = partial(_parsed_file, file, content, fresh)
-            yield from result_or_substitute(outcomes, partial(_unreadable_document, file, content))
+            outcomes = partial(_parse_file, file, content, fresh)
+            yield from result_or_substitute(outcomes, partial(_outcome_of_unreadable_file, file, content))
     if cache is not None and fresh:
         cache.put_many(fresh)
 
 
 def _outcomes_of_parsed(file: SourceFile, documents: ParsedBlob) -> list[_Outcome]:
-    return list(_manifests(file, documents))
+    return list(_manifests_in_documents(file, documents))
 
 
 def _parse_again(_error: Exception) -> None:
     """Take what an earlier run remembers for nothing if it has no right shape: the file is parsed again."""
 
 
-def _parsed_file(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> list[_Outcome]:
+def _parse_file(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> list[_Outcome]:
     return list(_parse_blob(file, content, fresh))
 
 
-def _unreadable_document(file: SourceFile, content: bytes, error: Exception) -> list[_Outcome]:
-    return [UnreadableDocument(file, unexpected_problem(file.path, error), mentions_ours(file.path, content))]
+def _outcome_of_unreadable_file(file: SourceFile, content: bytes, error: Exception) -> list[_Outcome]:
+    return [UnreadableDocument(file, unexpected_problem(file.path, error), may_decide_on_others(file.path, content))]
 
 
-def _batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
+def _batches_of_limited_size(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
     """Yield runs of files that together are not too big to hold."""
     batch: list[SourceFile] = []
     size = 0
@@ -218,7 +218,7 @@ def _batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
         yield batch
 
 
-def mentions_ours(path: str, content: bytes) -> bool:
+def may_decide_on_others(path: str, content: bytes) -> bool:
     """Say whether a file may hold what decides on others: it mentions Karmada's API or ours, or is argosy.yaml."""
     return path.endswith(FLEET_FILE) or _OURS.search(content) is not None
 
@@ -229,7 +229,7 @@ def may_hold_manifest(content: bytes) -> bool:
 
 
 def _parse_blob(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[_Outcome]:
-    if reason := _reason_to_skip(content):
+    if reason := _reason_to_skip_file(content):
         yield Skipped(file.path, reason)
         return
     documents: ParsedBlob = ()
@@ -240,27 +240,27 @@ def _parse_blob(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]
             yield Skipped(file.path, Reason.TEMPLATE)
             return
         if errors:
-            is_ours = mentions_ours(file.path, content)
-            for problem in _file_problems(file, content, errors):
+            is_ours = may_decide_on_others(file.path, content)
+            for problem in _problems_of_unreadable_file(file, content, errors):
                 yield UnreadableDocument(file, problem, is_ours)
             if any(_has_identity(value) for _, value in documents):
-                yield from _decryptable(file, documents, content)
+                yield from _outcomes_without_lost_ciphertext(file, documents, content)
             return
     if not (may_hold_ciphertext(content) or may_be_secret(content, (value for _, value in documents))):
         fresh[file.id] = documents
-    yield from _decryptable(file, documents, content)
+    yield from _outcomes_without_lost_ciphertext(file, documents, content)
 
 
-def _decryptable(file: SourceFile, documents: ParsedBlob, content: bytes) -> Iterator[_Outcome]:
+def _outcomes_without_lost_ciphertext(file: SourceFile, documents: ParsedBlob, content: bytes) -> Iterator[_Outcome]:
     """Yield the manifests of a file, and a problem instead of each that would be delivered as ciphertext."""
     if not may_hold_ciphertext(content):
-        yield from _manifests(file, documents)
+        yield from _manifests_in_documents(file, documents)
         return
     is_made = isinstance(file, BuiltFile) and not file.subjects
     places = [file.origin_of(at) if isinstance(file, BuiltFile) else (file.path, at) for at in range(len(documents))]
     values = [value for _, value in documents]
-    together = documents_of_one_signature(list(zip(values, places, strict=True)))
-    for each in _manifests(file, documents):
+    together = places_of_jointly_signed_documents(list(zip(values, places, strict=True)))
+    for each in _manifests_in_documents(file, documents):
         if type(each) is not LocatedManifest:
             yield each
         elif each.position in together:
@@ -278,7 +278,7 @@ def _problems_of_signature(place: LocatedManifest, together: Collection[int]) ->
         yield place.problem("sops", f"{message} without the others", hint=APART, kind=CIPHERTEXT)
 
 
-def _reason_to_skip(content: bytes) -> Reason | None:
+def _reason_to_skip_file(content: bytes) -> Reason | None:
     """Return why a file is not even parsed."""
     if content.startswith(_LFS):
         return Reason.LFS
@@ -286,7 +286,9 @@ def _reason_to_skip(content: bytes) -> Reason | None:
     return Reason.YTT if is_of_ytt else None
 
 
-def _file_problems(file: SourceFile, content: bytes, errors: Iterable[DocumentError]) -> Iterator[Problem]:
+def _problems_of_unreadable_file(
+    file: SourceFile, content: bytes, errors: Iterable[DocumentError]
+) -> Iterator[Problem]:
     """Yield what is wrong with a file that cannot be read; what a merge left in it is the reason for all else."""
     lines = content.splitlines()
     if all(any(line.startswith(mark) for line in lines) for mark in _CONFLICT):
@@ -308,7 +310,7 @@ def may_be_secret(content: bytes, values: Iterable[Any]) -> bool:
     return any(holds_secrets(value) or holds_credentials(value) for value in values)
 
 
-def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
+def _manifests_in_documents(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
     if not any(_has_identity(value) for _, value in documents):
         is_half = any(is_half_manifest(value) for _, value in documents)
         reason = Reason.HALF_MANIFEST if is_half else Reason.NO_MANIFEST
@@ -317,22 +319,24 @@ def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
         return
     numbers = count(file.first if isinstance(file, BuiltFile) else 0)
     for position, (_, value) in enumerate(documents):
-        yield from _expand_list(LocatedManifest(value, file, 0, position), numbers)
+        yield from _manifest_or_list_items(LocatedManifest(value, file, 0, position), numbers)
 
 
 def _has_identity(value: Any) -> bool:
     return isinstance(value, dict) and "apiVersion" in value and "kind" in value
 
 
-def _expand_list(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[LocatedManifest | FieldProblem | Skipped]:
+def _manifest_or_list_items(
+    place: LocatedManifest, numbers: Iterator[int]
+) -> Iterator[LocatedManifest | FieldProblem | Skipped]:
     """Yield the manifest, the items of a list one by one, or what keeps it from being either."""
-    faults = tuple(_identity_faults(place))
+    faults = tuple(_problems_of_identity(place))
     if faults:
         yield from faults
     elif not (place.manifest["kind"].endswith("List") and "items" in place.manifest):
         group = group_of(place.manifest["apiVersion"])
         is_built_in = group.endswith(("karmada.io", ARGOSY_GROUP)) or (group, place.manifest["kind"]) in BUILT_IN
-        reason = foreign_reason(place.manifest, is_built_in=is_built_in)
+        reason = reason_not_kubernetes_object(place.manifest, is_built_in=is_built_in)
         yield Skipped(place.file.path, reason) if reason else place._replace(number=next(numbers))
     elif is_opaque(place.manifest):
         message = (
@@ -346,7 +350,7 @@ def _expand_list(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[Loc
             inner = place._replace(
                 manifest=_with_type_of_list(item, place.manifest), prefix=f"{place.prefix}items[{number}]."
             )
-            yield from _expand_list(inner, numbers)
+            yield from _manifest_or_list_items(inner, numbers)
 
 
 def _with_type_of_list(item: Any, parent: Any) -> Any:
@@ -357,7 +361,7 @@ def _with_type_of_list(item: Any, parent: Any) -> Any:
     return {"apiVersion": parent["apiVersion"], "kind": kind, **item}
 
 
-def _identity_faults(place: LocatedManifest) -> Iterator[FieldProblem]:
+def _problems_of_identity(place: LocatedManifest) -> Iterator[FieldProblem]:
     if not isinstance(place.manifest, dict):
         yield place.problem("", f"a manifest must be an object, not {NAME_BY_TYPE[type(place.manifest)]}")
         return
@@ -369,7 +373,7 @@ def _identity_faults(place: LocatedManifest) -> Iterator[FieldProblem]:
             yield place.problem(key, f"must be a string, not {NAME_BY_TYPE[type(value)]}", kind="TypeInvalid")
 
 
-def is_named(manifest: Manifest) -> bool:
+def has_name_and_namespace(manifest: Manifest) -> bool:
     """Say whether a manifest has a name, and a namespace that is a text if it has one."""
     metadata = as_mapping(manifest.get("metadata"))
     name, namespace = metadata.get("name"), metadata.get("namespace") or ""

@@ -88,7 +88,7 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     unschedulable: tuple[StartedReplicas, ...] = ()
 
 
-def parsed_expectation(spec: Manifest, *, namespace: str) -> Expectation:
+def parse_expectation(spec: Manifest, *, namespace: str) -> Expectation:
     """Read an admitted expectation; ``namespace`` is the object's where it does not say."""
     clusters = spec.get("clusters")
     return Expectation(
@@ -138,24 +138,24 @@ def _load_test(
     outcome = admit_as_kind(place.manifest, render_kinds()[KIND])
     loaded.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
     if outcome.object is not None:
-        test = _loaded_test(place, outcome.object, loaded, is_namespaced, fleet)
+        test = _parse_test(place, outcome.object, loaded, is_namespaced, fleet)
         loaded.tests.append(test)
         loaded.admitted.append((f"{KIND} {test.name}", place))
     return [FieldProblem(place, problem) for problem in outcome.problems]
 
 
-def _loaded_test(
+def _parse_test(
     place: LocatedManifest, manifest: Any, loaded: PolicyTests, is_namespaced: IsNamespaced, fleet: Fleet
 ) -> PolicyTest:
     spec = manifest["spec"]
     given = spec.get("given") or {}
-    found = _given_objects(place, given, "clusters", loaded)
+    found = _located_given_objects(place, given, "clusters", loaded)
     clusters = load_karmada_objects(
         ((each, kind) for each in found if (kind := admitted_kind(each.manifest))),
         default_namespace=fleet.default_namespace,
     )
     templates = load_templates(
-        _given_objects(place, given, "templates", loaded), is_namespaced=is_namespaced, fleet=fleet
+        _located_given_objects(place, given, "templates", loaded), is_namespaced=is_namespaced, fleet=fleet
     )
     for each in (clusters, templates):
         loaded.problems += each.problems
@@ -168,30 +168,30 @@ def _loaded_test(
         clusters=clusters.objects.clusters,
         templates=tuple(template for template, _ in templates.placed),
         without_clusters=tuple(given.get("withoutClusters") or ()),
-        settings=_settings(place, given, loaded),
+        settings=_settings_given_to_test(place, given, loaded),
         now=parse_instant(given.get("now") or ""),
         since=parse_instant(given.get("since") or ""),
-        not_ready=_instants(given.get("notReady")),
+        not_ready=_instants_by_cluster(given.get("notReady")),
         reporting=tuple(given.get("reporting") or ()),
-        unhealthy=_instants(given.get("unhealthy")),
+        unhealthy=_instants_by_cluster(given.get("unhealthy")),
         unschedulable=tuple(
             StartedReplicas(each["cluster"], since, each.get("ready") or 0)
             for each in given.get("unschedulable") or ()
             if (since := parse_instant(each["since"])) is not None
         ),
         expectations=tuple(
-            parsed_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
+            parse_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
         ),
     )
 
 
-def _instants(plain: Mapping[str, str] | None) -> Mapping[str, datetime]:
+def _instants_by_cluster(plain: Mapping[str, str] | None) -> Mapping[str, datetime]:
     """Return times by cluster; admission has refused what is none."""
     found = ((name, parse_instant(text)) for name, text in (plain or {}).items())
     return {name: instant for name, instant in found if instant is not None}
 
 
-def _settings(place: LocatedManifest, given: Any, loaded: PolicyTests) -> Mapping[str, Any]:
+def _settings_given_to_test(place: LocatedManifest, given: Any, loaded: PolicyTests) -> Mapping[str, Any]:
     """Return the settings of the Fleet a test is given, those that its compatibility implies included."""
     if "argosy" not in given:
         return {}
@@ -218,18 +218,20 @@ def _namespace_of(expectation: Any, is_namespaced: IsNamespaced, fleet: Fleet) -
     return "" if has_none else fleet.default_namespace
 
 
-def _given_objects(place: LocatedManifest, given: Any, key: str, loaded: PolicyTests) -> Iterator[LocatedManifest]:
+def _located_given_objects(
+    place: LocatedManifest, given: Any, key: str, loaded: PolicyTests
+) -> Iterator[LocatedManifest]:
     """Yield the manifests a test is given, each at its place in the test; a cluster may omit apiVersion and kind."""
     for number, value in enumerate(given.get(key) or ()):
         inner = place._replace(manifest=value, prefix=f"{place.prefix}spec.given.{key}[{number}].")
-        fault = _fault(value, key)
+        fault = _fault_of_given_object(value, key)
         if fault:
             loaded.problems.append(inner.problem("", fault))
         else:
             yield inner._replace(manifest={**_CLUSTER, **value}) if key == "clusters" else inner
 
 
-def _fault(value: Any, key: str) -> str:
+def _fault_of_given_object(value: Any, key: str) -> str:
     """Say why a value cannot be a cluster, or a template."""
     if not isinstance(value, dict):
         return "must be an object"

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from render.model import ObjectRef, Template
 
-from .built_files import BuildPart, BuiltFile, is_of_chart
+from .built_files import BuildPart, BuiltFile, is_made_by_chart
 from .manifests import LocatedManifest
 
 
@@ -53,19 +53,21 @@ def builds_of(placed: Iterable[tuple[Template, LocatedManifest]]) -> tuple[Sourc
     )
 
 
-def digest_of(*texts: bytes) -> str:
+def digest_of_texts(*texts: bytes) -> str:
     """Return a digest of some texts, for parts that are compared and never read."""
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
-def file_parts(role: str, files: Mapping[str, bytes]) -> tuple[BuildPart, ...]:
+def files_as_build_parts(role: str, files: Mapping[str, bytes]) -> tuple[BuildPart, ...]:
     """Return files, by their names and ids, as parts."""
     return tuple(BuildPart(role, name, "", id_.hex()) for name, id_ in sorted(files.items()))
 
 
-def maker_of(place: LocatedManifest, default_namespace: str) -> str:
+def name_of_builder(place: LocatedManifest, default_namespace: str) -> str:
     """Return the name of an object that asks for a build, with what made it where that was a chart."""
     metadata = place.manifest["metadata"]
     name = f"{place.manifest['kind']} {metadata.get('namespace') or default_namespace}/{metadata['name']}"
-    made = f" (made by {place.file.maker})" if isinstance(place.file, BuiltFile) and is_of_chart(place.file) else ""
+    made = (
+        f" (made by {place.file.maker})" if isinstance(place.file, BuiltFile) and is_made_by_chart(place.file) else ""
+    )
     return f"{name}{made}"

@@ -99,7 +99,7 @@ class NoOtherTools(NamedTuple):
         """Read the files of a fleet as they stand."""
         paths = home.fleet.source.paths
         selection = select_files(files, folder=home.folder, paths=paths, ignore=home.ignore, is_building=False)
-        return parsed_files(selection, home, BuiltSource(), reading)
+        return parse_selected_files(selection, home, BuiltSource(), reading)
 
     def read_everything(self, files: Sequence[SourceFile], home: FleetSource, reading: "SourceReading") -> "ReadFiles":
         """Read the files of a fleet as they stand."""
@@ -150,7 +150,9 @@ class ReadFiles(Struct, frozen=True, kw_only=True):
     built: BuiltSource
 
 
-def parsed_files(selection: FileSelection, home: FleetSource, built: BuiltSource, reading: SourceReading) -> ReadFiles:
+def parse_selected_files(
+    selection: FileSelection, home: FleetSource, built: BuiltSource, reading: SourceReading
+) -> ReadFiles:
     """Parse the files that are selected, and what was built of them, without the files that builds read.
 
     A file beside a kustomization that does not list it is not read, and worth a word where it holds manifests.
@@ -172,7 +174,7 @@ def parsed_files(selection: FileSelection, home: FleetSource, built: BuiltSource
     )
 
 
-def with_built(found: ReadFiles, built: BuiltSource, reading: SourceReading) -> ReadFiles:
+def files_with_built_ones(found: ReadFiles, built: BuiltSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with those of files that were built of them."""
     every, contents = found.built.combined_with(built), found.contents
     more = load_manifests(built.files, read=every.read_with(reading.read), cache=reading.caches.parsed)
@@ -189,7 +191,7 @@ def with_built(found: ReadFiles, built: BuiltSource, reading: SourceReading) -> 
     )
 
 
-def unlisted_warnings(skipped: Iterable[Skipped]) -> Iterator[Problem]:
+def warnings_of_unlisted_files(skipped: Iterable[Skipped]) -> Iterator[Problem]:
     """Yield a warning for each folder with files that its kustomization does not list."""
     by_folder: dict[str, list[str]] = {}
     for each in skipped:

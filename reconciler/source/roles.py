@@ -30,25 +30,27 @@ HELM_CHART = "HelmChart"
 _OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE)
 
 
-def misnamed_kinds(places: Iterable[LocatedManifest], is_known: Callable[[str, str], bool]) -> Iterator[FieldProblem]:
+def problems_of_misnamed_kinds(
+    places: Iterable[LocatedManifest], is_known: Callable[[str, str], bool]
+) -> Iterator[FieldProblem]:
     """Yield a problem for each manifest that must have meant another kind; what is defined or declared means itself."""
     for place in places:
         group, kind = group_of(place.manifest["apiVersion"]), place.manifest["kind"]
-        problem = _kind_problem(place, group, kind)
+        problem = _problem_of_misnamed_kind(place, group, kind)
         if problem is not None and not is_known(group, kind):
             yield problem
 
 
-def _kind_problem(place: LocatedManifest, group: str, kind: str) -> FieldProblem | None:
+def _problem_of_misnamed_kind(place: LocatedManifest, group: str, kind: str) -> FieldProblem | None:
     if (group, kind) in BUILT_IN:
         return None
     api_version = _api_version_by_kind().get(kind)
-    if api_version is not None and (kind not in _COMMON or _is_near(group)):
+    if api_version is not None and (kind not in _COMMON or _is_misspelled_group(group)):
         message = f"there is no {kind} in {place.manifest['apiVersion']!r}"
         return place.problem("apiVersion", message, hint=f"write {api_version!r}", kind="NotSupported")
     known = _kinds_by_group().get(group)
     if known is None:
-        near = nearest(kind, _kinds_of(group), cutoff=_SLIP)
+        near = nearest(kind, _builtin_kinds_of_group(group), cutoff=_SLIP)
         message = f"there is no {kind!r} in {place.manifest['apiVersion']}"
         return place.problem("kind", message, hint=f"did you mean {near!r}?", kind="NotSupported") if near else None
     near = nearest(kind, known)
@@ -56,7 +58,7 @@ def _kind_problem(place: LocatedManifest, group: str, kind: str) -> FieldProblem
     return place.problem("kind", f"there is no {kind!r} in {group}", hint=hint, kind="NotSupported")
 
 
-def _is_near(group: str) -> bool:
+def _is_misspelled_group(group: str) -> bool:
     """Say whether a group must have meant one of Karmada's or ours."""
     return bool(nearest(group, _kinds_by_group(), cutoff=_SLIP)) or any(name in group for name in ("karmada", "argosy"))
 
@@ -79,7 +81,7 @@ def _kinds_by_group() -> dict[str, list[str]]:
 
 
 @cache
-def _kinds_of(group: str) -> tuple[str, ...]:
+def _builtin_kinds_of_group(group: str) -> tuple[str, ...]:
     """Return the kinds of one of Kubernetes' own groups."""
     return tuple(kind for known, kind in BUILT_IN if known == group)
 
@@ -99,14 +101,14 @@ class Roles(Struct):
     sources: list[LocatedManifest] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
 
-    def set_aside(self, misnamed: Iterable[FieldProblem]) -> None:
+    def remove_misnamed_templates(self, misnamed: Iterable[FieldProblem]) -> None:
         """Take templates that are none for problems."""
         self.problems += misnamed
         places = {id(problem.place) for problem in misnamed}
         self.templates = [place for place in self.templates if id(place) not in places]
 
 
-def sorted_by_role(places: Iterable[LocatedManifest], home: FleetSource) -> Roles:
+def roles_of_manifests(places: Iterable[LocatedManifest], home: FleetSource) -> Roles:
     """Sort manifests by group and kind; where they stand does not matter, but for the Fleet."""
     roles = Roles()
     for place in places:
@@ -117,7 +119,7 @@ def sorted_by_role(places: Iterable[LocatedManifest], home: FleetSource) -> Role
                 roles.sources.append(place)
             if place.file.path == home.path:
                 roles.fleets.append(place)
-            roles.problems += _own_kind_problems(place, home)
+            roles.problems += _problems_of_misplaced_fleet(place, home)
             continue
         kind = admitted_kind(place.manifest)
         if kind is not None:
@@ -129,7 +131,7 @@ def sorted_by_role(places: Iterable[LocatedManifest], home: FleetSource) -> Role
     return roles
 
 
-def _own_kind_problems(place: LocatedManifest, home: FleetSource) -> Iterable[FieldProblem]:
+def _problems_of_misplaced_fleet(place: LocatedManifest, home: FleetSource) -> Iterable[FieldProblem]:
     kind = place.manifest["kind"]
     if kind == "Fleet":
         if place.file.path != home.path:

@@ -27,9 +27,15 @@ from render.syntax import dns_label_fault, quoted, subdomain_fault
 from render.words import listed
 
 from .built_files import BuiltFile
-from .idle_kinds import left_out
+from .idle_kinds import warning_of_object_left_out
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
-from .variants import destination_of, for_other_clusters, variant_of, with_destinations, with_variants
+from .variants import (
+    clusters_built_for,
+    template_with_destinations,
+    template_with_variants,
+    templates_for_further_clusters,
+    variant_number_of,
+)
 
 _KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?", re.ASCII)
 _VERSION = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
@@ -46,17 +52,17 @@ IsNamespaced = Callable[[str, str], bool | None]
 
 def check_identity(manifest: Manifest, findings: Findings) -> None:
     """Find what is wrong with a manifest's apiVersion, kind and metadata, unknown fields aside."""
-    _check_type(manifest, findings)
+    _check_api_version_and_kind(manifest, findings)
     metadata = manifest.get("metadata")
     if metadata is None:
         findings.required("metadata.name")
     elif not isinstance(metadata, dict):
         findings.wrong_type("metadata", metadata, "an object")
     elif _has_right_types(metadata, findings):
-        check_metadata(metadata, findings, _name_fault_of(manifest))
+        check_metadata(metadata, findings, _name_rule_of_kind(manifest))
 
 
-def _check_type(manifest: Manifest, findings: Findings) -> None:
+def _check_api_version_and_kind(manifest: Manifest, findings: Findings) -> None:
     api_version, kind = manifest["apiVersion"], manifest["kind"]
     group, slash, version = api_version.rpartition("/")
     if (slash and subdomain_fault(group)) or not _VERSION.fullmatch(version):
@@ -91,15 +97,15 @@ def _check_finalizers(finalizers: Any, findings: Findings) -> None:
             findings.wrong_type(f"metadata.finalizers[{number}]", each, "a string", hint="put it in quotes")
 
 
-def _name_fault_of(manifest: Manifest) -> NameFault:
+def _name_rule_of_kind(manifest: Manifest) -> NameFault:
     """Return the rule for names of a kind: most are DNS names; some, such as roles, need only be harmless in a path."""
     group = group_of(manifest["apiVersion"])
     if manifest["kind"] == "Namespace" and not group:
         return dns_label_fault
-    return subdomain_fault if group in _STRICT_GROUPS else path_segment_fault
+    return subdomain_fault if group in _STRICT_GROUPS else fault_of_path_segment
 
 
-def path_segment_fault(name: str) -> str:
+def fault_of_path_segment(name: str) -> str:
     """Say why a name cannot be part of a path, as Kubernetes asks of all names."""
     if len(name.encode("utf-8", "surrogatepass")) > _MAX_NAME:
         return f"{quoted(name)} is longer than {_MAX_NAME} characters"
@@ -128,10 +134,10 @@ class Templates(Struct):
                 groups.setdefault((place.file.path, place.file.build, template.ref), []).append((template, place))
         joined: dict[int, Template] = {}
         for group in groups.values():
-            by_number = {variant_of(place): template for template, place in reversed(group)}
+            by_number = {variant_number_of(place): template for template, place in reversed(group)}
             number = min(by_number)
-            joined[id(by_number[number])] = with_variants(by_number, group[0][1].file)
-            self.variants += [each for each in group if variant_of(each[1]) != number]
+            joined[id(by_number[number])] = template_with_variants(by_number, group[0][1].file)
+            self.variants += [each for each in group if variant_number_of(each[1]) != number]
         left_out = {id(template) for template, _ in self.variants}
         self.leave_out(left_out)
         self.placed = [(joined.get(id(template), template), place) for template, place in self.placed]
@@ -144,12 +150,12 @@ class Templates(Struct):
         """
         groups: dict[ObjectRef, list[tuple[Template, LocatedManifest]]] = {}
         for template, place in self.placed:
-            if destination_of(place) is not None:
+            if clusters_built_for(place) is not None:
                 groups.setdefault(template.ref, []).append((template, place))
         joined: dict[int, Template] = {}
         for group in groups.values():
-            apart = for_other_clusters(group)
-            joined[id(group[0][0])] = with_destinations(apart, frozenset(clusters))
+            apart = templates_for_further_clusters(group)
+            joined[id(group[0][0])] = template_with_destinations(apart, frozenset(clusters))
             self.variants += apart[1:]
         self.leave_out({id(template) for template, _ in self.variants})
         self.placed = [(joined.get(id(template), template), place) for template, place in self.placed]
@@ -220,16 +226,16 @@ def _load_template(place: LocatedManifest, loaded: Templates, loading: _Loading)
     loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
     is_inside = loading.is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
     default = (isinstance(place.file, BuiltFile) and place.file.namespace) or fleet.default_namespace
-    manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=default)
+    manifest = manifest_with_namespace(place.manifest, is_namespaced=is_inside, default=default)
     if manifest is not place.manifest and is_opaque(manifest):
-        return [_wrong_namespace(place, is_missing=bool(is_inside))]
-    template = _with_default_replicas(template_of(place, manifest), manifest, fleet)
+        return [_problem_of_encrypted_namespace(place, is_missing=bool(is_inside))]
+    template = _template_saying_default_replicas(template_of(place, manifest), manifest, fleet)
     # Tools that build give a namespace to all they know no scope of, and nobody could take it out again.
     if is_inside is False and manifest is not place.manifest and not isinstance(place.file, BuiltFile):
         loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
     reason = loading.exclusions.reason(template)
     if reason:
-        loaded.warnings.append(left_out(place, template.ref, reason))
+        loaded.warnings.append(warning_of_object_left_out(place, template.ref, reason))
     # What something else distributes may still have to follow a workload of ours.
     if not reason or template.labels.get(CLAIMED_BY):
         loaded.placed.append((template, place))
@@ -244,7 +250,7 @@ def _check_annotations(manifest: Manifest, findings: Findings) -> None:
         check_template_annotations(manifest, findings)
 
 
-def _wrong_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProblem:
+def _problem_of_encrypted_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProblem:
     """Return the problem of an encrypted document's namespace, which cannot be changed in it."""
     if is_missing:
         hint = "encrypt it with its namespace: nothing is written into what SOPS encrypted"
@@ -288,7 +294,7 @@ def _load_webhook(place: LocatedManifest, loaded: Templates) -> list[FieldProble
     check_webhooks(place.manifest, findings)
     loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
     if not findings.problems:
-        manifest = with_namespace(place.manifest, is_namespaced=False, default="")
+        manifest = manifest_with_namespace(place.manifest, is_namespaced=False, default="")
         loaded.placed.append((template_of(place, manifest), place))
     return [FieldProblem(place, problem) for problem in findings.problems]
 
@@ -297,15 +303,15 @@ def template_of(place: LocatedManifest, manifest: Manifest) -> Template:
     """Return the template of a manifest whose identity is checked and whose namespace is written out."""
     return Template(
         ref=ObjectRef.of(manifest),
-        manifest=with_api_defaults(manifest),
+        manifest=manifest_with_api_defaults(manifest),
         path=place.file.path,
         document=place.number,
         digest=f"{place.file.id.hex()}:{place.number}",
-        origin=_origin_of(place),
+        origin=_origin_in_words(place),
     )
 
 
-def _origin_of(place: LocatedManifest) -> str:
+def _origin_in_words(place: LocatedManifest) -> str:
     """Return the file and line that an object was built from; "" for one that stands in a file."""
     if not isinstance(place.file, BuiltFile):
         return ""
@@ -315,7 +321,7 @@ def _origin_of(place: LocatedManifest) -> str:
     return f"{path}:{line}" if line else path
 
 
-def with_namespace(manifest: Manifest, *, is_namespaced: bool | None, default: str) -> Manifest:
+def manifest_with_namespace(manifest: Manifest, *, is_namespaced: bool | None, default: str) -> Manifest:
     """Return the manifest with the namespace its scope asks for: the default where it has none, none where it may not.
 
     A kind of unknown scope keeps what it has.
@@ -329,30 +335,30 @@ def with_namespace(manifest: Manifest, *, is_namespaced: bool | None, default: s
     return manifest
 
 
-def with_api_defaults(manifest: Manifest) -> Manifest:
+def manifest_with_api_defaults(manifest: Manifest) -> Manifest:
     """Return the manifest with the counts that an API server would have set to 1."""
-    counts = _counts_of(manifest)
+    counts = _count_fields_of_kind(manifest)
     if not counts:
         return manifest
     spec = manifest.get("spec") or {}
-    defaults = _count_defaults(counts, spec)
+    defaults = _missing_count_defaults(counts, spec)
     return {**manifest, "spec": {**spec, **defaults}} if defaults else manifest
 
 
-def _counts_of(manifest: Manifest) -> tuple[str, ...]:
+def _count_fields_of_kind(manifest: Manifest) -> tuple[str, ...]:
     kind = BUILT_IN.get((group_of(manifest["apiVersion"]), manifest["kind"]))
     return kind.counts if kind else ()
 
 
-def _with_default_replicas(template: Template, written: Manifest, fleet: Fleet) -> Template:
+def _template_saying_default_replicas(template: Template, written: Manifest, fleet: Fleet) -> Template:
     """Return a template that says whether its replicas are a default, which Karmada writes out and we do not."""
-    is_scaled = _counts_of(written) == ("replicas",)
+    is_scaled = _count_fields_of_kind(written) == ("replicas",)
     if template.manifest is written or not is_scaled or fleet.is_karmada_compatible:
         return template
     return replace(template, has_default_replicas=True)
 
 
-def _count_defaults(counts: tuple[str, ...], spec: Mapping[str, Any]) -> dict[str, int]:
+def _missing_count_defaults(counts: tuple[str, ...], spec: Mapping[str, Any]) -> dict[str, int]:
     """Return the counts to add: a Job without either runs once, one with completions alone runs one pod at a time."""
     missing = [name for name in counts if spec.get(name) is None]
     return {} if missing == ["completions"] else dict.fromkeys(missing, 1)
@@ -360,7 +366,7 @@ def _count_defaults(counts: tuple[str, ...], spec: Mapping[str, Any]) -> dict[st
 
 def check_counts(manifest: Manifest, findings: Findings) -> None:
     """Find the counts that are no whole number of at least 0."""
-    fields = _counts_of(manifest)
+    fields = _count_fields_of_kind(manifest)
     spec = manifest.get("spec") or {}
     if fields and not isinstance(spec, dict):
         findings.wrong_type("spec", spec, "an object")

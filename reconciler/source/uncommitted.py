@@ -19,7 +19,7 @@ class UncommittedFile(NamedTuple):
     size: int
 
 
-def files_of_content(content: Files) -> tuple[list[UncommittedFile], ReadBlobs]:
+def uncommitted_files_with_reader(content: Files) -> tuple[list[UncommittedFile], ReadBlobs]:
     """Return the files of some content in order, and what reads them."""
     blobs: dict[bytes, bytes] = {}
     files = []
@@ -28,7 +28,7 @@ def files_of_content(content: Files) -> tuple[list[UncommittedFile], ReadBlobs]:
         blobs[id_] = data
         files.append(UncommittedFile(path, FILE_MODE, id_, len(data)))
 
-    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+    def read_contents(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
         return {id_: blobs[id_] for id_ in ids}
 
-    return files, read
+    return files, read_contents

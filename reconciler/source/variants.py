@@ -12,12 +12,12 @@ from .files import SourceFile
 from .manifests import LocatedManifest
 
 
-def variant_of(place: LocatedManifest) -> int:
+def variant_number_of(place: LocatedManifest) -> int:
     """Return the number of the variant that an object is of, among those of its build."""
     return place.file.variant if isinstance(place.file, BuiltFile) else 0
 
 
-def with_variants(by_number: Mapping[int, Template], file: SourceFile) -> Template:
+def template_with_variants(by_number: Mapping[int, Template], file: SourceFile) -> Template:
     """Return the first of some templates with the others as its variants, as far as they differ from it."""
     assert isinstance(file, BuiltFile)
     first = by_number[min(by_number)]
@@ -35,37 +35,37 @@ def with_variants(by_number: Mapping[int, Template], file: SourceFile) -> Templa
     if not variants:
         return first
     lines = [each.digest for _, each in sorted(by_number.items())]
-    return _template_of_variants(first, variants, lines)
+    return _join_template_and_variants(first, variants, lines)
 
 
-def _template_of_variants(first: Template, variants: Sequence[TemplateVariant], lines: Sequence[str]) -> Template:
+def _join_template_and_variants(first: Template, variants: Sequence[TemplateVariant], lines: Sequence[str]) -> Template:
     texts = [*lines, *(f"{sorted(each.clusters)} {each.manifest is None} {each.error}" for each in variants)]
     return replace(first, variants=tuple(variants), digest=hashlib.sha256("\n".join(texts).encode()).hexdigest())
 
 
-def destination_of(place: LocatedManifest) -> BuiltVariant | None:
+def clusters_built_for(place: LocatedManifest) -> BuiltVariant | None:
     """Return the clusters that an object was built for; None: any."""
     return place.file.destination if isinstance(place.file, BuiltFile) else None
 
 
-def for_other_clusters(
+def templates_for_further_clusters(
     group: Sequence[tuple[Template, LocatedManifest]],
 ) -> list[tuple[Template, LocatedManifest]]:
     """Return the templates of one object that are for other clusters than those before them."""
     found, taken = [], frozenset[str]()
     for template, place in group:
-        destination = destination_of(place)
+        destination = clusters_built_for(place)
         if destination is not None and not destination.clusters & taken:
             found.append((template, place))
             taken |= destination.clusters
     return found
 
 
-def with_destinations(group: Sequence[tuple[Template, LocatedManifest]], clusters: frozenset[str]) -> Template:
+def template_with_destinations(group: Sequence[tuple[Template, LocatedManifest]], clusters: frozenset[str]) -> Template:
     """Return the first of some templates, with what the others are for their clusters, and nothing for the rest."""
     first, variants, rest = group[0][0], list(group[0][0].variants), clusters
     for template, place in group:
-        destination = destination_of(place)
+        destination = clusters_built_for(place)
         assert destination is not None
         rest -= destination.clusters
         if template is first:
@@ -81,4 +81,4 @@ def with_destinations(group: Sequence[tuple[Template, LocatedManifest]], cluster
             )
     if rest:
         variants.append(TemplateVariant(clusters=rest, manifest=None))
-    return _template_of_variants(first, variants, [template.digest for template, _ in group])
+    return _join_template_and_variants(first, variants, [template.digest for template, _ in group])

@@ -34,23 +34,23 @@ class BlindSpot(Struct, frozen=True, kw_only=True):
     since: str = ""
 
 
-def blind_spots_of(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
+def reasons_members_are_unseen(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
     """Return why members are not seen, by name; those that are seen have no entry."""
     records = recorded.clusters()
-    found = {name: _blind_spot(records.get(name), member) for name, member in members.items()}
-    partly = {**wrong_clocks(recorded, members), **missing_rights(recorded, members)}
+    found = {name: _blind_spot_in_record(records.get(name), member) for name, member in members.items()}
+    partly = {**wrong_clocks_by_member(recorded, members), **rights_missing_by_member(recorded, members)}
     whole = {name: spot for name, spot in found.items() if spot is not None}
     return {**partly, **whole}
 
 
-def partly_seen_lines(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> Iterator[str]:
+def lines_of_partly_seen_members(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> Iterator[str]:
     """Yield a line for each member of which something is not seen though it answers, with what to do."""
-    found = (*wrong_clocks(recorded, members).items(), *missing_rights(recorded, members).items())
+    found = (*wrong_clocks_by_member(recorded, members).items(), *rights_missing_by_member(recorded, members).items())
     for name, spot in sorted(found, key=itemgetter(0)):
         yield f"\n{name}: {spot.state}: {spot.message}\n  hint: {spot.hint}\n"
 
 
-def missing_rights(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
+def rights_missing_by_member(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
     """Return what passes or agents may not see of members that answer: a kind, or what is in a namespace.
 
     A kind that they see elsewhere is hidden by its namespace, and so are several kinds of one namespace alone.
@@ -90,7 +90,7 @@ def _blind_spot_of_refusals(
     )
 
 
-def wrong_clocks(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
+def wrong_clocks_by_member(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> dict[str, BlindSpot]:
     """Return what is known of clocks that are wrong by more than a minute: those of members, or of their agents."""
     records, words = recorded.clusters(), recorded.agents()
     found = {}
@@ -105,7 +105,7 @@ def wrong_clocks(recorded: RecordedStatus, members: Mapping[str, Cluster]) -> di
     return found
 
 
-def _blind_spot(record: ClusterRecord | None, member: Cluster) -> BlindSpot | None:
+def _blind_spot_in_record(record: ClusterRecord | None, member: Cluster) -> BlindSpot | None:
     if record is None:
         is_awaited = is_applied_by_own_agent(member)
         return BlindSpot(state=NO_AGENT_STATE, message=NO_AGENT, hint=NO_AGENT_HINT) if is_awaited else None

@@ -117,14 +117,14 @@ def read_recorded_fleet(
     return RecordedFleet(
         fleet=fleet,
         recorded=recorded,
-        asked=_asked_of_agents(repository, desired.clusters, recorded, fleet.previous.commit),
+        asked=_commits_asking_the_same(repository, desired.clusters, recorded, fleet.previous.commit),
         fetching="" if tip or fetched else publication.fetching,
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=clock(),
     )
 
 
-def _asked_of_agents(
+def _commits_asking_the_same(
     repository: Repository, clusters: tuple[Cluster, ...], recorded: RecordedStatus, commit: str
 ) -> Mapping[str, str]:
     """Return the commits that clusters have which pull or a tool applies to, and that ask the same of them as this."""
@@ -143,7 +143,7 @@ def _asked_of_agents(
 def fetched_tips(repository: Repository) -> Tips:
     """Fetch the rendered and the status branch and return their tips, HEAD first."""
     head = repository.resolve("HEAD")
-    fleet = _fleet_at(repository, head)
+    fleet = _fleet_settings_at(repository, head)
     publication = publication_of(repository, fleet)
     branches = fleet.rendered_branch, fleet.status_branch
     publication.ask_for(*branches)
@@ -158,7 +158,7 @@ def fetch_rendered_source(repository: Repository, rendered: str) -> None:
     previous = read_previous(repository, rendered)
     branch, source = previous.branch or branch_of_head(repository), previous.source
     remote = remote_of_branch(repository, branch)
-    if not remote or repository.mirrors or _is_here(repository, source):
+    if not remote or repository.mirrors or _is_commit_here(repository, source):
         return
     names = [f"refs/heads/{branch}"]
     if not branch:
@@ -169,14 +169,14 @@ def fetch_rendered_source(repository: Repository, rendered: str) -> None:
         fetch_source_branches(repository, remote, *branches)
 
 
-def _is_here(repository: Repository, commit: str) -> bool:
+def _is_commit_here(repository: Repository, commit: str) -> bool:
     try:
         return bool(repository.resolve(commit))
     except GitError:
         return False
 
 
-def _fleet_at(repository: Repository, head: str) -> Fleet:
+def _fleet_settings_at(repository: Repository, head: str) -> Fleet:
     """Return what argosy.yaml says, or said before it was broken."""
     try:
         return fleet_in_force(repository, head, seen_tip)[0]
@@ -202,7 +202,7 @@ def follow_branches(log: Log, show: Callable[[RecordedFleet, bool], object], pac
     problem = ""
     while True:
         try:
-            known, problem = _shown_if_moved(log, show, known, pacing.clock), ""
+            known, problem = _show_if_moved(log, show, known, pacing.clock), ""
         except ReconcileError as error:
             if not known:
                 raise
@@ -212,7 +212,7 @@ def follow_branches(log: Log, show: Callable[[RecordedFleet, bool], object], pac
         pacing.pause(POLL_SECONDS)
 
 
-def _shown_if_moved(
+def _show_if_moved(
     log: Log, show: Callable[[RecordedFleet, bool], object], known: Tips, clock: Callable[[], float]
 ) -> Tips:
     with open_repository(log.repository) as repository:
@@ -224,28 +224,28 @@ def _shown_if_moved(
     return tips
 
 
-def binding_named(branches: RecordedFleet, noun: str, name: str, namespace: str) -> Binding:
+def binding_meant_by(branches: RecordedFleet, noun: str, name: str, namespace: str) -> Binding:
     """Return the binding of the object that is meant; ConfigError when no policy selects it, or nobody here can know.
 
     A namespace that is propagated with the objects in it has none: the one returned has the clusters it is in, and
     neither a policy nor conditions.
     """
-    ref = object_named(branches.fleet.source.desired, noun, name, namespace)
-    binding = known_binding(branches.fleet.previous, ref)
+    ref = object_meant_by(branches.fleet.source.desired, noun, name, namespace)
+    binding = rendered_binding(branches.fleet.previous, ref)
     lag = branches.fleet.lag
     if binding is None and not (lag.is_current and lag.is_pushed):
-        raise not_rendered_here(branches.fleet, ref)
+        raise error_of_object_not_rendered(branches.fleet, ref)
     if binding is None:
         raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")
     return binding
 
 
-def known_binding(previous: Previous, ref: ObjectRef) -> Binding | None:
+def rendered_binding(previous: Previous, ref: ObjectRef) -> Binding | None:
     """Return the binding of an object in a rendered commit; None where it has none."""
     return previous.bindings.get(ref) or _binding_of_namespace(previous, ref)
 
 
-def not_rendered_here(fleet: FleetStatus, ref: ObjectRef) -> ConfigError:
+def error_of_object_not_rendered(fleet: FleetStatus, ref: ObjectRef) -> ConfigError:
     """Return the error for an object that the rendered commit known here was made without: a newer one may have it."""
     lag, rendered = fleet.lag, f"{fleet.branch} {fleet.previous.commit[:12]}"
     message = f"{ref} is not in {rendered}, the newest that is known here, which holds source {lag.rendered[:12]}"
@@ -255,7 +255,7 @@ def not_rendered_here(fleet: FleetStatus, ref: ObjectRef) -> ConfigError:
     return ConfigError(f"{message}, and not {lag.newest[:12]}", hint=hint)
 
 
-def object_named(desired: Desired, noun: str, name: str, namespace: str) -> ObjectRef:
+def object_meant_by(desired: Desired, noun: str, name: str, namespace: str) -> ObjectRef:
     """Return the object of the source that is meant, a namespace that objects are in among them; else UnknownName."""
     spaces = {template.ref.namespace for template in desired.templates if template.ref.namespace}
     known = {template.ref for template in desired.templates}

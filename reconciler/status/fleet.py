@@ -29,7 +29,7 @@ from reconciler.rendering.outcome import run_pass
 from reconciler.rendering.problems import EXPECTED
 from reconciler.repository import Repository
 from reconciler.source.desired import is_failing_over
-from reconciler.source.facts import with_facts
+from reconciler.source.facts import clusters_corrected_by_facts
 from render.binding import Binding
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
@@ -95,11 +95,11 @@ class SourceLag(Struct, frozen=True, kw_only=True):
         return words[self.lag] + (older if self.head != self.newest and not says_so else "")
 
 
-def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> SourceLag:
+def source_lag(repository: Repository, previous: Previous, head: str, log: Log) -> SourceLag:
     """Compare the rendered commit with the newest source, which is rendered to see whether it changes anything."""
-    newest = _newest_source(repository, previous, head) or previous.source
+    newest = _newest_pushed_source(repository, previous, head) or previous.source
     is_pushed = newest == head or _is_ancestor(repository, head, newest)
-    lag, refusal = _lag(repository, previous, newest), None
+    lag, refusal = _lag_by_ancestry(repository, previous, newest), None
     if lag is Lag.BEHIND:
         try:
             lag = Lag.UNCHANGED if asks_for_the_same(repository, previous, newest, log) else Lag.BEHIND
@@ -137,7 +137,7 @@ def current_refusal(lag: SourceLag, recorded: RecordedStatus) -> SourceRefusal |
     return refusal if is_newest or refusal.code == GitError.exit_code else lag.refusal
 
 
-def _newest_source(repository: Repository, previous: Previous, head: str) -> str | None:
+def _newest_pushed_source(repository: Repository, previous: Previous, head: str) -> str | None:
     """Return the source that passes take: the fleet's branch as it was last seen, or HEAD; None: not known here.
 
     Where no branch is remembered, it is the one that this clone stands on.
@@ -151,7 +151,7 @@ def _newest_source(repository: Repository, previous: Previous, head: str) -> str
     return head if tip is None and not current else tip
 
 
-def _lag(repository: Repository, previous: Previous, newest: str) -> Lag:
+def _lag_by_ancestry(repository: Repository, previous: Previous, newest: str) -> Lag:
     if previous.source == newest:
         return Lag.NONE
     try:
@@ -223,7 +223,7 @@ class FleetStatus(Struct, frozen=True, dict=True):
         """The bindings whose objects could not be built as asked for, by the clusters that keep something older."""
         bindings: dict[str, list[Binding]] = {}
         for binding in self.bindings:
-            for name in unbuilt_in(binding):
+            for name in clusters_with_unbuilt_object(binding):
                 bindings.setdefault(name, []).append(binding)
         return {name: tuple(each) for name, each in bindings.items()}
 
@@ -241,10 +241,10 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
     return FleetStatus(
         branch=branch,
         source=source,
-        lag=lag_of(repository, previous, head, log),
+        lag=source_lag(repository, previous, head, log),
         previous=previous,
-        objects=_objects(previous),
-        flip=_next_flip(publication, source, previous, log),
+        objects=_object_count_by_cluster(previous),
+        flip=_next_change_by_time(publication, source, previous, log),
         fetching=publication.fetching,
         unknown_capacities=_unknown_capacities(repository, source, previous),
     )
@@ -256,10 +256,10 @@ def _unknown_capacities(repository: Repository, source: Source, previous: Previo
     if not by_room:
         return ()
     facts = read_observed_inputs(repository, previous.commit).facts
-    return unknown_capacities(by_room, ClusterIndex(with_facts(source.desired.clusters, facts)))
+    return unknown_capacities(by_room, ClusterIndex(clusters_corrected_by_facts(source.desired.clusters, facts)))
 
 
-def _next_flip(publication: Publication, source: Source, previous: Previous, log: Log) -> Flip | None:
+def _next_change_by_time(publication: Publication, source: Source, previous: Previous, log: Log) -> Flip | None:
     """Return what happens next by itself, as far as is known here; a fleet without rules of time is not rendered."""
     if not is_failing_over(source.desired) and not source.desired.cron_autoscalers:
         return None
@@ -294,7 +294,7 @@ def last_good_before(error: InputError, repository: Repository, head: str) -> La
     return good
 
 
-def _objects(previous: Previous) -> Mapping[str, int]:
+def _object_count_by_cluster(previous: Previous) -> Mapping[str, int]:
     counts: dict[bytes, int] = {}
     objects: Counter[str] = Counter()
     for name, tree_id in previous.tree.clusters.items():
@@ -304,7 +304,7 @@ def _objects(previous: Previous) -> Mapping[str, int]:
     return objects
 
 
-def unbuilt_in(binding: Binding) -> tuple[str, ...]:
+def clusters_with_unbuilt_object(binding: Binding) -> tuple[str, ...]:
     """Return the clusters in which a binding's object could not be built as asked for."""
     failed = next((each for each in binding.conditions if each.type == RENDERED and each.status == "False"), None)
     return () if failed is None else failed.clusters or expected_clusters(binding)

@@ -20,12 +20,12 @@ from render.scheduling.unknown_capacity import said_together
 from render.timing import utc
 from render.words import listed
 
-from .blind_spots import partly_seen_lines
+from .blind_spots import lines_of_partly_seen_members
 from .branches import RecordedFleet
 from .fleet import FleetStatus, binding_problems
 from .live_replicas import UNKNOWN, LiveShare, LiveTotal, live_shares, live_totals, other_shares, owner_words
 from .rule_views import rule_tables
-from .staleness import age
+from .staleness import time_since_in_words
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "LIVE", "CONVERGED")
 _UNKNOWN = "<unknown>"
@@ -33,7 +33,7 @@ _TAINTS = {CORDON.key: "cordoned", DRAIN[0].key: "drained"}
 """The words for the taints that commands set, by their keys."""
 
 
-def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
+def fleet_tables(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     """Yield the tables of a fleet; without a status branch, those of what is rendered alone."""
     fleet, recorded = branches.fleet, branches.recorded
     refusal = branches.refusal
@@ -44,17 +44,17 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     shares = tuple(live_shares(branches, fleet.bindings)) if recorded.files else ()
     yield from _cluster_table(branches, shares, wide=wide)
     if branches.is_applied_by_passes:
-        yield from _not_applied(branches)
-    yield from (*partly_seen_lines(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
-    yield from _binding_counts(fleet)
-    shown = [binding for binding in fleet.bindings if wide or _is_notable(binding)]
+        yield from _lines_of_clusters_not_applied(branches)
+    yield from (*lines_of_partly_seen_members(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
+    yield from _binding_count_lines(fleet)
+    shown = [binding for binding in fleet.bindings if wide or _is_binding_notable(binding)]
     if shown:
-        yield "\n" + text_table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in shown])
+        yield "\n" + text_table(("BINDING", "REASON", "MESSAGE"), [_row_of_binding(binding) for binding in shown])
     yield from rule_tables(branches)
     rows = [(each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(branches)]
     if rows:
         yield "\n" + text_table(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows)
-    deviating = deviation_rows(recorded, fleet.members)
+    deviating = rows_of_deviations(recorded, fleet.members)
     if deviating:
         yield "\n" + text_table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
     yield from _scaled_otherwise(other_shares(branches, shares), is_wide=wide)
@@ -65,13 +65,13 @@ def _cluster_table(branches: RecordedFleet, shares: Sequence[LiveShare], *, wide
     fleet = branches.fleet
     lines = line_by_cluster(branches.recorded, fleet.members)
     if lines:
-        yield f"{recorded_line(branches)}\n\n"
+        yield f"{line_about_record(branches)}\n\n"
         seen = _ObservedClusters(lines=lines, live=live_totals(shares))
         header = ("CLUSTER", *_OBSERVED, *(("SINCE",) if wide else ()), "AGE", "NOTE")
-        yield text_table(header, [_observed_row(name, branches, seen, wide=wide) for name in fleet.clusters])
+        yield text_table(header, [_row_of_observed(name, branches, seen, wide=wide) for name in fleet.clusters])
         yield from _ages_of_live(branches, seen)
     else:
-        rows = [_row(name, branches) for name in fleet.clusters]
+        rows = [_row_of_rendered(name, branches) for name in fleet.clusters]
         yield "\n" + text_table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
 
 
@@ -88,7 +88,7 @@ def _scaled_otherwise(shares: Sequence[LiveShare], *, is_wide: bool) -> Iterator
         yield f"and {len(shares) - len(rows)} more: argosy status -o wide\n"
 
 
-def _binding_counts(fleet: FleetStatus) -> Iterator[str]:
+def _binding_count_lines(fleet: FleetStatus) -> Iterator[str]:
     """Yield how many bindings there are of each state, and which templates have none."""
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
@@ -102,20 +102,20 @@ def _lines_of_unknown_capacity(fleet: FleetStatus) -> Iterator[str]:
     yield from (f"\n{each.names}: UnknownCapacity: {each}\n" for each in said_together(fleet.unknown_capacities))
 
 
-def _is_notable(binding: Binding) -> bool:
+def _is_binding_notable(binding: Binding) -> bool:
     """Return whether a binding is not as its policy asks for: a problem, released, pending, or kept for others."""
     is_asked_for = binding_state(binding) == "NoPolicy" or is_pending(binding) or is_needed(binding)
     return bool(binding_problems(binding)) or is_asked_for
 
 
-def recorded_line(branches: RecordedFleet) -> str:
+def line_about_record(branches: RecordedFleet) -> str:
     """Return the commit and the time of what is recorded, which is that of the last change."""
     recorded_at = utc(branches.status_time)
     ago = age(recorded_at, branches.now)
     return f"recorded {recorded_at}, {ago} ago"
 
 
-def _not_applied(branches: RecordedFleet) -> Iterator[str]:
+def _lines_of_clusters_not_applied(branches: RecordedFleet) -> Iterator[str]:
     """Yield a line for each cluster whose objects nobody knows, or that a run has not got to, with what to do."""
     progress = sorted(branches.progress.items(), key=itemgetter(0))
     late = [(name, each) for name, each in progress if each.is_awaited and not each.is_reached]
@@ -124,7 +124,7 @@ def _not_applied(branches: RecordedFleet) -> Iterator[str]:
     yield from (f"{name}: not applied: {progress.message}{progress.hint_line}\n" for name, progress in late)
 
 
-def deviation_rows(recorded: RecordedStatus, members: Container[str]) -> list[tuple[str, ...]]:
+def rows_of_deviations(recorded: RecordedStatus, members: Container[str]) -> list[tuple[str, ...]]:
     """Return a row for everything that the last pass over a member kept, left hanging or yielded, with the reason."""
     return [
         (str(each.ref), name, each.action, each.reason, each.message)
@@ -140,7 +140,7 @@ def unwell_objects(branches: RecordedFleet) -> tuple[ObjectReason, ...]:
     return tuple(unhealthy_objects(branches.recorded, known))
 
 
-def is_well(branches: RecordedFleet) -> bool:
+def is_fleet_well(branches: RecordedFleet) -> bool:
     """Return whether everything is placed, built, applied to every member that passes apply to, and healthy.
 
     A newest source that is refused is not.
@@ -153,17 +153,17 @@ def is_well(branches: RecordedFleet) -> bool:
     return not (any(map(binding_problems, branches.fleet.bindings)) or unwell_objects(branches))
 
 
-def _row(name: str, branches: RecordedFleet) -> tuple[str, ...]:
+def _row_of_rendered(name: str, branches: RecordedFleet) -> tuple[str, ...]:
     fleet = branches.fleet
-    outcome = _outcome(name, branches, ClusterLine()) if branches.is_applied_by_passes else ""
-    return name, str(fleet.objects.get(name, 0)), _replicas(name, branches), _note(name, fleet, outcome)
+    outcome = _word_of_apply_outcome(name, branches, ClusterLine()) if branches.is_applied_by_passes else ""
+    return name, str(fleet.objects.get(name, 0)), _replicas_cell(name, branches), _note_on_cluster(name, fleet, outcome)
 
 
 def _ages_of_live(branches: RecordedFleet, observed: "_ObservedClusters") -> Iterator[str]:
     """Yield the age of the live replicas that change more often than they are recorded, a line for each cluster."""
     for name, total in sorted(observed.live.items()):
         if total.seen and branches.progress[name].is_known:
-            ago = age(total.seen, branches.now)
+            ago = time_since_in_words(total.seen, branches.now)
             yield f"{name}: LIVE counts an object as it was seen {ago} ago: it changes more often than it is recorded\n"
 
 
@@ -174,7 +174,7 @@ class _ObservedClusters(NamedTuple):
     live: Mapping[str, LiveTotal]
 
 
-def _observed_row(name: str, branches: RecordedFleet, seen: _ObservedClusters, *, wide: bool) -> tuple[str, ...]:
+def _row_of_observed(name: str, branches: RecordedFleet, seen: _ObservedClusters, *, wide: bool) -> tuple[str, ...]:
     fleet, line = branches.fleet, seen.lines.get(name)
     observed = line or ClusterLine()
     is_member = line is not None and name in fleet.members
@@ -186,16 +186,16 @@ def _observed_row(name: str, branches: RecordedFleet, seen: _ObservedClusters, *
         observed.version if is_member else "",
         str(fleet.objects.get(name, 0)),
         (str(observed.unhealthy) if is_known else _UNKNOWN) if is_member else "",
-        _replicas(name, branches),
+        _replicas_cell(name, branches),
         (str(seen.live.get(name, LiveTotal())) if is_known else UNKNOWN) if name in fleet.members else "",
         observed.converged[:12],
         *((since,) if wide else ()),
-        age(since, branches.now),
-        _note(name, fleet, _outcome(name, branches, observed), observed.remedies),
+        time_since_in_words(since, branches.now),
+        _note_on_cluster(name, fleet, _word_of_apply_outcome(name, branches, observed), observed.remedies),
     )
 
 
-def _outcome(name: str, branches: RecordedFleet, line: ClusterLine) -> str:
+def _word_of_apply_outcome(name: str, branches: RecordedFleet, line: ClusterLine) -> str:
     """Return the word of what keeps a cluster from being applied: how the last run over it ended, or its reason."""
     progress = branches.progress.get(name)
     if progress is None or progress.is_reached:
@@ -203,11 +203,11 @@ def _outcome(name: str, branches: RecordedFleet, line: ClusterLine) -> str:
     return progress.reason
 
 
-def _replicas(name: str, branches: RecordedFleet) -> str:
+def _replicas_cell(name: str, branches: RecordedFleet) -> str:
     return str(branches.replicas.get(name, 0)) if name in branches.fleet.members else ""
 
 
-def _note(name: str, fleet: FleetStatus, outcome: str, remedies: Sequence[str] = ()) -> str:
+def _note_on_cluster(name: str, fleet: FleetStatus, outcome: str, remedies: Sequence[str] = ()) -> str:
     member = fleet.members.get(name)
     if member is None:
         return DISCONNECTED
@@ -219,17 +219,17 @@ def _note(name: str, fleet: FleetStatus, outcome: str, remedies: Sequence[str] =
     return ", ".join(filter(None, parts))
 
 
-def _binding_row(binding: Binding) -> tuple[str, str, str]:
+def _row_of_binding(binding: Binding) -> tuple[str, str, str]:
     state = binding_state(binding)
     messages = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]
-    placed = placed_words(binding)
+    placed = placement_outcome_in_words(binding)
     if not messages:
         return str(binding.ref), state, placed
     is_released = not binding.policy  # a reason of its own, and clusters in which it stays
     return str(binding.ref), state, f"{messages[0]}; it stays in {placed}" if is_released and placed else messages[0]
 
 
-def placed_words(binding: Binding) -> str:
+def placement_outcome_in_words(binding: Binding) -> str:
     """Return where an object is, with its replicas where it has some, and what it follows there."""
     replicas, overridden = binding.placed_replicas, binding.overridden_replicas
     there = [name for name in expected_clusters(binding) if name not in binding.undispatched]

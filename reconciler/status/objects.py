@@ -24,7 +24,7 @@ from render.model import Manifest
 from render.words import listed
 
 from .live_replicas import UNKNOWN, has_other_replicas, lines_of_owners
-from .staleness import MemberProgress, age
+from .staleness import MemberProgress, time_since_in_words
 
 SEEN = "SEEN"
 """The heading of the age of what changes more often than it is recorded."""
@@ -70,7 +70,7 @@ class ObjectIn(ObjectReason, frozen=True, kw_only=True):
         return self.is_withheld or (self.applied == "True" and self.health == "Healthy")
 
 
-def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) -> ObjectIn:
+def object_in_cluster(cluster: str, work: Manifest | None, replicas: int | None = None) -> ObjectIn:
     """Return what a Work says; one that does not exist belongs to an object nothing is known of yet."""
     if work is None:
         return ObjectIn(cluster=cluster, replicas=replicas, applied="Unknown", reason="NotAppliedYet")
@@ -105,8 +105,8 @@ def objects_of_binding(
             found.append(withheld)
         elif name in members:
             work = recorded.manifest(f"works/{name}/{below}")
-            each = _as_it_stands(
-                object_in(name, work, replicas.get(name) or (0 if name in overridden else None)), members[name]
+            each = _object_as_known(
+                object_in_cluster(name, work, replicas.get(name) or (0 if name in overridden else None)), members[name]
             )
             each = replace(each, is_overridden=True) if name in overridden else each
             found.append(replace(each, reason=SUSPENDED) if name in outdated and each.is_well else each)
@@ -117,10 +117,10 @@ def objects_in_cluster(cluster: str, recorded: RecordedStatus, progress: MemberP
     """Return every object of a cluster; why nothing is known of them is the cluster's to say, once."""
     works = (recorded.manifest(path) for path in recorded.below(f"works/{cluster}"))
     silent = replace(progress, message="")
-    return tuple(_as_it_stands(object_in(cluster, work), silent) for work in works if work is not None)
+    return tuple(_object_as_known(object_in_cluster(cluster, work), silent) for work in works if work is not None)
 
 
-def _as_it_stands(each: ObjectIn, progress: MemberProgress) -> ObjectIn:
+def _object_as_known(each: ObjectIn, progress: MemberProgress) -> ObjectIn:
     """Return an object as it is known: of a cluster that was not looked at or applied to, nobody knows how it is."""
     if progress.is_reached:
         return each
@@ -134,11 +134,11 @@ def object_text(
 ) -> str:
     """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
     objects = objects_of_binding(binding, recorded, members)
-    lines = [str(binding.ref), *head_lines(binding)]
+    lines = [str(binding.ref), *lines_about_policy_and_needs(binding)]
     for each in conditions_of(binding, recorded, members):
         if each.get("reason") == NOT_SCHEDULED.reason:
             continue  # it was never to be scheduled: it follows what requires it
-        lines.append(_condition_line(each))
+        lines.append(_condition_in_words(each))
         if each.get("status") != "True" and each.get("message"):
             lines.append(f"  {each['message']}")
     is_aged = any(each.unsettled for each in objects)
@@ -165,7 +165,7 @@ def object_text(
     shown = f"\n{text_table(header, rows)}" if rows else ""
     note = f"\n{OVERRIDDEN_NOTE}\n" if any(each.is_overridden for each in objects) else ""
     note += "".join(f"\n{line}" for line in _lines_about_live(objects))
-    return "\n".join(lines) + "\n" + shown + note + "".join(_chains(objects))
+    return "\n".join(lines) + "\n" + shown + note + "".join(_lines_of_causes(objects))
 
 
 def _lines_about_live(objects: Iterable[ObjectIn]) -> Iterator[str]:
@@ -177,7 +177,7 @@ def _lines_about_live(objects: Iterable[ObjectIn]) -> Iterator[str]:
     return lines_of_owners(clusters)
 
 
-def head_lines(binding: Binding) -> Iterator[str]:
+def lines_about_policy_and_needs(binding: Binding) -> Iterator[str]:
     """Yield the policy that claims an object, and the objects that require it."""
     is_following = binding.ref.group_kind == "Namespace" and not (binding.policy or binding.conditions)
     yield f"policy: {binding.policy or 'none'}" + (", it is propagated with the objects in it" if is_following else "")
@@ -187,7 +187,7 @@ def head_lines(binding: Binding) -> Iterator[str]:
         yield f"required by: {', '.join(f'{each.namespace}/{each.name}' for each in binding.required_by)}"
 
 
-def _chains(objects: Iterable[ObjectIn]) -> Iterator[str]:
+def _lines_of_causes(objects: Iterable[ObjectIn]) -> Iterator[str]:
     """Yield, for each cluster where all is not well, why, and what was found there."""
     for each in objects:
         if each.is_well:
@@ -211,14 +211,14 @@ def conditions_of(
     if known is not None:
         late = [name for name in expected_clusters(binding) if name in members and not members[name].is_reached]
         conditions: Iterable[Mapping[str, Any]] = (known.get("status") or {}).get("conditions") or ()
-        return [_as_far_as_known(each, late) for each in conditions]
+        return [_condition_as_known(each, late) for each in conditions]
     return [
         {"type": each.type, "status": each.status, "reason": each.reason, "message": each.message}
         for each in binding.conditions
     ]
 
 
-def _as_far_as_known(condition: Mapping[str, Any], late: Sequence[str]) -> Mapping[str, Any]:
+def _condition_as_known(condition: Mapping[str, Any], late: Sequence[str]) -> Mapping[str, Any]:
     """Return a condition that was recorded, unknown if it says that the object is applied where nobody knows now."""
     if not late or condition.get("type") != FULLY_APPLIED or condition.get("status") != "True":
         return condition
@@ -226,7 +226,7 @@ def _as_far_as_known(condition: Mapping[str, Any], late: Sequence[str]) -> Mappi
     return {"type": FULLY_APPLIED, "status": "Unknown", "reason": "NotKnown", "message": message}
 
 
-def _condition_line(condition: Mapping[str, Any]) -> str:
+def _condition_in_words(condition: Mapping[str, Any]) -> str:
     """Return a condition, as far as whoever wrote it says what it is."""
     since = f", since {condition['lastTransitionTime']}" if condition.get("lastTransitionTime") else ""
     said = f"{condition['type']}: {condition.get('status') or 'Unknown'} {condition.get('reason') or ''}"
@@ -240,7 +240,7 @@ def cluster_text(
     record = recorded.clusters()[cluster]
     status = record.state.status
     lines = [f"cluster {cluster} {record.version}".rstrip()]
-    lines += map(_condition_line, status.get("conditions") or ())
+    lines += map(_condition_in_words, status.get("conditions") or ())
     if record.state.failing_since:
         lines.append(f"does not answer since {record.state.failing_since}")
     if nodes := status.get("nodeSummary"):
@@ -248,7 +248,7 @@ def cluster_text(
     if record.deployer:
         lines.append(f"applied by: {record.deployer}")
     converged = recorded.converged(cluster)
-    ago = f", {age(record.since, now)}" if record.since else ""
+    ago = f", {time_since_in_words(record.since, now)}" if record.since else ""
     lines.append(
         f"holds: {converged[:12] or 'nothing yet'}; last pass: {record.outcome or 'none'} since {record.since}{ago}"
     )
@@ -261,10 +261,12 @@ def cluster_text(
     return (
         "\n".join(lines)
         + "\n"
-        + _capacity_table(status.get("resourceSummary") or {}, age(capacity_time(cluster, recorded), now))
-        + _objects(listed, now)
+        + _capacity_table(
+            status.get("resourceSummary") or {}, time_since_in_words(capacity_time(cluster, recorded), now)
+        )
+        + _objects_table(listed, now)
         + "".join(_lines_of_findings(listed))
-        + _deviations(record.deviations)
+        + _deviations_table(record.deviations)
     )
 
 
@@ -292,13 +294,13 @@ def _capacity_table(summary: Mapping[str, Mapping[str, str]], ago: str) -> str:
     return f"{seen}\n{text_table(('RESOURCE', 'ALLOCATABLE', 'ALLOCATED', 'ALLOCATING'), rows)}"
 
 
-def _objects(objects: Sequence[ObjectIn], now: float) -> str:
+def _objects_table(objects: Sequence[ObjectIn], now: float) -> str:
     is_aged = any(each.unsettled for each in objects)
     rows = [
         (
             *(each.object, each.ready, each.applied, each.health, each.reason, each.since),
             *((_age_of_numbers(each, now),) if is_aged else ()),
-            _why(each),
+            _reason_not_applied(each),
         )
         for each in objects
     ]
@@ -309,14 +311,14 @@ def _objects(objects: Sequence[ObjectIn], now: float) -> str:
 
 def _age_of_numbers(each: ObjectIn, now: float) -> str:
     """Return how long ago an object was seen that changes more often than it is recorded; empty for any other."""
-    return f"{age(each.observed_at, now)} ago" if each.unsettled else ""
+    return f"{time_since_in_words(each.observed_at, now)} ago" if each.unsettled else ""
 
 
-def _why(each: ObjectIn) -> str:
+def _reason_not_applied(each: ObjectIn) -> str:
     """Return why an object is not applied; what ails it otherwise stands in its findings."""
     return each.message if each.applied != "True" else ""
 
 
-def _deviations(found: Iterable[Deviation]) -> str:
+def _deviations_table(found: Iterable[Deviation]) -> str:
     rows = [(str(each.ref), each.action, each.reason, each.message) for each in found]
     return f"\n{text_table(('NOT AS COMMITTED', 'ACTION', 'REASON', 'MESSAGE'), rows)}" if rows else ""

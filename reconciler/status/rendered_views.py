@@ -18,8 +18,8 @@ from render.binding import Binding
 from render.matching.match import NoPolicyReason
 from render.model import ObjectRef
 
-from .fleet import FleetStatus, binding_problems, unbuilt_in
-from .objects import head_lines
+from .fleet import FleetStatus, binding_problems, clusters_with_unbuilt_object
+from .objects import lines_about_policy_and_needs
 from .staleness import NO_AGENT, NOT_REACHED, NOT_READ_YET, MemberProgress
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
@@ -41,16 +41,16 @@ def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
         f"cluster {cluster}",
         f"folder: {fleet.branch}:clusters/{cluster} at {rendered.commit[:12]}, source {rendered.source[:12]}",
         f"objects: {fleet.objects.get(cluster, 0)}",
-        _why_unknown(cluster, fleet, has_status=has_status),
+        _reason_nothing_is_known(cluster, fleet, has_status=has_status),
     ]
     rows = [
-        (str(each.ref), _replicas(each, cluster), _state(each, cluster))
+        (str(each.ref), _replicas_cell(each, cluster), _reason_for_object_state(each, cluster))
         for each in _bindings_in_cluster(cluster, fleet)
     ]
     return "\n".join(lines) + "\n" + (f"\n{text_table(('OBJECT', 'REPLICAS', 'STATE'), rows)}" if rows else "")
 
 
-def _why_unknown(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
+def _reason_nothing_is_known(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
     member = fleet.members.get(cluster)
     if member is None:
         return DISCONNECTED
@@ -68,12 +68,12 @@ def rendered_objects(cluster: str, fleet: FleetStatus) -> Iterator[RenderedObjec
     """Yield the objects that a cluster must hold."""
     for binding in _bindings_in_cluster(cluster, fleet):
         replicas = binding.placed_replicas.get(cluster) or 0
-        yield RenderedObject(binding.ref, replicas, _state(binding, cluster))
+        yield RenderedObject(binding.ref, replicas, _reason_for_object_state(binding, cluster))
 
 
-def is_cluster_fine(cluster: str, fleet: FleetStatus) -> bool:
+def is_everything_placed_and_built(cluster: str, fleet: FleetStatus) -> bool:
     """Return whether everything a cluster must hold could be placed and built."""
-    return not any(_problem(binding, cluster) for binding in _bindings_in_cluster(cluster, fleet))
+    return not any(_problem_of_object(binding, cluster) for binding in _bindings_in_cluster(cluster, fleet))
 
 
 def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberProgress]) -> str:
@@ -82,15 +82,15 @@ def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberP
     ``late`` are the members that no run has reached, where passes apply to members.
     """
 
-    def state(name: str) -> str:
+    def state_in_cluster(name: str) -> str:
         if name not in fleet.members:
             return DISCONNECTED
-        return _state(binding, name) or (late[name].reason if name in late else "")
+        return _reason_for_object_state(binding, name) or (late[name].reason if name in late else "")
 
     pending = [f"{each.reason}: {each.message}" for each in pending_of([binding])]
     needed = [f"{each.reason}: {each.message}" for each in needed_notes(binding)]
-    lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding), *pending, *needed]
-    rows = [(name, _replicas(binding, name), state(name)) for name in expected_clusters(binding)]
+    lines = [str(binding.ref), *lines_about_policy_and_needs(binding), *binding_problems(binding), *pending, *needed]
+    rows = [(name, _replicas_cell(binding, name), state_in_cluster(name)) for name in expected_clusters(binding)]
     note = f"\n{OVERRIDDEN_NOTE}\n" if binding.overridden_replicas else ""
     return "\n".join(lines) + "\n" + (f"\n{text_table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}{note}" if rows else "")
 
@@ -100,23 +100,23 @@ def _bindings_in_cluster(cluster: str, fleet: FleetStatus) -> list[Binding]:
     return [binding for binding in placed if cluster not in binding.undispatched]
 
 
-def _replicas(binding: Binding, cluster: str) -> str:
+def _replicas_cell(binding: Binding, cluster: str) -> str:
     mark = OVERRIDDEN if cluster in binding.overridden_replicas else ""
     return f"{binding.placed_replicas.get(cluster) or (0 if mark else '')}{mark}"
 
 
-def _state(binding: Binding, cluster: str) -> str:
+def _reason_for_object_state(binding: Binding, cluster: str) -> str:
     """Return the reason worth showing for an object in a cluster: its problem, its suspension, or no policy."""
     state = binding_state(binding)
     if state == NoPolicyReason.NO_POLICY:
         return state
-    return _problem(binding, cluster) or (SUSPENDED if is_suspended(binding, cluster) else "")
+    return _problem_of_object(binding, cluster) or (SUSPENDED if is_suspended(binding, cluster) else "")
 
 
-def _problem(binding: Binding, cluster: str) -> str:
+def _problem_of_object(binding: Binding, cluster: str) -> str:
     """Return why an object is not in a cluster as it was asked for: it found no place, or could not be built."""
     has_problems = binding_problems(binding)
-    is_here = cluster in unbuilt_in(binding) or any(
+    is_here = cluster in clusters_with_unbuilt_object(binding) or any(
         each.type == "Scheduled" and each.reason == binding_state(binding) for each in binding.conditions
     )
     return binding_state(binding) if has_problems and is_here else ""

@@ -14,34 +14,35 @@ from render.rescheduling.requests import RescheduleRequest
 from render.timing import written
 
 from .branches import RecordedFleet
-from .staleness import age
+from .staleness import time_since_in_words
 
 
 def rule_tables(branches: RecordedFleet) -> Iterator[str]:
     """Yield a table of the rules of CronFederatedHPAs, one of quotas and one of rebalancers, where there are any."""
-    if rules := [row for binding in branches.fleet.bindings for row in _cron_rows(binding)]:
+    if rules := [row for binding in branches.fleet.bindings for row in _rows_of_cron_rules(binding)]:
         yield "\n" + text_table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
     unsettled = unsettled_quota_shares(branches.fleet.source.desired, branches.recorded)
-    if quotas := [row for usage in quotas_of(branches) for row in _quota_rows(usage)]:
+    if quotas := [row for usage in usage_of_quotas(branches) for row in _rows_of_quota(usage)]:
         yield "\n" + text_table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
     for (namespace, name, cluster), (_, seen) in sorted(unsettled.items()):
-        yield f"quota {namespace}/{name}: its share in {cluster} changes often; seen {age(seen, branches.now)} ago\n"
-    if rebalancers := [_rebalancer_row(*each) for each in rebalancers_of(branches)]:
+        ago = time_since_in_words(seen, branches.now)
+        yield f"quota {namespace}/{name}: its share in {cluster} changes often; seen {ago} ago\n"
+    if rebalancers := [_row_of_rebalancer(*each) for each in rebalancers_with_outcome(branches)]:
         yield "\n" + text_table(("REBALANCER", "RESCHEDULED", "FINISHED", "NOTE"), rebalancers)
 
 
-def _cron_rows(binding: Binding) -> Iterator[tuple[str, ...]]:
+def _rows_of_cron_rules(binding: Binding) -> Iterator[tuple[str, ...]]:
     """Yield a row for each rule that scales a workload: its last run, and when it fires next."""
     name = str(binding.ref)
     for memory in binding.cron:
         for rule in memory.state.histories:
             is_on = rule.name in memory.state.in_force
             coming = written(rule.upcoming) if rule.upcoming and is_on else "never" if is_on else "suspended"
-            yield name, f"{memory.autoscaler}/{rule.name}", _last_run(rule), coming
+            yield name, f"{memory.autoscaler}/{rule.name}", _last_run_in_words(rule), coming
             name = DITTO
 
 
-def _last_run(rule: RuleHistory) -> str:
+def _last_run_in_words(rule: RuleHistory) -> str:
     """Return when a rule last ran, and why that failed, if it did."""
     last = max((*rule.successes[:1], *rule.failures[:1]), key=lambda run: run.due, default=None)
     if last is None:
@@ -49,7 +50,7 @@ def _last_run(rule: RuleHistory) -> str:
     return f"{written(last.due)} failed: {last.failure}" if last.failure else written(last.due)
 
 
-def rebalancers_of(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest, RebalancerPass]]:
+def rebalancers_with_outcome(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest, RebalancerPass]]:
     """Yield what became of the rebalancers that a pass recorded."""
     fleet, recorded = branches.fleet, branches.recorded
     now = datetime.fromtimestamp(branches.now, UTC)
@@ -58,20 +59,20 @@ def rebalancers_of(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest,
             yield request, done
 
 
-def _rebalancer_row(request: RescheduleRequest, done: RebalancerPass) -> tuple[str, str, str, str]:
+def _row_of_rebalancer(request: RescheduleRequest, done: RebalancerPass) -> tuple[str, str, str, str]:
     outcomes = [each.outcome for each in done.status.observed]
     count = f"{outcomes.count(RequestOutcome.SUCCESSFUL)} of {len(outcomes)}"
     finished = written(done.status.finished) if done.status.finished else ""
     return request.name, count, finished, f"its time is over: delete {request.path}" if done.is_expired else ""
 
 
-def quotas_of(branches: RecordedFleet) -> Iterator[QuotaUsage]:
+def usage_of_quotas(branches: RecordedFleet) -> Iterator[QuotaUsage]:
     """Return the use of every quota of the source."""
     fleet = branches.fleet
     return usage_of_each_quota(fleet.source.desired, fleet.bindings, branches.recorded)
 
 
-def _quota_rows(usage: QuotaUsage) -> Iterator[tuple[str, ...]]:
+def _rows_of_quota(usage: QuotaUsage) -> Iterator[tuple[str, ...]]:
     """Yield a row for each resource that a quota limits."""
     name, status = f"{usage.quota.namespace}/{usage.quota.name}", usage.status
     for resource, limit in status["overall"].items():

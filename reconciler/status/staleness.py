@@ -71,8 +71,8 @@ def progress_of_members(
     """Return the progress of every member towards the rendered commit that it is asked for."""
     records = recorded.clusters()
     return {
-        member.name: _reached_before(
-            _progress_of_record(records[member.name], recorded.converged(member.name), commits[member.name], now),
+        member.name: _progress_if_once_reached(
+            _progress_in_record(records[member.name], recorded.converged(member.name), commits[member.name], now),
             member,
             fleet,
         )
@@ -92,7 +92,7 @@ def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:
     return MemberProgress(reason="NotRecorded", message=NO_RUN, is_known=False)
 
 
-def _reached_before(progress: MemberProgress, member: Cluster, fleet: Fleet) -> MemberProgress:
+def _progress_if_once_reached(progress: MemberProgress, member: Cluster, fleet: Fleet) -> MemberProgress:
     """Return the progress of a member with what to do where it was applied to, and argosy.yaml lists others by now."""
     is_left = bool(fleet.reached) and member.name not in (fleet.reached or ())
     if not is_left or progress.reason != "Behind" or is_applied_by_own_agent(member) or fleet.is_reported_by_tools:
@@ -103,7 +103,7 @@ def _reached_before(progress: MemberProgress, member: Cluster, fleet: Fleet) -> 
     return replace(progress, hint=hint)
 
 
-def _progress_of_record(record: ClusterRecord, converged: str, commit: str, now: float) -> MemberProgress:
+def _progress_in_record(record: ClusterRecord, converged: str, commit: str, now: float) -> MemberProgress:
     if record.outcome and record.outcome not in _FINISHED:
         return _progress_of_failure(record, now)
     if record.refused:
@@ -163,13 +163,13 @@ def _progress_of_silent(record: ClusterRecord, now: float) -> MemberProgress:
 
 def _age_of_first_failure(since: str, now: float) -> str:
     """Return the age of the first failure of a row; each later one is recorded only where it differs."""
-    return f" (first {age(since, now)} ago)" if since else ""
+    return f" (first {time_since_in_words(since, now)} ago)" if since else ""
 
 
-def age(since: str, now: float) -> str:
+def time_since_in_words(since: str, now: float) -> str:
     """Return how long ago an RFC 3339 time was, ``now`` in seconds; empty for what is no time.
 
-    >>> age("2027-01-15T08:00:00Z", 1_800_000_000 + 250), age("", 0)
+    >>> time_since_in_words("2027-01-15T08:00:00Z", 1_800_000_000 + 250), time_since_in_words("", 0)
     ('4m', '')
     """
     try:

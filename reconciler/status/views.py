@@ -11,9 +11,9 @@ from reconciler.record.binding_status import expected_clusters
 from render.binding import Binding
 
 from . import rendered_views
-from .branches import RecordedFleet, binding_named
+from .branches import RecordedFleet, binding_meant_by
 from .fleet import binding_problems
-from .fleet_views import fleet_text, is_well
+from .fleet_views import fleet_tables, is_fleet_well
 from .objects import ObjectIn, cluster_text, object_text, objects_in_cluster, objects_of_binding
 
 
@@ -25,45 +25,46 @@ class View(Struct, frozen=True, kw_only=True):
     is_fine: bool
 
 
-def view_of(branches: RecordedFleet, subject: str, *, namespace: str = "", is_wide: bool = False) -> View:
+def view_of_subject(branches: RecordedFleet, subject: str, *, namespace: str = "", is_wide: bool = False) -> View:
     """Return the view of ``cluster/NAME``, of ``KIND/NAME``, or of the fleet ("")."""
     noun, _, name = subject.partition("/")
     if not subject:
-        return _fleet_view(branches, is_wide=is_wide)
+        return _view_of_fleet(branches, is_wide=is_wide)
     if is_cluster_noun(noun):
-        return _cluster_view(branches, name, is_wide=is_wide)
-    return _object_view(branches, binding_named(branches, noun, name, namespace))
+        return _view_of_cluster(branches, name, is_wide=is_wide)
+    return _view_of_object(branches, binding_meant_by(branches, noun, name, namespace))
 
 
-def _fleet_view(branches: RecordedFleet, *, is_wide: bool) -> View:
+def _view_of_fleet(branches: RecordedFleet, *, is_wide: bool) -> View:
     return View(
-        text="".join(fleet_text(branches, wide=is_wide)),
+        text="".join(fleet_tables(branches, wide=is_wide)),
         name="\n".join(f"cluster/{name}" for name in branches.fleet.clusters),
-        is_fine=is_well(branches),
+        is_fine=is_fleet_well(branches),
     )
 
 
-def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
+def _view_of_cluster(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
     fleet, recorded = branches.fleet, branches.recorded
     records = recorded.clusters()
     refuse_unknown_clusters([name], {*records, *fleet.clusters})
-    if not is_recorded(branches, name):
+    if not is_cluster_recorded(branches, name):
         has_status = branches.is_applied_by_passes
         is_awaited = has_status and name in fleet.members and branches.progress[name].is_awaited
-        is_fine = rendered_views.is_cluster_fine(name, fleet) and not is_awaited
+        is_fine = rendered_views.is_everything_placed_and_built(name, fleet) and not is_awaited
         return View(
-            text=rendered_views.cluster_text(name, fleet, has_status=has_status) + pending_text(name, fleet.bindings),
+            text=rendered_views.cluster_text(name, fleet, has_status=has_status)
+            + table_of_pending(name, fleet.bindings),
             name=f"cluster/{name}",
             is_fine=is_fine,
         )
     progress = branches.progress[name]
     is_fine = progress.is_applied and all(map(_is_object_fine, objects_in_cluster(name, recorded, progress)))
     text = cluster_text(name, recorded, progress, now=branches.now, every=is_wide)
-    text += pending_text(name, fleet.bindings)
+    text += table_of_pending(name, fleet.bindings)
     return View(text=text, name=f"cluster/{name}", is_fine=is_fine)
 
 
-def is_recorded(branches: RecordedFleet, name: str) -> bool:
+def is_cluster_recorded(branches: RecordedFleet, name: str) -> bool:
     """Say whether the status branch describes a cluster that is a member."""
     return name in branches.recorded.clusters() and name in branches.fleet.members
 
@@ -72,7 +73,7 @@ def _is_object_fine(each: ObjectIn) -> bool:
     return each.applied == "True" and each.health == "Healthy"
 
 
-def _object_view(branches: RecordedFleet, binding: Binding) -> View:
+def _view_of_object(branches: RecordedFleet, binding: Binding) -> View:
     fleet, recorded = branches.fleet, branches.recorded
     name = f"{binding.ref.group_kind.lower()}/{binding.ref.name}"
     if not recorded.files:
@@ -86,12 +87,12 @@ def _object_view(branches: RecordedFleet, binding: Binding) -> View:
     return View(text=text, name=name, is_fine=is_fine and not binding_problems(binding))
 
 
-def pending_text(cluster: str, bindings: Iterable[Binding]) -> str:
+def table_of_pending(cluster: str, bindings: Iterable[Binding]) -> str:
     """Return a table of what suspension holds back from a cluster; empty where that is nothing."""
-    rows = [(str(each.ref), each.reason, each.message) for each in pending_in(cluster, bindings)]
+    rows = [(str(each.ref), each.reason, each.message) for each in pending_objects_in_cluster(cluster, bindings)]
     return f"\n{text_table(('PENDING', 'REASON', 'MESSAGE'), rows)}" if rows else ""
 
 
-def pending_in(cluster: str, bindings: Iterable[Binding]) -> list[Pending]:
+def pending_objects_in_cluster(cluster: str, bindings: Iterable[Binding]) -> list[Pending]:
     """Return what suspension holds back from a cluster."""
     return [each for each in pending_of(bindings) if cluster in each.clusters]

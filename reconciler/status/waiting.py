@@ -34,12 +34,12 @@ from .branches import (
     Pacing,
     RecordedFleet,
     Tips,
-    binding_named,
+    binding_meant_by,
     fetch_rendered_source,
     fetched_tips,
-    known_binding,
-    object_named,
+    object_meant_by,
     read_recorded_fleet,
+    rendered_binding,
 )
 from .fleet import Lag
 
@@ -113,14 +113,14 @@ def wait_for(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> Waited:
     """Wait until the wish came true or the time is over."""
     begun, seen = pacing.now(), _Seen()
     while True:
-        seen = _read_missing(wish, log, seen, pacing)
+        seen = _read_what_is_missing(wish, log, seen, pacing)
         if not seen.missing or pacing.now() + POLL_SECONDS > begun + timeout:
             seconds = pacing.now() - begun
             return Waited(missing=seen.missing, seconds=seconds, rendered=seen.rendered, pending=seen.pending)
         pacing.pause(POLL_SECONDS)
 
 
-def _read_missing(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
+def _read_what_is_missing(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
     """Return what is missing now; nothing is read where no branch moved.
 
     A fetch that fails ends the first observation; later ones are repeated, for the remote may come back in time. A
@@ -133,12 +133,12 @@ def _read_missing(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
                 return known
             if tips[1] is None:
                 desired = read_source(repository, str(tips[0])).desired
-                check_subject(desired, wish)
+                refuse_unknown_subject(desired, wish)
                 publication = publication_of(repository, desired.fleet)
                 raise publication.nothing_rendered(desired.fleet.rendered_branch, is_asked=True)
             fetch_rendered_source(repository, tips[1])
             branches = read_recorded_fleet(repository, log, pacing.clock, tips)
-            missing, pending = tuple(missing_of(branches, wish)), tuple(_pending_of(branches, wish))
+            missing, pending = tuple(obstacles_to_wish(branches, wish)), tuple(_pending_of_subject(branches, wish))
     except GitError as error:
         if not known.tips:
             raise
@@ -149,49 +149,49 @@ def _read_missing(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
     return _Seen(missing=missing, tips=tips, rendered=str(tips[1]), pending=pending)
 
 
-def _pending_of(branches: RecordedFleet, wish: Wish) -> Iterator[Pending]:
+def _pending_of_subject(branches: RecordedFleet, wish: Wish) -> Iterator[Pending]:
     """Yield what is pending of the subject, which waiting does not bring about."""
     noun, _, name = wish.subject.partition("/")
     is_object = bool(name) and not is_cluster_noun(noun)
     of: Iterable[Binding] = branches.fleet.bindings
     if is_object:
         # An object that no rendered commit has yet is waited for: nothing of it is pending.
-        ref = object_named(branches.fleet.source.desired, noun, name, wish.namespace)
-        of = filter(None, [known_binding(branches.fleet.previous, ref)])
+        ref = object_meant_by(branches.fleet.source.desired, noun, name, wish.namespace)
+        of = filter(None, [rendered_binding(branches.fleet.previous, ref)])
     yield from (each for each in pending_of(of) if is_object or not name or name in each.clusters)
 
 
-def check_subject(desired: Desired, wish: Wish) -> None:
+def refuse_unknown_subject(desired: Desired, wish: Wish) -> None:
     """Raise UnknownName when the source has no such cluster or object, for which one could wait for ever."""
     noun, _, name = wish.subject.partition("/")
     if name and is_cluster_noun(noun):
         refuse_unknown_clusters([name], [cluster.name for cluster in desired.clusters])
     elif name:
-        object_named(desired, noun, name, wish.namespace)
+        object_meant_by(desired, noun, name, wish.namespace)
 
 
-def missing_of(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
+def obstacles_to_wish(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
     """Return the reasons why the wish is not true, none when it is.
 
     SourceIsRefused and ClustersAreHeld say that it cannot become true.
     """
-    check_subject(branches.fleet.source.desired, wish)
+    refuse_unknown_subject(branches.fleet.source.desired, wish)
     if branches.fleet.lag.is_pushed and branches.refusal is not None:
         raise SourceIsRefused(branches.refusal)
     if obstacle := _obstacle_of_branches(branches):
         return [obstacle]
     noun, _, name = wish.subject.partition("/")
     if wish.subject and not is_cluster_noun(noun):
-        binding = binding_named(branches, noun, name, wish.namespace)
-        _check_holds([binding], branches.fleet.members)
+        binding = binding_meant_by(branches, noun, name, wish.namespace)
+        _raise_if_clusters_are_held([binding], branches.fleet.members)
         return list(_obstacles_of_object(branches, binding, wish.state))
     awaited = sorted(name for name, progress in branches.progress.items() if progress.is_awaited)
     members = [name] if name else awaited
-    _check_holds(branches.fleet.previous.bindings.values(), members)
+    _raise_if_clusters_are_held(branches.fleet.previous.bindings.values(), members)
     return [why for member in members for why in _obstacles_of_cluster(branches, member, wish.state)]
 
 
-def _check_holds(bindings: Iterable[Binding], members: Container[str]) -> None:
+def _raise_if_clusters_are_held(bindings: Iterable[Binding], members: Container[str]) -> None:
     """Raise ClustersAreHeld where members keep older objects, because too much would leave them at once."""
     conditions = (each for binding in bindings for each in binding.conditions if each.type == RENDERED)
     holds = {(hold, each.since) for each in conditions for hold in holds_in(each.message) if hold.cluster in members}
@@ -237,10 +237,10 @@ def _obstacles_of_object(branches: RecordedFleet, binding: Binding, state: str) 
     for name in clusters:
         work = branches.recorded.manifest(f"works/{name}/{path_in_cluster(binding.ref)}")
         if not branches.progress[name].is_reached:
-            yield _late_obstacle(branches, name, str(binding.ref))
+            yield _obstacle_of_late_cluster(branches, name, str(binding.ref))
         elif failed and name in (failed.clusters or clusters):
-            yield _not_rendered(str(binding.ref), name, failed)
-        elif work is None or not _is_so(work, state):
+            yield _obstacle_of_object_not_rendered(str(binding.ref), name, failed)
+        elif work is None or not _is_in_wanted_state(work, state):
             yield _obstacle_of_work(str(binding.ref), name, state, work)
 
 
@@ -248,11 +248,11 @@ def _obstacles_of_cluster(branches: RecordedFleet, cluster: str, state: str) -> 
     """Yield why a cluster is late: its last look or run, or what that left undone, or what is not healthy there."""
     progress = branches.progress[cluster]
     if not progress.is_reached:
-        yield _late_obstacle(branches, cluster)
+        yield _obstacle_of_late_cluster(branches, cluster)
         return
     works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
     wanted = state if progress.is_complete else "applied"
-    late = [work for work in works if work is not None and not _is_so(work, wanted)]
+    late = [work for work in works if work is not None and not _is_in_wanted_state(work, wanted)]
     yield from (_obstacle_of_work(object_named_in_work(work), cluster, wanted, work) for work in late)
     if progress.is_complete:
         return
@@ -265,7 +265,7 @@ def _obstacles_of_cluster(branches: RecordedFleet, cluster: str, state: str) -> 
         yield Obstacle(text=text, reason="Incomplete", cluster=cluster, message=message, since=progress.since)
 
 
-def _late_obstacle(branches: RecordedFleet, cluster: str, ref: str = "") -> Obstacle:
+def _obstacle_of_late_cluster(branches: RecordedFleet, cluster: str, ref: str = "") -> Obstacle:
     progress = branches.progress[cluster]
     return Obstacle(
         text=f"{cluster}: not applied: {progress.message}",
@@ -278,7 +278,7 @@ def _late_obstacle(branches: RecordedFleet, cluster: str, ref: str = "") -> Obst
     )
 
 
-def _not_rendered(ref: str, cluster: str, failed: Condition) -> Obstacle:
+def _obstacle_of_object_not_rendered(ref: str, cluster: str, failed: Condition) -> Obstacle:
     """Return why an object is late in a cluster that keeps what it had, as nothing newer could be made for it."""
     return Obstacle(
         text=f"{ref} is not rendered for {cluster}: {failed.reason}: {failed.message}",
@@ -317,7 +317,7 @@ def _obstacles_of_deviations(branches: RecordedFleet, cluster: str) -> Iterator[
             )
 
 
-def _is_so(work: Manifest, state: str) -> bool:
+def _is_in_wanted_state(work: Manifest, state: str) -> bool:
     if state == "healthy":
         return is_applied_and_healthy(work)
     return condition_of_type(work["status"].get("conditions"), APPLIED).get("status") == "True"

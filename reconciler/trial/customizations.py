@@ -36,8 +36,8 @@ def read_customizations(files: Sequence[Path]) -> list[Manifest]:
     customizations: list[Manifest] = []
     problems: list[Problem] = []
     for path in files:
-        content = _content_of_path(path)
-        for document in _documents_of_path(path, content):
+        content = _read_file(path)
+        for document in _parse_documents_of_file(path, content):
             value = document.value
             if not isinstance(value, dict) or value.get("kind") != KIND:
                 hint = _WEBHOOK_HINT if isinstance(value, dict) and value.get("kind") == WEBHOOKS else ""
@@ -61,11 +61,11 @@ def read_customizations(files: Sequence[Path]) -> list[Manifest]:
     return customizations
 
 
-def _content_of_path(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
-def _documents_of_path(path: Path, content: bytes) -> Iterable[Document]:
+def _parse_documents_of_file(path: Path, content: bytes) -> Iterable[Document]:
     try:
         return parse_documents(content)
     except DocumentErrors as errors:
@@ -73,33 +73,37 @@ def _documents_of_path(path: Path, content: bytes) -> Iterable[Document]:
         raise InputError(problems) from errors
 
 
-def layer_and_answer(interpreter: Interpreter, call: OperationCall) -> tuple[Layer, Any]:
+def execute_operation(interpreter: Interpreter, call: OperationCall) -> tuple[Layer, Any]:
     """Execute an operation; return the layer of the interpreter that answered, and the answer as plain data."""
-    workload = _workload_of_call(call)
-    return interpreter.layer(call.operation, workload), _answer_of_interpreter(interpreter, workload, call)
+    workload = _object_asked_about(call)
+    return interpreter.layer(call.operation, workload), _call_interpreter(interpreter, workload, call)
 
 
-def _workload_of_call(call: OperationCall) -> Manifest:
+def _object_asked_about(call: OperationCall) -> Manifest:
     """Return the object that is asked about."""
     # As with karmadactl, either file will do; only Retain takes two objects.
     if call.operation is Operation.RETAIN:
-        return _object_of_path(call.desired_file, "--desired-file", call.operation)
+        return _read_object_of_option(call.desired_file, "--desired-file", call.operation)
     if call.desired_file and call.observed_file:
         raise click.UsageError(f"{call.operation} takes one object: --desired-file or --observed-file")
-    return _object_of_path(call.desired_file or call.observed_file, "--desired-file or --observed-file", call.operation)
+    return _read_object_of_option(
+        call.desired_file or call.observed_file, "--desired-file or --observed-file", call.operation
+    )
 
 
-def _answer_of_interpreter(interpreter: Interpreter, workload: Manifest, call: OperationCall) -> Any:
+def _call_interpreter(interpreter: Interpreter, workload: Manifest, call: OperationCall) -> Any:
     ask: dict[Operation, Callable[[], Any]] = {
-        Operation.INTERPRET_REPLICA: lambda: _replicas_of_interpreter(interpreter, workload),
+        Operation.INTERPRET_REPLICA: lambda: _interpreted_replicas(interpreter, workload),
         Operation.INTERPRET_COMPONENT: lambda: [
             plain_component(each) for each in interpreter.components(workload) or ()
         ],
         Operation.REVISE_REPLICA: lambda: interpreter.revise_replica(workload, _desired_replica(call)),
         Operation.RETAIN: lambda: interpreter.retain(
-            workload, _object_of_path(call.observed_file, "--observed-file", call.operation)
+            workload, _read_object_of_option(call.observed_file, "--observed-file", call.operation)
         ),
-        Operation.AGGREGATE_STATUS: lambda: interpreter.aggregate_status(workload, _status_items(call.status_file)),
+        Operation.AGGREGATE_STATUS: lambda: interpreter.aggregate_status(
+            workload, _read_status_items(call.status_file)
+        ),
         Operation.INTERPRET_DEPENDENCY: lambda: [plain_dependency(each) for each in interpreter.dependencies(workload)],
         Operation.INTERPRET_STATUS: lambda: interpreter.reflect_status(workload),
         Operation.INTERPRET_HEALTH: lambda: {"healthy": interpreter.health(workload)},
@@ -107,7 +111,7 @@ def _answer_of_interpreter(interpreter: Interpreter, workload: Manifest, call: O
     return ask[call.operation]()
 
 
-def _replicas_of_interpreter(interpreter: Interpreter, workload: Manifest) -> Any:
+def _interpreted_replicas(interpreter: Interpreter, workload: Manifest) -> Any:
     answer = interpreter.replicas(workload)
     if answer is None:
         return None
@@ -120,19 +124,19 @@ def _desired_replica(call: OperationCall) -> int:
     return call.desired_replica
 
 
-def _object_of_path(path: Path | None, option: str, operation: Operation) -> Manifest:
+def _read_object_of_option(path: Path | None, option: str, operation: Operation) -> Manifest:
     if path is None:
         raise click.UsageError(f"{operation} needs {option}")
-    documents = list(_documents_of_path(path, _content_of_path(path)))
+    documents = list(_parse_documents_of_file(path, _read_file(path)))
     if len(documents) != 1 or not isinstance(documents[0].value, dict):
         raise ConfigError(f"{path} must hold one object", hint="put a single Kubernetes object into the file")
     value: Manifest = documents[0].value
     return value
 
 
-def _status_items(path: Path | None) -> Sequence[Mapping[str, Any]] | None:
+def _read_status_items(path: Path | None) -> Sequence[Mapping[str, Any]] | None:
     """Read the items of an aggregatedStatus: a list, or one item for each document."""
     if path is None:
         return None
-    values = [document.value for document in _documents_of_path(path, _content_of_path(path))]
+    values = [document.value for document in _parse_documents_of_file(path, _read_file(path))]
     return values[0] if len(values) == 1 and isinstance(values[0], list) else values

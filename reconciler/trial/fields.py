@@ -21,20 +21,20 @@ WITHHELD = object()
 _OPEN_IN_SECRETS = ("/metadata/labels", "/type", "/immutable")
 
 
-def held_objects(ref: ObjectRef, clusters: Collection[str], rendered: Rendered) -> dict[str, Manifest]:
+def objects_rendered_for_clusters(ref: ObjectRef, clusters: Collection[str], rendered: Rendered) -> dict[str, Manifest]:
     """Return an object as some clusters hold it, by cluster; those that do not hold it are left out."""
     namespaces = {template.ref: works for template, works in rendered.namespaces}
     works = rendered.built.works.get(ref) or namespaces.get(ref)
     manifests = {}
     for cluster in clusters if works else ():
         bit = rendered.built.index.index_by_name.get(cluster)
-        content = None if bit is None or works is None else _content_of_works(works, bit)
+        content = None if bit is None or works is None else _content_for_cluster(works, bit)
         if content is not None:
             manifests[cluster] = parse_documents(content)[0].value
     return manifests
 
 
-def _content_of_works(works: Works, bit: int) -> bytes | None:
+def _content_for_cluster(works: Works, bit: int) -> bytes | None:
     for variant in works.variants:
         if variant.clusters >> bit & 1:
             blob = works.blobs[variant.id]
@@ -42,7 +42,7 @@ def _content_of_works(works: Works, bit: int) -> bytes | None:
     return None
 
 
-def field_of(manifest: Manifest | None, path: str) -> Any:
+def field_at_json_pointer(manifest: Manifest | None, path: str) -> Any:
     """Return a field by its JSON pointer, ``MISSING`` where there is none."""
     if manifest is None:
         return MISSING
@@ -52,7 +52,7 @@ def field_of(manifest: Manifest | None, path: str) -> Any:
         return MISSING
 
 
-def displayed_value(value: Any, path: str, ref: ObjectRef) -> str:
+def value_for_message(value: Any, path: str, ref: ObjectRef) -> str:
     """Return a field's value for a message."""
     if value is MISSING:
         return "nothing"

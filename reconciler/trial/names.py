@@ -37,7 +37,7 @@ class KnownNames(Struct, frozen=True, kw_only=True):
     is_rewritten: bool = False
 
 
-def unknown_names(
+def problems_of_unknown_names(
     tests: Iterable[PolicyTest], desired: Desired, line_of: LineOf, *, is_rewritten: bool = False
 ) -> Iterator[Problem]:
     """Yield a problem for each name that nothing goes by."""
@@ -46,60 +46,60 @@ def unknown_names(
     for test in tests:
         given = frozenset(cluster.name for cluster in test.clusters)
         names = KnownNames(clusters=clusters | given, policies=policies, is_rewritten=is_rewritten)
-        for each in _names_of_test(test, names):
+        for each in _names_used_in_test(test, names):
             if each.name not in each.known:
-                near = nearest(each.name, each.known) or _policy_of_name(each.name, each.known)
+                near = nearest(each.name, each.known) or _policy_called_similarly(each.name, each.known)
                 hint = f"did you mean {near!r}?" if near else ""
                 line = line_of(test.path, test.document, each.field)
                 yield Problem(test.path, line, each.field, each.message, hint, KIND)
 
 
-def _policy_of_name(name: str, known: Iterable[str]) -> str:
+def _policy_called_similarly(name: str, known: Iterable[str]) -> str:
     """Return the policy that is called so, where its kind or namespace is left out or wrong.
 
-    >>> _policy_of_name("web", ["PropagationPolicy shop/web"])
+    >>> _policy_called_similarly("web", ["PropagationPolicy shop/web"])
     'PropagationPolicy shop/web'
     """
-    return next((each for each in sorted(known) if _last_part(each) == _last_part(name)), "")
+    return next((each for each in sorted(known) if _last_part_of_name(each) == _last_part_of_name(name)), "")
 
 
-def _last_part(name: str) -> str:
+def _last_part_of_name(name: str) -> str:
     return name.rpartition("/")[2].rpartition(" ")[2]
 
 
-def _names_of_test(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
+def _names_used_in_test(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
     for number, name in enumerate(test.without_clusters):
-        yield _cluster(f"spec.given.withoutClusters[{number}]", name, names)
+        yield _named_cluster(f"spec.given.withoutClusters[{number}]", name, names)
     for name in test.not_ready:
-        yield _cluster(f"spec.given.notReady.{name}", name, names)
+        yield _named_cluster(f"spec.given.notReady.{name}", name, names)
     for number, name in enumerate(test.reporting):
-        yield _cluster(f"spec.given.reporting[{number}]", name, names)
+        yield _named_cluster(f"spec.given.reporting[{number}]", name, names)
     for name in test.unhealthy:
-        yield _cluster(f"spec.given.unhealthy.{name}", name, names)
+        yield _named_cluster(f"spec.given.unhealthy.{name}", name, names)
     for number, each in enumerate(test.unschedulable):
-        yield _cluster(f"spec.given.unschedulable[{number}].cluster", each.cluster, names)
+        yield _named_cluster(f"spec.given.unschedulable[{number}].cluster", each.cluster, names)
     for number, expected in enumerate(test.expectations):
-        yield from _names_expected(f"spec.expect[{number}]", expected, names)
+        yield from _names_used_in_expectation(f"spec.expect[{number}]", expected, names)
 
 
-def _names_expected(path: str, expected: Expectation, names: KnownNames) -> Iterator[Named]:
+def _names_used_in_expectation(path: str, expected: Expectation, names: KnownNames) -> Iterator[Named]:
     for cluster, plugin in (expected.refused or {}).items():
-        yield _cluster(f"{path}.refused.{cluster}", cluster, names)
+        yield _named_cluster(f"{path}.refused.{cluster}", cluster, names)
         yield Named(f"{path}.refused.{cluster}", plugin, f"there is no filter called {plugin!r}", _FILTERS)
     for number, each in enumerate(expected.fields):
-        yield _cluster(f"{path}.fields[{number}].cluster", each.cluster, names)
+        yield _named_cluster(f"{path}.fields[{number}].cluster", each.cluster, names)
     for number, name in enumerate(expected.not_in):
-        yield _cluster(f"{path}.notIn[{number}]", name, names)
+        yield _named_cluster(f"{path}.notIn[{number}]", name, names)
     if names.is_rewritten:
         return
     if expected.policy:
         message = f"the source has no {expected.policy}"
         yield Named(f"{path}.policy", expected.policy, message, names.policies)
     for name in expected.clusters or ():
-        yield _cluster(f"{path}.clusters", name, names)
+        yield _named_cluster(f"{path}.clusters", name, names)
     for name in expected.replicas or {}:
-        yield _cluster(f"{path}.replicas.{name}", name, names)
+        yield _named_cluster(f"{path}.replicas.{name}", name, names)
 
 
-def _cluster(field: str, name: str, names: KnownNames) -> Named:
+def _named_cluster(field: str, name: str, names: KnownNames) -> Named:
     return Named(field, name, f"the source has no cluster called {name!r}", names.clusters)

@@ -29,16 +29,16 @@ class Results(Struct, frozen=True, kw_only=True):
         return f"{self.where(trial, mismatch.field)}: {mismatch.field}: {mismatch.message}"
 
 
-def as_text(results: Results) -> str:
+def results_as_text(results: Results) -> str:
     """Return a line per test, the mismatches of those that failed, a summary, and what no test exercised."""
     lines = []
     for trial in results.trials:
         lines.append(f"{'ok  ' if trial.passed else 'FAIL'}  {trial.test.name}  {trial.test.path}")
         lines += [f"      {results.sentence(trial, each)}" for each in trial.mismatches]
-    return "".join(f"{line}\n" for line in (*lines, *_summary_of_results(results)))
+    return "".join(f"{line}\n" for line in (*lines, *_summary_lines(results)))
 
 
-def _summary_of_results(results: Results) -> Iterator[str]:
+def _summary_lines(results: Results) -> Iterator[str]:
     coverage, passed = results.coverage, sum(trial.passed for trial in results.trials)
     used_policies = coverage.policies - len(coverage.idle_policies)
     used_rules = coverage.rules - len(coverage.idle_rules)
@@ -52,7 +52,7 @@ def _summary_of_results(results: Results) -> Iterator[str]:
         yield f"  not exercised: {each}"
 
 
-def as_tap(results: Results) -> str:
+def results_as_tap(results: Results) -> str:
     """Return TAP version 14."""
     lines = ["TAP version 14", f"1..{len(results.trials)}"]
     for number, trial in enumerate(results.trials, start=1):
@@ -60,19 +60,19 @@ def as_tap(results: Results) -> str:
         if not trial.passed:
             sentences = (f"    - {as_json(results.sentence(trial, each)).rstrip()}" for each in trial.mismatches)
             lines += ["  ---", "  mismatches:", *sentences, "  ..."]
-    lines += [f"# {line.strip()}" for line in _summary_of_results(results)]
+    lines += [f"# {line.strip()}" for line in _summary_lines(results)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def as_junit(results: Results) -> str:
+def results_as_junit(results: Results) -> str:
     """Return JUnit's XML, a suite per file."""
     suites: dict[str, list[JUnitCase]] = {}
     for trial in results.trials:
-        suites.setdefault(trial.test.path, []).append(_case(results, trial))
+        suites.setdefault(trial.test.path, []).append(_junit_case_of_trial(results, trial))
     return junit_xml([JUnitSuite(name=path, cases=tuple(cases)) for path, cases in suites.items()])
 
 
-def _case(results: Results, trial: Trial) -> JUnitCase:
+def _junit_case_of_trial(results: Results, trial: Trial) -> JUnitCase:
     first = trial.mismatches[0] if trial.mismatches else None
     return JUnitCase(
         name=trial.test.name,
@@ -84,8 +84,8 @@ def _case(results: Results, trial: Trial) -> JUnitCase:
 
 
 WRITERS: Mapping[str, Callable[[Results], str]] = {
-    "text": as_text,
-    "tap": as_tap,
-    "junit": as_junit,
+    "text": results_as_text,
+    "tap": results_as_tap,
+    "junit": results_as_junit,
 }
 """The forms of results by ``-o``, beside their JSON document."""

@@ -18,9 +18,9 @@ from reconciler.source.policy_tests import PolicyTest
 from render.errors import InputError
 from render.words import counted
 
-from .names import unknown_names
+from .names import problems_of_unknown_names
 from .reports import Results
-from .trials import coverage_of, trial_of
+from .trials import coverage_of, run_trial
 
 PlaceByTest = Mapping[tuple[str, int], LocatedManifest]
 """The places of tests, by their file and their number in it."""
@@ -52,10 +52,10 @@ def run_tests(
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     tests = _tests_below(paths, loaded.tests, repository.folder.under)
     line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0
-    if problems := tuple(unknown_names(tests, loaded.desired, line_of, is_rewritten=is_rewritten)):
+    if problems := tuple(problems_of_unknown_names(tests, loaded.desired, line_of, is_rewritten=is_rewritten)):
         raise InputError(problems, summary=f"{counted(len(problems), 'problem')}; no test was run")
-    answers = _recorded_answers(repository, loaded.desired)
-    trials = [trial_of(test, loaded.desired, answers) for test in tests]
+    answers = _recorded_webhook_answers(repository, loaded.desired)
+    trials = [run_trial(test, loaded.desired, answers) for test in tests]
     results = Results(trials=trials, coverage=coverage_of(trials, loaded.desired), line_of=line_of)
     return PolicyTestRun(results=results, places=loaded.lines.places if loaded.lines else {})
 
@@ -75,7 +75,7 @@ def _tests_below(paths: Sequence[str], tests: Iterable[PolicyTest], folder: str)
     return [test for test in known if test.name in names or PurePosixPath(".") in map(PurePosixPath, paths)]
 
 
-def _recorded_answers(repository: Repository, desired: Desired) -> Answers:
+def _recorded_webhook_answers(repository: Repository, desired: Desired) -> Answers:
     """Return what interpreter webhooks answered, as far as the status branch is known here."""
     if not desired.webhooks:
         return {}

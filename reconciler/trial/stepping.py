@@ -27,7 +27,7 @@ from render.timing import SECOND, written
 _MOST_STEPS = 1000
 
 
-def rendered_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
+def render_pass_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
     """Return what the pass at a time renders, after all passes that went before it; a replay of at most 1000."""
     begun = (*test.not_ready.values(), *test.unhealthy.values(), *(each.since for each in test.unschedulable))
     changes = sorted({at for at in begun if at <= now})
@@ -52,21 +52,23 @@ def _inputs_at(
     failed = {name: since for name, since in test.not_ready.items() if since <= at}
     bindings = before.built.bindings if before else ()
     health = ObservedHealth(
-        conditions={name: _conditions(failed.get(name), is_reporting=name in test.reporting) for name in names},
-        workloads={binding.ref: tuple(_reports(binding, test.unhealthy, at)) for binding in bindings},
+        conditions={name: _cluster_conditions(failed.get(name), is_reporting=name in test.reporting) for name in names},
+        workloads={binding.ref: tuple(_reported_health(binding, test.unhealthy, at)) for binding in bindings},
         pending={
-            binding.ref: found for binding in bindings if (found := tuple(_pending(binding, test.unschedulable, at)))
+            binding.ref: found
+            for binding in bindings
+            if (found := tuple(_pending_replicas(binding, test.unschedulable, at)))
         },
     )
     return replace(
         inputs,
-        facts={name: _facts(name, is_ready=name not in failed) for name in names},
-        previous=_previous(before, known) if before else None,
+        facts={name: _facts_of_cluster(name, is_ready=name not in failed) for name in names},
+        previous=_previous_from_rendered(before, known) if before else None,
         failover=FailoverInputs(now=at, health=health, taints=before.built.tainted.recorded if before else {}),
     )
 
 
-def _conditions(failed: datetime | None, *, is_reporting: bool) -> tuple[ClusterCondition, ...]:
+def _cluster_conditions(failed: datetime | None, *, is_reporting: bool) -> tuple[ClusterCondition, ...]:
     if failed is None:
         return (ClusterCondition(type=READY, status=TRUE),)
     since = written(failed)
@@ -74,12 +76,12 @@ def _conditions(failed: datetime | None, *, is_reporting: bool) -> tuple[Cluster
     return (ClusterCondition(type=READY, status=FALSE, since=since), *word)
 
 
-def _facts(name: str, *, is_ready: bool) -> ClusterFacts:
+def _facts_of_cluster(name: str, *, is_ready: bool) -> ClusterFacts:
     status = "True" if is_ready else "False"
     return ClusterFacts(name=name, status={"conditions": [{"type": READY, "status": status}]})
 
 
-def _reports(binding: Binding, unhealthy: Mapping[str, datetime], at: datetime) -> Iterable[ReportedHealth]:
+def _reported_health(binding: Binding, unhealthy: Mapping[str, datetime], at: datetime) -> Iterable[ReportedHealth]:
     for target in binding.targets:
         since = unhealthy.get(target.name)
         is_failing = since is not None and since <= at
@@ -90,7 +92,7 @@ def _reports(binding: Binding, unhealthy: Mapping[str, datetime], at: datetime) 
         )
 
 
-def _pending(binding: Binding, started: Iterable[StartedReplicas], at: datetime) -> Iterable[PendingReplicas]:
+def _pending_replicas(binding: Binding, started: Iterable[StartedReplicas], at: datetime) -> Iterable[PendingReplicas]:
     replicas = {target.name: target.replicas for target in binding.targets}
     for each in started:
         more = replicas.get(each.cluster, 0) - each.ready
@@ -99,17 +101,17 @@ def _pending(binding: Binding, started: Iterable[StartedReplicas], at: datetime)
             yield PendingReplicas(cluster=each.cluster, ready=each.ready, pending=pods)
 
 
-def _previous(before: Rendered, known: dict[bytes, bytes]) -> Previous:
+def _previous_from_rendered(before: Rendered, known: dict[bytes, bytes]) -> Previous:
     """Return a pass as the next one reads it back; ``known`` are the trees and files of all passes."""
     known |= before.tree.trees
     known |= {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in before.tree.blobs.items()}
     bindings: dict[ObjectRef, Binding] = {binding.ref: binding for binding in before.built.bindings}
-    tree = RenderedTree.of(before.tree.root, _reader(known), lambda ids: {id_: known[id_] for id_ in ids})
+    tree = RenderedTree.of(before.tree.root, _tree_reader(known), lambda ids: {id_: known[id_] for id_ in ids})
     return Previous(commit="", source="", version="", bindings=bindings, tree=tree)
 
 
-def _reader(known: Mapping[bytes, bytes]) -> ReadTrees:
-    def read(ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
+def _tree_reader(known: Mapping[bytes, bytes]) -> ReadTrees:
+    def read_trees(ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
         return {id_: tuple(parse_tree(known[id_])) for id_ in ids}
 
-    return read
+    return read_trees

@@ -19,8 +19,8 @@ from render.model import ObjectRef, TargetCluster
 from render.patterns import matches_whole, part_pattern
 from render.words import nearest
 
-from .fields import MISSING, WITHHELD, displayed_value, field_of, held_objects
-from .stepping import rendered_at
+from .fields import MISSING, WITHHELD, field_at_json_pointer, objects_rendered_for_clusters, value_for_message
+from .stepping import render_pass_at
 
 NO_ANSWERS: Answers = {}
 
@@ -50,40 +50,42 @@ class Trial(Struct, frozen=True, kw_only=True):
         return not self.mismatches
 
 
-def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) -> Trial:
+def run_trial(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) -> Trial:
     """Render what a test describes, as if for the first time, and compare; ``answers`` are those known of webhooks.
 
     A test with a time is about the pass at that time, after those that went before it.
     """
-    return result_or_substitute(partial(_trial_of, test, desired, answers), partial(_failed_trial, test))
+    return result_or_substitute(
+        partial(_run_trial_unguarded, test, desired, answers), partial(_trial_failed_by_error, test)
+    )
 
 
-def _failed_trial(test: PolicyTest, error: Exception) -> Trial:
+def _trial_failed_by_error(test: PolicyTest, error: Exception) -> Trial:
     """Return the result of a test that led to an error nobody thought of."""
     mismatch = Mismatch(field="spec", message=f"{words_of_unexpected_error(error)}; {REPORT_IT}", got=WITHHELD)
     return Trial(test=test, mismatches=(mismatch,), policies=frozenset(), rules=frozenset())
 
 
-def _trial_of(test: PolicyTest, desired: Desired, answers: Answers) -> Trial:
-    given = with_given(desired, test)
+def _run_trial_unguarded(test: PolicyTest, desired: Desired, answers: Answers) -> Trial:
+    given = desired_with_given_objects(desired, test)
     inputs = Inputs(desired=given, facts={}, previous=None, source="", answers=answers)
-    rendered = render_pass(inputs) if test.now is None else rendered_at(test, inputs, test.now)
+    rendered = render_pass(inputs) if test.now is None else render_pass_at(test, inputs, test.now)
     refs = {expectation.ref for expectation in test.expectations}
     bindings = {each.ref: each for each in rendered.built.bindings if each.ref in refs}
     mismatches = [
         mismatch
         for number, expectation in enumerate(test.expectations)
-        for mismatch in _mismatches(f"spec.expect[{number}]", expectation, rendered, bindings)
+        for mismatch in _mismatches_of_expectation(f"spec.expect[{number}]", expectation, rendered, bindings)
     ]
     return Trial(
         test=test,
         mismatches=tuple(mismatches),
         policies=frozenset(each.policy for each in bindings.values() if each.policy),
-        rules=frozenset(_rules(refs, rendered)),
+        rules=frozenset(_override_rules_applied(refs, rendered)),
     )
 
 
-def with_given(desired: Desired, test: PolicyTest) -> Desired:
+def desired_with_given_objects(desired: Desired, test: PolicyTest) -> Desired:
     """Return the source with a test's clusters, templates and settings; each takes the place of the source's."""
     clusters = {each.name: each for each in (*desired.clusters, *test.clusters)}
     for name in test.without_clusters:
@@ -97,7 +99,7 @@ def with_given(desired: Desired, test: PolicyTest) -> Desired:
     )
 
 
-def _rules(refs: Iterable[ObjectRef], rendered: Rendered) -> Iterator[tuple[str, str]]:
+def _override_rules_applied(refs: Iterable[ObjectRef], rendered: Rendered) -> Iterator[tuple[str, str]]:
     for ref in refs:
         works = rendered.built.works.get(ref)
         for content in works.contents if works else ():
@@ -105,7 +107,7 @@ def _rules(refs: Iterable[ObjectRef], rendered: Rendered) -> Iterator[tuple[str,
                 yield applied.policy, getattr(applied, "rule", "")
 
 
-def _mismatches(
+def _mismatches_of_expectation(
     path: str, expected: Expectation, rendered: Rendered, bindings: Mapping[ObjectRef, Binding]
 ) -> Iterator[Mismatch]:
     binding = bindings.get(expected.ref, Binding(ref=expected.ref, api_version=""))
@@ -117,36 +119,38 @@ def _mismatches(
         hint = f"; did you mean {near!r}?" if near else ""
         yield Mismatch(field=f"{path}.name", message=f"the source has no {expected.ref}{hint}", got=WITHHELD)
         return
-    yield from _decision_mismatches(path, expected, binding, rendered)
-    yield from _refusal_mismatches(path, expected, rendered)
-    manifests = held_objects(expected.ref, {each.cluster for each in expected.fields}, rendered)
+    yield from _mismatches_of_decision(path, expected, binding, rendered)
+    yield from _mismatches_of_refusals(path, expected, rendered)
+    manifests = objects_rendered_for_clusters(expected.ref, {each.cluster for each in expected.fields}, rendered)
     for number, each in enumerate(expected.fields):
-        got = field_of(manifests.get(each.cluster), each.path)
+        got = field_at_json_pointer(manifests.get(each.cluster), each.path)
         is_so = got is MISSING if each.is_absent else got is not MISSING and got == each.value
         if not is_so:
-            want = "nothing" if each.is_absent else displayed_value(each.value, each.path, expected.ref)
-            text = displayed_value(got, each.path, expected.ref)
+            want = "nothing" if each.is_absent else value_for_message(each.value, each.path, expected.ref)
+            text = value_for_message(got, each.path, expected.ref)
             message = f"{each.path} in {each.cluster}: want {want}, got {text}"
             open_value = WITHHELD if text == HIDDEN else got
             yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)
 
 
-def _decision_mismatches(path: str, expected: Expectation, binding: Binding, rendered: Rendered) -> Iterator[Mismatch]:
-    targets = _targets(binding, rendered)
+def _mismatches_of_decision(
+    path: str, expected: Expectation, binding: Binding, rendered: Rendered
+) -> Iterator[Mismatch]:
+    targets = _targets_of_object(binding, rendered)
     replicas = {each.name: each.replicas for each in targets}
     clusters = [each.name for each in targets]
     if expected.is_absent and clusters:
-        message = f"want it in no cluster, got {in_words(clusters)}"
+        message = f"want it in no cluster, got {value_in_words(clusters)}"
         yield Mismatch(field=f"{path}.absent", message=message, got=WITHHELD)
     if found := [name for name in expected.not_in if name in clusters]:
         left = [name for name in expected.not_in if name not in clusters]
-        yield Mismatch(field=f"{path}.notIn", message=f"want it not in {in_words(found)}, but it is", got=left)
+        yield Mismatch(field=f"{path}.notIn", message=f"want it not in {value_in_words(found)}, but it is", got=left)
     if expected.policy is not None and expected.policy != binding.policy:
-        yield _mismatch(f"{path}.policy", expected.policy, binding.policy)
+        yield _mismatch_of_field(f"{path}.policy", expected.policy, binding.policy)
     if expected.clusters is not None and list(expected.clusters) != clusters:
-        yield _mismatch(f"{path}.clusters", list(expected.clusters), clusters)
+        yield _mismatch_of_field(f"{path}.clusters", list(expected.clusters), clusters)
     if expected.replicas is not None and dict(expected.replicas) != replicas:
-        yield _mismatch(f"{path}.replicas", dict(sorted(expected.replicas.items())), replicas)
+        yield _mismatch_of_field(f"{path}.replicas", dict(sorted(expected.replicas.items())), replicas)
     yield from _mismatches_of_message(path, expected, binding)
 
 
@@ -155,16 +159,16 @@ def _mismatches_of_message(path: str, expected: Expectation, binding: Binding) -
     condition = next((each for each in binding.conditions if each.type == SCHEDULED), None)
     reason, message = (condition.reason, condition.message) if condition else ("", "")
     if expected.reason is not None and expected.reason != reason:
-        yield _mismatch(f"{path}.reason", expected.reason, reason)
+        yield _mismatch_of_field(f"{path}.reason", expected.reason, reason)
     if expected.message is not None and expected.message not in message:
-        yield _mismatch(f"{path}.message", expected.message, message)
+        yield _mismatch_of_field(f"{path}.message", expected.message, message)
     pattern = expected.message_matches
     if pattern is not None and not matches_whole(part_pattern(pattern), message):
-        difference = f"want a match of {pattern}, got {in_words(message)}"
+        difference = f"want a match of {pattern}, got {value_in_words(message)}"
         yield Mismatch(field=f"{path}.messageMatches", message=difference, got=WITHHELD)
 
 
-def _targets(binding: Binding, rendered: Rendered) -> list[TargetCluster]:
+def _targets_of_object(binding: Binding, rendered: Rendered) -> list[TargetCluster]:
     """Return the targets of an object: its own, those of objects that require it, or those of a namespace's objects."""
     target_by_name: dict[str, TargetCluster] = {}
     required = (target for snapshot in binding.required_by for target in snapshot.clusters)
@@ -178,14 +182,14 @@ def _targets(binding: Binding, rendered: Rendered) -> list[TargetCluster]:
     return [target_by_name[name] for name in sorted(target_by_name)]
 
 
-def _mismatch(field: str, want: Any, got: Any) -> Mismatch:
-    return Mismatch(field=field, message=f"want {in_words(want)}, got {in_words(got)}", got=got)
+def _mismatch_of_field(field: str, want: Any, got: Any) -> Mismatch:
+    return Mismatch(field=field, message=f"want {value_in_words(want)}, got {value_in_words(got)}", got=got)
 
 
-def in_words(value: Any) -> str:
+def value_in_words(value: Any) -> str:
     """Return an expectation's value on one line.
 
-    >>> in_words(["a", "b"]), in_words({"a": 1}), in_words([]), in_words("")
+    >>> value_in_words(["a", "b"]), value_in_words({"a": 1}), value_in_words([]), value_in_words("")
     ('a b', 'a:1', 'nothing', 'nothing')
     """
     if isinstance(value, dict):
@@ -193,7 +197,7 @@ def in_words(value: Any) -> str:
     return (" ".join(value) if isinstance(value, list) else str(value)) or "nothing"
 
 
-def _refusal_mismatches(path: str, expected: Expectation, rendered: Rendered) -> Iterator[Mismatch]:
+def _mismatches_of_refusals(path: str, expected: Expectation, rendered: Rendered) -> Iterator[Mismatch]:
     if not expected.refused:
         return
     explained = next(rendered.built.schedule.explanations({expected.ref}), None)
@@ -207,7 +211,7 @@ def _refusal_mismatches(path: str, expected: Expectation, rendered: Rendered) ->
             got = refusing[0] if refusing else ""
             yield Mismatch(
                 field=f"{path}.refused.{cluster}",
-                message=f"want {plugin} to refuse it, got {in_words(list(dict.fromkeys(refusing)))}",
+                message=f"want {plugin} to refuse it, got {value_in_words(list(dict.fromkeys(refusing)))}",
                 got=got,
             )
 
@@ -225,7 +229,10 @@ def coverage_of(trials: Sequence[Trial], desired: Desired) -> Coverage:
     """Return the coverage: idle policies claimed none of the expected objects, idle rules applied to none."""
     policies = sorted(map(str, desired.policies))
     rules = sorted((str(policy), rule.path) for policy in desired.override_policies for rule in policy.rules)
-    used_policies, used_rules = _union(each.policies for each in trials), _union(each.rules for each in trials)
+    used_policies, used_rules = (
+        _union_of_sets(each.policies for each in trials),
+        _union_of_sets(each.rules for each in trials),
+    )
     return Coverage(
         policies=len(policies),
         rules=len(rules),
@@ -234,5 +241,5 @@ def coverage_of(trials: Sequence[Trial], desired: Desired) -> Coverage:
     )
 
 
-def _union(sets: Iterable[frozenset[object]]) -> set[object]:
+def _union_of_sets(sets: Iterable[frozenset[object]]) -> set[object]:
     return {each for each_set in sets for each in each_set}

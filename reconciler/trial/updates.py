@@ -37,11 +37,11 @@ def update_files(repository: Repository, trials: Iterable[Trial], places: PlaceB
     """
     root = repository.work_tree_to("change")
     problems: list[Problem] = []
-    for path, failed in _failed_by_path(trials).items():
+    for path, failed in _failed_trials_by_path(trials).items():
         content, written = (root / path).read_bytes(), 0
         left: list[Mismatch] = []
         for trial in failed:
-            unwritable = [mismatch for mismatch in trial.mismatches if not is_writable(mismatch)]
+            unwritable = [mismatch for mismatch in trial.mismatches if not is_result_writable(mismatch)]
             left += unwritable
             try:
                 content = file_with_expectations(content, places[path, trial.test.document], trial)
@@ -56,7 +56,7 @@ def update_files(repository: Repository, trials: Iterable[Trial], places: PlaceB
         raise InputError(problems, summary=f"{counted(len(problems), 'test')} could not be updated")
 
 
-def _failed_by_path(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:
+def _failed_trials_by_path(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:
     failed: dict[str, list[Trial]] = {}
     for trial in trials:
         if not trial.passed:
@@ -64,7 +64,7 @@ def _failed_by_path(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:
     return failed
 
 
-def is_writable(mismatch: Mismatch) -> bool:
+def is_result_writable(mismatch: Mismatch) -> bool:
     """Return whether the result can be written into the test; an absent object and a Secret's value cannot."""
     return mismatch.got is not WITHHELD and (
         mismatch.got is not MISSING or _FIELD.fullmatch(mismatch.field) is not None
@@ -76,7 +76,7 @@ def file_with_expectations(content: bytes, place: LocatedManifest, trial: Trial)
 
     ``place`` is where the test stands. UneditableError says what cannot be changed where.
     """
-    for mismatch in filter(is_writable, trial.mismatches):
+    for mismatch in filter(is_result_writable, trial.mismatches):
         for field, value in _edits_of_mismatch(mismatch):
             document = parse_documents(content)[place.position].value
             path = path_of_field_name(document, f"{place.prefix}{field}")

@@ -108,9 +108,9 @@ def is_boom(value: Any) -> bool:
 
 
 STUMBLES = {
-    "a document": (manifests, "foreign_reason"),
+    "a document": (manifests, "reason_not_kubernetes_object"),
     "a template": (templates, "check_identity"),
-    "a default of a template": (templates, "with_namespace"),
+    "a default of a template": (templates, "manifest_with_namespace"),
     "a template compared with others": (loading, "kinds_of_equal_letters"),
     "a template whose schema is checked": (schema_checks, "manifest_without_pruned_fields"),
 }

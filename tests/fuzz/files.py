@@ -32,7 +32,7 @@ from reconciler.run.settings import RunSettings
 from reconciler.run.settings_file import SettingsFile
 from reconciler.source.loading import load_source
 from reconciler.source.reading import Caches, SourceReading
-from reconciler.trial.trials import trial_of
+from reconciler.trial.trials import run_trial
 from render.boundary import INTERNAL
 from render.errors import ReconcileError
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, on_clusters
@@ -128,7 +128,7 @@ def read_source(files: Mapping[str, bytes], *, is_cached: bool = False, rng: Ran
             bugs += (each.message for each in binding.conditions if _UNEXPECTED in each.message)
         bugs += (str(error) for _, error in rendered.built.claims.failed if _UNEXPECTED in str(error))
         for test in loaded.tests[:3]:
-            bugs += (each.message for each in trial_of(test, desired).mismatches if _UNEXPECTED in each.message)
+            bugs += (each.message for each in run_trial(test, desired).mismatches if _UNEXPECTED in each.message)
         list(warnings_of(desired))
         # Values of a cache may be of types that no file has: then a boundary has to catch what comes of it, no more.
         return bugs[0] if bugs and not is_cached else None
@@ -172,7 +172,7 @@ class Settings:
 
         def work() -> None:
             if kind == "run":
-                SettingsFile(path=path, given={}).applied_to(RunSettings(locations=()))
+                SettingsFile(path=path, given={}).settings_over_options(RunSettings(locations=()))
             elif kind == "agent":
                 parse_settings(content, "member1", "0" * 40)
             else:

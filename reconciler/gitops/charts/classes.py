@@ -20,7 +20,7 @@ from overrides.errors import PolicyOrigin
 from overrides.policy import OverridePolicy, Overriders
 from overrides.record import AppliedRule
 from reconciler.building.requests import UnusableRequest
-from reconciler.source.facts import FactsOf, with_facts
+from reconciler.source.facts import FactsOf, clusters_corrected_by_facts
 from reconciler.source.karmada_objects import admitted_kind, load_karmada_objects
 from reconciler.source.manifests import LocatedManifest
 from reconciler.source.roles import HELM_CHART
@@ -138,7 +138,7 @@ def chart_members(manifests: Iterable[LocatedManifest], fleet: Fleet, facts: Fac
     found = load_karmada_objects(chosen, default_namespace=fleet.default_namespace).objects
     by_name = {cluster.name: cluster for cluster in found.clusters}
     return ChartMembers(
-        clusters=with_facts(by_name.values(), facts(fleet)),
+        clusters=clusters_corrected_by_facts(by_name.values(), facts(fleet)),
         policies=[
             policy
             for policy in found.override_policies

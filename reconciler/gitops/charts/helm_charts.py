@@ -17,17 +17,17 @@ from reconciler.gitops.chart_places import AskedChart
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.model import UnavailableSource
 from reconciler.locked.reading import LockedFiles
-from reconciler.source.broken import CIPHERTEXT, Broken, broken_by
-from reconciler.source.built_files import BuiltVariant, inputs_of
-from reconciler.source.checks import absent_clusters
+from reconciler.source.broken import CIPHERTEXT, Broken, broken_by_problem
+from reconciler.source.built_files import BuiltVariant, source_files_behind
+from reconciler.source.checks import warnings_of_absent_clusters
 from reconciler.source.ciphertext import BESIDE, MARK, ciphertext_fault, may_hold_ciphertext
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
-from reconciler.source.provenance import maker_of
+from reconciler.source.provenance import name_of_builder
 from reconciler.source.reading import BuiltSource
 from reconciler.source.roles import HELM_CHART
-from reconciler.source.templates import template_of, with_namespace
+from reconciler.source.templates import manifest_with_namespace, template_of
 from render.admission import admit_as_kind
 from render.admission.charts import check_helm_chart
 from render.admission.findings import Findings
@@ -91,7 +91,7 @@ class ChartSource(Struct):
         outcome = BuiltSource(
             problems=tuple(problems),
             broken=tuple(broken),
-            warnings=tuple(absent_clusters(own, known)) if known else (),
+            warnings=tuple(warnings_of_absent_clusters(own, known)) if known else (),
             charts=tuple(charts),
             is_by_facts=is_by_facts,
             implied=self.locked.implied if self.locked else (),
@@ -101,13 +101,13 @@ class ChartSource(Struct):
     def _broken_chart(self, place: LocatedManifest, found: FieldProblem) -> Broken:
         """Return a release that cannot be read, which is left out alone."""
         problem = Lines(self.read).located_problem(found)
-        return replace(broken_by(problem, [place.file]), makes=place.file.path)
+        return replace(broken_by_problem(problem, [place.file]), makes=place.file.path)
 
     def _chart_of(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
         """Return a HelmChart as it is admitted, or a release with its namespace; None for what is not admitted."""
         if is_own(place.manifest):
             return self._admitted_chart(place, problems)
-        return with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace)
+        return manifest_with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace)
 
     def _classes(self, place: LocatedManifest, chart: Manifest, kind: ReleaseKind | None, number: int) -> ChartClasses:
         """Return the distinct requests for a chart, for the clusters that it is for."""
@@ -198,11 +198,11 @@ class ChartSource(Struct):
             home=home,
             digest=digest,
             contents=contents,
-            inputs=tuple(sorted({*inputs_of(place.file), *inputs, *value_inputs})),
+            inputs=tuple(sorted({*source_files_behind(place.file), *inputs, *value_inputs})),
             values=tuple(values for _, values in named),
             value_names=tuple(name for name, _ in named),
             chart_files=inputs,
-            maker=maker_of(place, self.default_namespace),
+            maker=name_of_builder(place, self.default_namespace),
             kube_version=spec.get("kubeVersion") or "",
             api_versions=tuple(spec.get("apiVersions") or ()),
             has_hooks=spec.get("hooks") == "Include",
@@ -285,7 +285,7 @@ class ChartSource(Struct):
             text = as_mapping(found.manifest.get("data")).get(wanted.get("key") or "values.yaml") if found else None
             if isinstance(text, str) and found is not None:
                 values.append((name, _readable(path, name, text.encode())))
-                inputs += inputs_of(found.file)
+                inputs += source_files_behind(found.file)
             elif not wanted.get("optional"):
                 raise _missing_config_map(number, namespace, wanted, is_there=found is not None)
         if spec.get("values"):

@@ -11,7 +11,7 @@ from reconciler.gitops.argo.destinations import Destinations
 from reconciler.gitops.argo.releases import ApplicationCharts
 from reconciler.gitops.chart_places import AskedChart, ChartPlaces
 from reconciler.gitops.flux import releases as flux
-from reconciler.source.manifests import LocatedManifest, is_named
+from reconciler.source.manifests import LocatedManifest, has_name_and_namespace
 from render.model import Manifest
 from render.settings.source import RenderedRelease
 
@@ -35,7 +35,7 @@ def is_release(place: LocatedManifest, rendered: Sequence[RenderedRelease]) -> b
     """Say whether a manifest is a release of a kind that is to be rendered; an Application may have no chart."""
     if not any(kind.name in rendered and kind.is_of(place.manifest) for kind in RELEASES):
         return False
-    return isinstance(place.manifest.get("spec"), dict) and is_named(place.manifest)
+    return isinstance(place.manifest.get("spec"), dict) and has_name_and_namespace(place.manifest)
 
 
 Releases = Mapping[str, ReleaseKind]

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from reconciler.building.common_metadata import labels_and_annotations, with_common_metadata
 from reconciler.building.requests import BuiltFolder, UnusableRequest
 from reconciler.source.broken import CIPHERTEXT, UNSET_VARIABLE
-from reconciler.source.built_files import Origin, inputs_of
+from reconciler.source.built_files import Origin, source_files_behind
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_texts, emit, read_documents
 from render.model import as_list, as_mapping, is_opaque
@@ -83,7 +83,7 @@ def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) ->
         found = settings.get((str(wanted.get("kind")), namespace, str(wanted.get("name"))))
         holder = _holder(f"spec.postBuild.substituteFrom[{number}]", wanted, namespace, found)
         holders += [holder] if holder else []
-        inputs += inputs_of(found.file) if found else ()
+        inputs += source_files_behind(found.file) if found else ()
     holders.append(_holder_of("spec.postBuild.substitute", "", after.get("substitute")))
     if strategy != _ALWAYS and not any(each.has_variables for each in holders):
         return None

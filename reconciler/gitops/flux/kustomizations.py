@@ -16,7 +16,7 @@ from reconciler.building.requests import FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
 from reconciler.gitops.tool_kind import ToolKind, always, never
 from reconciler.locked.model import SourceType, UnavailableSource
-from reconciler.source.external import artifact_place, repository_place, secret_of
+from reconciler.source.external import artifact_place, login_secret_name, repository_place
 from reconciler.source.files import SourceFile
 from reconciler.source.manifests import LocatedManifest
 from reconciler.source.uncommitted import UncommittedFile
@@ -140,7 +140,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
             message = f"{kind} {namespace}/{name} is another repository: {found.get('url')}"
             raise UnavailableSource(message, hint="write a Source of it, and run argosy lock")
         place = artifact_place(found) if type_ is SourceType.OCI else repository_place(found)
-        tree = self.locked.tree_without_source(type_, place, secret_of(found, namespace))
+        tree = self.locked.tree_without_source(type_, place, login_secret_name(found, namespace))
         return (tree, "") if tree else None
 
     def _is_own(self, key: SourceKey, found: Mapping[str, Any]) -> bool:

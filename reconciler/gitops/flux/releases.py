@@ -8,8 +8,8 @@ from reconciler.building.requests import UnusableRequest
 from reconciler.gitops.chart_places import AskedChart, ChartPlaces
 from reconciler.gitops.tool_kind import ToolKind, always, never
 from reconciler.locked.model import ExternalSource, SourceType
-from reconciler.source.external import artifact_place, chart_place, repository_place, secret_of
-from reconciler.source.manifests import LocatedManifest, is_named
+from reconciler.source.external import artifact_place, chart_place, login_secret_name, repository_place
+from reconciler.source.manifests import LocatedManifest, has_name_and_namespace
 from render.documents import emit
 from render.model import ObjectRef, as_list, as_mapping, group_of
 from render.settings.source import RenderedRelease
@@ -32,7 +32,7 @@ class HelmReleases(NamedTuple):
         repositories = {
             ObjectRef.of(place.manifest): as_mapping(place.manifest.get("spec"))
             for place in manifests
-            if group_of(place.manifest["apiVersion"]) == REPOSITORIES and is_named(place.manifest)
+            if group_of(place.manifest["apiVersion"]) == REPOSITORIES and has_name_and_namespace(place.manifest)
         }
         return cls(places, repositories)
 
@@ -77,7 +77,7 @@ class HelmReleases(NamedTuple):
         if reference:
             path, found = "spec.chartRef", self._repository("spec.chartRef", reference, namespace)
             if reference.get("kind") != "HelmChart":
-                secret = secret_of(found, str(reference.get("namespace") or namespace))
+                secret = login_secret_name(found, str(reference.get("namespace") or namespace))
                 source = self.places.source_of(path, SourceType.OCI, artifact_place(found), secret)
                 return {"chart": {"source": source.name}}
             wanted, namespace = found, str(reference.get("namespace") or namespace)
@@ -91,7 +91,7 @@ class HelmReleases(NamedTuple):
         if files:
             raise UnusableRequest(_field(path, "valuesFiles"), "the files are not in this repository")
         found = self._repository(_field(path, "sourceRef"), reference, namespace)
-        secret = secret_of(found, str(reference.get("namespace") or namespace))
+        secret = login_secret_name(found, str(reference.get("namespace") or namespace))
         if reference.get("kind") in _IN_GIT:
             source = self.places.source_of(_field(path, "sourceRef"), SourceType.GIT, repository_place(found), secret)
             inside = _path_in_source(_field(path, "chart"), name, source)

@@ -130,7 +130,7 @@ OpenCluster = Callable[[str, float], Client | Failure]
 """Open a client of the cluster of a context, which gives up at a time of the monotonic clock."""
 
 
-def was_sent(channel: Channel, message: Message, open_cluster: OpenCluster) -> bool:
+def send_to_channel(channel: Channel, message: Message, open_cluster: OpenCluster) -> bool:
     """Send a message, and return whether it was taken; a ReconcileError says why it was not."""
     if message.verdict is not None:
         name, verdict = f"argosy/{message.fleet}", message.verdict
@@ -145,7 +145,7 @@ def was_sent(channel: Channel, message: Message, open_cluster: OpenCluster) -> b
         return True
     address, secret = channel.read()
     parts = urlsplit(address)
-    body = json.dumps(body_of(channel.kind, message)).encode()
+    body = json.dumps(request_body_for_channel(channel.kind, message)).encode()
     headers = {"User-Agent": "argosy", "Connection": "close"}
     if channel.kind is ChannelKind.WEBHOOK:
         headers |= {"x-argosy-signature": f"sha256={hmac_sha256(secret, body).hex()}", "x-argosy-delivery": message.id}
@@ -167,7 +167,7 @@ def was_sent(channel: Channel, message: Message, open_cluster: OpenCluster) -> b
         return False
 
 
-def body_of(kind: ChannelKind, message: Message) -> dict[str, Any]:
+def request_body_for_channel(kind: ChannelKind, message: Message) -> dict[str, Any]:
     """Return a message in the form of a channel."""
     lines = [f"{message.fleet}: {notice}" for notice in message.notices]
     match kind:
@@ -198,7 +198,7 @@ def _escape_markdown(text: str) -> str:
 
 def post_events(client: Client, message: Message, now: float) -> None:
     """Write an Event for each notice of a message; ConfigError where the cluster takes none."""
-    for event in events_of(message, now):
+    for event in events_of_notices(message, now):
         request = Request(method="POST", path=_EVENTS_PATH, expects=Expected.OBJECT, body=event, tries=1)
         answer = client.send(request)
         if isinstance(answer, Failure) and answer.status != _EXISTS:
@@ -206,7 +206,7 @@ def post_events(client: Client, message: Message, now: float) -> None:
             raise ConfigError(f"no Event could be written: {answer.message}", hint=hint)
 
 
-def events_of(message: Message, now: float) -> Iterator[dict[str, Any]]:
+def events_of_notices(message: Message, now: float) -> Iterator[dict[str, Any]]:
     """Yield the Event of each notice of a message; ``now`` in seconds since the epoch."""
     instance = f"{socket.gethostname()}/{os.getpid()}"[-_MOST_INSTANCE:]
     for index, notice in enumerate(message.notices):
@@ -218,7 +218,7 @@ def events_of(message: Message, now: float) -> Iterator[dict[str, Any]]:
             "type": "Normal" if notice.is_solved else "Warning",
             "reason": "ConditionSolved" if notice.is_solved else "ConditionChanged",
             "action": "Reconcile",
-            "note": _clipped_text(str(notice)),
+            "note": _text_within_limit(str(notice)),
             "regarding": {
                 "apiVersion": ARGOSY_API_VERSION,
                 "kind": "Fleet",
@@ -230,6 +230,6 @@ def events_of(message: Message, now: float) -> Iterator[dict[str, Any]]:
         }
 
 
-def _clipped_text(text: str) -> str:
+def _text_within_limit(text: str) -> str:
     raw = text.encode()
     return text if len(raw) <= _MOST_NOTE else raw[: _MOST_NOTE - 3].decode("utf-8", "ignore") + "…"

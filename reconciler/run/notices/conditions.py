@@ -29,7 +29,7 @@ class Message(Struct, frozen=True, kw_only=True):
     verdict: SourceVerdict | None = None
 
 
-def verdict_of(report: PassReport) -> SourceVerdict | None:
+def verdict_on_source(report: PassReport) -> SourceVerdict | None:
     """Return the verdict of a pass on its source; None where it says nothing of that."""
     converged = sorted(name for name, end in report.clusters.items() if end.is_converged)
     silent = sorted(name for name, end in report.clusters.items() if not end.is_reached)
@@ -51,9 +51,9 @@ def verdict_of(report: PassReport) -> SourceVerdict | None:
     return SourceVerdict(state=CommitState.SUCCESS, text=text) if report.code == 0 else None
 
 
-def conditions_after(known: Mapping[str, str], report: PassReport) -> dict[str, str]:
+def conditions_after_pass(known: Mapping[str, str], report: PassReport) -> dict[str, str]:
     """Return the conditions that hold after a pass; what it did not look at is as it was told."""
-    found = {key: text for key, text in known.items() if not _is_looked_at(key, report)}
+    found = {key: text for key, text in known.items() if not _is_condition_observed(key, report)}
     for name, end in sorted(report.clusters.items()):
         if end.unseen:
             found[f"cluster/{name}"] = f"cluster {name} cannot be seen: {end.unseen}"
@@ -68,7 +68,7 @@ def conditions_after(known: Mapping[str, str], report: PassReport) -> dict[str, 
     return found
 
 
-def _is_looked_at(key: str, report: PassReport) -> bool:
+def _is_condition_observed(key: str, report: PassReport) -> bool:
     kind, _, name = key.partition("/")
     if kind == "cluster":
         # Of one that left the fleet, or that passes apply to no more, nobody will ever say that it is over.
@@ -76,7 +76,7 @@ def _is_looked_at(key: str, report: PassReport) -> bool:
     return kind == _SOURCE or report.code not in _REFUSED
 
 
-def notices_between(known: Mapping[str, str], now: Mapping[str, str]) -> tuple[Notice, ...]:
+def notices_of_changed_conditions(known: Mapping[str, str], now: Mapping[str, str]) -> tuple[Notice, ...]:
     """Return what to tell: conditions that began, another source that is refused, and conditions that are over."""
     began = [
         Notice(text=text)
@@ -87,7 +87,7 @@ def notices_between(known: Mapping[str, str], now: Mapping[str, str]) -> tuple[N
     return (*began, *over)
 
 
-def drift_notices(report: PassReport) -> tuple[Notice, ...]:
+def notices_of_healed_drift(report: PassReport) -> tuple[Notice, ...]:
     """Return what to tell of drift that a pass healed."""
     return tuple(
         Notice(text=f"cluster {name}: drift healed, objects written again: {end.drifted}")

@@ -19,7 +19,13 @@ from reconciler.run.pass_job import PassReport
 from render.errors import ReconcileError
 
 from .channels import FORGES, Channel
-from .conditions import Message, conditions_after, drift_notices, notices_between, verdict_of
+from .conditions import (
+    Message,
+    conditions_after_pass,
+    notices_of_changed_conditions,
+    notices_of_healed_drift,
+    verdict_on_source,
+)
 
 Send = Callable[[Channel, Message], bool]
 _EVERYBODY = 8
@@ -45,8 +51,8 @@ class Telling(Struct, frozen=True, kw_only=True):
             record, mine = self._record_notices(report)
             if mine:
                 faults = self._faults_of_sending(mine)
-                record = self._recorded_as_sent(mine, faults)
-                report = replace(report, notified=self._count_by_result(mine, faults))
+                record = self._record_outcome_of_sending(mine, faults)
+                report = replace(report, notified=self._count_messages_by_result(mine, faults))
         except ReconcileError as error:
             self.log.warning(f"nobody was notified of what changed: {error.message}")
             return report
@@ -56,34 +62,36 @@ class Telling(Struct, frozen=True, kw_only=True):
         """Record what there is to tell, and return the record with what is ours to send."""
         now, found = int(self.clock()), [(NoticeRecord(), tuple[Unsent, ...]())]
 
-        def made(tip: str | None) -> Files:
+        def files_with_record(tip: str | None) -> Files:
             before = self._read_record(tip)
-            record = self._with_news(before, report, tip or "")
+            record = self._record_with_news(before, report, tip or "")
             found[0] = record.claiming(now, (each.name for each in self.channels))
             return {NoticeRecord.PATH: found[0][0].content()} if found[0][0] != before else {}
 
-        self.status.commit(made, lambda _files: _subject("Tell", found[0][1]), time=now)
+        self.status.commit(files_with_record, lambda _files: _commit_subject("Tell", found[0][1]), time=now)
         return found[0]
 
-    def _with_news(self, before: NoticeRecord, report: PassReport, tip: str) -> NoticeRecord:
+    def _record_with_news(self, before: NoticeRecord, report: PassReport, tip: str) -> NoticeRecord:
         """Return the record with what a pass found; one that found nothing new is not looked at."""
         if report.is_unchanged:
             return before
-        after = conditions_after(before.conditions, report)
-        changed = notices_between(before.conditions, after)
-        notices = (*changed, *drift_notices(report))
-        verdict, verdicts, new = verdict_of(report), dict(before.verdicts), list[Unsent]()
+        after = conditions_after_pass(before.conditions, report)
+        changed = notices_of_changed_conditions(before.conditions, after)
+        notices = (*changed, *notices_of_healed_drift(report))
+        verdict, verdicts, new = verdict_on_source(report), dict(before.verdicts), list[Unsent]()
         for channel in self.channels:
             if channel.kind in FORGES:
                 if verdict is not None and verdicts.get(channel.name) != (said := f"{report.source} {verdict}"):
                     verdicts[channel.name] = said
-                    new.append(replace(self._message(channel, report, tip, ()), verdict=verdict))
+                    new.append(replace(self._message_for_channel(channel, report, tip, ()), verdict=verdict))
             elif notices:
-                new.append(self._message(channel, report, tip, notices))
+                new.append(self._message_for_channel(channel, report, tip, notices))
         # A text alone that differs, such as by a count in it, is told to nobody and recorded by nobody.
         return replace(before, conditions=after if changed else before.conditions, verdicts=verdicts).adding(new)
 
-    def _message(self, channel: Channel, report: PassReport, tip: str, notices: tuple[Notice, ...]) -> Unsent:
+    def _message_for_channel(
+        self, channel: Channel, report: PassReport, tip: str, notices: tuple[Notice, ...]
+    ) -> Unsent:
         """Return a message for a channel; its id is that of no other, whoever makes it."""
         made_of = "\n".join([self.fleet, channel.name, tip, report.source, *map(str, notices)])
         id_ = hashlib.sha256(made_of.encode()).hexdigest()[:40]
@@ -101,7 +109,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         """Send messages, all at once, and return why the others were not taken, by their ids."""
         by_name = {each.name: each for each in self.channels}
 
-        def fault_of(message: Unsent) -> str:
+        def fault_of_sending(message: Unsent) -> str:
             text = Message(
                 id=message.id,
                 fleet=self.fleet,
@@ -117,10 +125,10 @@ class Telling(Struct, frozen=True, kw_only=True):
                 return f"{error.message} ({error.hint})" if error.hint else error.message
 
         with ThreadPoolExecutor(max_workers=_EVERYBODY) as pool:
-            faults = list(pool.map(fault_of, mine))
+            faults = list(pool.map(fault_of_sending, mine))
         return {message.id: fault for message, fault in zip(mine, faults, strict=True) if fault}
 
-    def _recorded_as_sent(self, mine: Sequence[Unsent], faults: Mapping[str, str]) -> NoticeRecord:
+    def _record_outcome_of_sending(self, mine: Sequence[Unsent], faults: Mapping[str, str]) -> NoticeRecord:
         """Record what was taken, and the others' next try, which the log names the first time and the last."""
         now, record, is_any_taken = int(self.clock()), [NoticeRecord()], len(faults) < len(mine)
         for message in mine:
@@ -128,18 +136,22 @@ class Telling(Struct, frozen=True, kw_only=True):
                 what = "given up" if message.tries == MOST_TRIES else "not taken, and tried again later"
                 self.log.warning(f"{message.channel} notifications are {what}: {faults[message.id]}")
 
-        def made(tip: str | None) -> Files:
+        def files_with_record(tip: str | None) -> Files:
             before = self._read_record(tip)
             record[0] = before.after(mine, lambda each: each.id not in faults, now)
             return {NoticeRecord.PATH: record[0].content()} if record[0] != before else {}
 
-        self.status.commit(made, lambda _files: _subject("Told" if is_any_taken else "Could not tell", mine), time=now)
+        self.status.commit(
+            files_with_record,
+            lambda _files: _commit_subject("Told" if is_any_taken else "Could not tell", mine),
+            time=now,
+        )
         return record[0]
 
     def _read_record(self, tip: str | None) -> NoticeRecord:
         return NoticeRecord.read_or_none(self.status.files(tip, {NoticeRecord.PATH}).get(NoticeRecord.PATH, b""))
 
-    def _count_by_result(self, mine: Iterable[Unsent], faults: Mapping[str, str]) -> dict[str, int]:
+    def _count_messages_by_result(self, mine: Iterable[Unsent], faults: Mapping[str, str]) -> dict[str, int]:
         kinds = {each.name: each.kind for each in self.channels}
         counts: dict[str, int] = {}
         for message in mine:
@@ -149,7 +161,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         return counts
 
 
-def _subject(verb: str, messages: Iterable[Unsent]) -> str:
+def _commit_subject(verb: str, messages: Iterable[Unsent]) -> str:
     """Return the subject of a status commit: what is told, or how much."""
     texts = dict.fromkeys(
         str(each.verdict or notice) for each in messages for notice in each.notices or (each.verdict,)

@@ -29,7 +29,7 @@ from reconciler.console.bugs import bug_lines
 from reconciler.console.log import Log
 from reconciler.console.printing import LogFormat, print_data
 from reconciler.passes.options import ReconcileOptions
-from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport, source_line
+from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport, line_telling_source
 from render.errors import GitError, ReconcileError
 
 if TYPE_CHECKING:
@@ -92,15 +92,15 @@ def main() -> None:
     job = PassJob.from_json(line)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_stop_with_parent, daemon=True).start()
-    report = reported_pass(job, stopping, making_way.is_set)
+    report = run_pass_and_report(job, stopping, making_way.is_set)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    _tell(report.to_json())
+    _write_line_to_controller(report.to_json())
     # As in an ordinary run: files that held credentials go now, and nothing else is worth taking apart.
     atexit._run_exitfuncs()  # noqa: SLF001 - what an ordinary exit calls
     os._exit(0)
 
 
-def _tell(line: str) -> None:
+def _write_line_to_controller(line: str) -> None:
     """Tell the controller something; one that was killed hears nothing, and the end of stdin stops the pass."""
     with suppress(BrokenPipeError):
         print_data(line + "\n")
@@ -112,7 +112,7 @@ def _stop_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def reported_pass(job: PassJob, stopping: Stopping, is_making_way: Callable[[], bool]) -> PassReport:
+def run_pass_and_report(job: PassJob, stopping: Stopping, is_making_way: Callable[[], bool]) -> PassReport:
     """Run a pass and return its report, however it ends."""
     steps, begun = Steps(), time.monotonic()
     try:
@@ -123,9 +123,9 @@ def reported_pass(job: PassJob, stopping: Stopping, is_making_way: Callable[[], 
             delivery=job.delivery,
             is_stopping=stopping,
             is_making_way=is_making_way,
-            on_source=lambda commit: _tell(source_line(commit)),
+            on_source=lambda commit: _write_line_to_controller(line_telling_source(commit)),
         )
-        report = _guarded_pass(job, options, steps)
+        report = _run_pass_catching_errors(job, options, steps)
         # From here on there is nothing left to interrupt.
         stopping.is_heeded = True
     except KeyboardInterrupt:
@@ -139,7 +139,7 @@ def reported_pass(job: PassJob, stopping: Stopping, is_making_way: Callable[[], 
     )
 
 
-def _guarded_pass(job: PassJob, options: ReconcileOptions, steps: Steps) -> PassReport:
+def _run_pass_catching_errors(job: PassJob, options: ReconcileOptions, steps: Steps) -> PassReport:
     log = Log(
         stream=sys.stderr,
         level=job.log_level,
@@ -150,7 +150,7 @@ def _guarded_pass(job: PassJob, options: ReconcileOptions, steps: Steps) -> Pass
         on_step=steps.add,
     )
     try:
-        return _report(job, options, log)
+        return _run_pass_with_log(job, options, log)
     except ReconcileError as error:
         return PassReport(code=error.exit_code, message=error.message[:_MOST_TEXT], hint=error.hint)
     except OSError as error:
@@ -160,7 +160,7 @@ def _guarded_pass(job: PassJob, options: ReconcileOptions, steps: Steps) -> Pass
         return PassReport(code=ReconcileError.exit_code, message="\n".join(bug_lines(error)))
 
 
-def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
+def _run_pass_with_log(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
     from reconciler.branches.publication import publication_of
     from reconciler.passes.repeated_report import read_repeated_report
     from reconciler.repository import open_repository
@@ -175,28 +175,32 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
                 is_unchanged=True,
                 next_wall=repeated.next_wall,
             )
-            return _with_unsent_notices(report, job, repository, repeated.names, log) if job.has_unsent else report
+            return (
+                _report_after_unsent_notices(report, job, repository, repeated.names, log) if job.has_unsent else report
+            )
         from reconciler.branches.status_branch import StatusBranch
         from reconciler.passes.pass_lines import commit_line, warning_lines
         from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
 
-        def on_commit(result: PassResult) -> None:
+        def tell_and_report_commit(result: PassResult) -> None:
             is_news = result.commit or (result.proposal is not None and result.proposal.is_new)
             say = log.info if is_news else log.detail
             say(commit_line(result, dry_run=False))
             log.warn_of(warning_lines(result))
 
-        result = reconcile_fleet(repository, options, log, on_commit)
+        result = reconcile_fleet(repository, options, log, tell_and_report_commit)
         if isinstance(result, PassResult):
             fleet, publication = result.outcome.source.desired.fleet, result.publication
             report = _report_of_result(result, log)
         else:
             fleet, report = result.good.fleet, _report_of_refusal(result)
             publication = publication_of(repository, fleet)
-        return _with_notices(report, job, StatusBranch(publication=publication, branch=fleet.status_branch), log)
+        return _report_after_sending_notices(
+            report, job, StatusBranch(publication=publication, branch=fleet.status_branch), log
+        )
 
 
-def _with_unsent_notices(
+def _report_after_unsent_notices(
     report: PassReport, job: PassJob, repository: "Repository", names: "BranchNames", log: Log
 ) -> PassReport:
     """Tell what waits for another try, where nothing is new."""
@@ -205,19 +209,19 @@ def _with_unsent_notices(
 
     publication = Publication(repository=repository, remote=names.publish_remote)
     branch = names.status_ref.removeprefix("refs/heads/")
-    return _with_notices(report, job, StatusBranch(publication=publication, branch=branch), log)
+    return _report_after_sending_notices(report, job, StatusBranch(publication=publication, branch=branch), log)
 
 
-def _with_notices(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) -> PassReport:
+def _report_after_sending_notices(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) -> PassReport:
     if not job.channels:
         return report
     from reconciler.branches.publication import source_address
     from reconciler.members.opening import members_for_delivery
-    from reconciler.run.notices.channels import Channel, was_sent
+    from reconciler.run.notices.channels import Channel, send_to_channel
     from reconciler.run.notices.telling import Telling
 
     channels = [Channel.parse(each) for each in job.channels]
-    send = partial(was_sent, open_cluster=members_for_delivery(job.delivery).open)
+    send = partial(send_to_channel, open_cluster=members_for_delivery(job.delivery).open)
     remote = source_address(status.repository)
     return Telling(
         fleet=job.fleet, status=status, remote=remote, channels=channels, log=log, send=send
@@ -237,14 +241,14 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         rendered=result.rendered or "",
         is_committed=result.commit is not None,
         unplaced=tuple(map(str, problems_by_object(result.outcome))),
-        moved=_moved_replicas(result),
+        moved=_count_of_moved_replicas(result),
         next_wall=flip.at.timestamp() - result.behind if flip else None,
     )
     if result.reports is not None:
         members = tuple(
             each.name for each in result.outcome.source.desired.clusters if not is_applied_by_own_agent(each)
         )
-        clusters = _cluster_ends(result.reports, is_new=result.commit is not None)
+        clusters = _end_by_cluster(result.reports, is_new=result.commit is not None)
         report = replace(report, members=members, clusters=clusters)
     if end.error is None:
         return report
@@ -252,7 +256,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
     return replace(report, message=end.error.message[:_MOST_TEXT], hint=end.error.hint)
 
 
-def _moved_replicas(result: "PassResult") -> int:
+def _count_of_moved_replicas(result: "PassResult") -> int:
     from reconciler.pipeline.movements import movements_between
 
     outcome = result.outcome
@@ -272,15 +276,15 @@ def _report_of_refusal(refused: "RefusedPass") -> PassReport:
         source=refused.refusal.source,
         rendered=refused.good.previous.commit,
         refused=refused.refusal.message,
-        clusters=_cluster_ends(refused.reports, is_new=False),
+        clusters=_end_by_cluster(refused.reports, is_new=False),
     )
 
 
-def _cluster_ends(reports: "tuple[ClusterReport, ...]", *, is_new: bool) -> dict[str, ClusterEnd]:
-    return {each.cluster: _cluster_end(each, is_new=is_new) for each in reports}
+def _end_by_cluster(reports: "tuple[ClusterReport, ...]", *, is_new: bool) -> dict[str, ClusterEnd]:
+    return {each.cluster: _end_in_cluster(each, is_new=is_new) for each in reports}
 
 
-def _cluster_end(report: "ClusterReport", *, is_new: bool) -> ClusterEnd:
+def _end_in_cluster(report: "ClusterReport", *, is_new: bool) -> ClusterEnd:
     from reconciler.ledger.inventory import ApplyOutcome
     from reconciler.members.exchange import UNREACHABLE
     from reconciler.plans.model import WRITES

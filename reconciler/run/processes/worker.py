@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO
 
-from reconciler.run.pass_job import KILLED, PassJob, PassReport, source_in
+from reconciler.run.pass_job import KILLED, PassJob, PassReport, source_named_in_line
 
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from reconciler.run.processes.pass_process import main; main()"
 
@@ -40,7 +40,7 @@ class PassWorker:
             assert process.stdin is not None
             assert process.stdout is not None
             with suppress(BrokenPipeError):
-                _send(process.stdin, self._job)
+                _send_job(process.stdin, self._job)
             text = self._last_line_of(process.stdout)
             code = process.wait()
             with suppress(BrokenPipeError):
@@ -55,7 +55,7 @@ class PassWorker:
         """Return the last line that the process writes; the one before it says which source it has read."""
         text = ""
         for line in stdout:
-            source = source_in(line)
+            source = source_named_in_line(line)
             if source:
                 self._on_source(source)
             else:
@@ -72,11 +72,11 @@ class PassWorker:
 
     def stop(self) -> None:
         """Ask the pass to stop: it finishes the clusters it is at."""
-        self._signal(signal.SIGTERM)
+        self._send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """End the process now, whatever it is at; what it left half done, the next pass finishes."""
-        self._signal(signal.SIGKILL)
+        self._send_signal(signal.SIGKILL)
 
     def _start_process(self) -> "subprocess.Popen[str] | None":
         # The path of this process, whatever it was made by: a file beside the one who starts it is never imported.
@@ -93,7 +93,7 @@ class PassWorker:
             )
             return self._process
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _send_signal(self, number: signal.Signals) -> None:
         with self._lock:
             self._is_stopped = True
             if self._process is not None and self._process.returncode is None:
@@ -101,6 +101,6 @@ class PassWorker:
                     os.killpg(self._process.pid, number)
 
 
-def _send(stdin: IO[str], job: PassJob) -> None:
+def _send_job(stdin: IO[str], job: PassJob) -> None:
     stdin.write(job.to_json() + "\n")
     stdin.flush()

@@ -42,9 +42,9 @@ class _WholeRequestChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._make_room()
+        self._close_oldest_sending_connection()
 
-    def _make_room(self) -> None:
+    def _close_oldest_sending_connection(self) -> None:
         """Close the oldest connection that is still sending, where its source or all of them have too many."""
         others = [each for each in self.server.active_channels.values() if each is not self]
         sending = [each for each in others if not each.requests and not each.total_outbufs_len]
@@ -105,12 +105,12 @@ class WebServer:
         loop = next(each for each in self._sockets.values() if isinstance(each, trigger))
         # What the loop looks at is closed by the loop itself, which ends once there is nothing left to look at. The
         # pipe that wakes it stays open until then: the loop may be awake already, and at it before this thread writes.
-        loop.pull_trigger(lambda: self._let_go(loop))
+        loop.pull_trigger(lambda: self._close_connections(loop))
         self._thread.join(_CLOSING_SECONDS)
         if not self._thread.is_alive():
             loop.close()
 
-    def _let_go(self, loop: trigger) -> None:
+    def _close_connections(self, loop: trigger) -> None:
         """Close every connection, and look at the pipe of the loop no more."""
         loop.del_channel()
         for each in tuple(self._sockets.values()):
@@ -135,24 +135,24 @@ class ServedAddress:
         if address == self._address:
             return
         before = self._address
-        self._close()
+        self._stop_serving()
         try:
-            self._open(address)
+            self._serve_at(address)
         except ConfigError:
-            self._open(before)
+            self._serve_at(before)
             raise
 
     def close(self) -> None:
         """Serve no more."""
         self.move(None)
 
-    def _open(self, address: Address | None) -> None:
+    def _serve_at(self, address: Address | None) -> None:
         self._address = address
         if address is not None:
             self._server = WebServer(self._application, *address)
             self._log.info(f"{self._about} at {address[0]}:{self._server.port}")
 
-    def _close(self) -> None:
+    def _stop_serving(self) -> None:
         if self._server is not None:
             self._server.close()
         self._server, self._address = None, None

@@ -46,12 +46,12 @@ _DELIVERIES: Mapping[Provider, tuple[str, ...]] = {
 }
 
 
-def is_signed(
+def is_webhook_signed(
     provider: Provider, headers: Mapping[str, str], body: bytes, secrets: Iterable[bytes], *, now: float
 ) -> bool:
     """Return whether a webhook was made by somebody who knows one of the secrets; header names are in lower case."""
     # All are compared, so that the time taken tells nothing about which one it was.
-    return sum(_is_signed_with(provider, headers, body, secret, now) for secret in secrets) > 0
+    return sum(_is_signed_with_secret(provider, headers, body, secret, now) for secret in secrets) > 0
 
 
 def delivery_id(provider: Provider, headers: Mapping[str, str]) -> str:
@@ -64,39 +64,44 @@ def hmac_sha256(secret: bytes, content: bytes) -> bytes:
     return hmac.new(secret, content, hashlib.sha256).digest()
 
 
-def _is_signed_with(provider: Provider, headers: Mapping[str, str], body: bytes, secret: bytes, now: float) -> bool:
+def _is_signed_with_secret(
+    provider: Provider, headers: Mapping[str, str], body: bytes, secret: bytes, now: float
+) -> bool:
     if provider is Provider.GITLAB:
         return _is_from_gitlab(headers, body, secret, now)
     header, prefix = _SIGNATURES[provider]
-    return _is_equal(headers.get(header, ""), prefix + hmac_sha256(secret, body).hex())
+    return _is_equal_in_constant_time(headers.get(header, ""), prefix + hmac_sha256(secret, body).hex())
 
 
 def _is_from_gitlab(headers: Mapping[str, str], body: bytes, secret: bytes, now: float) -> bool:
     text = secret.decode("latin-1")
     if not text.startswith(_WHSEC):
-        return _is_equal(headers.get("x-gitlab-token", ""), text)
+        return _is_equal_in_constant_time(headers.get("x-gitlab-token", ""), text)
     id_, at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not (id_ and at.isascii() and at.isdigit() and len(at) < 16 and abs(now - int(at)) <= TOLERANCE_SECONDS):
         return False
-    signed = hmac_sha256(_base64_bytes(text.removeprefix(_WHSEC)), f"{id_}.{at}.".encode("latin-1", "replace") + body)
+    signed = hmac_sha256(_decoded_base64(text.removeprefix(_WHSEC)), f"{id_}.{at}.".encode("latin-1", "replace") + body)
     wanted = f"v1,{b64encode(signed).decode()}"
-    return sum(_is_equal(each, wanted) for each in headers.get("webhook-signature", "").split(" ")[:8]) > 0
+    return (
+        sum(_is_equal_in_constant_time(each, wanted) for each in headers.get("webhook-signature", "").split(" ")[:8])
+        > 0
+    )
 
 
-def is_usable(provider: Provider, secret: bytes) -> bool:
+def is_secret_usable(provider: Provider, secret: bytes) -> bool:
     """Return whether a secret can be one: long enough not to be guessed, and a key where it says that it is one."""
     text = secret.decode("latin-1")
     if provider is Provider.GITLAB and text.startswith(_WHSEC):
-        return len(_base64_bytes(text.removeprefix(_WHSEC))) >= 16
+        return len(_decoded_base64(text.removeprefix(_WHSEC))) >= 16
     return len(secret) >= 16
 
 
-def _base64_bytes(text: str) -> bytes:
+def _decoded_base64(text: str) -> bytes:
     try:
         return b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return b""
 
 
-def _is_equal(given: str, wanted: str) -> bool:
+def _is_equal_in_constant_time(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode("latin-1"))

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from reconciler.console.log import Log
 from render.errors import ConfigError
 
-from .signatures import Provider, delivery_id, is_signed, is_usable
+from .signatures import Provider, delivery_id, is_secret_usable, is_webhook_signed
 
 _MOST_SEEN, _SEEN_SECONDS = 10_000, 24 * 3600.0
 _MOST_SOURCES = 4_096
@@ -99,7 +99,7 @@ class RareWakes:
     """
 
     def __init__(self, *, pause: float = 15.0, later: _Later | None = None) -> None:
-        self._pause, self._later = pause, later or _call_later
+        self._pause, self._later = pause, later or _call_in_thread_after
         self._lock = threading.Lock()
         self._last = -pause
         self._asked: set[str] = set()
@@ -113,20 +113,20 @@ class RareWakes:
             if not wait:
                 self._last = now
         if not wait:
-            self._wake(wake)
+            self._wake_asked_fleets(wake)
         elif not is_pending:
             with self._lock:
                 self._last = now + wait
-            self._later(wait, lambda: self._wake(wake))
+            self._later(wait, lambda: self._wake_asked_fleets(wake))
 
-    def _wake(self, wake: Wake) -> None:
+    def _wake_asked_fleets(self, wake: Wake) -> None:
         with self._lock:
             asked, self._asked = self._asked, set()
         for fleet in sorted(asked):
             wake(fleet)
 
 
-def _call_later(seconds: float, call: Callable[[], None]) -> None:
+def _call_in_thread_after(seconds: float, call: Callable[[], None]) -> None:
     timer = threading.Timer(seconds, call)
     timer.daemon = True
     timer.start()
@@ -150,7 +150,7 @@ class WebhookSecret(Struct, frozen=True, kw_only=True, order=True):
                 secret = file.read(_MOST_SECRET).strip()
         except OSError as error:
             raise ConfigError(f"the secret of {self.provider} webhooks cannot be read: {error.strerror}") from error
-        if not is_usable(self.provider, secret):
+        if not is_secret_usable(self.provider, secret):
             hint = "write a longer one into the file: openssl rand -hex 32"
             raise ConfigError(f"the secret of {self.provider} webhooks has less than 16 bytes: {self.file}", hint=hint)
         return secret
@@ -214,9 +214,9 @@ class Webhooks(Struct, frozen=True, kw_only=True):
         body = environ["wsgi.input"].read(LARGEST_BODY + 1)
         if len(body) > LARGEST_BODY:
             return TOO_LARGE
-        return self._reply_to(provider, fleet, body, environ)
+        return self._reply_to_body(provider, fleet, body, environ)
 
-    def _reply_to(self, provider: Provider, fleet: str, body: bytes, environ: Mapping[str, Any]) -> WebhookReply:
+    def _reply_to_body(self, provider: Provider, fleet: str, body: bytes, environ: Mapping[str, Any]) -> WebhookReply:
         headers = {
             name.removeprefix("HTTP_").replace("_", "-").lower(): str(value)
             for name, value in environ.items()
@@ -230,7 +230,7 @@ class Webhooks(Struct, frozen=True, kw_only=True):
         if not secrets:
             return UNKNOWN
         now = self.clock()
-        if not is_signed(provider, headers, body, secrets, now=now):
+        if not is_webhook_signed(provider, headers, body, secrets, now=now):
             return UNSIGNED
         self.limits.know(str(environ.get("REMOTE_ADDR", "")))
         id_ = delivery_id(provider, headers)

@@ -16,7 +16,7 @@ from overrides.matching import selected_templates
 from overrides.policy import OverridePolicy
 from reconciler.source.built_files import BuiltFile
 from reconciler.source.manifests import FieldProblem, LocatedManifest, RightManifests
-from reconciler.source.scopes.definitions import defined_scopes
+from reconciler.source.scopes.definitions import scopes_by_defined_kind
 from render.admission.findings import Findings
 from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
@@ -27,9 +27,9 @@ from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manif
 from render.schemas.published import written_schema
 from render.values import DiscreetStruct
 
-from .kubernetes import KubernetesSchemas, minor_version, shipped_schemas
+from .kubernetes import KubernetesSchemas, load_shipped_schemas, minor_version
 from .observed import ObservedSchemas
-from .served_versions import FORMER_GROUPS, not_served
+from .served_versions import FORMER_GROUPS, findings_of_unserved_version
 
 _MOST_DATA = 1 << 20
 _SIZED = frozenset({"ConfigMap", "Secret"})
@@ -45,7 +45,7 @@ class DefinitionSchemas:
         self._definitions: dict[GroupKind, Manifest] = {}
         for template in templates:
             if template.ref.kind == "CustomResourceDefinition" and template.api_version == _API_VERSION:
-                for kind in defined_scopes([template.manifest]):
+                for kind in scopes_by_defined_kind([template.manifest]):
                     self._definitions.setdefault(kind, template.manifest)
         self._checks: dict[tuple[str, str], Check | None] = {}
 
@@ -56,10 +56,12 @@ class DefinitionSchemas:
         """Return what is wrong with an object of a kind that is defined here."""
         api_version, kind = manifest["apiVersion"], manifest["kind"]
         definition = self._definitions[group_of(api_version), kind]
-        versions = _versions(definition)
+        versions = _served_versions_of_definition(definition)
         name = api_version.rpartition("/")[2]
         if not versions.get(name, {}).get("served"):
-            return _not_served(manifest, [each for each, version in versions.items() if version.get("served")])
+            return _findings_of_unserved_version(
+                manifest, [each for each, version in versions.items() if version.get("served")]
+            )
         key = (api_version, kind)
         if key not in self._checks:
             self._checks[key] = self._check_of(definition, versions[name])
@@ -130,7 +132,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
     @cached_property
     def schemas(self) -> KubernetesSchemas:
         """The schemas of Kubernetes' own kinds."""
-        return shipped_schemas()
+        return load_shipped_schemas()
 
     @cached_property
     def minors(self) -> tuple[int, ...]:
@@ -143,7 +145,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         """Return what is wrong with templates, and for which versions the others are right."""
         wrong: list[WrongTemplate] = []
         right: dict[ObjectRef, range] = {}
-        for template, place, verdict in self._verdicts(tuple(placed)):
+        for template, place, verdict in self._verdicts_on_templates(tuple(placed)):
             wrong += (
                 WrongTemplate(template=template, found=FieldProblem(place, problem), is_certain=self.is_certain)
                 for problem in verdict.findings.problems
@@ -152,11 +154,11 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
                 right[template.ref] = _versions_in_both(right.get(template.ref, EVERY_MINOR), verdict.right)
         return CheckedTemplates(tuple(wrong), right)
 
-    def _verdicts(
+    def _verdicts_on_templates(
         self, placed: Sequence[tuple[Template, LocatedManifest]]
     ) -> Iterator[tuple[Template, LocatedManifest, SchemaVerdict]]:
         """Yield templates with what is found about each; one that is known to be right is not looked at again."""
-        keys = [self._key(place) if self.known is not None else b"" for _, place in placed]
+        keys = [self._memory_key_of_manifest(place) if self.known is not None else b"" for _, place in placed]
         known = self.known.get_many(filter(None, keys)) if self.known is not None else {}
         fresh: dict[bytes, tuple[int, int]] = {}
         for (template, place), key in zip(placed, keys, strict=True):
@@ -174,10 +176,14 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
     def _verdict_of(self, place: LocatedManifest) -> SchemaVerdict:
         return self.verdict(manifest_without_pruned_fields(place.manifest))
 
-    def _key(self, place: LocatedManifest) -> bytes:
+    def _memory_key_of_manifest(self, place: LocatedManifest) -> bytes:
         """Return what a manifest is known by; nothing for one that other files than its own decide about."""
         group, kind = group_of(place.manifest["apiVersion"]), place.manifest["kind"]
-        if isinstance(place.file, BuiltFile) or (group, kind) in self._custom or not self.is_by_version(group, kind):
+        if (
+            isinstance(place.file, BuiltFile)
+            or (group, kind) in self._schemas_of_definitions
+            or not self.is_by_version(group, kind)
+        ):
             return b""
         return place.file.id + place.number.to_bytes(4, "big")
 
@@ -198,13 +204,13 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         group, kind = group_of(manifest["apiVersion"]), manifest["kind"]
         if is_opaque(manifest):
             return SchemaVerdict(Findings(), EVERY_MINOR)
-        if (group, kind) in self._custom:
-            return SchemaVerdict(self._custom.findings(manifest), EVERY_MINOR)
+        if (group, kind) in self._schemas_of_definitions:
+            return SchemaVerdict(self._schemas_of_definitions.findings(manifest), EVERY_MINOR)
         if not self.has_schema(group, kind):
             return SchemaVerdict(Findings(), EVERY_MINOR)
-        verdict = self._verdict(manifest, known) if minor is None else self._verdict_at(manifest, minor)
+        verdict = self._verdict_by_all_versions(manifest, known) if minor is None else self._verdict_at(manifest, minor)
         if kind in _SIZED and not group:
-            _check_size(manifest, verdict.findings)
+            _check_data_size(manifest, verdict.findings)
         return verdict
 
     def findings_by_digest(self, manifest: Manifest, digest: str) -> Findings:
@@ -222,16 +228,16 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
 
     def has_schema(self, group: str, kind: str) -> bool:
         """Say whether objects of a kind are checked."""
-        return self.is_by_version(group, kind) or (group, kind) in self._custom
+        return self.is_by_version(group, kind) or (group, kind) in self._schemas_of_definitions
 
     @cached_property
-    def _custom(self) -> DefinitionSchemas:
+    def _schemas_of_definitions(self) -> DefinitionSchemas:
         """The definitions among the templates that are right themselves."""
         definitions = (each for each in self.templates if each.ref.group_kind == _DEFINITION)
         usable = [
             each
             for each in definitions
-            if not self._verdict(manifest_without_pruned_fields(each.manifest)).findings.problems
+            if not self._verdict_by_all_versions(manifest_without_pruned_fields(each.manifest)).findings.problems
         ]
         return DefinitionSchemas(usable, self.schemas.metadata)
 
@@ -240,13 +246,13 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         """True where there are schemas for every version that a member is known to run."""
         return all(self.schemas.oldest <= minor <= self.schemas.newest for minor in self.minors)
 
-    def _verdict(self, manifest: Manifest, known: frozenset[int] = frozenset()) -> SchemaVerdict:
+    def _verdict_by_all_versions(self, manifest: Manifest, known: frozenset[int] = frozenset()) -> SchemaVerdict:
         """Return what the newest version finds; nothing where a version that a member may run finds nothing."""
         api_version, kind = manifest["apiVersion"], manifest["kind"]
         served = self.schemas.minors(api_version, kind)
         best = self._findings_of(manifest, served[-1], known) if served else SchemaFindings()
         if served and not best.problems:
-            return SchemaVerdict(best, self._right_versions(served, best.since))
+            return SchemaVerdict(best, self._versions_known_to_be_right(served, best.since))
         if not self.is_certain:
             return SchemaVerdict(best, NO_MINOR)
         found: Findings | None = None
@@ -255,16 +261,16 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             if not checked.problems:
                 return SchemaVerdict(checked, NO_MINOR)
             found = found or checked
-        return SchemaVerdict(found or not_served(self.schemas, manifest, self.minors), NO_MINOR)
+        return SchemaVerdict(found or findings_of_unserved_version(self.schemas, manifest, self.minors), NO_MINOR)
 
-    def _right_versions(self, served: range, since: int) -> range:
+    def _versions_known_to_be_right(self, served: range, since: int) -> range:
         """Return the versions for which an object is right that the last of these takes."""
         is_always = served.start == self.schemas.oldest >= since and served[-1] == self.schemas.newest
         return EVERY_MINOR if is_always else range(max(since, served.start), served[-1] + 1)
 
     def _verdict_at(self, manifest: Manifest, minor: int) -> SchemaVerdict:
         if minor not in self.schemas.minors(manifest["apiVersion"], manifest["kind"]):
-            return SchemaVerdict(not_served(self.schemas, manifest, (minor,)), NO_MINOR)
+            return SchemaVerdict(findings_of_unserved_version(self.schemas, manifest, (minor,)), NO_MINOR)
         return SchemaVerdict(self._findings_of(manifest, minor), NO_MINOR)
 
     def _findings_of(self, manifest: Manifest, minor: int, known: frozenset[int] = frozenset()) -> SchemaFindings:
@@ -283,7 +289,7 @@ def _versions_in_both(first: range, second: range) -> range:
     return range(max(first.start, second.start), min(first.stop, second.stop))
 
 
-def _check_size(manifest: Manifest, findings: Findings) -> None:
+def _check_data_size(manifest: Manifest, findings: Findings) -> None:
     """Find data that is larger than an API server stores."""
     size = 0
     for name in ("data", "binaryData", "stringData"):
@@ -296,11 +302,11 @@ def _check_size(manifest: Manifest, findings: Findings) -> None:
         findings.problem("", f"more than {_MOST_DATA} bytes of data, which is all a server stores", kind="TooLong")
 
 
-def _versions(definition: Manifest) -> Mapping[str, Any]:
+def _served_versions_of_definition(definition: Manifest) -> Mapping[str, Any]:
     return {each["name"]: each for each in definition["spec"].get("versions") or () if each and "name" in each}
 
 
-def _not_served(manifest: Manifest, served: list[str]) -> Findings:
+def _findings_of_unserved_version(manifest: Manifest, served: list[str]) -> Findings:
     findings = Findings()
     hint = f"write '{group_of(manifest['apiVersion'])}/{served[-1]}'" if served else ""
     message = f"its CustomResourceDefinition does not serve {manifest['kind']} in {manifest['apiVersion']!r}"

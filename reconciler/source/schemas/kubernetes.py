@@ -51,7 +51,7 @@ class KubernetesSchemas:
     def api_versions(self, group: str, kind: str) -> list[str]:
         """Return the versions of a group that have a kind, the best last."""
         versions = [key.partition(":")[0] for key in self._kinds if key.endswith(f":{kind}")]
-        return sorted((each for each in versions if each.rpartition("/")[0] == group), key=_stability)
+        return sorted((each for each in versions if each.rpartition("/")[0] == group), key=_sort_key_by_stability)
 
     def minors(self, api_version: str, kind: str) -> range:
         """Return the minor versions of Kubernetes that serve a kind in a version of its group."""
@@ -65,7 +65,7 @@ class KubernetesSchemas:
 
     def check_of(self, api_version: str, kind: str, minor: int) -> Check | None:
         """Return the check of a kind in a minor version; None where it is not served."""
-        name = _name_at_version(self._kinds, f"{api_version}:{kind}", minor)
+        name = _entry_in_minor_version(self._kinds, f"{api_version}:{kind}", minor)
         if name is None:
             return None
         return self._schemas_of_minor(minor).of_definition(name)
@@ -76,24 +76,24 @@ class KubernetesSchemas:
         return self._sets[minor]
 
     def _schema(self, name: str, minor: int) -> Schema:
-        text = _name_at_version(self._schemas, name, minor)
+        text = _entry_in_minor_version(self._schemas, name, minor)
         return json.loads(text) if text is not None else {}
 
 
 @cache
-def shipped_schemas() -> KubernetesSchemas:
+def load_shipped_schemas() -> KubernetesSchemas:
     """Return the table, read once in a process, for all the passes that it makes."""
     return KubernetesSchemas()
 
 
-def _name_at_version(entries: _Entries, name: str, minor: int) -> str | None:
+def _entry_in_minor_version(entries: _Entries, name: str, minor: int) -> str | None:
     """Return what counts for a name in a minor version."""
     found = entries.get(name, [])
     place = bisect_right(found, minor, key=lambda each: each[0]) - 1
     return found[place][2] if place >= 0 and minor <= found[place][1] else None
 
 
-def _stability(api_version: str) -> tuple[bool, bool, str]:
+def _sort_key_by_stability(api_version: str) -> tuple[bool, bool, str]:
     """Return what sorts an alpha version before a beta before a stable one."""
     version = api_version.rpartition("/")[2]
     return "alpha" not in version, "beta" not in version, version

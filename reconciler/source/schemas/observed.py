@@ -63,11 +63,11 @@ class ObservedSchemas(SelectiveStruct, frozen=True, kw_only=True):
             return None
 
 
-def schema_content(schema: "Schema") -> bytes:
+def schema_file_content(schema: "Schema") -> bytes:
     """Return a schema as its file."""
     return (json.dumps(schema, sort_keys=True, indent=1) + "\n").encode("utf-8", "surrogatepass")
 
 
-def digest_of(content: bytes) -> str:
+def digest_of_schema(content: bytes) -> str:
     """Return the digest that names a schema."""
     return hashlib.sha256(content).hexdigest()

@@ -62,10 +62,10 @@ _REMOVALS: Mapping[tuple[str, str], _Removal] = {
 }
 
 
-def not_served(schemas: KubernetesSchemas, manifest: Manifest, minors: Sequence[int]) -> Findings:
+def findings_of_unserved_version(schemas: KubernetesSchemas, manifest: Manifest, minors: Sequence[int]) -> Findings:
     """Return the finding of an API version that none of these minor versions serves, the newest of them first."""
     findings, kind, api_version = Findings(), manifest["kind"], manifest["apiVersion"]
-    removal = _removal(schemas, kind, api_version)
+    removal = _removal_of_api_version(schemas, kind, api_version)
     first = schemas.minors(api_version, kind)[:1]
     if removal and minors[-1] >= removal.minor:
         message = f"Kubernetes 1.{removal.minor} removed {kind} from {api_version!r}"
@@ -74,13 +74,13 @@ def not_served(schemas: KubernetesSchemas, manifest: Manifest, minors: Sequence[
     else:
         span = f"1.{minors[0]}" if minors[0] == minors[-1] else f"1.{minors[-1]} to 1.{minors[0]}"
         message = f"Kubernetes {span} does not serve {kind} in {api_version!r}"
-    successor = _successor(schemas, kind, api_version, minors[0]) or (removal.successor if removal else "")
+    successor = _successor_api_version(schemas, kind, api_version, minors[0]) or (removal.successor if removal else "")
     hint = f"write {successor!r}" if successor else "the kind is gone from Kubernetes" if removal else ""
     findings.problem("apiVersion", message, hint=hint, kind="NotSupported")
     return findings
 
 
-def _removal(schemas: KubernetesSchemas, kind: str, api_version: str) -> _Removal | None:
+def _removal_of_api_version(schemas: KubernetesSchemas, kind: str, api_version: str) -> _Removal | None:
     """Return when and for what a kind left an API version; None where it did not, or never was there."""
     served = schemas.minors(api_version, kind)
     if not served:
@@ -88,7 +88,7 @@ def _removal(schemas: KubernetesSchemas, kind: str, api_version: str) -> _Remova
     return _Removal(served[-1] + 1, "") if served[-1] < schemas.newest else None
 
 
-def _successor(schemas: KubernetesSchemas, kind: str, api_version: str, newest: int) -> str:
+def _successor_api_version(schemas: KubernetesSchemas, kind: str, api_version: str, newest: int) -> str:
     """Return the best API version that has a kind in a minor version of Kubernetes ("": there is none)."""
     group = group_of(api_version)
     groups = [group, *sorted(schemas.groups)] if group in FORMER_GROUPS else [group]

@@ -21,12 +21,12 @@ _SUBMODULE = 0o160000
 _BATCH = 500
 
 
-def defined_scopes(manifests: Iterable[Any]) -> dict[GroupKind, bool]:
+def scopes_by_defined_kind(manifests: Iterable[Any]) -> dict[GroupKind, bool]:
     """Return the kinds that definitions among manifests define; True is namespaced."""
-    return dict(filter(None, map(_defined_kind, manifests)))
+    return dict(filter(None, map(_kind_and_scope_of_definition, manifests)))
 
 
-def _defined_kind(manifest: Any) -> tuple[GroupKind, bool] | None:
+def _kind_and_scope_of_definition(manifest: Any) -> tuple[GroupKind, bool] | None:
     """Return the kind and scope that a definition defines; None for another object, or a broken one."""
     if not isinstance(manifest, dict) or manifest.get("kind") != _DEFINITION:
         return None
@@ -40,12 +40,16 @@ def _defined_kind(manifest: Any) -> tuple[GroupKind, bool] | None:
     return (group, kind), scope == "Namespaced"
 
 
-def scopes_elsewhere(
+def scopes_in_unselected_files(
     files: Sequence[SourceFile], selected: Iterable[SourceFile], *, read: ReadBlobs, cache: ParseCache | None
 ) -> Mapping[GroupKind, bool]:
     """Return the scopes that files beside the selected ones define; where two disagree, a scope is not known."""
     taken = {file.path for file in selected}
-    ids = {file.id: _key(file.id) for file in files if file.path not in taken and _may_define(file)}
+    ids = {
+        file.id: _cache_key_of_definitions(file.id)
+        for file in files
+        if file.path not in taken and _may_hold_definitions(file)
+    }
     known = dict(cache.get_many(ids.values())) if cache is not None else {}
     fresh = dict(_read_scopes({id_: key for id_, key in ids.items() if key not in known}, read))
     if cache is not None and fresh:
@@ -57,12 +61,12 @@ def scopes_elsewhere(
     return {kind: scopes.pop() for kind, scopes in found.items() if len(scopes) == 1}
 
 
-def _may_define(file: SourceFile) -> bool:
+def _may_hold_definitions(file: SourceFile) -> bool:
     is_file = file.mode not in {SYMLINK, _SUBMODULE} and bool(file.id)
     return is_file and file.path.endswith(SUFFIXES) and 0 <= file.size <= MAX_FILE_SIZE
 
 
-def _key(id_: bytes) -> bytes:
+def _cache_key_of_definitions(id_: bytes) -> bytes:
     """Return the key of a blob's definitions, another one than that of its documents."""
     return hashlib.sha256(b"definitions\0" + id_).digest()
 
@@ -71,15 +75,15 @@ def _read_scopes(key_by_id: Mapping[bytes, bytes], read: ReadBlobs) -> Iterator[
     ids = sorted(key_by_id)
     for start in range(0, len(ids), _BATCH):
         for id_, content in read(ids[start : start + _BATCH]).items():
-            yield key_by_id[id_], tuple((0, (*kind, scope)) for kind, scope in _scopes_in(content).items())
+            yield key_by_id[id_], tuple((0, (*kind, scope)) for kind, scope in _scopes_defined_in(content).items())
 
 
-def _scopes_in(content: bytes) -> dict[GroupKind, bool]:
+def _scopes_defined_in(content: bytes) -> dict[GroupKind, bool]:
     """Return what the readable documents of a file define."""
     if not _MENTIONED.search(content):
         return {}
     documents, _ = read_documents(content)
-    return defined_scopes(_with_items_of_lists(document.value for document in documents))
+    return scopes_by_defined_kind(_with_items_of_lists(document.value for document in documents))
 
 
 def _with_items_of_lists(values: Iterable[Any]) -> Iterator[Any]:

@@ -25,13 +25,13 @@ from msgspec import Struct, field
 
 from reconciler.ledger.facts import Facts
 from reconciler.ledger.member_schemas import KindVersion
-from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.desired import Desired, interpreter_of_source
 from render.interpreter import Interpreter, Operation
 from render.kinds import BUILT_IN, SCOPES, GroupKind
 from render.model import Manifest, group_of
 from render.settings.fleet import Fleet
 
-from .definitions import defined_scopes
+from .definitions import scopes_by_defined_kind
 
 
 def _no_scopes() -> Mapping[GroupKind, bool]:
@@ -64,30 +64,30 @@ class Scopes(Struct, frozen=True, kw_only=True):
         """Return the scopes that manifests, files beside them, members' facts and argosy.yaml tell."""
         known = tuple(manifests)
         return cls(
-            defined=defined_scopes(known),
+            defined=scopes_by_defined_kind(known),
             elsewhere=cache(elsewhere),
             observed=cache(lambda: _observed_scopes(facts())),
-            written=frozenset(filter(None, map(_kind_of_definition, known))),
+            written=frozenset(filter(None, map(_kind_if_namespaced, known))),
             declared={(each.group, each.kind): each.is_namespaced for each in fleet.kinds},
         )
 
     def is_namespaced(self, group: str, kind: str) -> bool | None:
         """Say whether objects of a kind live in namespaces; None where nothing says."""
-        known = self._known_scope(group, kind)
+        known = self._scope_defined_by_source(group, kind)
         if known is not None:
             return known
         return True if (group, kind) in self.written else self.declared.get((group, kind))
 
     def is_known(self, group: str, kind: str) -> bool:
         """Say whether something defines or declares a kind; that objects of it have a namespace proves nothing."""
-        return self._known_scope(group, kind) is not None or (group, kind) in self.declared
+        return self._scope_defined_by_source(group, kind) is not None or (group, kind) in self.declared
 
-    def _known_scope(self, group: str, kind: str) -> bool | None:
+    def _scope_defined_by_source(self, group: str, kind: str) -> bool | None:
         key = group, kind
         for table in (SCOPES, self.defined):
             if key in table:
                 return table[key]
-        for look in (self.elsewhere, self.observed, _well_known):
+        for look in (self.elsewhere, self.observed, _scopes_of_known_kinds):
             scope = look().get(key)
             if scope is not None:
                 return scope
@@ -99,13 +99,13 @@ class Scopes(Struct, frozen=True, kw_only=True):
         return key not in BUILT_IN and key not in self.defined and key not in self.elsewhere()
 
 
-def _well_known() -> Mapping[GroupKind, bool]:
+def _scopes_of_known_kinds() -> Mapping[GroupKind, bool]:
     from .well_known_kinds import WELL_KNOWN  # most sources have no use for it
 
     return WELL_KNOWN
 
 
-def _kind_of_definition(manifest: Manifest) -> GroupKind | None:
+def _kind_if_namespaced(manifest: Manifest) -> GroupKind | None:
     """Return the kind of an object that names its namespace."""
     metadata = manifest.get("metadata")
     namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
@@ -120,11 +120,11 @@ def _observed_scopes(facts: Facts) -> dict[GroupKind, bool]:
         for enablement in each.status.get("apiEnablements") or ():
             group = enablement["groupVersion"].rpartition("/")[0]
             for resource in enablement.get("resources") or ():
-                _add_scope(resource, group, observed)
+                _add_observed_scope(resource, group, observed)
     return {kind: scopes.pop() for kind, scopes in observed.items() if len(scopes) == 1}
 
 
-def _add_scope(resource: Mapping[str, Any], group: str, observed: dict[GroupKind, set[bool]]) -> None:
+def _add_observed_scope(resource: Mapping[str, Any], group: str, observed: dict[GroupKind, set[bool]]) -> None:
     # ``namespaced`` is ours: Karmada's own status does not record it.
     if isinstance(resource.get("namespaced"), bool):
         observed.setdefault((group, resource["kind"]), set()).add(resource["namespaced"])
@@ -137,7 +137,7 @@ def kinds_to_observe(desired: Desired) -> frozenset[KindVersion]:
         *(template.versioned_kind for template in desired.templates),
         *((selector.api_version, selector.kind) for selector in selectors),
     }
-    defined = BUILT_IN.keys() | defined_scopes(each.manifest for each in desired.crds).keys()
+    defined = BUILT_IN.keys() | scopes_by_defined_kind(each.manifest for each in desired.crds).keys()
     return frozenset(each for each in used if (group_of(each[0]), each[1]) not in defined)
 
 
@@ -145,7 +145,7 @@ def kinds_to_scale(desired: Desired) -> frozenset[KindVersion]:
     """Return the kinds of which only a scale subresource could tell the replicas, or take a share of them."""
     if not desired.fleet.interprets_scale:
         return frozenset()
-    interpreter = interpreter_of(desired)
+    interpreter = interpreter_of_source(desired)
     return frozenset(each for each in kinds_to_observe(desired) if _is_uninterpreted(each, interpreter))
 
 
