@@ -111,7 +111,7 @@ def _is_binding_notable(binding: Binding) -> bool:
 def line_about_record(branches: RecordedFleet) -> str:
     """Return the commit and the time of what is recorded, which is that of the last change."""
     recorded_at = utc(branches.status_time)
-    ago = age(recorded_at, branches.now)
+    ago = time_since_in_words(recorded_at, branches.now)
     return f"recorded {recorded_at}, {ago} ago"
 
 
