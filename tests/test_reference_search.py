@@ -38,6 +38,12 @@ SEARCHES = [
     Search("a whole word of a sentence counts more than a part", "gat", (INSIDE, BEGUN), ("b", "a")),
     Search("a plural finds one, and one finds the plural", "gates", (SAID, BEGUN), ("c", "b")),
     Search("every word must be there", "gate it", (INSIDE, SAID), ("c",)),
+    Search(
+        "one word in a name counts more than all in a sentence",
+        "gate it",
+        (SAID, entry("gate", "Of items.")),
+        ("gate", "c"),
+    ),
     Search("capitals count for nothing", "GATE", (SAID,), ("c",)),
     Search("signs are no pattern", "g.te", (SAID,), ()),
     Search("an s that is no plural stays", "class", (entry("clas"), entry("className")), ("className",)),
