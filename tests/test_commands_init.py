@@ -12,7 +12,7 @@ from reconciler.edit.beginning import named_contexts
 from reconciler.edit.pipelines import PIPELINES
 from render.documents import parse_documents
 
-from .build import Repository, a_config_map, a_deployment, argosy
+from .build import Repository, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .clusters import Member
 
 KUBECONFIG = """\
@@ -82,8 +82,36 @@ def test_a_first_pass_over_a_new_fleet_places_nothing(
     assert argosy(repository, capsys, "init", "--new-cluster", "eu", "--new-cluster", "us").code == 0
     assert not parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value.get("spec")
     repository.commit({})
-    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    first = argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert (first.code, "nothing is rendered of 1 template: no policy selects" in first.err) == (1, True)
     assert repository.files("argosy/rendered", "clusters") == []
+
+
+def test_what_the_first_pass_will_place_is_said_before_what_to_run(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Policies that are there already, as of a control plane, place objects at once: nothing said so before."""
+    maps = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    policies = [
+        a_policy("maps", selectors=maps),
+        a_policy("web", selectors=[WEB], placement=on_clusters("nowhere")),
+    ]
+    objects = [a_config_map("one"), a_config_map("two"), a_deployment(name="web"), a_deployment(name="left")]
+    repository.write({"apps/all.yaml": objects, "karmada/policies.yaml": policies})
+    ended = argosy(repository, capsys, "init", "--new-cluster", "eu", "--new-cluster", "us")
+    assert ended.out.splitlines()[:4] == [
+        "the first pass places 2 objects in eu, us",
+        "1 object cannot be placed or built, as argosy validate says",
+        "1 object goes nowhere until a policy selects it",
+        "next:",
+    ]
+    repository.commit({})
+    argosy(repository, capsys, "reconcile", "--bootstrap")
+    placed = [each for each in repository.files("argosy/rendered", "clusters") if "Namespace" not in each]
+    assert len(placed) == 4
+
+
+WEB = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 
 
 def test_what_is_printed_is_not_written(
@@ -326,7 +354,8 @@ def test_locking_comes_next_where_an_object_names_another_repository(
     home = [flux("apps", "./apps"), other, {**lib, **named}]
     repository.write({"clusters/home/apps.yaml": home, "apps/web.yaml": release})
     ended = argosy(repository, capsys, "init", "--new-cluster", "one")
-    assert ended.out.splitlines()[:3] == [
+    assert ended.out.splitlines()[:4] == [
+        "2 objects go nowhere until a policy selects them",
         "next:",
         "  argosy lock",
         "  git add argosy.yaml argosy/clusters/one.yaml argosy/policies/starter.yaml argosy.lock",
@@ -512,7 +541,8 @@ def test_the_folders_that_another_tool_deploys_are_those_that_are_read(
     checked = argosy(repository, capsys, "validate")
     assert (checked.code, f": {case.templates}, " in checked.out) == (0, True), checked.out
     first = argosy(repository, capsys, "reconcile", "--bootstrap")
-    assert (first.code, repository.files("argosy/rendered", "clusters")) == (0, []), first.err
+    assert "warning: nothing is rendered of " in first.err, "the starter policy selects nothing yet"
+    assert (first.code, repository.files("argosy/rendered", "clusters")) == (1, []), first.err
 
 
 def test_an_empty_folder_becomes_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,6 +41,7 @@ def command(log: Log, /, **options: Any) -> int:
     nothing yet, so that no object goes anywhere. What the repository holds is said: objects, charts and kustomizations,
     and whether Argo CD, Flux or Fleet deploy from it, and what argosy lock has to fetch. Where Flux or Argo CD deploy
     folders from here, argosy.yaml has their objects read as they read them; of several environments, it reads one.
+    How many objects the first pass places is said before the commands to run next, and how many go nowhere.
     Folders that repeat the objects of others, such as staging and production, are left out. An empty folder becomes a
     repository. Nothing is committed, and no cluster is asked.
     """
@@ -61,6 +62,7 @@ def write_first_files(
     from reconciler.edit.cluster_files import opened_source, warn_of_ignored
     from reconciler.edit.layout import repository_layout_lines
     from reconciler.edit.pipelines import placeholders_to_fill_in
+    from reconciler.preview.first_pass import first_pass_lines, outcome_of_first_pass
     from reconciler.repository.opening import init_if_empty_folder
 
     is_by_hand = bool(clusters) and not contexts
@@ -75,13 +77,14 @@ def write_first_files(
         if is_printed:
             _print_files(fleet.files)
             return 0
+        outcome = outcome_of_first_pass(source, fleet.files, log)
         source.repository.put_files(fleet.files)
         for path in fleet.files:
             log.info("wrote", file=path)
         is_ignored = warn_of_ignored(source.repository, fleet.files, log)
-    print_text("next:")
-    for line in placeholders_to_fill_in(pipelines):
-        print_text(f"  {line}")
+    said = first_pass_lines(outcome) if outcome else ()
+    for line in (*said, "next:", *(f"  {each}" for each in placeholders_to_fill_in(pipelines))):
+        print_text(line)
     _print_next_steps(fleet, is_reaching=bool(found), is_ignored=is_ignored)
     return 0
 

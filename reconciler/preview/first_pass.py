@@ -1,0 +1,36 @@
+"""The outcome of the first pass over a fleet that is being begun, before its files are written."""
+
+from collections.abc import Iterator, Mapping
+
+from reconciler.branches.reading import source_of
+from reconciler.console.clock import given_or_current_time
+from reconciler.console.log import Log
+from reconciler.edit.cluster_files import MemberSource
+from reconciler.pipeline.unselected import unselected_templates
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import Outcome, run_pass
+from reconciler.rendering.problems import problems_by_object
+from render.words import counted, listed
+
+
+def outcome_of_first_pass(source: MemberSource, files: Mapping[str, bytes], log: Log) -> Outcome | None:
+    """Return what a first pass makes of a work tree with more files; None where it would be refused."""
+    loaded = source.with_files(files)
+    if loaded.blocking:
+        return None
+    return run_pass(source.repository, source_of("", loaded), None, RenderInputs(now=given_or_current_time()), log)
+
+
+def first_pass_lines(outcome: Outcome) -> Iterator[str]:
+    """Yield what a first pass places, what it cannot place, and what goes nowhere."""
+    built = outcome.rendered.built
+    placed = sum(bool(binding.targets or binding.required_by) for binding in built.bindings)
+    if placed:
+        clusters = listed(sorted(outcome.rendered.tree.clusters))
+        yield f"the first pass places {counted(placed, 'object')} in {clusters}"
+    if unplaced := len({each.ref for each in problems_by_object(outcome)}):
+        yield f"{counted(unplaced, 'object')} cannot be placed or built, as argosy validate says"
+    unselected = unselected_templates(outcome.source.desired, {binding.ref for binding in built.bindings})
+    if unselected:
+        them = "it" if len(unselected) == 1 else "them"
+        yield f"{counted(len(unselected), 'object goes', 'objects go')} nowhere until a policy selects {them}"
