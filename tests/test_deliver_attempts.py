@@ -9,6 +9,7 @@ import pytest
 from reconciler.branches.publication import Publication
 from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
+from reconciler.ledger.holds import HoldRules
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.repository import open_repository
 
@@ -34,7 +35,7 @@ def status(tmp_path: Path) -> Iterator[StatusBranch]:
 
 
 def recorded(status: StatusBranch, clock: Hour) -> AttemptRecord:
-    attempts = AttemptRecord(status=status, commit=COMMIT, now=1_800_000_000, clock=clock)
+    attempts = AttemptRecord(status=status, hold_rules=HoldRules(commit=COMMIT), now=1_800_000_000, clock=clock)
     attempts.record({"eu": "uid-eu"})
     return attempts
 
@@ -44,14 +45,14 @@ def test_what_was_announced_a_moment_ago_is_not_looked_up_again(status: StatusBr
     attempts, tip = recorded(status, clock), status.tip()
     clock.now = FRESH_SECONDS - 1
     other_pass_converges(status)
-    attempts.ensure_recorded("eu", "uid-eu")
+    attempts.ensure_recorded("eu", "uid-eu", COMMIT)
     assert read_inventories(status, status.tip())["eu"].attempted == ()
     assert status.tip() != tip
 
 
 def test_a_cluster_that_answered_late_is_announced_by_itself(status: StatusBranch) -> None:
     attempts = recorded(status, Hour())
-    attempts.ensure_recorded("us", "uid-us")
+    attempts.ensure_recorded("us", "uid-us", COMMIT)
     assert read_inventories(status, status.tip()) == {
         "eu": Inventory(cluster="eu", uid="uid-eu", attempted=(COMMIT,)),
         "us": Inventory(cluster="us", uid="uid-us", attempted=(COMMIT,)),
@@ -63,7 +64,7 @@ def test_an_attempt_that_another_pass_forgot_is_written_down_again(status: Statu
     attempts = recorded(status, clock)
     other_pass_converges(status)
     clock.now = FRESH_SECONDS
-    attempts.ensure_recorded("eu", "uid-eu")
+    attempts.ensure_recorded("eu", "uid-eu", COMMIT)
     assert read_inventories(status, status.tip()) == {
         "eu": Inventory(cluster="eu", uid="uid-eu", converged=OTHER, attempted=(COMMIT,))
     }
@@ -83,10 +84,10 @@ def test_one_that_a_pass_elsewhere_forgot_is_written_down_again(tmp_path: Path) 
     other_pass_converges(theirs)
     clock.now = FRESH_SECONDS
     hub.path.rename(tmp_path / "away")
-    attempts.ensure_recorded("eu", "uid-eu")
+    attempts.ensure_recorded("eu", "uid-eu", COMMIT)
     (tmp_path / "away").rename(hub.path)
     clock.now = 2 * FRESH_SECONDS
-    attempts.ensure_recorded("eu", "uid-eu")
+    attempts.ensure_recorded("eu", "uid-eu", COMMIT)
     theirs.look_again()
     assert read_inventories(theirs, theirs.tip()) == {
         "eu": Inventory(cluster="eu", uid="uid-eu", converged=OTHER, attempted=(COMMIT,))
@@ -95,7 +96,7 @@ def test_one_that_a_pass_elsewhere_forgot_is_written_down_again(tmp_path: Path) 
 
 def test_clusters_that_come_while_a_commit_is_made_share_the_next_one(status: StatusBranch) -> None:
     attempts, names = recorded(status, Hour()), [f"late-{number}" for number in range(8)]
-    threads = [threading.Thread(target=attempts.ensure_recorded, args=(name, f"uid-{name}")) for name in names]
+    threads = [threading.Thread(target=attempts.ensure_recorded, args=(name, f"uid-{name}", COMMIT)) for name in names]
     with attempts.turn:
         for thread in threads:
             thread.start()

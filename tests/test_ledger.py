@@ -10,6 +10,7 @@ import pytest
 from reconciler.cli import run
 from reconciler.ledger.branch_file import BranchFile, says_the_same, without_version
 from reconciler.ledger.notices import NoticeRecord
+from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.table import changed_files, kind_at, kinds
 from reconciler.reference.topics import load_topic
 from render.documents import emit, parse_documents
@@ -42,7 +43,6 @@ WITHOUT_VERSION = (
     "works/{cluster}/{namespace}/{kind}/{name}.yaml",
 )
 """The files that were there before versions."""
-NEWER = "has version 99, and this Argosy knows 1 at most: a newer Argosy wrote it"
 
 
 def each_kind() -> list[str]:
@@ -51,6 +51,10 @@ def each_kind() -> list[str]:
 
 def kind_of(path: str) -> type[BranchFile]:
     return next(kind for kind in kinds() if path == kind.PATH)
+
+
+def newer(kind: type[BranchFile]) -> str:
+    return f"has version 99, and this Argosy knows {kind.VERSION} at most: a newer Argosy wrote it"
 
 
 def is_kind(value: object) -> TypeGuard[type[BranchFile]]:
@@ -68,7 +72,7 @@ def test_a_file_without_a_version_is_read_and_written_as_it_was(kind: type[Branc
     file = kind.read("old", before)
     after = file.content()
     assert without_version(after) == file.rendered_content() == before
-    assert after == with_version(before, kind.VERSION)
+    assert after == with_version(before, file.written_version)
     assert kind.read("new", after) == file
 
 
@@ -91,7 +95,7 @@ def test_every_file_is_explained_and_has_a_version(path: str) -> None:
 def test_a_file_of_a_newer_argosy_is_refused(kind: type[BranchFile], path: Path) -> None:
     with pytest.raises(GitError) as raised:
         kind.read("a.yaml", with_version(path.read_bytes(), 99))
-    assert raised.value.message == f"a.yaml on the status branch {NEWER}"
+    assert raised.value.message == f"a.yaml on the status branch {newer(kind)}"
     assert "run that version of Argosy here" in raised.value.hint
 
 
@@ -155,7 +159,7 @@ def test_a_file_that_says_the_same_in_a_former_version_stays_as_it_is() -> None:
 def test_a_file_of_a_newer_argosy_is_never_written_over(after: dict[str, bytes]) -> None:
     with pytest.raises(GitError) as raised:
         changed_files({"refusal.yaml": b"a: b\nversion: 99\n"}, after)
-    assert raised.value.message == f"refusal.yaml on the status branch {NEWER}"
+    assert raised.value.message == f"refusal.yaml on the status branch {newer(SourceRefusal)}"
 
 
 class Fleet:
@@ -237,7 +241,7 @@ def test_a_pass_refuses_a_file_of_a_newer_argosy_and_leaves_it_as_it_is(path: st
     if kind is NoticeRecord:  # a pass has nothing to tell
         assert ended.code == 0
     else:
-        assert (ended.code, f"{written} on the status branch {NEWER}" in ended.err) == (4, True), ended.err
+        assert (ended.code, f"{written} on the status branch {newer(kind)}" in ended.err) == (4, True), ended.err
     assert fleet.files()[written] == with_version(content, 99)
 
 

@@ -13,7 +13,7 @@ from reconciler.record.status_changes import StatusInputs, status_files
 from reconciler.run.notices.conditions import conditions_after_pass
 from reconciler.run.pass_job import PassReport
 from reconciler.source.desired import Desired
-from reconciler.status.staleness import progress_of_members
+from reconciler.status.staleness import AskedCommits, progress_of_members
 from render.cluster import Cluster
 from render.documents import parse_documents
 from render.failover.health import OBSERVED, READY, REPORTING
@@ -96,7 +96,9 @@ def test_a_member_that_passes_apply_to_again_is_applied_whatever_its_agent_refus
         + COMMIT.encode()
     )
     recorded = RecordedStatus(files={ClusterRecord.at("oslo"): record.content(), "inventory/oslo.yaml": inventory})
-    progress = progress_of_members(recorded, Fleet(), [Cluster(name="oslo")], {"oslo": COMMIT}, 1_800_000_000.0)
+    progress = progress_of_members(
+        recorded, Fleet(), [Cluster(name="oslo")], AskedCommits(newest=COMMIT), 1_800_000_000.0
+    )
     assert progress["oslo"].is_applied
 
 

@@ -99,7 +99,7 @@ def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext
     """
     if revision:
         commit = repository.resolve(revision)
-        desired = _rendered_source(repository, commit).desired
+        desired = rendered_source(repository, commit).desired
         fleet = desired.fleet
         return FleetContext.of(fleet, desired, publication_of(repository, fleet)), desired, commit
     fleet, waiting = fleet_in_force(repository, repository.resolve("HEAD"), asked_tip)
@@ -107,18 +107,20 @@ def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext
     tip = publication.current_tip(branch)
     if tip is None:
         raise publication.nothing_rendered(branch, is_asked=True)
-    desired = _rendered_source(repository, tip).desired
+    desired = rendered_source(repository, tip).desired
     return replace(FleetContext.of(fleet, desired, publication), waiting=waiting), desired, tip
 
 
-def _rendered_source(repository: Repository, commit: str) -> "Source":
+def rendered_source(repository: Repository, commit: str) -> "Source":
+    """Return the source that a rendered commit was made from, read by the facts of that commit."""
     from .reading import read_observed_inputs, read_source
 
     observed = read_observed_inputs(repository, commit)
-    return read_source(repository, _source_of(repository, commit), facts=lambda _fleet: observed.facts)
+    return read_source(repository, source_of(repository, commit), facts=lambda _fleet: observed.facts)
 
 
-def _source_of(repository: Repository, commit: str) -> str:
+def source_of(repository: Repository, commit: str) -> str:
+    """Return the source commit that a rendered commit was made from; GitError where it is none."""
     named = commit_written_by_argosy(repository, commit).trailer(SOURCE)
     if len(named) != 1:
         raise GitError(

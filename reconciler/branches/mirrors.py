@@ -2,29 +2,34 @@
 
 Those of clusters that pull, and those of ``mirrors`` in argosy.yaml. A mirror holds the folder at its root, and a
 commit for every change of it that names the rendered commit it was taken from. It follows the rendered branch and
-decides nothing: one that is behind catches up in the next pass. That of a cluster that pulls also has what its agent
+decides nothing: one that is behind catches up in the next pass, and that of a cluster that somebody holds at an earlier
+commit has the folder of that one for as long. That of a cluster that pulls also has what its agent
 must know (``agent_settings``), and its commits allow what left the folder, which a pass has allowed before.
 """
 
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import StoredTrees
+from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.repository import NewCommit, Repository
-from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED
+from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED, SOURCE
 from render.cluster import is_applied_by_own_agent
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
+from render.timing import utc
 
 from .agent_settings import FILE, SettingsFiles
 from .delivery_rules import rendered_rules
 from .mirror_branches import MirrorMove, bases_of, has_moved, mirror_tips, move_mirrors, note_left
 from .publication import Publication
-from .reading import Source
+from .reading import Source, read_previous
+from .status_branch import StatusBranch, read_holds
 
 _EVERY = "*"
 _NOTHING = git_object_id("tree", b"")
@@ -53,6 +58,13 @@ class RenderedFolders(Struct, frozen=True):
     def branches(self) -> tuple[str, ...]:
         """The branches of the fleet's mirrors."""
         return tuple(map(self.source.desired.fleet.mirror_branch, self.mirrored))
+
+
+class _MirroredFolder(NamedTuple):
+    """The folder that a mirror is to hold, and the rendered commit that has it."""
+
+    id: bytes
+    commit: str
 
 
 class _MirrorTrees(Struct, frozen=True):
@@ -89,12 +101,12 @@ def update_mirrors(rendered: RenderedFolders, publication: Publication) -> Mirro
     pulling = tuple(filter(is_applied_by_own_agent, desired.clusters))
     if not (desired.fleet.mirrors or pulling) or commit is None:
         return Mirrored()
-    folders = rendered.mirrored
+    folders = _folders_at_holds(rendered, publication, commit)
     made = _with_settings(repository, rendered.source, folders, commit)
     branches = {name: desired.fleet.mirror_branch(name) for name in made.by_cluster}
     tips = mirror_tips(repository, publication, branches)
     bases = bases_of(repository, publication, branches, tips)
-    commits = _commits(repository, made, commit, {name: base.commit for name, base in bases.items()}, folders)
+    commits = _commits(repository, made, {name: base.commit for name, base in bases.items()}, folders)
     moves = {
         branches[name]: MirrorMove(commits[name].id if name in commits else base.commit, tips.get(name), base.fault)
         for name, base in bases.items()
@@ -104,25 +116,46 @@ def update_mirrors(rendered: RenderedFolders, publication: Publication) -> Mirro
     return _move_mirrors(repository, publication, moves)
 
 
+def _folders_at_holds(rendered: RenderedFolders, publication: Publication, commit: str) -> dict[str, _MirroredFolder]:
+    """Return the folder of each mirror: of a cluster that is held, that of the commit it is held at.
+
+    Where that commit is not here, the mirror stays where it is.
+    """
+    repository, desired = publication.repository, rendered.source.desired
+    found = {name: _MirroredFolder(folder, commit) for name, folder in rendered.mirrored.items()}
+    status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
+    source = next(iter(repository.commit_info(commit).trailer(SOURCE)), "")
+    for name, hold in read_holds(status, status.tip(), source, utc(time.time())).items():
+        if name not in found:
+            continue
+        try:
+            held = previous_by_new_names(read_previous(repository, hold.commit), desired.clusters)
+        except GitError:
+            found.pop(name)
+        else:
+            found[name] = _MirroredFolder(held.tree.clusters.get(name, _NOTHING), hold.commit)
+    return found
+
+
 def _commits(
     repository: Repository,
     made: _MirrorTrees,
-    rendered: str,
     parents: Mapping[str, str],
-    folders: Mapping[str, bytes],
+    folders: Mapping[str, _MirroredFolder],
 ) -> dict[str, NewCommit]:
     """Make the commits of mirrors that hold something else, by cluster; a parent "" is none."""
     infos = {info.id: info for info in repository.commit_infos(set(filter(None, parents.values())))}
     trees = {name: infos[parent].tree for name, parent in parents.items() if parent}
-    rendered_at, now = repository.commit_info(rendered).time, int(time.time())
+    now = int(time.time())
     commits: dict[str, NewCommit] = {}
     for name in (name for name, tree in made.by_cluster.items() if trees.get(name) != tree):
+        rendered = folders[name].commit
         message, trailers = f"Mirror {name} of {rendered[:12]}", {RENDERED: rendered}
         if name in trees and name in made.pulling:
-            left = _count_of_removed(repository, trees[name], folders[name])
+            left = _count_of_removed(repository, trees[name], folders[name].id)
             trailers |= {ALLOW_REMOVAL: f"{name} {left}"} if left else {}
         # From when on an agent is asked for something new is what its silence is measured by.
-        at = now if name in made.pulling else rendered_at
+        at = now if name in made.pulling else repository.commit_info(rendered).time
         before = [parents[name]] if parents[name] else []
         commits[name] = repository.commit_tree(made.by_cluster[name], before, message, trailers, time=at)
     if commits:
@@ -156,20 +189,22 @@ def _move_mirrors(repository: Repository, publication: Publication, moves: Mappi
     return Mirrored(branches=tuple(done), lines=tuple(lines), fault=fault)
 
 
-def _with_settings(repository: Repository, source: Source, folders: Mapping[str, bytes], rendered: str) -> _MirrorTrees:
+def _with_settings(
+    repository: Repository, source: Source, folders: Mapping[str, _MirroredFolder], rendered: str
+) -> _MirrorTrees:
     """Return the trees of mirrors: those of clusters that pull with the settings of their agents."""
-    pulling = tuple(filter(is_applied_by_own_agent, source.desired.clusters))
+    pulling = tuple(each for each in source.desired.clusters if is_applied_by_own_agent(each) and each.name in folders)
+    wanted = {name: folder.id for name, folder in folders.items()}
     if not pulling:
-        return _MirrorTrees(folders, {}, {})
-    wanted = dict(folders)
+        return _MirrorTrees(wanted, {}, {})
     blobs: dict[bytes, bytes] = {}
     trees: dict[bytes, bytes] = {}
-    rules = rendered_rules(repository, rendered)
+    rules = {commit: rendered_rules(repository, commit) for commit in {folder.commit for folder in folders.values()}}
     files = SettingsFiles.of(repository, source, repository.first_commit(rendered), pulling)
     for cluster in pulling:
-        folder = folders[cluster.name]
+        folder, commit = folders[cluster.name]
         folder_with_files = None if folder == _NOTHING else folder
-        content = files.file(cluster.name, rules.of(cluster.name, folder_with_files))
+        content = files.file(cluster.name, rules[commit].of(cluster.name, folder_with_files))
         blob_id = git_object_id("blob", content)
         entries = repository.read_trees([folder])[folder] if folder_with_files else ()
         tree = encode_tree((TreeEntry(FILE.encode(), BLOB_MODE, blob_id), *entries))

@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import FileFault, object_in
+from reconciler.ledger.holds import HOLD_KEY, ClusterHold, HoldRules
 from reconciler.ledger.inventory import Inventory
 from reconciler.ledger.table import check_written_here, checked_path
 from reconciler.pipeline.previous import StoredTrees
@@ -268,20 +270,40 @@ def _checked_inventory(path: str, content: bytes) -> Inventory:
     return inventory
 
 
-def attempts(status: StatusBranch, commit: str, uid_by_cluster: Mapping[str, str]) -> Callable[[str | None], Files]:
-    """Return the files that record, before the first write, that clusters are about to get a commit."""
+def attempts(
+    status: StatusBranch, hold_rules: HoldRules, uid_by_cluster: Mapping[str, str]
+) -> Callable[[str | None], Files]:
+    """Return the files that record, before the first write, that clusters are about to get a commit.
+
+    Holds that are set or over are written with it, so that no pass comes between the two.
+    """
 
     def made(tip: str | None) -> Files:
         known = read_inventories(status, tip)
         files: dict[str, bytes | None] = {}
-        for cluster, uid in sorted(uid_by_cluster.items()):
+        for cluster in sorted({*uid_by_cluster, *hold_rules.set_for}):
             before = known.get(cluster, Inventory(cluster=cluster))
-            after = before.attempting(commit, uid)
+            after = replace(before, hold=hold_rules.hold_after(cluster, before.hold))
+            if cluster in uid_by_cluster:
+                after = after.attempting(hold_rules.commit_for(cluster, before.hold), uid_by_cluster[cluster])
             if after != before:
                 files[Inventory.at(cluster)] = after.content()
         return files
 
     return made
+
+
+def read_holds(status: StatusBranch, commit: str | None, source: str, now: str) -> dict[str, ClusterHold]:
+    """Return the holds of a commit of the branch that keep out what is rendered of a source, at a time.
+
+    Only the files with a hold are read, for in most fleets there is none.
+    """
+    found: dict[str, ClusterHold] = {}
+    for path, content in status.files(commit, {"inventory"}).items():
+        inventory = Inventory.read(path, content) if HOLD_KEY in content else None
+        if inventory is not None and inventory.hold is not None and inventory.hold.keeps_out(source, now):
+            found[inventory.cluster] = inventory.hold
+    return found
 
 
 def merged_files(parts: Iterable[Files]) -> dict[str, bytes | None]:

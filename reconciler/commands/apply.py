@@ -1,9 +1,11 @@
 """``argosy apply``: make clusters hold what a rendered commit says."""
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.commands.options.allowances import with_removal_option
 from reconciler.commands.options.help_pages import DocumentedCommand
@@ -16,6 +18,7 @@ from reconciler.members.options import DeliveryOptions
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
+    from reconciler.repository import Repository
 
 
 class ApplyOptions(Struct, frozen=True, kw_only=True):
@@ -25,6 +28,8 @@ class ApplyOptions(Struct, frozen=True, kw_only=True):
     dry_run: str = "none"
     allowed: Allowed = field(default_factory=Allowed)
     output: str = "table"
+    reason: str = ""
+    until: str = ""
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
 
@@ -33,6 +38,19 @@ def _refuse_filename_option(ctx: click.Context, _option: click.Parameter, value:
     if value is not None:
         hint = "put it into the source and commit it; 'argosy diff' shows what that does"
         raise click.UsageError(f"apply reads rendered commits, and no files: {hint}", ctx)
+
+
+def _end_of_hold(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
+    """Return the time that is meant by a time or by a duration from now, as RFC 3339 text."""
+    from render.notations import seconds_in
+    from render.timing import parse_instant, utc, written
+
+    if not value:
+        return ""
+    seconds, instant = seconds_in(value), parse_instant(value)
+    if seconds is None and instant is None:
+        raise click.BadParameter("write a time, such as 2026-03-01T14:05:00Z, or a duration, such as 90m or 8h")
+    return utc(time.time() + seconds) if seconds is not None else written(instant) if instant is not None else ""
 
 
 @click.command(
@@ -48,6 +66,14 @@ def _refuse_filename_option(ctx: click.Context, _option: click.Parameter, value:
     flag_value="server",
     default="none",
     help="server, or nothing behind it: ask each server, and write nothing.",
+)
+@click.option("--reason", default="", metavar="TEXT", help="Why clusters are held at an older commit.")
+@click.option(
+    "--until",
+    default="",
+    metavar="TIME",
+    callback=_end_of_hold,
+    help="When that ends: 8h from now, or 2026-03-01T14:05:00Z  [default: with a newer source]",
 )
 @with_removal_option
 @click.option(
@@ -70,51 +96,64 @@ def command(log: Log, /, **options: Any) -> int:
     adopted. Only what earlier commits put there is ever deleted. What was done is recorded on the status branch. If
     argosy.yaml lists clusters, the command is for those and for the ones that --cluster names; otherwise every cluster
     is reached by the context named like it.
+
+    With --allow-older the clusters go back to an older commit and are held there: passes give them nothing newer until
+    a newer source renders something else, the time of --until comes, or 'argosy cluster release' ends it.
     """
     chosen = ApplyOptions(**options)
     if chosen.dry_run == "server":
         refuse_given_options(["rehearse"], "goes without --dry-run server, which is all it does")
+    if not chosen.delivery.allow_older:
+        refuse_given_options(["reason", "until"], "goes with --allow-older, which holds clusters at a commit")
     return apply_and_show(log, chosen)
 
 
 def apply_and_show(log: Log, options: ApplyOptions) -> int:
     """Apply a rendered commit to the members and print the reports; return the exit code."""
-    from reconciler.branches.fleet_context import applied_commit
     from reconciler.branches.publication import maintain_repository
-    from reconciler.deliver.orphans import orphan_agreement_on_terminal
     from reconciler.deliver.reports import exit_code_of_reports
-    from reconciler.guards.limits import check_allowed_clusters
-    from reconciler.members.choice import chosen_members
-    from reconciler.members.ways import member_reach
-    from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
-    from reconciler.passes.observation import PassRecord, observe_and_warn
     from reconciler.repository import open_repository
 
-    is_rehearsal = options.dry_run == "server"
-    removals = options.allowed.removals_by_cluster
     with open_repository(log.repository, progress=log.transfer) as repository:
-        context, desired, commit = applied_commit(repository, options.revision)
-        context.warn_of_waiting(log)
-        check_allowed_clusters(options.allowed, desired, None)
-        members = chosen_members(context.fleet, context.members, options.delivery, log)
-        delivery = Delivery(members=members, options=options.delivery, allowed=removals, dry_run=is_rehearsal)
-        reach, record = member_reach(context.fleet, options.delivery, repository.folder), None
-        if delivery.writes:
-            observation = observe_and_warn(context, members, reach, log)
-            record = PassRecord(observation=observation, desired=desired)
-        run = ApplyRun(
-            context=context,
-            commit=commit,
-            delivery=delivery,
-            reach=reach,
-            record=record,
-            agree=orphan_agreement_on_terminal(options.delivery, log),
-        )
-        reports = apply_and_log(run, log)
+        commit, reports = _applied_reports(repository, log, options)
         maintain_repository(repository, log)
+    is_rehearsal = options.dry_run == "server"
     text = _dry_run_text(commit, reports, options) if is_rehearsal else _apply_summary(commit, reports, options)
     print_output(text, options.output)
     return exit_code_of_reports(reports)
+
+
+def _applied_reports(
+    repository: "Repository", log: Log, options: ApplyOptions
+) -> "tuple[str, tuple[ClusterReport, ...]]":
+    """Apply a rendered commit, and return it with the reports of members."""
+    from reconciler.branches.fleet_context import applied_commit
+    from reconciler.deliver.orphans import orphan_agreement_on_terminal
+    from reconciler.guards.limits import check_allowed_clusters
+    from reconciler.members.choice import chosen_members
+    from reconciler.members.ways import member_reach
+    from reconciler.passes.applying import ApplyRun, Delivery
+    from reconciler.passes.going_back import hold_wish, update_held_mirrors
+    from reconciler.passes.logged_apply import apply_and_log
+    from reconciler.passes.observation import PassRecord, observe_and_warn
+
+    chosen, removals = options.delivery, options.allowed.removals_by_cluster
+    context, desired, commit = applied_commit(repository, options.revision)
+    context.warn_of_waiting(log)
+    check_allowed_clusters(options.allowed, desired, None)
+    wish = hold_wish(context, commit, chosen, reason=options.reason, until=options.until)
+    members = chosen_members(context.fleet, context.members, chosen, log)
+    delivery = Delivery(members=members, options=chosen, allowed=removals, dry_run=options.dry_run == "server")
+    reach = member_reach(context.fleet, chosen, repository.folder)
+    run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach, wish=wish)
+    if not delivery.writes:
+        return commit, apply_and_log(run, log)
+    observation = observe_and_warn(context, members, reach, log)
+    record = PassRecord(observation=observation, desired=desired)
+    reports = apply_and_log(replace(run, record=record, agree=orphan_agreement_on_terminal(chosen, log)), log)
+    if wish.pulling:
+        update_held_mirrors(context, wish, log)
+    return commit, reports
 
 
 def _apply_summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:

@@ -28,6 +28,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("add", "register", "create"), "join"),
     **dict.fromkeys(("remove", "rm", "delete", "unregister", "deregister"), "unjoin"),
     "untaint": "taint",
+    **dict.fromkeys(("unhold", "resume", "unpin", "forward"), "release"),
     "unlabel": "label",
 }
 """Words of other tools, and the commands that they are here."""
@@ -59,8 +60,8 @@ def command() -> None:
     """Join, label, taint, cordon, drain, size and rename members by changing their files; take rebuilt ones in again.
 
     Cluster files are edited where they are: comments, order and every other byte stay. What would make the source
-    worse is refused, and no cluster is asked. Only rejoin asks a cluster, and changes no file. 'argosy status' lists
-    the members, and 'argosy explain cluster/NAME' tells of one what it holds and which taints it has.
+    worse is refused, and no cluster is asked. Only rejoin asks a cluster; that and release change no file. 'argosy
+    status' lists the members, and 'argosy explain cluster/NAME' tells of one what it holds and which taints it has.
     """
 
 
@@ -183,6 +184,32 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
         f"  argosy apply --cluster {name}" if uid else f"  argosy cluster rejoin {name} --accept-uid {found.uid}"
     )
     return 0 if uid else 1
+
+
+@command.command(epilog="Exit codes: 0 released, or not held; 2 no such member; 4 Git failed.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.pass_obj
+def release(log: Log, names: tuple[str, ...]) -> int:
+    """End the hold on members, so that the next pass gives them the newest commit.
+
+    'argosy apply --allow-older' holds a member at an older commit. The hold also ends with the first rendered commit of
+    a newer source, and at its time, if it has one.
+    """
+    from reconciler.branches.fleet_context import applied_commit
+    from reconciler.names.subjects import refuse_unknown_clusters
+    from reconciler.passes.going_back import release as end_holds
+    from reconciler.repository import open_repository
+
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        context, _, commit = applied_commit(repository, "")
+        refuse_unknown_clusters(names, frozenset(cluster.name for cluster in context.members))
+        ended = end_holds(context, sorted(set(names)))
+    for name, hold in ended.items():
+        print_text(f"cluster/{name} released: it was {hold}" if hold is not None else f"cluster/{name} is not held")
+    if any(ended.values()):
+        print_text(f"next, to give {'it' if len(ended) == 1 else 'them'} {commit[:12]}:")
+        print_text("  argosy reconcile")
+    return 0
 
 
 def _unjoin_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:

@@ -122,6 +122,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     """
     from reconciler.diff.comparison import Revisions, compare_commits, difference_of
     from reconciler.diff.guards import check_comparison, refusal_lines
+    from reconciler.diff.holds import holds_on_members, is_newer_than_held
     from reconciler.guards.accepted_settings import Acceptance
     from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import open_repository
@@ -136,7 +137,9 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         )
         comparison = compare_commits(repository, revisions, memory or SourceMemory(), log)
     with log.timed("compare"):
-        difference = replace(difference_of(comparison), refused=refusal_lines(comparison, options.allowed))
+        refused, holds = refusal_lines(comparison, options.allowed), holds_on_members(comparison)
+        is_newer = is_newer_than_held(comparison, holds)
+        difference = replace(difference_of(comparison), refused=refused, holds=holds, is_newer=is_newer)
     for text in _difference_texts(difference, options, is_full=log.level >= VERBOSE):
         print_output(text, options.output)
     if options.check:
@@ -171,7 +174,9 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     from reconciler.members.ways import member_reach
     from reconciler.outputs.document import document_text
     from reconciler.outputs.live_difference import live_difference_document
-    from reconciler.passes.applying import ApplyRun, Delivery, apply_and_log
+    from reconciler.passes.applying import ApplyRun, Delivery
+    from reconciler.passes.going_back import wish_to_see
+    from reconciler.passes.logged_apply import apply_and_log
     from reconciler.repository import open_repository
 
     revision = options.base if is_option_given("base") else ""
@@ -183,7 +188,8 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
         members = chosen_members(context.fleet, context.members, options.access, log)
         reach = member_reach(context.fleet, options.access, repository.folder)
         delivery = Delivery(members=members, is_observing=True)
-        run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach)
+        wish = wish_to_see(context, revision)
+        run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach, wish=wish)
         reports = apply_and_log(run, quieter)
     texts = live_text(reports, is_full=log.level >= VERBOSE)
     is_json = options.output == "json"

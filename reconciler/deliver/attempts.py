@@ -2,7 +2,8 @@
 
 The attempts of all members that are known or have answered are recorded in one commit. Before its first write each is
 looked up again, for another pass may have finished meanwhile and replaced our record; what was read a few seconds ago
-counts as now, so that a thousand clusters do not ask the remote a thousand times. Members that answer late have theirs
+counts as now, so that a thousand clusters do not ask the remote a thousand times. One whose hold is another by then
+gets nothing: what was planned for it is for another commit. Members that answer late have theirs
 recorded in their own threads; those that come while another's commit is made share the next one.
 """
 
@@ -11,9 +12,12 @@ import time
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.branches.status_branch import StatusBranch, attempts, read_inventories
+from reconciler.ledger.holds import HoldRules
 from reconciler.ledger.inventory import Inventory
+from reconciler.members.exchange import Failure, FailureKind
 
 FRESH_SECONDS = 5.0
 
@@ -21,13 +25,13 @@ FRESH_SECONDS = 5.0
 class AttemptRecord(Struct, kw_only=True):
     """The inventories on the status branch as last read, and the recording of attempts in them.
 
-    ``now`` is the time of the commits made here, in seconds; ``clock`` measures how long ago the branch was read, which
-    counts as now for ``fresh`` seconds.
+    ``hold_rules`` say which commit each cluster gets. ``now`` is the time of the commits made here, in seconds;
+    ``clock`` measures how long ago the branch was read, which counts as now for ``fresh`` seconds.
     ``turn`` is held by whoever reads or writes the branch; ``wanted`` are the UIDs of clusters that wait for it.
     """
 
     status: StatusBranch
-    commit: str
+    hold_rules: HoldRules
     now: int
     clock: Callable[[], float] = time.monotonic
     fresh: float = FRESH_SECONDS
@@ -44,14 +48,17 @@ class AttemptRecord(Struct, kw_only=True):
 
     def record(self, uid_by_cluster: Mapping[str, str]) -> Mapping[str, Inventory]:
         """Record in one commit that clusters are about to get the commit, and return all inventories after that."""
-        made = attempts(self.status, self.commit, uid_by_cluster)
-        self.status.commit(made, f"Attempt {self.commit[:12]}", time=self.now)
+        made = attempts(self.status, self.hold_rules, uid_by_cluster)
+        self.status.commit(made, f"Attempt {self.hold_rules.commit[:12]}", time=self.now)
+        # From here on the branch says what is held: who changes that now knows of this apply.
+        self.hold_rules = replace(self.hold_rules, set_for=frozenset())
         return self.inventories()
 
-    def ensure_recorded(self, cluster: str, uid: str) -> None:
+    def ensure_recorded(self, cluster: str, uid: str, commit: str) -> Failure | None:
         """Record an attempt unless the branch has it: of a cluster that answered late, or whose record was replaced.
 
-        Any thread may ask for this.
+        Any thread may ask for this. A failure says that the cluster is to get another ``commit`` than was planned, for
+        somebody has begun or ended a hold on it meanwhile.
         """
         self.wanted[cluster] = uid
         with self.turn:
@@ -59,10 +66,19 @@ class AttemptRecord(Struct, kw_only=True):
                 self.status.look_again()
                 self.record(self.wanted | {cluster: uid})
             self.wanted.pop(cluster, None)
+            known = self._known.get(cluster)
+        if known is None or self.hold_rules.commit_for(cluster, known.hold) == commit:
+            return None
+        held = str(known.hold) if known.hold is not None else "not held any more"
+        return Failure(
+            kind=FailureKind.HELD,
+            message=f"{cluster!r} is {held}, which was said after this pass had begun: nothing was written",
+            hint="the next pass goes by it",
+        )
 
     def _was_read_recently(self) -> bool:
         return self.clock() - self._read_at < self.fresh
 
     def _has_recorded_attempt(self, cluster: str, uid: str) -> bool:
         known = self._known.get(cluster)
-        return known is not None and known.attempting(self.commit, uid) == known
+        return known is not None and known.attempting(self.hold_rules.commit_for(cluster, known.hold), uid) == known

@@ -58,7 +58,7 @@ class JobIfChanged(Struct, frozen=True, kw_only=True):
 
 
 def _accept_any_plan(_plan: Plan) -> None:
-    return
+    return None
 
 
 def _ignore_clusters(_clusters: tuple[str, ...]) -> None:
@@ -83,8 +83,9 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     Of each cluster's time those seconds that are ``spent`` were had before; its client ends with it, and ``grace``
     later it is given up whatever it is at. ``observe_seconds`` are those of its observation. ``is_observing``: only
     observe and plan. ``before_writing`` is called before a cluster's first write, in its own thread: this is where the
-    attempt is written down. ``decrypt`` is called before a cluster is planned. ``late`` are clusters whose observation
-    is awaited first. ``twins`` returns the other clusters that have the UID of one. ``on_slow`` is called once, as soon
+    attempt is written down; with a failure that it returns, nothing is written there. ``decrypt`` is called before a
+    cluster is planned. ``late`` are clusters whose observation is awaited first. ``twins`` returns the other clusters
+    that have the UID of one. ``on_slow`` is called once, as soon
     as only slow clusters are left, with their names: no later than ``patience`` seconds or twice the time of the
     slowest of the others. Clusters that are not begun when ``is_stopping`` says so are left out, and get no report.
     Where ``is_making_way`` says so those are left out that are not begun with the first, and slow ones once the others
@@ -98,7 +99,7 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     is_observing: bool = False
     apply: ApplySettings = field(default_factory=ApplySettings)
     decrypt: Decrypt = desired_left_encrypted
-    before_writing: Callable[[Plan], None] = _accept_any_plan
+    before_writing: Callable[[Plan], Failure | None] = _accept_any_plan
     late: Mapping[str, AwaitObservation] = field(default_factory=dict)
     twins: Callable[[str, str], tuple[str, ...]] = _no_twins
     on_slow: Callable[[tuple[str, ...]], None] = _ignore_clusters
@@ -229,8 +230,8 @@ class _FleetRun:
             plan = plan_with_answers(client, plan)
         if plan.refusal or self._options.is_observing:
             return ClusterReport(cluster=job.cluster, observed=observed, plan=plan, failure=plan.refusal)
-        if plan.writes and not self._options.apply.dry_run:
-            self._options.before_writing(plan)
+        if plan.writes and not self._options.apply.dry_run and (failure := self._options.before_writing(plan)):
+            return ClusterReport(cluster=job.cluster, observed=observed, plan=plan, failure=failure)
         applied = apply_plan(client, plan, self._options.apply)
         report = ClusterReport(
             cluster=job.cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure

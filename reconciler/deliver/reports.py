@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from reconciler.console.text import text_table
+from reconciler.ledger.holds import release_hint
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import UNREACHABLE
 from reconciler.plans.model import Action
@@ -39,6 +40,8 @@ def report_lines(report: ClusterReport) -> list[str]:
     if report.failure is not None:
         hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
         lines.append(f"{name}: {report.failure.kind}: {report.failure.message}{hint}")
+    elif report.hold is not None:
+        lines.append(f"{name} is {report.hold}\n  hint: {release_hint(name)}")
     return lines
 
 
@@ -64,7 +67,8 @@ def _row_of_report(report: ClusterReport) -> tuple[str, ...]:
     hanging = sum(1 for each in cluster_deviations(report) if each.action == HANGING)
     deleted = counts["deleted"] + counts["handedOff"] - hanging
     numbers = (counts["unchanged"], written, deleted, counts["kept"] + hanging, failed)
-    return (report.cluster, *map(str, numbers), report.state)
+    is_held = report.hold is not None and report.failure is None
+    return (report.cluster, *map(str, numbers), f"{report.state}, held" if is_held else report.state)
 
 
 def action_counts(report: ClusterReport) -> Counter[str]:

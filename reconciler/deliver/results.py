@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.ledger.holds import ClusterHold
 from reconciler.ledger.inventory import ApplyOutcome, HeldObject
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
@@ -129,7 +130,7 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
 
     ``findings`` are those about workloads that are not well. ``is_repeated``: the cluster was idle and still is, so
     that this is the report of an earlier pass, without an observation or a plan. ``unseen`` is the reason why nobody
-    could see how the cluster is, though it may have been applied to.
+    could see how the cluster is, though it may have been applied to. ``hold`` keeps newer commits from it.
     """
 
     cluster: str
@@ -141,6 +142,7 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     is_repeated: bool = False
     unseen: str = ""
+    hold: ClusterHold | None = None
 
     @property
     def state(self) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from overrides.changes import ChangedField
+from reconciler.ledger.holds import ClusterHolds
 from reconciler.pipeline.movements import Bindings, Movement
 from reconciler.pipeline.released import Released
 from reconciler.pipeline.unselected import Unselected
@@ -148,7 +149,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     which guards refuse the change, and say what would let it pass. ``unselected`` are templates that go nowhere since
     the change, which is no difference in any cluster. ``unknown_capacities`` are clusters that get no replicas by room
     after it, and had no such lack before. ``unplaced`` are templates that end in no cluster, ``staying`` objects that
-    stay for a reason that is no problem, such as that something which stays needs them.
+    stay for a reason that is no problem, such as that something which stays needs them. ``holds`` are those on
+    clusters now, which a difference ends if the head ``is_newer`` than what they keep out.
     """
 
     base: str
@@ -173,6 +175,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     builds: tuple[OriginChange, ...] = ()
     settings: tuple[SettingChange, ...] = ()
     allowances: tuple[Allowance, ...] = ()
+    holds: ClusterHolds = field(default_factory=dict)
+    is_newer: bool = False
     causes: Mapping[ObjectRef, tuple[ChangedInput, ...]] = field(default_factory=dict)
     taken: Mapping[ObjectRef, str] = field(default_factory=dict)
     undivided: tuple[DivisionWarning, ...] = ()
@@ -181,6 +185,11 @@ class Difference(Struct, frozen=True, kw_only=True):
     unselected: tuple[Unselected, ...] = ()
     unplaced: tuple[Unplaced, ...] = ()
     staying: tuple[StayNote, ...] = ()
+
+    @property
+    def ends_holds(self) -> bool:
+        """Return whether clusters that are held get the change, and all that they were spared before."""
+        return self.is_newer and not self.is_empty
 
     @property
     def is_empty(self) -> bool:

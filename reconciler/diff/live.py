@@ -51,12 +51,21 @@ def live_text(reports: Iterable[ClusterReport], *, is_full: bool = False) -> Ite
             hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
             yield f"{report.cluster}: not known: {report.failure.message}{hint}\n"
             continue
-        yield f"{report.cluster}: {_number_of_differences(sum(map(is_difference, changes)))}\n"
+        yield f"{report.cluster}: {_number_of_differences(sum(map(is_difference, changes)))}{_held_words(report)}\n"
         for change in changes:
             yield from change_lines(change)
             for field in change.expected if is_full else ():
                 path = field.path.removeprefix(".")
                 yield f"      {path}: {field.live}: set by {field.manager}, as a rule of retention provides for\n"
+
+
+def _held_words(report: ClusterReport) -> str:
+    """Return what a cluster is held at; where that is what was compared, it says so."""
+    hold, plan = report.hold, report.plan
+    if hold is None:
+        return ""
+    compared = "compared with that: " if plan is not None and plan.commit == hold.commit else ""
+    return f" ({compared}it is {hold})"
 
 
 def _number_of_differences(number: int) -> str:

@@ -25,6 +25,7 @@ from .words import (
     PRESERVED,
     cause_words,
     ended_words,
+    hold_words,
     origin_note,
     pending_words,
     sides,
@@ -93,6 +94,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         lines=[f"- {code(each.trailer)} in {code(each.commit[:12])}\n" for each in difference.allowances],
         is_open=True,
     )
+    yield _hold_section(difference)
     refused = [f"{line}\n" for line in difference.refused]
     yield MarkdownSection(title="Refused", lines=refused, before="```\n", after="```\n", is_open=True)
     yield MarkdownSection(
@@ -149,6 +151,12 @@ _ORIGIN_HEADER = "| built by | what changed |\n|---|---|\n"
 _TAKEN_HEADER = "| object | taken over by |\n|---|---|\n"
 _REPLICA_HEADER = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
 _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
+
+
+def _hold_section(difference: Difference) -> MarkdownSection:
+    said = (hold_words(name, hold, is_ended=difference.ends_holds) for name, hold in difference.holds.items())
+    lines = [f"- {escape_markdown(on_one_line(held))}; {escape_markdown(ending)}\n" for held, ending in said]
+    return MarkdownSection(title="Held", lines=lines, is_open=True)
 
 
 def _unselected_section(difference: Difference) -> MarkdownSection:

@@ -26,6 +26,7 @@ from .words import (
     cause_words,
     ended_words,
     field_words,
+    hold_words,
     moved_words,
     movement_words,
     origin_note,
@@ -85,6 +86,7 @@ def numbers(before: int, after: int) -> str:
 def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, Iterable[str]]]:
     yield "SETTINGS", (f"  {setting_words(each)}\n" for each in difference.settings)
     yield "ALLOWED BY THE CHANGE ITSELF", (f"  {allowance_words(each)}\n" for each in difference.allowances)
+    yield "HELD", _lines_of_holds(difference)
     yield "CLUSTERS", _clusters(difference, is_full=is_full)
     yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
     yield "TAKEN OVER", _lines_of_taken_over(difference, is_full=is_full)
@@ -105,6 +107,12 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     yield "PROBLEMS", _problems(difference, difference.problems, is_full=is_full)
     yield "REFUSED", (f"  {line}\n" for line in difference.refused)
     yield "SOLVED", _problems(difference, difference.solved, is_full=is_full)
+
+
+def _lines_of_holds(difference: Difference) -> Iterator[str]:
+    for name, hold in difference.holds.items():
+        held, ending = hold_words(name, hold, is_ended=difference.ends_holds)
+        yield f"  ! {held}\n      {ending}\n"
 
 
 def _clusters(difference: Difference, *, is_full: bool) -> Iterator[str]:

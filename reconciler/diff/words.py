@@ -7,6 +7,7 @@ from overrides.changes import ChangedField
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
 from reconciler.console.cluster_lists import shortened_cluster_list, summarized_cluster_names
+from reconciler.ledger.holds import ClusterHold
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.pending import LAZY, SUSPENDED
 from reconciler.pipeline.unselected import unselected_words
@@ -193,3 +194,9 @@ def _window_in_text(text: str, start: int) -> str:
         return text
     end = start + _LONGEST_VALUE
     return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"
+
+
+def hold_words(cluster: str, hold: ClusterHold, *, is_ended: bool) -> tuple[str, str]:
+    """Return what is said of a cluster that is held, and what becomes of the hold."""
+    ending = f"this ends the hold: {cluster} gets all that was rendered since {hold.commit[:12]}"
+    return f"{cluster} is {hold}", ending if is_ended else "nothing here ends the hold"

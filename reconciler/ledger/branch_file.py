@@ -128,9 +128,14 @@ class BranchFile(DiscreetStruct, frozen=True, kw_only=True, omit_defaults=True):
         """Return the object in the file, without its version."""
         return {"apiVersion": self.API_VERSION, "kind": self.KIND, **plain_data(self)}
 
+    @property
+    def written_version(self) -> int:
+        """The version that the file is written with; one that says nothing new may keep to an earlier version."""
+        return self.VERSION
+
     def content(self) -> bytes:
         """Return the content of the file on a branch whose files have versions."""
-        return emit(self.with_version(self.plain()))
+        return emit({**self.plain(), VERSION_FIELD: self.written_version})
 
     def rendered_content(self) -> bytes:
         """Return the content of the file in a rendered commit, whose bytes are those of any Argosy: without version."""

@@ -2,7 +2,8 @@
 
 A commit is *attempted* before the first write, *converged* when everything it asks for was done; the objects of all of
 them are what pruning may consider. What was left in place for a reason (a Namespace nobody confirmed, an object that is
-still finalizing) is remembered by itself, so it outlives the commit that named it.
+still finalizing) is remembered by itself, so it outlives the commit that named it. A cluster may be *held* at a commit
+(``holds``): the file says that as well, so that whatever applies to the cluster reads it with the rest.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from render.model import Manifest, ObjectRef
 
 from .branch_file import BranchFile, ObjectName, check_version, converted
+from .holds import ClusterHold, check_hold
 
 
 class ApplyOutcome(StrEnum):
@@ -60,6 +62,7 @@ class _InventoryFields(Struct, frozen=True, kw_only=True):
     attempted: tuple[str, ...] = ()
     left: tuple[_LeftObject, ...] = ()
     answered: str | None = None
+    hold: ClusterHold | None = None
 
 
 class Inventory(BranchFile, frozen=True, kw_only=True):
@@ -69,13 +72,15 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
     cluster last converged: where it is another, objects may still carry an earlier identity of the fleet.
     ``held_objects`` is computed from the commits' trees and not recorded. ``answered`` are digests of what the
     cluster's server answered (``plans/answers.py``): None before it was ever asked, and where nobody may rely on
-    what is known.
+    what is known. ``hold`` is that on the cluster, over or not; None where nobody holds it.
     """
 
     PATH: ClassVar[str] = "inventory/{cluster}.yaml"
     KIND: ClassVar[str] = "Inventory"
+    VERSION: ClassVar[int] = 2
     ABOUT: ClassVar[str] = (
-        "The commits a cluster may hold objects of, by which is pruned, and what its server answered."
+        "The commits a cluster may hold objects of, by which is pruned, what its server answered, and the commit that"
+        " somebody holds the cluster at."
     )
 
     cluster: str
@@ -86,12 +91,19 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
     left: tuple[HeldObject, ...] = ()
     held_objects: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
     answered: frozenset[str] | None = None
+    hold: ClusterHold | None = None
+
+    @property
+    def written_version(self) -> int:
+        """The version: an Argosy that knows no holds must not apply to a cluster that is held, but to any other."""
+        return self.VERSION if self.hold is not None else 1
 
     @classmethod
     def of(cls, value: Any) -> Self:
         """Return the inventory in a plain object; FileFault where there is none."""
         check_version(value, cls.VERSION)
         found = converted(value, _InventoryFields)
+        check_hold(found.hold)
         return cls(
             cluster=found.cluster,
             uid=found.uid,
@@ -100,6 +112,7 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
             attempted=found.attempted,
             left=tuple(HeldObject(ref=each.ref, preserve=each.preserve, keep=each.keep) for each in found.left),
             answered=None if found.answered is None else frozenset(found.answered.split()),
+            hold=found.hold,
         )
 
     def plain(self) -> Manifest:
@@ -116,6 +129,7 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
             **({"left": left} if left else {}),
             # One text: a thousand clusters' inventories are read in every pass.
             **({"answered": " ".join(sorted(self.answered))} if self.answered is not None else {}),
+            **({"hold": self.hold.plain()} if self.hold is not None else {}),
         }
 
     @property

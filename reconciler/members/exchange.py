@@ -48,6 +48,7 @@ class FailureKind(StrEnum):
     WRONG_CLUSTER = "WrongCluster"
     OLDER = "OlderCommit"
     ELSEWHERE = "OtherHistory"
+    HELD = "ClusterHeld"
     DEADLINE = "DeadlineExceeded"
     ANSWER = "UnusableAnswer"
     ANSWER_TOO_LARGE = "AnswerTooLarge"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, meaning, unless_empty
-from .parts import FailurePart, ObjectName, Reason, failure_part
+from .parts import FailurePart, Held, ObjectName, Reason, failure_part, hold_part
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport, ObjectResult
@@ -46,6 +46,7 @@ class ClusterReportPart(DocumentPart, frozen=True, kw_only=True):
     counts: Annotated[Mapping[str, int], meaning("How many objects there were of each action.")]
     failure: Annotated[FailurePart, meaning("The reason why the cluster was not finished.")] | UnsetType = UNSET
     hold: Annotated[str, meaning("The reason why nothing was deleted.")] | UnsetType = UNSET
+    held: Held | UnsetType = UNSET
     objects: Annotated[
         tuple[ObjectResultPart, ...],
         meaning("The objects with which anything was done, those that were kept, and those with fields of others."),
@@ -68,6 +69,7 @@ def _cluster_report_part(report: "ClusterReport") -> ClusterReportPart:
         counts=dict(action_counts(report)),
         failure=UNSET if report.failure is None else failure_part(report.failure),
         hold=UNSET if report.applied is None else unless_empty(report.applied.prune_hold),
+        held=hold_part(report.hold),
         objects=tuple(
             _object_result_part(result)
             for result in results

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, UnsetType
 
 from .document import OutputDocument, meaning, unless_empty
-from .parts import ClusterName, Message, PendingObjects, PendingPart, pending_part
+from .parts import ClusterName, Held, Message, PendingObjects, PendingPart, pending_part
 from .status_parts import (
     Applied,
     DeviationPart,
@@ -52,6 +52,7 @@ class ClusterStatusDocument(OutputDocument, frozen=True, kw_only=True):
     reason: LateReason | UnsetType = UNSET
     message: Message | UnsetType = UNSET
     hint: Hint | UnsetType = UNSET
+    held: Held | UnsetType = UNSET
     status: Annotated[Mapping[str, Any], meaning("Karmada's Cluster status.")] | UnsetType = UNSET
     capacity_recorded_at: (
         Annotated[

@@ -35,7 +35,7 @@ from .difference_parts import (
     WithoutClusterPart,
 )
 from .document import OutputDocument, meaning, unless_empty
-from .parts import Previous, UnknownCapacityPart, field_part, unknown_capacity_part
+from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_parts, unknown_capacity_part
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import (
@@ -69,6 +69,15 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     summary: Annotated[SummaryPart, meaning("The counts.")]
     settings: Annotated[tuple[SettingPart, ...], meaning("The settings that change.")]
     allowances: Annotated[tuple[AllowancePart, ...], meaning("What the change allows itself beyond the guards.")]
+    held: (
+        Annotated[
+            Mapping[str, HoldPart],
+            meaning(
+                "The clusters that somebody holds at an earlier commit, until a newer source renders anything new."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     clusters: Annotated[
         tuple[ClusterTotalPart, ...],
         meaning("The clusters that change, with the number of their objects and replicas."),
@@ -188,6 +197,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         ended=tuple(map(_pending, difference.ended)),
         movements=tuple(_movement(difference, each) for each in difference.movements),
         undivided=unless_empty(tuple(map(_undivided_part, difference.undivided))),
+        held=unless_empty(hold_parts(difference.holds)),
         unselected=unless_empty(tuple(map(_unselected_part, difference.unselected))),
         unknown_capacities=unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
         unplaced=unless_empty(tuple(map(_part_without_cluster, difference.unplaced))),

@@ -9,6 +9,7 @@ from .document import DocumentPart, OutputDocument, meaning, unless_empty
 from .fleet_bindings import BindingPart, binding_parts
 from .parts import (
     ClusterName,
+    Held,
     Message,
     NextChange,
     ObjectName,
@@ -86,6 +87,7 @@ class FleetClusterPart(DocumentPart, frozen=True, kw_only=True):
     reason: LateReason | UnsetType = UNSET
     message: Message | UnsetType = UNSET
     hint: Hint | UnsetType = UNSET
+    held: Held | UnsetType = UNSET
     observation: Observation | UnsetType = UNSET
 
 
@@ -266,7 +268,7 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
         head=fleet.lag.head,
         current=fleet.lag.is_current,
         engine=fleet.previous.version,
-        next=next_change(fleet.flip),
+        next=next_change(branches.flip),
         clusters=_clusters(branches, shares),
         bindings=binding_parts(fleet.bindings, shares),
         pending=tuple(map(pending_part, pending_of(fleet.bindings))),

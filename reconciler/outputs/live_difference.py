@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from reconciler.console.json_values import fields_set_in_struct
 
 from .document import DocumentPart, OutputDocument, meaning, unless_empty
-from .parts import FailurePart, ObjectName, Reason, Rendered, failure_part
+from .parts import FailurePart, Held, ObjectName, Reason, Rendered, failure_part, hold_part
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
@@ -55,6 +55,7 @@ class LiveClusterPart(DocumentPart, frozen=True, kw_only=True):
 
     state: Annotated[str, meaning("`Planned`, or the word for what stopped it.")]
     failure: Annotated[FailurePart, meaning("The reason why the cluster was not finished.")] | UnsetType = UNSET
+    held: Held | UnsetType = UNSET
     objects: tuple[LiveChangePart, ...]
 
 
@@ -96,6 +97,7 @@ def _cluster(report: "ClusterReport") -> LiveClusterPart:
     return LiveClusterPart(
         state=report.state,
         failure=UNSET if report.failure is None else failure_part(report.failure),
+        held=hold_part(report.hold),
         objects=tuple(map(live_change_part, live_changes(report))),
     )
 

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, meaning
+from .document import DocumentPart, meaning, unless_empty
 
 if TYPE_CHECKING:
     from overrides.changes import ChangedField
+    from reconciler.ledger.holds import ClusterHold, ClusterHolds
     from reconciler.ledger.refusal import SourceRefusal
     from reconciler.members.exchange import Failure
     from reconciler.pipeline.pending import Pending
@@ -135,6 +136,39 @@ class RefusalPart(DocumentPart, frozen=True, kw_only=True):
     message: Annotated[str, meaning("The reason, in a sentence.")]
     details: Annotated[tuple[str, ...], meaning("The files and lines of problems, or what a guard counted.")]
     hint: Annotated[str, meaning("What to do about it; it may be empty.")]
+
+
+class HoldPart(DocumentPart, frozen=True, kw_only=True):
+    """A hold on a cluster: it stays at a rendered commit, and passes give it no newer one."""
+
+    at: Annotated[str, meaning("The rendered commit that it stays at.")]
+    by: Annotated[str, meaning("The person who wanted that, as Git names people.")]
+    since: Annotated[str, meaning("The time when the hold began, as RFC 3339.")]
+    because: Annotated[str, meaning("The reason that was given for it.")] | UnsetType = UNSET
+    until: Annotated[str, meaning("The time when it ends by itself, as RFC 3339.")] | UnsetType = UNSET
+
+
+Held = Annotated[HoldPart, meaning("Present if somebody holds the cluster at a commit that is not the newest.")]
+
+
+def hold_parts(holds: "ClusterHolds") -> dict[str, HoldPart]:
+    """Return holds by cluster, as documents have them."""
+    return {name: _hold_part(hold) for name, hold in sorted(holds.items())}
+
+
+def hold_part(hold: "ClusterHold | None") -> HoldPart | UnsetType:
+    """Return a hold, as documents have it; it is left out where there is none."""
+    return UNSET if hold is None else _hold_part(hold)
+
+
+def _hold_part(hold: "ClusterHold") -> HoldPart:
+    return HoldPart(
+        at=hold.commit,
+        by=hold.by,
+        since=hold.since,
+        because=unless_empty(hold.reason),
+        until=unless_empty(hold.until),
+    )
 
 
 def failure_part(failure: "Failure") -> FailurePart:

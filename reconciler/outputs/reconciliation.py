@@ -9,6 +9,7 @@ from .apply_reports import ClusterReportPart, report_parts
 from .document import DocumentPart, OutputDocument, meaning, unless_empty
 from .parts import (
     ClusterName,
+    HoldPart,
     NextChange,
     PendingObjects,
     Previous,
@@ -16,6 +17,7 @@ from .parts import (
     ReleasedObjects,
     Skipped,
     UnplacedObjects,
+    hold_parts,
     next_change,
     pending_part,
     refusal_part,
@@ -101,6 +103,13 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
         Annotated[RefusalPart, meaning("The refusal of a newer source: the last good commit was applied again.")]
         | UnsetType
     ) = UNSET
+    held: (
+        Annotated[
+            Mapping[str, HoldPart],
+            meaning("The clusters that somebody holds at an earlier commit, those that pull among them."),
+        ]
+        | UnsetType
+    ) = UNSET
     clusters: (
         Annotated[
             Mapping[str, ClusterReportPart],
@@ -133,9 +142,10 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
         released=tuple(map(released_part, outcome.released)),
         pending=tuple(map(pending_part, outcome.pending)),
         problems=tuple(map(unplaced_part, problems_by_object(outcome))),
-        next=next_change(outcome.flip),
+        next=next_change(result.flip),
         proposal=UNSET if result.proposal is None else _proposal(result.proposal),
         held_back=unless_empty(held),
+        held=unless_empty(hold_parts(result.holds)),
         clusters=UNSET if result.reports is None else report_parts(result.reports),
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, meaning, unless_empty
-from .parts import ClusterName, IsOverridden, Message, ObjectName, Reason
+from .parts import ClusterName, IsOverridden, Message, ObjectName, Reason, hold_part
 
 if TYPE_CHECKING:
     from reconciler.ledger.cluster import Deviation
@@ -164,7 +164,7 @@ def progress_words(progress: "MemberProgress | None") -> dict[str, Any]:
         return {}
     words = {"reason": progress.reason, "message": progress.message, "hint": progress.hint}
     given = {name: word for name, word in words.items() if word}
-    return {"applied": progress.is_applied, "known": progress.is_known, **given}
+    return {"applied": progress.is_applied, "known": progress.is_known, "held": hold_part(progress.hold), **given}
 
 
 def as_recorded(value: Any) -> Any:

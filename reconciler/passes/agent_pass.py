@@ -34,7 +34,8 @@ from render.errors import ClusterError, ConfigError, GitError, GuardRefused, NoS
 from render.settings.fleet import Fleet
 from render.timing import utc
 
-from .applying import ApplyRun, Delivery, apply_and_log
+from .applying import ApplyRun, Delivery
+from .logged_apply import apply_and_log
 from .observation import Observation, PassRecord, observe_members, warn_of
 from .options import never_stopping
 

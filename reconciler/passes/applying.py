@@ -8,7 +8,6 @@
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from functools import cached_property, partial
@@ -17,13 +16,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.fleet_context import FleetContext
-from reconciler.console.log import Log
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
 from reconciler.deliver.decryption import SopsDecryption
-from reconciler.deliver.deviations import unconfirmed_removals
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, JobIfChanged, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.identities import Identities
+from reconciler.deliver.member_holds import HoldWish, MemberHolds
 from reconciler.deliver.orphans import (
     Agree,
     Orphans,
@@ -33,8 +31,8 @@ from reconciler.deliver.orphans import (
     with_trusted_objects,
 )
 from reconciler.deliver.rendered_commits import RenderedCommits
-from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
+from reconciler.ledger.holds import HoldRules
 from reconciler.ledger.inventory import HistoryPlace, Inventory
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.options import DeliveryOptions
@@ -50,7 +48,6 @@ from render.errors import GitError
 from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef
 from render.timing import utc
-from render.words import counted
 
 from .observation import PassRecord
 from .options import never_stopping
@@ -80,37 +77,6 @@ class Delivery(Struct, frozen=True, kw_only=True):
         return not (self.dry_run or self.is_observing)
 
 
-def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
-    """Carry out a run, saying what changes as it happens; return the outcome of each member, by name."""
-    done = Counter[str]()
-
-    def tell(report: ClusterReport) -> None:
-        done["clusters"] += 1
-        for line in report_lines(report):
-            log.info(line)
-        if report.failure and report.failure.trace:
-            log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
-        log.progress(f"{counted(done['clusters'], 'cluster')} done")
-
-    reports = replace(run, say=log.info).reports(tell)
-    log.progress("")
-    for line in (
-        *unconfirmed_removals(run.delivery.options.confirmed, reports),
-        *_lines_of_unobserved(run.record, reports),
-    ):
-        log.warning(line)
-    blind = run.record.observation.blind if run.record is not None else {}
-    return tuple(replace(each, unseen=blind.get(each.cluster, "")) for each in reports) if blind else reports
-
-
-def _lines_of_unobserved(record: PassRecord | None, reports: Iterable[ClusterReport]) -> Iterator[str]:
-    """Yield a line for each member that was applied to and not observed: nobody knows how it is."""
-    failures = record.observation.failures if record is not None else {}
-    for report in reports:
-        if report.failure is None and report.cluster in failures:
-            yield f"{report.cluster} could not be observed, so that it does not count: {failures[report.cluster]}"
-
-
 def _say_nothing(_line: str) -> None:
     return
 
@@ -130,6 +96,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     from. ``record`` is what a pass records beside the inventories. ``remembered`` are the members that an earlier pass
     left idle. ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for. ``clock`` gives the
     time of the status commits. ``commits`` are the rendered commits where they are not read from their own branch.
+    ``wish`` is what is to become of holds; members that stay held get the commit that they are held at.
     """
 
     context: FleetContext
@@ -144,6 +111,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     say: Callable[[str], None] = _say_nothing
     clock: Callable[[], float] = time.time
     commits: RenderedCommits | None = None
+    wish: HoldWish = field(default_factory=HoldWish)
 
     @cached_property
     def applyset(self) -> ApplySet:
@@ -165,12 +133,15 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         repository = self.context.publication.repository
         # An agent has one cluster, and looks for another agent of it before each first write.
         fresh = FRESH_SECONDS if self.commits is None else 0.0
-        attempts = AttemptRecord(status=self.context.status, commit=self.commit, now=int(self.clock()), fresh=fresh)
+        hold_rules = self._hold_rules(self.clock())
+        attempts = AttemptRecord(status=self.context.status, hold_rules=hold_rules, now=int(self.clock()), fresh=fresh)
         inventories = attempts.inventories()
         identities = self._identities(inventories)
         orphans = self._agreed_orphans(inventories)
+        held = self._held_members(attempts.hold_rules, inventories)
         if self.delivery.writes:
-            inventories = attempts.record(self._to_announce(inventories, identities))
+            inventories = attempts.record(self._to_announce(identities, held))
+            held = self._held_members(attempts.hold_rules, inventories)
         recording = ReportRecording(
             status=self.context.status,
             commit=self._commits.commit(self.commit) if self.delivery.writes else None,
@@ -180,19 +151,42 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             say=self.say,
             clock=self.clock,
             turn=attempts.turn,
+            hold_rules=attempts.hold_rules,
         )
         with lease_holder(repository.cache_dir / "passes") if self.delivery.writes else nullcontext() as holder:
             options = replace(
                 self._fleet_options(identities, holder),
-                before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid),
+                before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid, plan.commit),
                 late=self._late_observations(),
                 on_slow=recording.record_without,
             )
-            jobs = self._jobs(inventories, orphans, attempts.turn, identities)
+            remembered = self._members_without_news(identities, held) if self.delivery.writes else {}
+            jobs = self._jobs(held, remembered, orphans, attempts.turn)
             for report in apply_fleet(jobs, self.reach, options):
-                tell(report)
-                recording.add(report)
+                with_hold = replace(report, hold=held.by_cluster.get(report.cluster))
+                tell(with_hold)
+                recording.add(with_hold)
         return recording.end()
+
+    def _hold_rules(self, now: float) -> HoldRules:
+        """Return the holds that the apply goes by, as it sets them out."""
+        members = tuple(member.name for member in self.delivery.members)
+        source = self.wish.newest or self._commits.commit(self.commit).source
+        return self.wish.hold_rules(self.commit, source, utc(now), members)
+
+    def _held_members(self, hold_rules: HoldRules, inventories: Mapping[str, Inventory]) -> MemberHolds:
+        """Return the clusters of the fleet that are held: others must know of those that are not chosen as well."""
+        names = {*(member.name for member in self.context.members), *hold_rules.set_for}
+        found = {name: inventories.get(name, Inventory(cluster=name)).hold for name in names}
+        holds = {name: hold_rules.hold_after(name, known) for name, known in found.items()}
+        return MemberHolds(
+            commit=self.commit,
+            commits=self._commits,
+            inventories=inventories,
+            by_cluster={name: hold for name, hold in holds.items() if hold is not None},
+            is_named=self.wish.is_named,
+            is_observing=self.delivery.is_observing,
+        )
 
     def _identities(self, inventories: Mapping[str, Inventory]) -> Identities:
         """Return who the fleet's members are, as recorded or as they answered."""
@@ -203,7 +197,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             recorded=recorded, observed={name: uid for name, uid in observed.items() if name not in recorded}
         )
 
-    def _to_announce(self, inventories: Mapping[str, Inventory], identities: Identities) -> dict[str, str]:
+    def _to_announce(self, identities: Identities, held: MemberHolds) -> dict[str, str]:
         """Return who the chosen members are that may get other objects than those they are known to hold.
 
         Any other one is announced before its first write, if it turns out to need one: most commits change few folders.
@@ -211,18 +205,8 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         return {
             name: uid
             for name, uid in self._uids(identities).items()
-            if not self._has_folder(inventories.get(name, Inventory(cluster=name)))
+            if held.refusal(name) is None and not held.has_folder(name)
         }
-
-    def _has_folder(self, inventory: Inventory) -> bool:
-        """Say whether a cluster has converged at a commit with the same folder, and was given no other one since."""
-        if not inventory.uid or not inventory.converged or inventory.attempted:
-            return False
-        try:
-            old, new = (self._commits.commit(each).tree.clusters for each in (inventory.converged, self.commit))
-        except GitError:  # the rendered branch may have been squashed since
-            return False
-        return old.get(inventory.cluster) == new.get(inventory.cluster)
 
     def _uids(self, identities: Identities) -> dict[str, str]:
         """Return who the chosen members are; those that did not answer are left out, and those that have twins."""
@@ -246,7 +230,8 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Observe every chosen member and plan by these inventories; nothing is written."""
         identities = self._identities(inventories)
         observing = replace(self._fleet_options(identities), is_observing=True)
-        jobs = self._jobs(inventories, None, threading.Lock(), identities)
+        held = self._held_members(self._hold_rules(self.clock()), inventories)
+        jobs = self._jobs(held, {}, None, threading.Lock())
         return tuple(apply_fleet(jobs, self.reach, observing))
 
     def _agreed_orphans(self, inventories: Mapping[str, Inventory]) -> Orphans | None:
@@ -259,46 +244,61 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
 
     def _jobs(
         self,
-        inventories: Mapping[str, Inventory],
+        held: MemberHolds,
+        remembered: Mapping[str, RememberedMember],
         orphans: Orphans | None,
         turn: threading.Lock,
-        identities: Identities,
     ) -> list[ClusterJob | JobIfChanged]:
         """Return the job of each member: of one that may be idle it is made in its own thread, when it is needed."""
-        remembered = self._members_without_news(inventories, identities) if self.delivery.writes else {}
 
-        def history_place(given: str) -> HistoryPlace:
+        def history_place(commit: str, given: str) -> HistoryPlace:
             with turn:
-                return self._history_place(given)
+                return self._history_place(given, commit)
 
         def is_elsewhere(cluster: str, ref: ObjectRef) -> bool:
             with turn:
-                return self._commits.is_elsewhere(cluster, self.commit, ref)
+                return held.is_elsewhere(cluster, ref)
+
+        def awaited_in(cluster: str, ref: ObjectRef) -> str:
+            with turn:
+                return held.awaited_in(cluster, ref)
 
         def made(cluster: str) -> ClusterJob:
-            job = self._job(cluster, inventories, orphans)
-            asking = replace(job.options, history_place=history_place, is_elsewhere=partial(is_elsewhere, cluster))
+            job = self._job(cluster, orphans, held)
+            asking = replace(
+                job.options,
+                history_place=partial(history_place, job.desired.commit),
+                is_elsewhere=partial(is_elsewhere, cluster),
+                awaited_in=partial(awaited_in, cluster),
+            )
             return replace(job, options=asking)
 
         def made_later(cluster: str) -> ClusterJob:
             with turn:
                 return made(cluster)
 
+        names = (member.name for member in self.delivery.members)
         return [
-            JobIfChanged(
-                cluster=name,
-                inventory=inventories[name],
-                report=partial(self._report_if_still_idle, remembered[name]),
-                job=partial(made_later, name),
-            )
-            if name in remembered
-            else made(name)
-            for name in (member.name for member in self.delivery.members)
+            held.refused_job(name) or self._idle_job(name, held, remembered, made_later) or made(name) for name in names
         ]
 
-    def _history_place(self, given: str) -> HistoryPlace:
+    def _idle_job(
+        self,
+        cluster: str,
+        held: MemberHolds,
+        remembered: Mapping[str, RememberedMember],
+        made_later: Callable[[str], ClusterJob],
+    ) -> JobIfChanged | None:
+        """Return the job of a member that an earlier pass left idle; None for any other."""
+        if cluster not in remembered:
+            return None
+        idle = partial(self._report_if_still_idle, remembered[cluster], held.commit_for(cluster))
+        later = partial(made_later, cluster)
+        return JobIfChanged(cluster=cluster, inventory=held.inventory(cluster), report=idle, job=later)
+
+    def _history_place(self, given: str, commit: str) -> HistoryPlace:
         """Return the place of a commit that a cluster was given; one of a newer pass may not have been here before."""
-        place = self._commits.history_place(given, self.commit)
+        place = self._commits.history_place(given, commit)
         if place is HistoryPlace.ELSEWHERE and self.commits is None:
             with suppress(GitError):  # a remote that does not answer tells no newer commit
                 tip = self.context.publication.newest_tip(self.context.fleet.rendered_branch)
@@ -306,9 +306,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
                     return HistoryPlace.AFTER
         return place
 
-    def _members_without_news(
-        self, inventories: Mapping[str, Inventory], identities: Identities
-    ) -> dict[str, RememberedMember]:
+    def _members_without_news(self, identities: Identities, held: MemberHolds) -> dict[str, RememberedMember]:
         """Return the members of which the commit and the status branch say nothing new since they were idle."""
         if not self.remembered:
             return {}
@@ -316,42 +314,45 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         return {
             name: known
             for name, known in self.remembered.items()
-            if (inventory := inventories.get(name)) is not None and inventory.manager == self.applyset.manager
-            if {known.commit, self.commit}.issuperset(inventory.attempted)
+            if (inventory := held.inventories.get(name)) is not None and inventory.manager == self.applyset.manager
+            if {known.commit, held.commit_for(name)}.issuperset(inventory.attempted)
             if not identities.twins(name, inventory.uid)
             if known.is_recorded(inventory, works.get(name, ""), now)
-            if self._commits.ask_the_same(name, known.commit, self.commit)
-            if not self._commits.is_before(self.commit, known.commit)
+            if self._commits.ask_the_same(name, known.commit, held.commit_for(name))
+            if not self._commits.is_before(held.commit_for(name), known.commit)
         }
 
-    def _report_if_still_idle(self, known: RememberedMember, client: Client) -> ClusterReport | None:
+    def _report_if_still_idle(self, known: RememberedMember, commit: str, client: Client) -> ClusterReport | None:
         """Return the report of a member that is as it was left, None for any other."""
-        return known.report(self.commit) if is_still_idle(client, known.answers) else None
+        return known.report(commit) if is_still_idle(client, known.answers) else None
 
-    def _job(self, cluster: str, inventories: Mapping[str, Inventory], orphans: Orphans | None) -> ClusterJob:
+    def _job(self, cluster: str, orphans: Orphans | None, held: MemberHolds) -> ClusterJob:
         """Return the job of a member; ``orphans`` are those agreed to, None for all that its options ask for."""
-        commits, known = self._commits, inventories.get(cluster, Inventory(cluster=cluster))
-        trusted = with_trusted_objects(known, commits, self.commit)
-        options = self._plan_options(trusted)
+        commits, known = self._commits, held.inventory(cluster)
+        commit = held.commit_for(cluster)
+        trusted = with_trusted_objects(known, commits, commit)
+        options = self._plan_options(trusted, commit)
+        # Who holds a cluster at a commit has said that it goes back, for as long as the hold stands.
+        options = replace(options, allow_older=options.allow_older or cluster in held.by_cluster)
         if orphans is not None:
             options = replace(options, orphans=orphans.get(cluster, frozenset()))
         elif self.delivery.options.orphans:
-            options = replace(options, orphans=formerly_rendered_refs(trusted, commits, self.commit))
-        if not known.converged and (recovered := commits.departed(cluster, (self.commit,))):
+            options = replace(options, orphans=formerly_rendered_refs(trusted, commits, commit))
+        if not known.converged and (recovered := commits.departed(cluster, (commit,))):
             options = replace(options, recovered=recovered)
-        return ClusterJob(desired=commits.desired(cluster, self.commit), inventory=trusted, options=options)
+        return ClusterJob(desired=commits.desired(cluster, commit), inventory=trusted, options=options)
 
-    def _plan_options(self, inventory: Inventory) -> PlanOptions:
+    def _plan_options(self, inventory: Inventory, commit: str) -> PlanOptions:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged
         return PlanOptions(
             applyset=replace(self.applyset, member=cluster),
             former_names=self._former_names(cluster),
-            is_older=bool(converged) and self._commits.is_before(self.commit, converged),
+            is_older=bool(converged) and self._commits.is_before(commit, converged),
             names_commit=self.commits is not None,
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
             allowed_removals=_most(
-                [self._commits.allowed_removals(cluster, converged, self.commit), *self._allowed_removals(cluster)]
+                [self._commits.allowed_removals(cluster, converged, commit), *self._allowed_removals(cluster)]
             ),
             confirmed=frozenset(options.confirmed),
             confirm_all=options.confirm_all,
@@ -361,7 +362,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             remove_foreign=options.remove_foreign,
             field_rules=self.context.fleet.field_rules,
             retain=retention_by(self.context.interpreter or Interpreter()),
-            changed=self._commits.changed(cluster, inventory.commits, self.commit),
+            changed=self._commits.changed(cluster, inventory.commits, commit),
         )
 
     def _former_names(self, cluster: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from reconciler.branches.publication import Publication
 from reconciler.rendering.outcome import Outcome
 from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
 from render.model import ObjectRef
-from render.timing import written
+from render.timing import Flip, written
 
 from .incremental import contents_of
 from .source_tip import SourceTip
@@ -35,13 +35,17 @@ class SeenFacts(Struct, frozen=True, kw_only=True):
 
 
 class EndedRender(Struct, frozen=True, kw_only=True):
-    """A pass that committed, or proposed a commit ("": it did not), or found nothing new; ``rendered`` is the tip."""
+    """A pass that committed, or proposed a commit ("": it did not), or found nothing new; ``rendered`` is the tip.
+
+    ``flip`` is when it would decide otherwise by itself (None: at no time).
+    """
 
     outcome: Outcome
     publication: Publication
     tip: SourceTip
     rendered: str
     proposed: str = ""
+    flip: Flip | None = None
 
     def write_checkpoint(self, seen: SeenFacts, members: dict[str, Any] | None = None) -> None:
         """Write down what this pass saw and reported, so that the next one need not look at everything."""
@@ -76,7 +80,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
             contents=contents,
             warnings=(*map(str, outcome.source.desired.warnings), *outcome.lasting_warnings),
             problems=(*map(str, problems), *filter(None, [reason_for_empty_outcome(outcome)])),
-            next_flip=written(outcome.flip.at) if outcome.flip else "",
+            next_flip=written(self.flip.at) if self.flip else "",
             members=members,
             mirrors=_mirrors_as_left(outcome, publication),
             proposed=proposed,

@@ -23,7 +23,8 @@ from reconciler.source.desired import Desired
 from render.cluster import Cluster
 from render.interpreter.webhooks import Send
 
-from .applying import ApplyRun, Delivery, apply_and_log
+from .applying import ApplyRun, Delivery
+from .logged_apply import apply_and_log
 from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions, is_reaching
 from .remembered_members import RememberedMembers

@@ -12,7 +12,7 @@ A source that is refused on the way changes nothing: members get the last good c
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.checkpoint import BranchTips
@@ -27,11 +27,13 @@ from reconciler.branches.reading import (
     read_observed_inputs,
     read_source,
 )
+from reconciler.branches.status_branch import StatusBranch, read_holds
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import Log
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.guards.source_branch import SourceElsewhere
+from reconciler.ledger.holds import ClusterHolds, end_of_first_hold
 from reconciler.members.options import AccessOptions, names_of_reached_members
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
@@ -40,8 +42,10 @@ from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
 from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
+from reconciler.repository.trailers import SOURCE
 from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
+from render.timing import Flip, earliest, written
 
 from .checkpointing import EndedRender, SeenFacts
 from .incremental import scope_of
@@ -72,6 +76,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
     ``publication`` is where its branches are. ``reports`` are those of the members, None where none are reached.
     ``proposal`` is the commit that a person is asked to merge, where that is the way of one to the rendered branch.
     ``behind`` are the seconds by which the clock here was found to be behind; ``fault`` is that of its mirrors.
+    ``holds`` are those that keep what is rendered from clusters.
     """
 
     outcome: Outcome
@@ -81,6 +86,21 @@ class PassResult(Struct, frozen=True, kw_only=True):
     proposal: "Proposal | None" = None
     behind: float = 0.0
     fault: GitError | None = None
+    holds: ClusterHolds = field(default_factory=dict)
+
+    @property
+    def flip(self) -> Flip | None:
+        """The next change that happens by itself: of what is rendered, or the end of a hold."""
+        return earliest((self.outcome.flip, end_of_first_hold(self.holds)))
+
+    def with_holds(self) -> "PassResult":
+        """Return this with the holds that the status branch records now."""
+        fleet, rendered = self.outcome.source.desired.fleet, self.rendered
+        if rendered is None:
+            return self
+        source = next(iter(self.publication.repository.commit_info(rendered).trailer(SOURCE)), "")
+        status = StatusBranch(publication=self.publication, branch=fleet.status_branch)
+        return replace(self, holds=read_holds(status, status.tip(), source, written(given_or_current_time())))
 
     @property
     def rendered(self) -> str | None:
@@ -196,7 +216,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
         scope = scope_of(repository, previous, source.desired, given)
     outcome = run_pass(repository, source, previous, replace(given, scope=scope), log)
     refuse_objects_clusters_reject(outcome, log)
-    result = _commit_pass(outcome, inputs, options, log)
+    result = _commit_pass(outcome, inputs, options, log).with_holds()
     if inputs.tip.ref and not options.dry_run:
         _write_checkpoint(result, inputs, SeenFacts(folder=observed.folder))
     return result
@@ -252,7 +272,7 @@ def _with_reports(
     status, before = members.context.status, members.context.status.tip()
     apply = _apply_rendered if result.proposal is None else _apply_merged
     applied = apply(result, inputs, members, options, log)
-    result = replace(result, reports=applied.reports)
+    result = replace(result, reports=applied.reports).with_holds()
     if options.is_stopping() or options.is_making_way():
         return result
     recorded = read_observed_inputs(result.publication.repository, status.tip())
@@ -346,5 +366,6 @@ def _write_checkpoint(
         tip=inputs.tip,
         rendered=result.rendered,
         proposed=proposal.commit if proposal is not None else "",
+        flip=result.flip,
     )
     ended.write_checkpoint(seen, members)

@@ -16,6 +16,7 @@ from reconciler.branches.status_branch import (
     read_inventories,
 )
 from reconciler.deliver.results import ClusterReport, known_answers
+from reconciler.ledger.holds import HoldRules
 from reconciler.ledger.inventory import Inventory
 from reconciler.pipeline.previous import Previous
 from reconciler.record.recorded_status import read_recorded
@@ -30,8 +31,8 @@ class ReportRecording(Struct, kw_only=True):
 
     ``commit`` is the rendered commit that is applied, None where nothing is to be recorded; ``manager`` is the field
     manager, ``planned`` are the inventories by which it was planned. ``record`` is what a pass records beside the
-    inventories. ``say`` is told what is waited for, ``clock`` gives the time of the commits, and ``turn`` is held while
-    the status branch is read and written.
+    inventories. ``hold_rules`` are those that it goes by. ``say`` is told what is waited for, ``clock`` gives the time
+    of the commits, and ``turn`` is held while the status branch is read and written.
     """
 
     status: StatusBranch
@@ -42,6 +43,7 @@ class ReportRecording(Struct, kw_only=True):
     say: Callable[[str], None]
     clock: Callable[[], float]
     turn: threading.Lock
+    hold_rules: HoldRules
     _reports: list[ClusterReport] = field(default_factory=list)
     _recorded: int = 0
 
@@ -114,7 +116,8 @@ class ReportRecording(Struct, kw_only=True):
                 manager=self.manager,
                 known=self.planned.get(report.cluster, Inventory(cluster=report.cluster)),
             )
-            after = replace(after, answered=known_answers(report, before.answered))
+            hold = self.hold_rules.hold_after(report.cluster, before.hold)
+            after = replace(after, answered=known_answers(report, before.answered), hold=hold)
             if after != before:
                 files[Inventory.at(report.cluster)] = after.content()
         return files

@@ -55,7 +55,8 @@ def observe_rejoining(run: ApplyRun, name: str) -> Rejoining:
     """Observe a member as if nothing were known of its cluster; ClusterError when that cannot be done."""
     status = run.context.status
     known = read_inventories(status, status.tip()).get(name, Inventory(cluster=name))
-    report = next(iter(run.plan_members({})), None)
+    anew = {name: Inventory(cluster=name, hold=known.hold)}
+    report = next(iter(run.plan_members(anew)), None)
     if report is None:
         raise ClusterError(f"{name} pulls for itself", hint="its agent takes it in again")
     if report.failure is not None:
@@ -91,7 +92,8 @@ def accept_rejoining(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[
         )
 
     def made(tip: str | None) -> Files:
-        inventory = Inventory(cluster=found.cluster, uid=uid)
+        known = read_inventories(run.context.status, tip).get(found.cluster, Inventory(cluster=found.cluster))
+        inventory = Inventory(cluster=found.cluster, uid=uid, hold=known.hold)
         files: dict[str, bytes | None] = {Inventory.at(found.cluster): inventory.content()}
         record = read_recorded(run.context.status, tip).clusters().get(found.cluster)
         if record is not None:

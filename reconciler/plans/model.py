@@ -79,6 +79,10 @@ def _nowhere(_ref: ObjectRef) -> bool:
     return False
 
 
+def _awaited_nowhere(_ref: ObjectRef) -> str:
+    return ""
+
+
 class PlanOptions(Struct, frozen=True, kw_only=True):
     """The permissions of a plan beyond what is safe for everybody, and the rules it needs.
 
@@ -87,12 +91,13 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     ``allow_older``. ``history_place`` places a commit that the cluster was given in the history of the one it is given
     now; ``names_commit``: the parent names the commit also where nothing is to be written. ``guard`` and
     ``allowed_removals`` bound what one pass deletes (None: the guard's own limits). ``is_elsewhere``: another cluster
-    is to hold an object, as far as is known. ``confirmed``:
-    objects of kinds never pruned unasked (``Namespace/shop``); ``confirm_all``: all of them. ``prune``: whether to
-    prune at all; ``orphans``: those objects that go though no inventory names them. ``migrate_from``: managers whose
-    fields become ours (another tool's, which we replace); ``take_from``: tools whose objects may be taken over.
-    ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``),
-    which return the wanted object itself where there is none. ``field_rules``: argosy.yaml's, of any object.
+    is to hold an object, as far as is known; ``awaited_in`` says which one is to hold it alone and cannot yet ("":
+    none). ``confirmed``: objects of kinds never pruned unasked (``Namespace/shop``); ``confirm_all``: all of them.
+    ``prune``: whether to prune at all; ``orphans``: those objects that go though no inventory names them.
+    ``migrate_from``: managers whose fields become ours (another tool's, which we replace); ``take_from``: tools whose
+    objects may be taken over. ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain
+    rules (``retention_by``), which return the wanted object itself where there is none. ``field_rules``: argosy.yaml's,
+    of any object.
     ``recovered``: objects that the history of the rendered branch names, for a cluster that has no inventory.
     ``changed``: objects whose manifests are others than in a commit that the cluster may hold. ``is_observing``: the
     plan is shown and not carried out, so that it is to say what differs, also where that is known to stay.
@@ -108,6 +113,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     guard: RemovalGuard = field(default_factory=RemovalGuard)
     allowed_removals: int | None = None
     is_elsewhere: Callable[[ObjectRef], bool] = _nowhere
+    awaited_in: Callable[[ObjectRef], str] = _awaited_nowhere
     confirmed: frozenset[str] = frozenset()
     confirm_all: bool = False
     prune: bool = True

@@ -141,6 +141,8 @@ def _protection(
     if owner:
         return "Controlled", f"it belongs to {owner.get('kind')} {owner.get('name')!r}", ""
     word = confirmation_of(ref)
+    if awaited := options.awaited_in(ref):
+        return "Held", awaited, "it leaves once the hold has ended"
     is_unconfirmed = needs_confirmation(ref) and not (options.confirm_all or word in options.confirmed)
     if held_object is None and ref not in options.orphans:
         means = f"--orphans --confirm {word}" if is_unconfirmed else "--orphans"

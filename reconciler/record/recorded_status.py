@@ -14,6 +14,7 @@ from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
+from reconciler.ledger.holds import HOLD_KEY, ClusterHold
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.ledger.notices import NoticeRecord
@@ -125,6 +126,12 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
             return record.applied if record.outcome == ApplyOutcome.CONVERGED else ""
         inventory = self.file(Inventory, Inventory.at(cluster))
         return inventory.converged if inventory is not None else ""
+
+    def holds(self, source: str, now: str) -> dict[str, ClusterHold]:
+        """Return the holds that keep out what is rendered of a source, at a time, by cluster."""
+        held = (path for path in self.below("inventory") if HOLD_KEY in self.files[path])
+        found = [each for path in held if (each := self.file(Inventory, path)) is not None]
+        return {each.cluster: each.hold for each in found if each.hold and each.hold.keeps_out(source, now)}
 
     def schemas(self) -> dict[str, MemberSchemas]:
         """Return the schemas of every cluster, by the path of its index."""

@@ -161,15 +161,15 @@ def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequen
     )
     for files_of in steps_of:
         steps = steps.with_files(files_of(steps, inputs, reports))
-    converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
+    converged = {
+        report.cluster: report.applied.commit
+        for report in reports
+        if report.applied is not None and report.applied.recorded_outcome is ApplyOutcome.CONVERGED
+    }
     lines = line_by_cluster(steps, inputs.members, converged)
     page = status_page(lines, unhealthy_objects(steps, inputs.members), steps.refusal()) if steps.files else None
     steps = steps.with_files({"README.md": page})
     return changed_files(recorded.files, steps.files)
-
-
-def _is_converged(report: ClusterReport) -> bool:
-    return report.applied is not None and report.applied.recorded_outcome is ApplyOutcome.CONVERGED
 
 
 def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
@@ -202,7 +202,8 @@ def _record_of_present_owner(record: ClusterRecord, cluster: Cluster, inputs: St
 def _record_after_report(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -> ClusterRecord:
     after = _record_with_ending_of_run(before, report)
     since = before.since if after.outcome == before.outcome else inputs.now
-    applied = inputs.commit if report.applied is not None and report.failure is None else before.applied
+    # One that is held was given the commit that it is held at.
+    applied = report.applied.commit if report.applied is not None and report.failure is None else before.applied
     deviating = recorded_deviations(report) if report.applied is not None else before.deviations
     return replace(after, since=since, applied=applied, deployer="", deviations=deviating)
 

@@ -52,6 +52,10 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy apply --dry-run", "See what the newest rendered commit would change"),
         ("argosy apply --cluster paris", "Apply it to one cluster"),
         ("argosy apply --rehearse", "Ask each server about everything before anything is written"),
+        (
+            "argosy apply argosy/rendered~1 --allow-older --reason 'loses orders'",
+            "Go back, and hold clusters there",
+        ),
     ),
     "cluster": (
         ("argosy cluster join paris --region eu", "Add a member"),
@@ -84,6 +88,10 @@ EXAMPLES: Mapping[str, Examples] = {
     "cluster rejoin": (
         ("argosy cluster rejoin paris", "Accept that a cluster was built anew"),
         ("argosy cluster rejoin paris --kubeconfig fleet.kubeconfig", "Reach it by another kubeconfig"),
+    ),
+    "cluster release": (
+        ("argosy cluster release paris", "Let passes give a held member the newest commit again"),
+        ("argosy cluster release paris oregon", "The same of two"),
     ),
     "cluster rename": (
         ("argosy cluster rename paris paris-1", "Give a member another name, in every policy too"),

@@ -31,6 +31,7 @@ ELSEWHERE: Mapping[str, str] = {
     "daemon": "run",
     "leave": "help leaving",
     "uninstall": "help leaving",
+    **dict.fromkeys(("release", "unhold", "unpin"), "cluster release"),
 }
 """Names that other tools have for a command or option of ours."""
 
@@ -43,7 +44,13 @@ OTHERWISE: Mapping[str, str] = {
     " commit in Git and run 'argosy reconcile'.",
     **dict.fromkeys(
         ("rollback", "undo", "revert"),
-        "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back at once.",
+        "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back at once,"
+        " and holds the clusters there until a newer source or 'argosy cluster release'.",
+    ),
+    **dict.fromkeys(
+        ("hold", "pin"),
+        "'argosy apply --allow-older COMMIT --cluster NAME' gives a cluster an older rendered commit, and holds it"
+        " there until a newer source or 'argosy cluster release'.",
     ),
     "log": "Git has what was done: 'git log argosy/rendered' and 'git log argosy/status'. A container's is in its"
     " member: 'kubectl --context CLUSTER logs'.",

@@ -21,6 +21,7 @@ from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.conditions import condition_of_type
+from reconciler.ledger.holds import ClusterHolds, end_of_first_hold
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.kinds import ref_of_named_object
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
@@ -34,9 +35,10 @@ from render.errors import ConfigError, GitError, InputError, ReconcileError
 from render.layout import object_path
 from render.model import Manifest, ObjectRef, TargetCluster, as_mapping
 from render.settings.fleet import Fleet
+from render.timing import Flip, earliest, utc
 
 from .fleet import FleetStatus, current_refusal, fleet_status, last_good_before
-from .staleness import MemberProgress, progress_of_members
+from .staleness import AskedCommits, MemberProgress, progress_of_members
 
 RECONCILE = "argosy reconcile"
 Tips = tuple[str | None, ...]
@@ -83,11 +85,22 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
         return {name: count for name, count in counts.items() if name in self.fleet.members}
 
     @cached_property
+    def holds(self) -> ClusterHolds:
+        """The holds that keep the newest rendered commit from members."""
+        found = self.recorded.holds(self.fleet.previous.source, utc(self.now))
+        return {name: hold for name, hold in sorted(found.items()) if name in self.fleet.members}
+
+    @property
+    def flip(self) -> Flip | None:
+        """The next change that happens by itself: of what is rendered, or the end of a hold."""
+        return earliest((self.fleet.flip, end_of_first_hold(self.holds)))
+
+    @cached_property
     def progress(self) -> Mapping[str, MemberProgress]:
         """The progress of every member towards the newest rendered commit."""
-        desired, commit = self.fleet.source.desired, self.fleet.previous.commit
-        commits = {cluster.name: self.asked.get(cluster.name, commit) for cluster in desired.clusters}
-        found = progress_of_members(self.recorded, desired.fleet, desired.clusters, commits, self.now)
+        desired = self.fleet.source.desired
+        asked = AskedCommits(newest=self.fleet.previous.commit, others=self.asked, holds=self.holds)
+        found = progress_of_members(self.recorded, desired.fleet, desired.clusters, asked, self.now)
         if not self.fetching:
             return found
         return {name: replace(each, hint=each.hint or self.fetching) for name, each in found.items()}
@@ -113,21 +126,22 @@ def read_recorded_fleet(
     publication = publication_of(repository, desired.fleet)
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     tip = fetched[2] if fetched else repository.tip(publication.ref(status.branch))
-    recorded = read_recorded(status, tip)
+    recorded, now = read_recorded(status, tip), clock()
+    asked = AskedCommits(newest=fleet.previous.commit, holds=recorded.holds(fleet.previous.source, utc(now)))
     return RecordedFleet(
         fleet=fleet,
         recorded=recorded,
-        asked=_commits_asking_the_same(repository, desired.clusters, recorded, fleet.previous.commit),
+        asked=_commits_asking_the_same(repository, desired.clusters, recorded, asked),
         fetching="" if tip or fetched else publication.fetching,
         status_time=repository.commit_info(tip).time if tip else 0.0,
-        now=clock(),
+        now=now,
     )
 
 
 def _commits_asking_the_same(
-    repository: Repository, clusters: tuple[Cluster, ...], recorded: RecordedStatus, commit: str
+    repository: Repository, clusters: tuple[Cluster, ...], recorded: RecordedStatus, asked: AskedCommits
 ) -> Mapping[str, str]:
-    """Return the commits that clusters have which pull or a tool applies to, and that ask the same of them as this."""
+    """Return the commits that clusters have which pull or a tool applies to, where these ask the same as ours."""
     records = recorded.clusters()
     recorded_clusters = [cluster for cluster in clusters if cluster.name in records]
     pulling = [each.name for each in recorded_clusters if is_applied_by_own_agent(each) or records[each.name].deployer]
@@ -136,7 +150,7 @@ def _commits_asking_the_same(
     return {
         name: known
         for name, known in applied.items()
-        if known and known == recorded.converged(name) and commits.ask_the_same(name, known, commit)
+        if known and known == recorded.converged(name) and commits.ask_the_same(name, known, asked.of(name))
     }
 
 

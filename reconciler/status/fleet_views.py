@@ -39,7 +39,8 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     refusal = branches.refusal
     newest = fleet.lag.words(is_refused=refusal is not None)
     yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{newest}\n"
-    yield f"next: {fleet.flip.at:%Y-%m-%d %H:%M:%S} UTC, {fleet.flip.what}\n" if fleet.flip else ""
+    flip = branches.flip
+    yield f"next: {flip.at:%Y-%m-%d %H:%M:%S} UTC, {flip.what}\n" if flip else ""
     yield "".join(f"{line}\n" for line in refusal.lines) if refusal is not None else ""
     shares = tuple(live_shares(branches, fleet.bindings)) if recorded.files else ()
     yield from _cluster_table(branches, shares, wide=wide)

@@ -9,11 +9,12 @@ those of the last change that was recorded.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
+from reconciler.ledger.holds import ClusterHold, ClusterHolds, release_hint
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.record.recorded_status import RecordedStatus
 from render.cluster import Cluster, is_applied_by_own_agent
@@ -38,7 +39,8 @@ class MemberProgress(Struct, frozen=True, kw_only=True):
     ``reason`` (one word), ``message`` and ``hint`` say why it is not known to have the commit; all are empty if it is.
     ``since`` is the time of the first recorded look or run that said so. ``is_known``: the last look and the last run
     succeeded, so that what is recorded of its objects can be relied on. ``is_complete``: nothing was left otherwise
-    than the commit says. ``is_awaited``: passes apply to it, so that it is not well until it has the commit.
+    than the commit says. ``is_awaited``: passes apply to it, so that it is not well until it has the commit. ``hold``
+    is that on the cluster, for as long as it keeps the newest commit out.
     """
 
     reason: str = ""
@@ -48,6 +50,7 @@ class MemberProgress(Struct, frozen=True, kw_only=True):
     is_known: bool = True
     is_complete: bool = True
     is_awaited: bool = True
+    hold: ClusterHold | None = None
 
     @property
     def is_reached(self) -> bool:
@@ -65,14 +68,27 @@ class MemberProgress(Struct, frozen=True, kw_only=True):
         return f"\n  hint: {self.hint}" if self.hint else ""
 
 
+class AskedCommits(Struct, frozen=True, kw_only=True):
+    """The rendered commits that clusters are asked for: the ``newest``, another in some, or that of a hold."""
+
+    newest: str
+    others: Mapping[str, str] = field(default_factory=dict)
+    holds: ClusterHolds = field(default_factory=dict)
+
+    def of(self, cluster: str) -> str:
+        """Return the commit that a cluster is asked for."""
+        hold = self.holds.get(cluster)
+        return self.others.get(cluster) or (hold.commit if hold is not None else self.newest)
+
+
 def progress_of_members(
-    recorded: RecordedStatus, fleet: Fleet, members: Iterable[Cluster], commits: Mapping[str, str], now: float
+    recorded: RecordedStatus, fleet: Fleet, members: Iterable[Cluster], asked: AskedCommits, now: float
 ) -> Mapping[str, MemberProgress]:
     """Return the progress of every member towards the rendered commit that it is asked for."""
     records = recorded.clusters()
-    return {
+    found = {
         member.name: _progress_if_once_reached(
-            _progress_in_record(records[member.name], recorded.converged(member.name), commits[member.name], now),
+            _progress_in_record(records[member.name], recorded.converged(member.name), asked.of(member.name), now),
             member,
             fleet,
         )
@@ -80,6 +96,17 @@ def progress_of_members(
         else _progress_without_record(member, fleet)
         for member in members
     }
+    return {name: _held_progress(name, each, asked.holds.get(name)) for name, each in found.items()}
+
+
+def _held_progress(cluster: str, progress: MemberProgress, hold: ClusterHold | None) -> MemberProgress:
+    """Return the progress of a cluster that is held: where it has what it is held at, that is not the newest commit."""
+    if hold is None:
+        return progress
+    if not progress.is_reached:
+        return replace(progress, message=f"{progress.message}; it is {hold}", hold=hold)
+    message, hint = f"it is {hold}", release_hint(cluster)
+    return replace(progress, reason="Held", message=message, hint=hint, since=hold.since, hold=hold)
 
 
 def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:

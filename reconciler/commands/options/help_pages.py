@@ -22,7 +22,15 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         *("in_cluster", "kubeconfig", "kubeconfigs", "as_user", "as_groups", "timeout", "max_parallel"),
     ),
     "What may be deleted": ("no_prune", "orphans", "yes", "confirmed", "confirm_all"),
-    "What may be written": ("rehearse", "allow_older", "migrate_from", "take_from", "remove_foreign"),
+    "What may be written": (
+        "rehearse",
+        "allow_older",
+        "reason",
+        "until",
+        "migrate_from",
+        "take_from",
+        "remove_foreign",
+    ),
 }
 """The groups in the order they are shown, with the options of each by their parameters' names."""
 

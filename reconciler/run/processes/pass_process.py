@@ -234,7 +234,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
     from reconciler.rendering.problems import problems_by_object
     from render.cluster import is_applied_by_own_agent
 
-    end, flip = end_of_pass(result), result.outcome.flip
+    end, flip = end_of_pass(result), result.flip
     report = PassReport(
         code=end.code,
         source=result.outcome.source.commit,

@@ -1,0 +1,125 @@
+"""The holds of an apply, with what they mean for its members: which commit each gets, and what others must wait for.
+
+A held cluster gets the commit that it is held at, as often as passes apply: drift is healed there, and nothing newer
+comes. So what another commit would have moved to it is not there, and must not leave where it is.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from reconciler.ledger.holds import ClusterHold, ClusterHolds, HoldRules, release_hint
+from reconciler.ledger.inventory import Inventory
+from reconciler.members.exchange import Failure, FailureKind
+from reconciler.plans.model import ClusterDesired
+from render.errors import GitError
+from render.layout import object_path
+from render.model import ObjectRef
+
+from .fleet import ClusterJob, JobIfChanged
+from .rendered_commits import RenderedCommits
+from .results import ClusterReport
+
+
+class HoldWish(Struct, frozen=True, kw_only=True):
+    """The wish of whoever applies a commit: members that are held at another one refuse one that ``is_named``.
+
+    ``newest`` is the source of the newest rendered commit, by which holds are over or not ("": that of the commit that
+    is applied). Where it ``is_set``, the members and the ``pulling`` ones are held from now on (``hold``), or no more
+    (None).
+    """
+
+    is_named: bool = False
+    newest: str = ""
+    is_set: bool = False
+    hold: ClusterHold | None = None
+    pulling: tuple[str, ...] = ()
+
+    def hold_rules(self, commit: str, source: str, now: str, members: tuple[str, ...]) -> HoldRules:
+        """Return the holds that the apply goes by."""
+        chosen = frozenset((*members, *self.pulling)) if self.is_set else frozenset[str]()
+        return HoldRules(commit=commit, source=source, now=now, set_for=chosen, hold=self.hold)
+
+
+class MemberHolds(Struct, frozen=True, kw_only=True):
+    """The members that are held while a commit is applied to the others, with the inventories that say so."""
+
+    commit: str
+    commits: RenderedCommits
+    inventories: Mapping[str, Inventory]
+    by_cluster: ClusterHolds
+    is_named: bool = False
+    is_observing: bool = False
+
+    def commit_for(self, cluster: str) -> str:
+        """Return the commit that a member gets; one that somebody asked to see is shown whatever is held."""
+        hold = self.by_cluster.get(cluster)
+        return self.commit if hold is None or (self.is_named and self.is_observing) else hold.commit
+
+    def inventory(self, cluster: str) -> Inventory:
+        """Return the inventory of a member; an empty one where none is recorded."""
+        return self.inventories.get(cluster) or Inventory(cluster=cluster)
+
+    def has_folder(self, cluster: str) -> bool:
+        """Say whether a member has converged at a commit with the folder it gets, and was given no other one since."""
+        inventory = self.inventory(cluster)
+        if not inventory.uid or not inventory.converged or inventory.attempted:
+            return False
+        try:
+            old, new = (
+                self.commits.commit(each).tree.clusters for each in (inventory.converged, self.commit_for(cluster))
+            )
+        except GitError:  # the rendered branch may have been squashed since
+            return False
+        return old.get(cluster) == new.get(cluster)
+
+    def refusal(self, cluster: str) -> Failure | None:
+        """Return why a member gets nothing: another commit was named, or that which it is held at cannot be read."""
+        hold, hint = self.by_cluster.get(cluster), release_hint(cluster)
+        if hold is None or (self.is_named and self.is_observing):
+            return None
+        if self.is_named and hold.commit != self.commit:
+            message = f"{cluster!r} is {hold}; it gets no other commit"
+            return Failure(kind=FailureKind.HELD, message=message, hint=f"{hint}; --allow-older holds it at this one")
+        try:
+            self.commits.commit(hold.commit)
+        except GitError as error:
+            message = f"{cluster!r} is {hold}, and that commit cannot be read: {error.message}"
+            return Failure(kind=FailureKind.HELD, message=message, hint=error.hint or hint)
+        return None
+
+    def refused_job(self, cluster: str) -> JobIfChanged | None:
+        """Return the job of a member that gets nothing, which reports why; None for any other."""
+        refusal = self.refusal(cluster)
+        if refusal is None:
+            return None
+        report = ClusterReport(cluster=cluster, failure=refusal)
+        nothing = ClusterJob(desired=ClusterDesired(cluster=cluster), inventory=self.inventory(cluster))
+        return JobIfChanged(
+            cluster=cluster, inventory=nothing.inventory, report=lambda _client: report, job=lambda: nothing
+        )
+
+    def is_elsewhere(self, cluster: str, ref: ObjectRef) -> bool:
+        """Say whether another cluster is to hold an object, each by the commit that it gets."""
+        if not self.by_cluster:
+            return self.commits.is_elsewhere(cluster, self.commit, ref)
+        names = self.commits.commit(self.commit).tree.clusters.keys() | self.by_cluster.keys()
+        return any(self._has(name, self.commit_for(name), ref) for name in names if name != cluster)
+
+    def awaited_in(self, cluster: str, ref: ObjectRef) -> str:
+        """Return why an object must not leave a cluster yet: it is to be in a held one alone, and is not there.
+
+        It is empty where nothing speaks against that.
+        """
+        held = [name for name in sorted(self.by_cluster) if name != cluster and self._has(name, self.commit, ref)]
+        if not held or self.is_elsewhere(cluster, ref):
+            return ""
+        return f"it is to be in {held[0]}, which is {self.by_cluster[held[0]]}, and is in no other cluster yet"
+
+    def _has(self, cluster: str, commit: str, ref: ObjectRef) -> bool:
+        try:
+            tree = self.commits.commit(commit).tree
+        except GitError:  # what cannot be read is not known to have anything
+            return False
+        folder = tree.clusters.get(cluster)
+        return folder is not None and tree.trees.entry(folder, object_path(ref)) is not None

@@ -1,0 +1,103 @@
+"""Going back: members are given an earlier rendered commit and held there, as whoever applies it says, until released.
+
+The hold is written with the attempt, so that no pass comes in between. A member that pulls gets it by its mirror.
+"""
+
+import time
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from reconciler.branches.fleet_context import FleetContext, rendered_source, source_of
+from reconciler.branches.mirrors import RenderedFolders, update_mirrors
+from reconciler.branches.reading import read_previous
+from reconciler.branches.status_branch import Files, read_inventories
+from reconciler.console.log import Log
+from reconciler.deliver.member_holds import HoldWish
+from reconciler.ledger.holds import ClusterHold, hold_lines
+from reconciler.ledger.inventory import Inventory
+from reconciler.members.choice import members_chosen_by_options
+from reconciler.members.options import DeliveryOptions
+from reconciler.pipeline.renames import previous_by_new_names
+from render.cluster import Cluster, is_applied_by_own_agent
+from render.errors import ConfigError
+from render.timing import utc
+
+
+def hold_wish(
+    context: FleetContext, commit: str, options: DeliveryOptions, *, reason: str = "", until: str = ""
+) -> HoldWish:
+    """Return what applying a rendered commit by hand makes of holds.
+
+    Where it may be an older one, the members are held at it; the newest one ends their holds. Otherwise members that
+    are held refuse any commit but the newest, which they do not get for as long as they are held.
+    """
+    repository = context.publication.repository
+    newest = context.publication.current_tip(context.fleet.rendered_branch) or commit
+    source = source_of(repository, newest)
+    if not options.allow_older:
+        return HoldWish(is_named=commit != newest, newest=source)
+    if commit == newest:
+        if reason or until:
+            raise ConfigError(
+                f"{commit[:12]} is the newest rendered commit, at which no cluster need be held",
+                hint=f"name an earlier one: git log {context.fleet.rendered_branch}",
+            )
+        return HoldWish(newest=source, is_set=True, pulling=_pulling(context.members, options))
+    author = repository.author
+    hold = ClusterHold(
+        commit=commit,
+        source=source,
+        by=f"{author.name} <{author.email}>",
+        since=utc(time.time()),
+        reason=reason,
+        until=until,
+    )
+    return HoldWish(newest=source, is_set=True, hold=hold, pulling=_pulling(context.members, options))
+
+
+def wish_to_see(context: FleetContext, revision: str) -> HoldWish:
+    """Return what looking at members makes of holds: a commit that is named ("": none) is shown whatever is held."""
+    newest = context.publication.current_tip(context.fleet.rendered_branch)
+    source = source_of(context.publication.repository, newest) if newest else ""
+    return HoldWish(is_named=bool(revision), newest=source)
+
+
+def _pulling(members: Iterable[Cluster], options: DeliveryOptions) -> tuple[str, ...]:
+    """Return the chosen members that pull."""
+    chosen = members_chosen_by_options({cluster.name: cluster for cluster in members}, options)
+    return tuple(cluster.name for cluster in chosen if is_applied_by_own_agent(cluster))
+
+
+def update_held_mirrors(context: FleetContext, wish: HoldWish, log: Log) -> None:
+    """Let mirrors hold what the newest rendered commit and the holds say, and say which members that pull are held.
+
+    SourceMoved means that somebody was faster.
+    """
+    for line in hold_lines(dict.fromkeys(wish.pulling, wish.hold)):
+        log.info(line)
+    repository, publication = context.publication.repository, context.publication
+    newest = publication.current_tip(context.fleet.rendered_branch)
+    if newest is None:
+        return
+    source = rendered_source(repository, newest)
+    rendered = previous_by_new_names(read_previous(repository, newest), source.desired.clusters)
+    update_mirrors(RenderedFolders(source, rendered.tree.clusters, newest), publication).tell(log)
+
+
+def release(context: FleetContext, names: Iterable[str]) -> dict[str, ClusterHold | None]:
+    """End the holds on clusters and return what each was held at; None where it was not."""
+    status, ended = context.status, dict[str, ClusterHold | None]()
+
+    def made(tip: str | None) -> Files:
+        known = read_inventories(status, tip)
+        found = {name: known.get(name, Inventory(cluster=name)) for name in names}
+        ended.update({name: inventory.hold for name, inventory in found.items()})
+        return {
+            Inventory.at(name): replace(inventory, hold=None).content()
+            for name, inventory in found.items()
+            if inventory.hold is not None
+        }
+
+    status.commit(made, f"Release {', '.join(names)}", time=int(time.time()))
+    return ended

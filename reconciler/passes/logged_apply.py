@@ -1,0 +1,55 @@
+"""An apply with its log: what changes is said as it happens, and what nobody could see or know is said at its end."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from reconciler.console.log import Log
+from reconciler.deliver.deviations import unconfirmed_removals
+from reconciler.deliver.reports import report_lines
+from reconciler.deliver.results import ClusterReport
+from render.words import counted
+
+from .applying import ApplyRun
+from .observation import PassRecord
+
+
+def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
+    """Carry out a run, saying what changes as it happens; return the outcome of each member, by name."""
+    done, is_lost = Counter[str](), run.commits is None and run.context.status.tip() is None
+
+    def tell(report: ClusterReport) -> None:
+        done["clusters"] += 1
+        for line in report_lines(report):
+            log.info(line)
+        if report.failure and report.failure.trace:
+            log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
+        log.progress(f"{counted(done['clusters'], 'cluster')} done")
+
+    reports = replace(run, say=log.info).reports(tell)
+    log.progress("")
+    for line in (
+        *unconfirmed_removals(run.delivery.options.confirmed, reports),
+        *_lines_of_unobserved(run.record, reports),
+        *(_lines_of_lost_holds(run, reports) if is_lost else ()),
+    ):
+        log.warning(line)
+    blind = run.record.observation.blind if run.record is not None else {}
+    return tuple(replace(each, unseen=blind.get(each.cluster, "")) for each in reports) if blind else reports
+
+
+def _lines_of_unobserved(record: PassRecord | None, reports: Iterable[ClusterReport]) -> Iterator[str]:
+    """Yield a line for each member that was applied to and not observed: nobody knows how it is."""
+    failures = record.observation.failures if record is not None else {}
+    for report in reports:
+        if report.failure is None and report.cluster in failures:
+            yield f"{report.cluster} could not be observed, so that it does not count: {failures[report.cluster]}"
+
+
+def _lines_of_lost_holds(run: ApplyRun, reports: Iterable[ClusterReport]) -> Iterator[str]:
+    """Yield a line where members were applied to before, and the status branch that says so is gone."""
+    plans = [report.plan for report in reports if report.plan is not None and report.plan.recorded.commit]
+    if plans:
+        branch = run.context.status.branch
+        yield f"the status branch {branch!r} was lost, and with it what was held: no cluster is held any more"

@@ -1,0 +1,302 @@
+"""Holds: a cluster that went back to an older commit stays there until a newer source, its time or a person ends it."""
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render.documents import parse_documents
+from render.timing import utc
+
+from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from .clusters import Member, remove_namespaces
+from .fakes import FakeCluster
+from .served import serving_members
+from .waiting import eventually
+
+SPACE = f"t{secrets.token_hex(4)}"
+SELECTED = {"apiVersion": "v1", "kind": "ConfigMap"}
+NAMES = ("member1", "member2")
+PATH = f"/api/v1/namespaces/{SPACE}/configmaps/a"
+
+
+@dataclass
+class Fleet:
+    """A fleet of two members that a test works with by the command line alone; ``commits`` are those rendered."""
+
+    repository: Repository
+    kubeconfigs: Path
+    members: dict[str, Any]
+    capsys: pytest.CaptureFixture[str]
+    commits: list[str]
+
+    def argosy(self, *words: str) -> Ended:
+        return argosy(self.repository, self.capsys, *words)
+
+    def reconcile(self, *words: str) -> Ended:
+        return self.argosy("reconcile", "--kubeconfigs", str(self.kubeconfigs), *words)
+
+    def apply(self, *words: str) -> Ended:
+        return self.argosy("apply", "--kubeconfigs", str(self.kubeconfigs), *words)
+
+    def release(self, text: str, *words: str) -> Ended:
+        """Change what the source says, and run a pass."""
+        self.repository.commit({"a.yaml": a_config_map("a", namespace=SPACE, said=text)})
+        ended = self.reconcile(*words)
+        self.commits.append(self.rendered)
+        return ended
+
+    def go_back(self, *words: str) -> Ended:
+        """Hold member1 at the first commit."""
+        return self.apply(self.commits[0], "--allow-older", "--cluster", "member1", *words)
+
+    @property
+    def rendered(self) -> str:
+        return self.repository.git("rev-parse", "argosy/rendered")
+
+    @property
+    def said(self) -> list[str]:
+        """The text in the object of each member."""
+        found = [self.members[name].read(PATH) for name in NAMES]
+        return [each["data"]["said"] if each else "" for each in found]
+
+    def inventory(self, name: str = "member1") -> Any:
+        content = self.repository.show(f"inventory/{name}.yaml", "argosy/status")
+        return parse_documents((content + "\n").encode())[0].value
+
+    def status(self) -> Any:
+        return json.loads(self.argosy("status", "-o", "json").out)
+
+
+@pytest.fixture(params=["in memory", pytest.param("real", marks=pytest.mark.cluster)])
+def fleet(request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]:
+    """A fleet whose members have the second commit: its object says "good" at first, and "bad" then."""
+    repository = Repository.create(tmp_path / "fleet")
+    policy = a_policy(selectors=[SELECTED], placement=on_clusters(*NAMES), namespace=SPACE)
+    clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in NAMES}
+    repository.commit({**clusters, "policy.yaml": policy})
+    folder = tmp_path / "kubeconfigs"
+    if request.param == "in memory":
+        members = {name: FakeCluster(name=name) for name in NAMES}
+        with serving_members(members.values(), folder):
+            yield begun(Fleet(repository, folder, members, capsys, []))
+        return
+    real: dict[str, Member] = {each.name: each for each in request.getfixturevalue("members")[:2]}
+    folder.mkdir()
+    for name in NAMES:
+        (folder / f"{name}.yaml").write_text(real[name].kubeconfig.read_text())
+    yield begun(Fleet(repository, folder, real, capsys, []))
+    remove_namespaces(list(real.values()), SPACE, "argosy-system")
+
+
+def begun(fleet: Fleet) -> Fleet:
+    assert fleet.release("good", "--bootstrap").code == 0
+    assert fleet.release("bad").code == 0
+    assert fleet.said == ["bad", "bad"]
+    return fleet
+
+
+def held_words(fleet: Fleet) -> str:
+    """The hold on member1 as every command says it."""
+    hold = fleet.inventory()["hold"]
+    until = f", until {hold['until']}" if "until" in hold else ""
+    why = f": {hold['reason']}" if "reason" in hold else ""
+    return f"held at {hold['commit'][:12]} by {hold['by']} since {hold['since']}{until}{why}"
+
+
+def test_passes_keep_a_cluster_that_went_back_until_a_newer_source(fleet: Fleet) -> None:
+    """Once the next pass gave it the newer commit again, with nothing new in the source."""
+    assert fleet.go_back("--reason", "1.5 loses orders").code == 0
+    assert fleet.said == ["good", "bad"]
+    hold = fleet.inventory()["hold"]
+    assert (hold["commit"], hold["reason"]) == (fleet.commits[0], "1.5 loses orders")
+    assert (hold["source"], "until" in hold) == (fleet.repository.git("rev-parse", "HEAD"), False)
+    for _ in range(2):
+        assert fleet.reconcile().code == 0
+        assert fleet.said == ["good", "bad"]
+    assert fleet.apply().code == 0
+    assert fleet.said == ["good", "bad"]
+    assert fleet.release("better").code == 0
+    assert fleet.said == ["better", "better"]
+    assert "hold" not in fleet.inventory()
+
+
+def test_a_source_that_renders_nothing_new_ends_no_hold(fleet: Fleet) -> None:
+    """There is nothing to give the cluster but what it is held against."""
+    fleet.go_back()
+    fleet.repository.commit({"README.md": b"Nothing of this is rendered.\n"})
+    assert fleet.reconcile().code == 0
+    assert fleet.said == ["good", "bad"]
+    assert fleet.inventory()["hold"]["commit"] == fleet.commits[0]
+
+
+def test_a_hold_ends_by_hand(fleet: Fleet) -> None:
+    fleet.go_back("--until", "8h")
+    held = held_words(fleet)
+    released = fleet.argosy("cluster", "release", "member1", "member2")
+    assert released.code == 0
+    assert released.out.splitlines() == [
+        f"cluster/member1 released: it was {held}",
+        "cluster/member2 is not held",
+        f"next, to give them {fleet.commits[1][:12]}:",
+        "  argosy reconcile",
+    ]
+    assert fleet.argosy("cluster", "release", "member1").out == "cluster/member1 is not held\n"
+    assert fleet.reconcile().code == 0
+    assert fleet.said == ["bad", "bad"]
+
+
+def test_going_on_to_the_newest_commit_ends_a_hold_and_another_commit_moves_it(fleet: Fleet) -> None:
+    fleet.go_back()
+    assert fleet.release("better", "--dry-run").code == 0
+    assert fleet.apply(fleet.commits[1], "--allow-older", "--cluster", "member1").code == 0
+    assert "hold" not in fleet.inventory()
+    assert fleet.said == ["bad", "bad"]
+    fleet.reconcile()
+    assert fleet.said == ["better", "better"]
+    for commit in fleet.commits[:2]:
+        assert fleet.apply(commit, "--allow-older", "--cluster", "member1").code == 0
+        assert fleet.inventory()["hold"]["commit"] == commit
+
+
+def test_a_held_cluster_refuses_a_commit_that_is_named(fleet: Fleet) -> None:
+    """Whoever names a commit may not know of the hold; the newest one is given to no cluster that is held, either."""
+    fleet.release("worse")
+    fleet.go_back("--reason", "orders are lost")
+    refused = fleet.apply(fleet.commits[1], "--cluster", "member1")
+    assert refused.code == 1
+    assert (
+        f"member1: ClusterHeld: 'member1' is {held_words(fleet)}; it gets no other commit\n  hint: it ends with a newer"
+        " source, or by hand: argosy cluster release member1; --allow-older holds it at this one"
+    ) in refused.err
+    assert fleet.said == ["good", "worse"]
+    assert fleet.apply(fleet.commits[2]).code == 0
+    assert fleet.said == ["good", "worse"]
+    assert fleet.apply(fleet.commits[0], "--cluster", "member1").code == 0
+
+
+def test_a_dry_run_and_an_observation_hold_nothing(fleet: Fleet) -> None:
+    before = fleet.repository.git("rev-parse", "argosy/status")
+    assert fleet.go_back("--dry-run").code == 1
+    assert fleet.argosy("diff", fleet.commits[0], "--live", "--kubeconfigs", str(fleet.kubeconfigs)).code == 1
+    assert fleet.repository.git("rev-parse", "argosy/status") == before
+
+
+def test_drift_is_healed_to_the_commit_that_a_cluster_is_held_at(fleet: Fleet) -> None:
+    fleet.go_back()
+    drifted = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"said": "by hand"}}
+    path = f"{PATH}?fieldManager=kubectl&force=true"
+    fleet.members["member1"].request("PATCH", path, drifted, content_type="application/apply-patch+yaml")
+    assert fleet.said == ["by hand", "bad"]
+    fleet.reconcile()
+    assert fleet.said == ["good", "bad"]
+
+
+def test_every_view_names_a_hold(fleet: Fleet) -> None:
+    fleet.go_back("--reason", "orders are lost", "--until", "8h")
+    recorded = fleet.inventory()["hold"]
+    part = {
+        "at": fleet.commits[0],
+        "by": recorded["by"],
+        "since": recorded["since"],
+        "because": "orders are lost",
+        "until": recorded["until"],
+    }
+    words = held_words(fleet)
+    ended = fleet.reconcile()
+    assert f"member1 is {words}\n  hint: it ends with a newer source, or by hand: argosy cluster release" in ended.err
+    assert [line.split()[-2:] for line in ended.out.splitlines() if line.startswith("member")] == [
+        ["Converged,", "held"],
+        ["0", "Converged"],
+    ]
+    document = json.loads(fleet.reconcile("-o", "json").out)
+    assert document["held"] == {"member1": part}
+    assert document["clusters"]["member1"]["held"] == part
+    assert document["next"] == {"at": recorded["until"], "what": "the hold on member1 ends"}
+    status = fleet.status()
+    assert status["clusters"]["member1"]["held"] == part
+    assert (status["clusters"]["member1"]["applied"], status["clusters"]["member1"]["reason"]) == (False, "Held")
+    assert "held" not in status["clusters"]["member2"]
+    shown = fleet.argosy("status")
+    assert shown.code == 1
+    assert f"member1: not applied: it is {words}\n  hint: it ends with a newer source, or by hand: argosy" in shown.out
+    assert f"it is {words}" in fleet.argosy("status", "cluster/member1").out
+    live = ["diff", "--live", "--kubeconfigs", str(fleet.kubeconfigs)]
+    assert f"member1: equal (compared with that: it is {words})\n" in fleet.argosy(*live).out
+    assert json.loads(fleet.argosy(*live, "-o", "json").out)["clusters"]["member1"]["held"] == part
+    waited = fleet.argosy("wait", "cluster/member1", "--timeout", "0s")
+    assert waited.code == 1
+    assert f"member1: not applied: it is {words}" in waited.out + waited.err
+
+
+def test_a_diff_says_whether_a_change_ends_a_hold(fleet: Fleet) -> None:
+    fleet.go_back("--reason", "orders are lost")
+    words = held_words(fleet)
+    assert f"\nHELD\n  ! member1 is {words}\n      nothing here ends the hold\n" in fleet.argosy("diff").out
+    again = fleet.argosy("diff", "HEAD~1", "HEAD").out
+    assert f"\nHELD\n  ! member1 is {words}\n      nothing here ends the hold\n" in again
+    fleet.repository.write({"a.yaml": a_config_map("a", namespace=SPACE, said="better")})
+    ending = f"this ends the hold: member1 gets all that was rendered since {fleet.commits[0][:12]}"
+    assert f"\nHELD\n  ! member1 is {words}\n      {ending}\n" in fleet.argosy("diff").out
+    assert json.loads(fleet.argosy("diff", "-o", "json").out)["held"]["member1"]["because"] == "orders are lost"
+    markdown = fleet.argosy("diff", "-o", "markdown").out
+    assert "**Held (1)**" in markdown
+    assert "this ends the hold" in markdown
+
+
+def test_the_last_good_commit_leaves_a_held_cluster_where_it_is(fleet: Fleet) -> None:
+    """A newer source that is refused has rendered nothing, and ends no hold."""
+    fleet.go_back()
+    fleet.repository.commit({"broken.yaml": b"apiVersion: v1\nkind: [\n"})
+    assert fleet.reconcile().code == 3
+    assert fleet.said == ["good", "bad"]
+    assert "hold" in fleet.inventory()
+
+
+def test_a_hold_ends_at_its_time(fleet: Fleet) -> None:
+    fleet.go_back("--until", "2s")
+    assert fleet.reconcile().code == 0
+    until = fleet.inventory()["hold"]["until"]
+    eventually(lambda: utc(time.time()) >= until, "the hold is over")
+    assert fleet.reconcile().code == 0
+    assert fleet.said == ["bad", "bad"]
+    assert "hold" not in fleet.inventory()
+
+
+def test_a_lost_status_branch_has_held_nothing_and_the_next_pass_says_so(fleet: Fleet) -> None:
+    fleet.go_back()
+    fleet.repository.git("branch", "-D", "argosy/status")
+    ended = fleet.reconcile()
+    assert (
+        "the status branch 'argosy/status' was lost, and with it what was held: no cluster is held any more"
+        in ended.err
+    )
+    assert fleet.said == ["bad", "bad"]
+    assert "was lost" not in fleet.reconcile().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--reason", "x"], "--reason goes with --allow-older, which holds clusters at a commit"),
+        (["--until", "soon", "--allow-older"], "write a time, such as 2026-03-01T14:05:00Z, or a duration"),
+    ],
+    ids=["no flag", "no time"],
+)
+def test_options_that_hold_nothing_are_refused(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = argosy(Repository.create(tmp_path / "fleet"), capsys, "apply", *words)
+    assert ended.code == 2
+    assert told in ended.err
+
+
+def test_the_newest_commit_needs_no_hold(fleet: Fleet) -> None:
+    ended = fleet.apply("--allow-older", "--reason", "x")
+    assert ended.code == 3
+    assert f"{fleet.commits[1][:12]} is the newest rendered commit, at which no cluster need be held" in ended.err
