@@ -163,6 +163,11 @@ def test_a_search_for_nothing_is_a_wrong_usage(capsys: pytest.CaptureFixture[str
     assert "Error: --search needs words, such as 'argosy help --search removal guard'." in capsys.readouterr().err
 
 
+def test_the_list_of_topics_says_that_they_can_be_searched(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help"]) == 0
+    assert capsys.readouterr().out.endswith("\n\n'argosy help --search WORDS' finds words in all of it.\n")
+
+
 def test_a_word_of_another_tool_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     pages = {}
     for word in (*ELSEWHERE, *OTHERWISE):

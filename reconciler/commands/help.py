@@ -73,6 +73,8 @@ def _write_command_and_topic_lists(
         root.command.format_commands(root, formatter)
     with formatter.section("Topics"):
         formatter.write_dl(list(topics))
+    formatter.write_paragraph()
+    formatter.write_text("'argosy help --search WORDS' finds words in all of it.")
 
 
 def _write_help_section(
