@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from reconciler.commands.options.edit_options import with_outcome_options
 from reconciler.commands.options.help_pages import DocumentedGroup
@@ -16,12 +15,24 @@ from reconciler.members.options import AccessOptions
 
 from .cluster_agent import agent
 from .cluster_outcomes import EditRequest, drain_and_show, rename_and_show
+from .member_edits import (
+    COMMIT,
+    cordon,
+    label,
+    member_fields,
+    set_fields,
+    taint,
+    uncordon,
+    warn_of_unread_places,
+    with_field_options,
+)
 
 if TYPE_CHECKING:
-    from reconciler.edit.labels import EditsOf
+    from collections.abc import Sequence
+
+    from reconciler.edit.joining import NewMember
     from render.settings.fleet import Fleet
 
-_COMMIT = click.option("--commit", is_flag=True, help="Commit the files that were changed, and nothing else.")
 _NAME = click.argument("name")
 _SHOWING = frozenset({"list", "ls", "get", "show", "status"})
 _ELSEWHERE = {
@@ -66,11 +77,10 @@ def command() -> None:
 
 
 @command.command()
-@_NAME
-@click.option("--region", default="", help="The region it is in.")
-@click.option("--zone", "zones", multiple=True, help="A zone it is in (repeatable).")
-@click.option("--provider", default="", help="The provider that runs it.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@with_field_options
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label (repeatable).")
+@click.option("--taint", "taints", multiple=True, metavar="KEY=VALUE:EFFECT", help="A taint (repeatable).")
 @click.option("--context", default="", help="List it in argosy.yaml with this kubeconfig context: passes apply to it.")
 @click.option(
     "--mode",
@@ -79,32 +89,49 @@ def command() -> None:
     show_default=True,
     help="Pull: an agent inside applies to it, and passes never reach it.",
 )
-@_COMMIT
+@COMMIT
 @click.pass_obj
-def join(log: Log, /, *, commit: bool, **options: Any) -> int:
+def join(log: Log, /, names: tuple[str, ...], *, commit: bool, **options: Any) -> int:
     """Write clusters/NAME.yaml for a new member.
+
+    Several that are named are alike.
 
     Passes apply to the clusters that argosy.yaml lists; where it lists none and names no kubeconfigs, they only render.
     To one with --mode Pull they never apply: 'argosy cluster agent NAME' prints the agent that does.
     """
     from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.joining import NewMember, capacity_warning, join_member
+    from reconciler.edit.joining import NewMember, capacity_warning, join_members
 
-    member = NewMember(**options)
-    if member.mode == "Pull" and member.context:
+    fields = member_fields(options)
+    members = [NewMember(name=name, fields=fields, **options) for name in dict.fromkeys(names)]
+    first = members[0]
+    if first.mode == "Pull" and first.context:
         raise click.UsageError("--context is how passes reach a cluster, and they never reach one with --mode Pull")
+    if first.context and len(members) > 1:
+        raise click.UsageError("--context leads to one cluster: join each by itself, with its own")
     with opened_source(log) as source:
-        before, after = source.fleet, join_member(source, member, log, commit=commit)
-    print_text(f"cluster/{member.name} joined")
-    if warning := capacity_warning(member.name, after):
-        log.warning(warning)
-    if member.mode == "Pull":
+        before, after = source.fleet, join_members(source, members, log, commit=commit)
+    for member in members:
+        print_text(f"cluster/{member.name} joined")
+    for member in members:
+        if warning := capacity_warning(member.name, after):
+            log.warning(warning)
+    warn_of_unread_places(log, first.unread_places(), " ".join(member.name for member in members))
+    _say_what_is_next(log, members, before, after.fleet)
+    return 0
+
+
+def _say_what_is_next(log: Log, members: "Sequence[NewMember]", before: "Fleet", after: "Fleet") -> None:
+    """Say of new members whether passes apply to them, or how their agents get there."""
+    pulling = [member.name for member in members if member.mode == "Pull"]
+    for member in members:
+        if member.name not in pulling:
+            _say_whether_passes_apply(log, member.name, before, after)
+    if pulling:
         print_text("next, once the file is committed and pushed:")
         print_text("  argosy reconcile")
-        print_text(f"  argosy cluster agent {member.name} | kubectl --context {member.name} apply -f -")
-        return 0
-    _say_whether_passes_apply(log, member.name, before, after.fleet)
-    return 0
+    for name in pulling:
+        print_text(f"  argosy cluster agent {name} | kubectl --context {name} apply -f -")
 
 
 def _say_whether_passes_apply(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
@@ -122,7 +149,8 @@ def _say_whether_passes_apply(log: Log, name: str, before: "Fleet", after: "Flee
         log.warning("until now it only rendered; the clusters that argosy.yaml does not list are left alone")
 
 
-command.add_command(agent)
+for each in (agent, label, taint, cordon, uncordon, set_fields):
+    command.add_command(each)
 
 
 @command.command()
@@ -131,7 +159,7 @@ command.add_command(agent)
     "--drain", is_flag=True, help="Make everything leave first that another cluster takes, and say what to run next."
 )
 @click.option("--disconnect", is_flag=True, help="Leave the cluster as it is: nothing in it is touched any more.")
-@_COMMIT
+@COMMIT
 @with_outcome_options
 @click.pass_obj
 def unjoin(log: Log, /, name: str, *, drain: bool, disconnect: bool, **options: Any) -> int:
@@ -230,92 +258,9 @@ def _unjoin_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> 
     return 0
 
 
-class EditMessages(Struct, frozen=True, kw_only=True):
-    """The subject of an edit's commit, and the words printed when it was made and when there was nothing to do."""
-
-    subject: str
-    done: str
-    idle: str
-
-
 @command.command()
 @_NAME
-@click.argument("words", nargs=-1, required=True, metavar="KEY=VALUE|KEY-...")
-@click.option("--overwrite", is_flag=True, help="Also change labels that have another value.")
-@_COMMIT
-@click.pass_obj
-def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
-    """Set labels (key=value) and take them away (key-)."""
-    from reconciler.edit.labels import label_edits, parse_labels
-
-    change = parse_labels(words)
-    done = "labeled" if change.wanted else "unlabeled"
-    messages = EditMessages(subject=f"Label {name}: {' '.join(words)}", done=done, idle="not labeled")
-    return _edit_cluster_and_show(
-        log, name, lambda manifest: label_edits(manifest, change, overwrite=overwrite), messages, commit=commit
-    )
-
-
-@command.command()
-@_NAME
-@click.argument("words", nargs=-1, required=True, metavar="KEY=VALUE:EFFECT|KEY:EFFECT-...")
-@click.option("--overwrite", is_flag=True, help="Also change taints that have another value.")
-@_COMMIT
-@click.pass_obj
-def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
-    """Set taints (key=value:NoSchedule) and take them away (key-).
-
-    key:NoSchedule- takes away the taint with this effect alone.
-    """
-    from reconciler.edit.labels import parse_taints, taint_edits
-
-    change = parse_taints(words)
-    done = "tainted" if change.wanted else "untainted"
-    messages = EditMessages(subject=f"Taint {name}: {' '.join(words)}", done=done, idle="not tainted")
-    return _edit_cluster_and_show(
-        log, name, lambda each: taint_edits(each, change, overwrite=overwrite), messages, commit=commit
-    )
-
-
-@command.command()
-@_NAME
-@_COMMIT
-@click.pass_obj
-def cordon(log: Log, name: str, *, commit: bool) -> int:
-    """Let nothing new be placed in a member; what is there stays."""
-    from reconciler.edit.labels import TaintChange, taint_edits
-    from render.cluster import CORDON
-
-    change = TaintChange(wanted=(CORDON,), removed=())
-    messages = EditMessages(subject=f"Cordon {name}", done="cordoned", idle="already cordoned")
-    return _edit_cluster_and_show(
-        log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit
-    )
-
-
-@command.command()
-@_NAME
-@_COMMIT
-@click.pass_obj
-def uncordon(log: Log, name: str, *, commit: bool) -> int:
-    """Let things be placed in a member again.
-
-    This ends a cordon and a drain. Divided replicas that left the member stay where they are; argosy rebalance moves
-    them.
-    """
-    from reconciler.edit.labels import TaintChange, taint_edits
-    from render.cluster import CORDON, DRAIN
-
-    change = TaintChange(wanted=(), removed=(CORDON, *DRAIN))
-    messages = EditMessages(subject=f"Uncordon {name}", done="uncordoned", idle="already uncordoned")
-    return _edit_cluster_and_show(
-        log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit
-    )
-
-
-@command.command()
-@_NAME
-@_COMMIT
+@COMMIT
 @with_outcome_options
 @click.pass_obj
 def drain(log: Log, /, name: str, **options: Any) -> int:
@@ -330,32 +275,10 @@ def drain(log: Log, /, name: str, **options: Any) -> int:
     return drain_and_show(log, EditRequest(name=name, **options), is_leaving=False)
 
 
-@command.command("set")
-@_NAME
-@click.option("--cpu", default="", metavar="AMOUNT", help="Processors that pods may use, such as 64 or 1500m.")
-@click.option("--memory", default="", metavar="AMOUNT", help="Memory that pods may use, such as 256Gi.")
-@click.option("--pods", default="", metavar="COUNT", help="The number of pods there is room for.")
-@_COMMIT
-@click.pass_obj
-def set_capacity(log: Log, /, name: str, *, commit: bool, **amounts: str) -> int:
-    """Declare the capacity of a member that is not observed.
-
-    It counts for strategies that divide by free capacity, until the member is observed.
-    """
-    from reconciler.edit.cluster_files import capacity_edits
-
-    wanted = {resource: amount for resource, amount in amounts.items() if amount}
-    if not wanted:
-        raise click.UsageError("name a capacity: --cpu, --memory or --pods")
-    said = ", ".join(f"{resource} {amount}" for resource, amount in wanted.items())
-    messages = EditMessages(subject=f"Set the capacity of {name}: {said}", done="capacity set", idle="unchanged")
-    return _edit_cluster_and_show(log, name, lambda manifest: capacity_edits(manifest, wanted), messages, commit=commit)
-
-
 @command.command()
 @click.argument("name", metavar="OLD")
 @click.argument("new")
-@_COMMIT
+@COMMIT
 @with_outcome_options
 @click.pass_obj
 def rename(log: Log, /, name: str, new: str, **options: Any) -> int:
@@ -365,16 +288,3 @@ def rename(log: Log, /, name: str, new: str, **options: Any) -> int:
     kept. The Cluster gets the annotation argosy.dev/renamed-from, by which passes know it again.
     """
     return rename_and_show(log, EditRequest(name=name, **options), new)
-
-
-def _edit_cluster_and_show(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, commit: bool) -> int:
-    """Edit a member's Cluster and print the outcome."""
-    from reconciler.edit.cluster_files import opened_source, write_change
-    from reconciler.edit.labels import member_change
-
-    with opened_source(log) as source:
-        change = member_change(source, name, edits_of, messages.subject)
-        if change is not None:
-            write_change(source, change, log, commit=commit)
-    print_text(f"cluster/{name} {messages.idle if change is None else messages.done}")
-    return 0

@@ -2,16 +2,12 @@
 
 A change is tried before it is written: the source is loaded with the new contents in place of the old ones, and new
 problems refuse it. So a file is never left worse than it was.
-
-The capacity that a Cluster declares is ``status.resourceSummary.allocatable``. The scheduler reads it while there are
-no facts of the member; dynamic strategies need it.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-import click
 from msgspec import Struct
 
 from reconciler.branches.in_force import published_fleet
@@ -27,8 +23,6 @@ from render.documents.editing import REMOVED, Edit, edit_file, without_document
 from render.documents.editing.nodes import UneditableError
 from render.errors import ConfigError, GitError, InputError, Problem
 from render.gitobjects import BLOB_MODE, git_object_id
-from render.model import Manifest
-from render.quantity import parse_quantity
 from render.settings.fleet import Fleet
 from render.words import listed
 
@@ -38,8 +32,6 @@ Contents = Mapping[str, bytes | None]
 NO_CHANGE: Contents = {}
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
-
-_ALLOCATABLE = ("status", "resourceSummary", "allocatable")
 
 
 class MemberSource(Struct, frozen=True, kw_only=True):
@@ -227,30 +219,3 @@ def _loaded_with_contents(repository: Repository, files: tuple[File, ...], conte
         return load_source(
             ordered, reading._replace(read=read_with_contents, facts=facts), folder=repository.folder.under
         )
-
-
-def capacity_edits(manifest: Manifest, amounts: Mapping[str, str]) -> tuple[Edit, ...]:
-    """Return the edits that declare amounts by resource; none for those that are declared already."""
-    for resource, amount in amounts.items():
-        if not is_nonnegative_quantity(amount):
-            raise click.UsageError(f"--{resource} {amount!r} is no amount; write one such as 16, 500m or 64Gi")
-    allocatable = manifest
-    for key in _ALLOCATABLE:
-        allocatable = allocatable.get(key) or {}
-    return tuple(
-        Edit((*_ALLOCATABLE, resource), amount)
-        for resource, amount in sorted(amounts.items())
-        if str(allocatable.get(resource, "")) != amount
-    )
-
-
-def is_nonnegative_quantity(text: str) -> bool:
-    """Say whether a text is a quantity of at least 0.
-
-    >>> [is_nonnegative_quantity(text) for text in ("16", "500m", "64Gi", "-1", "many")]
-    [True, True, True, False, False]
-    """
-    try:
-        return parse_quantity(text) >= 0
-    except ValueError:
-        return False

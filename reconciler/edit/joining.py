@@ -3,6 +3,7 @@
 Passes apply to the clusters that argosy.yaml lists. So that line can change what they do, and the command says so.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -23,20 +24,21 @@ from render.scheduling.unknown_capacity import capacity_hint
 from render.words import listed
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
-from .labels import parse_labels
+from .labels import parse_labels, parse_taints, taint_as_plain_data, unread_places
+from .member_fields import MemberFields, status_of_capacity
+from .member_selection import names_in_subject
 
 
 class NewMember(Struct, frozen=True, kw_only=True):
-    """A member that is to join: its place, its labels, and the kubeconfig context that reaches it.
+    """A member that is to join: its place and capacity, its labels and taints, and the context that reaches it.
 
     ``mode`` is its syncMode; one that pulls has no context.
     """
 
     name: str
-    region: str = ""
-    zones: tuple[str, ...] = ()
-    provider: str = ""
+    fields: MemberFields = MemberFields()
     labels: tuple[str, ...] = ()
+    taints: tuple[str, ...] = ()
     context: str = ""
     mode: str = "Push"
 
@@ -45,14 +47,27 @@ class NewMember(Struct, frozen=True, kw_only=True):
         wanted, removed = parse_labels(self.labels)
         if removed:
             raise click.UsageError("--label sets labels: write key=value")
+        taints, gone = parse_taints(self.taints)
+        if gone:
+            raise click.UsageError("--taint sets taints: write key=value:effect")
         labels = {"labels": dict(wanted)} if wanted else {}
-        place = {"provider": self.provider, "region": self.region, "zones": list(self.zones)}
+        place = {
+            "provider": self.fields.provider,
+            "region": self.fields.region,
+            "taints": [taint_as_plain_data(taint) for taint in taints],
+            "zones": list(self.fields.zones),
+        }
         return {
             "apiVersion": CLUSTER_API_VERSION,
             "kind": "Cluster",
             "metadata": {"name": self.name, **labels},
             "spec": {"syncMode": self.mode, **{key: value for key, value in place.items() if value}},
+            **status_of_capacity(self.fields.capacity),
         }
+
+    def unread_places(self) -> Mapping[str, str]:
+        """Return what its labels say of its place, and its spec does not."""
+        return unread_places(self.manifest(), dict(parse_labels(self.labels).wanted))
 
     def checked_manifest(self, path: str) -> dict[str, Any]:
         """Return the Cluster for a file; InputError where it is none, such as one whose name leads elsewhere."""
@@ -62,19 +77,27 @@ class NewMember(Struct, frozen=True, kw_only=True):
         return manifest
 
 
-def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bool) -> Desired:
-    """Write the Cluster of a new member, and its context where that is not named like it; return the new source."""
-    path = _path_of_new_cluster(source, member.name)
-    manifest = member.checked_manifest(path)
-    refuse_existing_member(source, member.name, path)
-    contents = {path: emit(manifest), **context_change(source, member.name, member.context)}
+def join_members(source: MemberSource, members: Sequence[NewMember], log: Log, *, commit: bool) -> Desired:
+    """Write the Clusters of new members, and a context that is not named like its member; return the new source."""
+    contents: dict[str, bytes | None] = {}
+    for member in members:
+        path = _path_of_new_cluster(source, member.name)
+        manifest = member.checked_manifest(path)
+        refuse_existing_member(source, member.name, path)
+        contents[path] = emit(manifest)
+    if len(members) == 1:
+        contents |= context_change(source, members[0].name, members[0].context)
     after = source.checked(contents).desired
-    if member.name not in {cluster.name for cluster in after.clusters}:
-        raise ConfigError(
-            f"{path} would not be read: source.paths or an ignore file leaves it out",
-            hint=f"add the folder to source.paths in {source.home.expected_path}",
-        )
-    write_change(source, SourceChange(contents=contents, subject=f"Join {member.name}"), log, commit=commit)
+    known = {cluster.name for cluster in after.clusters}
+    for member in members:
+        if member.name not in known:
+            raise ConfigError(
+                f"{_path_of_new_cluster(source, member.name)} would not be read: source.paths or an ignore file leaves"
+                " it out",
+                hint=f"add the folder to source.paths in {source.home.expected_path}",
+            )
+    subject = f"Join {names_in_subject(member.name for member in members)}"
+    write_change(source, SourceChange(contents=contents, subject=subject), log, commit=commit)
     return after
 
 

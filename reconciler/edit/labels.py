@@ -1,19 +1,14 @@
 """Labels and taints of members: kubectl's arguments (``key=value``, ``key-``, ``key=value:NoSchedule``) as edits."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import click
 
 from render.cluster import Taint
 from render.documents.editing import Edit
-from render.model import Manifest
-
-from .cluster_files import MemberSource, SourceChange
-
-EditsOf = Callable[[Manifest], tuple[Edit, ...]]
-"""The edits to make in a Cluster, from its manifest."""
+from render.model import Manifest, as_mapping
 
 EFFECTS = ("NoSchedule", "NoExecute")
 _TAINT = re.compile(r"(?P<key>[^=:]+)(?:=(?P<value>[^=:]*))?:(?P<effect>[A-Za-z]+)")
@@ -77,15 +72,24 @@ def _parse_taint(argument: str, text: str, *, may_be_bare: bool) -> Taint:
     )
 
 
-def member_change(source: MemberSource, name: str, edits_of: EditsOf, subject: str) -> SourceChange | None:
-    """Return the change that edits a member's Cluster where it stands; None when there is nothing to change."""
-    place = source.place_of(name)
-    edits = edits_of(place.manifest)
-    if not edits:
-        return None
-    contents = source.with_edits(place, edits)
-    source.checked(contents)
-    return SourceChange(contents=contents, subject=subject)
+PLACE_FIELDS = {
+    **dict.fromkeys(("region", "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"), "region"),
+    **dict.fromkeys(("zone", "zones", "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"), "zone"),
+    "provider": "provider",
+}
+"""The labels that people take for the place of a cluster, by the field of its spec that rules read instead."""
+
+
+def unread_places(manifest: Manifest, labels: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what labels say of a cluster's place and its spec does not, where rules about places read it."""
+    spec = as_mapping(manifest.get("spec"))
+    known = {
+        "region": {spec.get("region")},
+        "provider": {spec.get("provider")},
+        "zone": {spec.get("zone"), *(spec.get("zones") or ())},
+    }
+    found = {PLACE_FIELDS[key]: value for key, value in labels.items() if key in PLACE_FIELDS and value}
+    return {field: value for field, value in found.items() if value not in known[field]}
 
 
 def label_edits(manifest: Manifest, change: LabelChange, *, overwrite: bool) -> tuple[Edit, ...]:

@@ -69,8 +69,8 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy cluster agent paris --schedule '*/10 * * * *'", "Print a CronJob that runs every ten minutes"),
     ),
     "cluster cordon": (
-        ("argosy cluster cordon paris", "Let nothing new come; what runs there stays"),
-        ("argosy cluster cordon paris --commit", "The same, committed"),
+        ("argosy cluster cordon paris oregon", "Let nothing new come; what runs there stays"),
+        ("argosy cluster cordon 'eu-*' -l env=prod --commit", "The same for some, by name and labels, committed"),
     ),
     "cluster drain": (
         ("argosy cluster drain paris", "See what leaves and what stays, and let the next pass do it"),
@@ -80,10 +80,11 @@ EXAMPLES: Mapping[str, Examples] = {
     "cluster join": (
         ("argosy cluster join paris --region eu --label env=prod", "Add a member with what policies select it by"),
         ("argosy cluster join paris --context paris-admin --commit", "Say by which kubeconfig context it is reached"),
+        ("argosy cluster join paris rome --cpu 64 --memory 256Gi --pods 500", "Add two alike, with their capacity"),
     ),
     "cluster label": (
         ("argosy cluster label paris env=prod tier=web", "Set labels"),
-        ("argosy cluster label paris tier- --commit", "Remove one, and commit that"),
+        ("argosy cluster label paris 'eu-*' tier- --commit", "Remove one from several, and commit that"),
     ),
     "cluster rejoin": (
         ("argosy cluster rejoin paris", "Accept that a cluster was built anew"),
@@ -99,7 +100,7 @@ EXAMPLES: Mapping[str, Examples] = {
     ),
     "cluster set": (
         ("argosy cluster set paris --cpu 64 --memory 256Gi --pods 500", "Say what a member has room for"),
-        ("argosy cluster set paris --pods 500 --commit", "Change one figure, and commit that"),
+        ("argosy cluster set -l env=test --region eu --zone eu-1 --commit", "Say where those with a label are"),
     ),
     "cluster taint": (
         ("argosy cluster taint paris maintenance=true:NoSchedule", "Keep away what does not tolerate it"),
@@ -107,7 +108,7 @@ EXAMPLES: Mapping[str, Examples] = {
     ),
     "cluster uncordon": (
         ("argosy cluster uncordon paris", "Let things be placed there again, after cordon or drain"),
-        ("argosy cluster uncordon paris --commit", "The same, committed"),
+        ("argosy cluster uncordon '*' --commit", "The same for all, committed"),
     ),
     "cluster unjoin": (
         ("argosy cluster unjoin paris --drain", "Move workloads away first; then run it without --drain"),

@@ -85,7 +85,7 @@ _REMOVALS = _Completed(lambda _context, names, _text: (f"{name}=" for name in na
 _NAMESPACES = _Completed(lambda _context, names, _text: {place for _, place, _ in names.objects if place})
 _REVISIONS = _Completed(lambda _context, names, _text: names.revisions, of_revisions=True)
 _TYPES = {
-    **dict.fromkeys(("clusters", "cluster", "in_cluster", "name"), _CLUSTERS),
+    **dict.fromkeys(("clusters", "cluster", "in_cluster", "name", "names"), _CLUSTERS),
     **dict.fromkeys(("rev", "revision", "base", "head"), _REVISIONS),
     "allowed": _REMOVALS,
     "namespace": _NAMESPACES,

@@ -8,6 +8,8 @@ MOST_IN_A_LIST = 10
 """A longer list of options is divided into groups: nobody reads thirty of them in a row."""
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Place and marks": ("region", "zones", "provider", "labels", "taints"),
+    "Capacity": ("cpu", "memory", "pods", "capacity"),
     "Guards": (
         *("bootstrap", "accept_rewind", "accept_settings", "accepted_settings", "allowed", "allowed_moves", "check"),
         *("allowed_signers", "unproven"),

@@ -1,0 +1,91 @@
+"""The members that an edit is for: by name, by a glob such as ``eu-*``, and by labels.
+
+All of them are edited in one change, which is refused as a whole where one of them refuses it.
+"""
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+
+import click
+from msgspec import Struct
+
+from reconciler.members.choice import parse_label_selector
+from render.cluster import Cluster
+from render.documents.editing import Edit
+from render.errors import UnknownName
+from render.model import Manifest
+from render.selectors import matches
+from render.words import listed, nearest_listed
+
+from .cluster_files import Contents, MemberSource, SourceChange
+
+_GLOB = frozenset("*?[")
+EditsOf = Callable[[Manifest], tuple[Edit, ...]]
+"""The edits to make in a Cluster, from its manifest."""
+
+
+class MemberSelection(Struct, frozen=True, kw_only=True):
+    """The names and globs that were given, and a label selector; members that are meant by both are selected."""
+
+    names: tuple[str, ...] = ()
+    selector: str = ""
+
+    def __str__(self) -> str:
+        return shlex.join([*self.names, *(("-l", self.selector) if self.selector else ())])
+
+
+def selected_members(source: MemberSource, selection: MemberSelection) -> tuple[str, ...]:
+    """Return the names of the members that are selected, sorted; UnknownName where there is none for a word."""
+    selector = parse_label_selector(selection.selector)
+    if not selection.names and selector is None:
+        raise click.UsageError("name a member, or select some by their labels with -l")
+    clusters = source.loaded.desired.clusters
+    meant = {name for word in selection.names for name in _members_meant_by(source, word, clusters)}
+    chosen = {each.name for each in clusters if selector is None or matches(selector, each.labels)}
+    found = meant & chosen if selection.names else chosen
+    if not found:
+        raise UnknownName(f"no cluster of the source is meant by {selection}", hint="argosy status lists the clusters")
+    return tuple(sorted(found))
+
+
+def _members_meant_by(source: MemberSource, word: str, clusters: Iterable[Cluster]) -> Iterator[str]:
+    if not _GLOB.intersection(word):
+        source.place_of(word)
+        yield word
+        return
+    known = [each.name for each in clusters]
+    found = [name for name in known if fnmatchcase(name, word)]
+    if not found:
+        raise UnknownName(f"no cluster of the source is called like {word!r}", hint=nearest_listed(word, known))
+    yield from found
+
+
+def change_of_members(
+    source: MemberSource, names: tuple[str, ...], edits_of: EditsOf, subject: str
+) -> tuple[SourceChange | None, frozenset[str]]:
+    """Return the change that edits Clusters where they stand, and which it changes; None where that is none."""
+    contents: Contents = {}
+    changed = set()
+    for name in names:
+        place = source.place_of(name)
+        try:
+            edits = edits_of(place.manifest)
+        except click.UsageError as error:
+            raise click.UsageError(f"{name}: {error.message}" if len(names) > 1 else error.message) from error
+        if edits:
+            contents = source.with_edits(place, edits, contents)
+            changed.add(name)
+    if not changed:
+        return None, frozenset()
+    source.checked(contents)
+    return SourceChange(contents=contents, subject=subject), frozenset(changed)
+
+
+def names_in_subject(names: Iterable[str]) -> str:
+    """Return the names of members as the subject of a commit has them.
+
+    >>> names_in_subject(["a", "b"]), names_in_subject(["a", "b", "c", "d"])
+    ('a, b', 'a, b, c and 1 more')
+    """
+    return listed(list(names))
