@@ -36,7 +36,7 @@ OVERRIDE_SPEC = Record(
 
 
 @cache
-def all_kinds() -> Kinds:
+def all_admitted_kinds() -> Kinds:
     """Return every admitted kind by name: those of ``render`` and the two of override policies."""
     # The cluster-scoped kind has no mutating webhook: fields its author leaves empty stay as they are.
     kinds = (
@@ -46,9 +46,9 @@ def all_kinds() -> Kinds:
             is_namespaced=is_namespaced,
             schema=OVERRIDE_SPEC,
             spec=walk_for_node(OVERRIDE_SPEC, Reading(is_typed=is_namespaced)),
-            mutate=_mutate if is_namespaced else lambda _policy, _findings: None,
+            mutate=_set_policy_defaults if is_namespaced else lambda _policy, _findings: None,
             check=check_override_policy,
-            warn=warn_of_override_policy,
+            warn=warn_of_ineffective_rules,
         )
         for name, is_namespaced in (("OverridePolicy", True), ("ClusterOverridePolicy", False))
     )
@@ -57,7 +57,7 @@ def all_kinds() -> Kinds:
 
 def admit(manifest: Manifest, *, default_namespace: str = "default") -> Admitted:
     """Admit a document of any admitted kind; the manifest itself is not changed."""
-    return admit_of(manifest, default_namespace=default_namespace, kinds=all_kinds())
+    return admit_of(manifest, default_namespace=default_namespace, kinds=all_admitted_kinds())
 
 
 def check_override_policy(policy: Plain, findings: Findings) -> None:
@@ -75,11 +75,11 @@ def check_override_policy(policy: Plain, findings: Findings) -> None:
 
 def check_overriders(overriders: Plain, path: str, findings: Findings) -> None:
     """Report overriders that fit no object: labels, annotations, pointers, values."""
-    for here, each, entry in _entries(overriders, path):
+    for here, each, entry in _overrider_entries_of_rule(overriders, path):
         each.check(entry, here, findings)
 
 
-def _mutate(policy: dict[str, Any], _findings: Findings) -> None:
+def _set_policy_defaults(policy: dict[str, Any], _findings: Findings) -> None:
     spec = policy["spec"]
     set_selector_namespaces(spec.get("resourceSelectors") or (), policy["metadata"].get("namespace"))
     spec.setdefault("overriders", {})
@@ -93,7 +93,7 @@ def _check_no_deprecated_form(spec: Plain, findings: Findings) -> None:
         findings.problem("spec.overriders", "cannot stand beside overrideRules", hint="move it into a rule")
 
 
-def warn_of_override_policy(policy: Plain, findings: Findings) -> None:
+def warn_of_ineffective_rules(policy: Plain, findings: Findings) -> None:
     """Warn of rules that change nothing, or something else than they seem to."""
     spec = policy["spec"]
     rules = spec.get("overrideRules") or ()
@@ -107,19 +107,19 @@ def warn_of_override_policy(policy: Plain, findings: Findings) -> None:
     for index, rule in enumerate(rules):
         path = f"spec.overrideRules[{index}]"
         warn_of_affinity(rule.get("targetCluster"), f"{path}.targetCluster", findings)
-        for here, each, entry in _entries(rule["overriders"], f"{path}.overriders"):
+        for here, each, entry in _overrider_entries_of_rule(rule["overriders"], f"{path}.overriders"):
             each.warn(entry, here, findings)
     if not rules:
         _warn_of_deprecated_form(spec.get("overriders") or {}, findings)
 
 
 def _warn_of_deprecated_form(overriders: Plain, findings: Findings) -> None:
-    for here, each, entry in _entries(overriders, "spec.overriders"):
+    for here, each, entry in _overrider_entries_of_rule(overriders, "spec.overriders"):
         each.warn(entry, here, findings)
         each.warn_unchecked(entry, here, findings)
 
 
-def _entries(overriders: Plain, path: str) -> Iterator[tuple[str, OverriderType[Any], Plain]]:
+def _overrider_entries_of_rule(overriders: Plain, path: str) -> Iterator[tuple[str, OverriderType[Any], Plain]]:
     """Yield the entries of a rule, each with its field path and its type."""
     for each in OVERRIDER_TYPES:
         for index, entry in enumerate(overriders.get(each.name) or ()):

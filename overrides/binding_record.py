@@ -52,7 +52,7 @@ class RecordWriter(Struct, kw_only=True):
     def text_of(self, works: Works, *, kept: Mask = 0) -> str:
         """Return the lines of the entries; none if no rule applied. ``kept``: clusters that keep their old bytes."""
         entries: dict[tuple[int, str], _RecordEntry] = {}
-        for run, clusters in _runs(works.contents, kept):
+        for run, clusters in _runs_with_their_clusters(works.contents, kept):
             found = changes_of(run.before, run.after)
             if not found:
                 continue
@@ -60,13 +60,13 @@ class RecordWriter(Struct, kw_only=True):
             # Two runs of a rule share one record of it, so the record's identity names the rule.
             entry = entries.setdefault((id(run.applied), changes), _RecordEntry(run.applied, run.place, changes, 0))
             entry.clusters |= clusters
-        every = _every(works) if entries else 0
+        every = _all_target_clusters(works) if entries else 0
         ordered = sorted(entries.values(), key=lambda entry: (bool(entry.applied.source.namespace), entry.place))
         return "".join([self._entry_text(entry, every) for entry in ordered])
 
     def _entry_text(self, entry: _RecordEntry, every: Mask) -> str:
         clusters = "" if entry.clusters == every else self._clusters_text(entry.clusters)
-        policy, rule = _word(entry.applied.policy), _word(entry.applied.rule)
+        policy, rule = _yaml_scalar_of_text(entry.applied.policy), _yaml_scalar_of_text(entry.applied.rule)
         return f"  - policy: {policy}\n    rule: {rule}\n{clusters}{entry.changes}"
 
     def _clusters_text(self, clusters: Mask) -> str:
@@ -74,7 +74,7 @@ class RecordWriter(Struct, kw_only=True):
         if known is None:
             count = clusters.bit_count()
             names = (
-                ", ".join(_word(self.names[index]) for index in indexes_of_mask(clusters))
+                ", ".join(_yaml_scalar_of_text(self.names[index]) for index in indexes_of_mask(clusters))
                 if count <= _MOST_NAMED
                 else ""
             )
@@ -83,17 +83,17 @@ class RecordWriter(Struct, kw_only=True):
         return known
 
     def _changes_text(self, changes: tuple[ChangedField, ...]) -> str:
-        if not all(_is_text(change.before) and _is_text(change.after) for change in changes):
-            return _changes_lines(changes)
+        if not all(_is_string(change.before) and _is_string(change.after) for change in changes):
+            return _yaml_lines_of_changes(changes)
         known = self._changes.get(changes)
         if known is None:
             if len(self._changes) >= _MOST_TEXTS_KEPT:
                 self._changes.clear()
-            known = self._changes[changes] = _changes_lines(changes)
+            known = self._changes[changes] = _yaml_lines_of_changes(changes)
         return known
 
 
-def _runs(contents: Iterable[Content], kept: Mask) -> Iterator[tuple[RuleRun, Mask]]:
+def _runs_with_their_clusters(contents: Iterable[Content], kept: Mask) -> Iterator[tuple[RuleRun, Mask]]:
     """Yield every run with the clusters it was made for."""
     runs: dict[int, RuleRun] = {}
     clusters: dict[int, Mask] = {}
@@ -105,32 +105,32 @@ def _runs(contents: Iterable[Content], kept: Mask) -> Iterator[tuple[RuleRun, Ma
     return zip(runs.values(), clusters.values(), strict=True)
 
 
-def _every(works: Works) -> Mask:
+def _all_target_clusters(works: Works) -> Mask:
     """Return all clusters an object is propagated to, whether it could be built there or not."""
     found = [*(content.clusters for content in works.contents), *(failure.clusters for failure in works.failures)]
     return reduce(or_, found, 0)
 
 
-def _is_text(value: Any) -> bool:
+def _is_string(value: Any) -> bool:
     # 1 and true are equal in Python and differ in YAML, so only texts are looked up by equality.
     return value is None or type(value) is str
 
 
-def _changes_lines(changes: Iterable[ChangedField]) -> str:
-    return "".join(["    changes:\n", *map(_change_lines, changes)])
+def _yaml_lines_of_changes(changes: Iterable[ChangedField]) -> str:
+    return "".join(["    changes:\n", *map(_yaml_lines_of_change, changes)])
 
 
-def _change_lines(change: ChangedField) -> str:
-    before = "" if change.operator == "add" else _value_lines("before", change.before)
-    after = "" if change.operator == "remove" else _value_lines("after", change.after)
-    return f"    - path: {_word(change.path)}\n      operator: {change.operator}\n{before}{after}"
+def _yaml_lines_of_change(change: ChangedField) -> str:
+    before = "" if change.operator == "add" else _yaml_lines_of_value("before", change.before)
+    after = "" if change.operator == "remove" else _yaml_lines_of_value("after", change.after)
+    return f"    - path: {_yaml_scalar_of_text(change.path)}\n      operator: {change.operator}\n{before}{after}"
 
 
-def _word(text: str) -> str:
+def _yaml_scalar_of_text(text: str) -> str:
     return INLINE[text] or string_on_one_line(text)
 
 
-def _value_lines(name: str, value: Any) -> str:
+def _yaml_lines_of_value(name: str, value: Any) -> str:
     if type(value) is str and len(value) <= _LONGEST_VALUE and (line := INLINE[value]):
         return f"      {name}: {line}\n"
     text = emit({name: value}).decode()

@@ -43,10 +43,10 @@ class ChangedField(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         match self.operator:
             case "add":
-                return f"{self.path}: added {_short(self.after)}"
+                return f"{self.path}: added {_shortened_value(self.after)}"
             case "remove":
-                return f"{self.path}: removed, was {_short(self.before)}"
-        return f"{self.path}: {_short(self.before)} -> {_short(self.after)}"
+                return f"{self.path}: removed, was {_shortened_value(self.before)}"
+        return f"{self.path}: {_shortened_value(self.before)} -> {_shortened_value(self.after)}"
 
 
 def changes_of(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]:
@@ -55,61 +55,61 @@ def changes_of(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]:
     Parts that both share are not compared.
     """
     found: list[ChangedField] = []
-    _compare((), before, after, found)
-    return tuple(map(_masked_change, found)) if before.get("kind") == "Secret" else tuple(found)
+    _collect_changes((), before, after, found)
+    return tuple(map(_change_without_secrets, found)) if before.get("kind") == "Secret" else tuple(found)
 
 
-def _compare(keys: Keys, before: Any, after: Any, found: list[ChangedField]) -> None:
+def _collect_changes(keys: Keys, before: Any, after: Any, found: list[ChangedField]) -> None:
     if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        _compare_entries(keys, before, after, found)
+        _collect_changes_of_entries(keys, before, after, found)
     elif isinstance(before, list) and isinstance(after, list):
-        _compare_items(keys, before, after, found)
-    elif not _is_same(before, after):
-        found.append(_change(keys, before, after))
+        _collect_changes_of_items(keys, before, after, found)
+    elif not _is_same_yaml_data(before, after):
+        found.append(_changed_field(keys, before, after))
 
 
-def _compare_entries(keys: Keys, before: Plain, after: Plain, found: list[ChangedField]) -> None:
+def _collect_changes_of_entries(keys: Keys, before: Plain, after: Plain, found: list[ChangedField]) -> None:
     changed = [key for key, item in before.items() if after.get(key, _NOTHING) is not item]
     changed += [key for key in after if key not in before]
     for key in sorted(changed):
         old, new = before.get(key, _NOTHING), after.get(key, _NOTHING)
         if is_secret_key(key) or (key == "value" and (is_secret_entry(before) or is_secret_entry(after))):
-            if not _is_same(old, new):
-                found.append(_masked_change(_change((*keys, key), old, new)))
+            if not _is_same_yaml_data(old, new):
+                found.append(_change_without_secrets(_changed_field((*keys, key), old, new)))
         elif old is _NOTHING or new is _NOTHING:
-            found.append(_change((*keys, key), old, new))
+            found.append(_changed_field((*keys, key), old, new))
         else:
-            _compare((*keys, key), old, new, found)
+            _collect_changes((*keys, key), old, new, found)
 
 
-def _compare_items(keys: Keys, before: list[Any], after: list[Any], found: list[ChangedField]) -> None:
+def _collect_changes_of_items(keys: Keys, before: list[Any], after: list[Any], found: list[ChangedField]) -> None:
     """Note removed items by their old place, from the end; then added and changed ones by their new place."""
-    for _, old, new in sorted(_moves(before, after)):
+    for _, old, new in sorted(_places_of_items_in_both(before, after)):
         removed = before[old] if old >= 0 else _NOTHING
         added = after[new] if new >= 0 else _NOTHING
         here = (*keys, old if new < 0 else new)
-        if removed is _NOTHING or added is _NOTHING or _is_another(removed, added):
-            found.append(_change(here, removed, added))
+        if removed is _NOTHING or added is _NOTHING or _took_place_of_another(removed, added):
+            found.append(_changed_field(here, removed, added))
         else:
-            _compare(here, removed, added, found)
+            _collect_changes(here, removed, added, found)
 
 
-def _is_another(removed: Any, added: Any) -> bool:
+def _took_place_of_another(removed: Any, added: Any) -> bool:
     """Say whether an item took another's place: shown whole, unless the value of one tells the secret of the other."""
-    return _name(removed) != _name(added) and not (is_secret_entry(removed) or is_secret_entry(added))
+    return _name_of_item(removed) != _name_of_item(added) and not (is_secret_entry(removed) or is_secret_entry(added))
 
 
-def _moves(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int]]:
+def _places_of_items_in_both(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int]]:
     """Return the turn of each item and its places in two lists: -1 in the second if removed, in the first if added.
 
-    >>> sorted(_moves(["x", "a", "b"], ["x", "b", "c"]))
+    >>> sorted(_places_of_items_in_both(["x", "a", "b"], ["x", "b", "c"]))
     [(-2, 1, -1), (1, -1, 2)]
     """
-    if _is_paired(old, new):
+    if _are_items_changed_in_place(old, new):
         return [(2, place, place) for place in range(len(old))]
-    start, end = _equal_ends(old, new)
+    start, end = _counts_of_equal_ends(old, new)
     middles = [
         [json.dumps(_plain_value(item), sort_keys=True) for item in each[start : len(each) - end]]
         for each in (old, new)
@@ -125,40 +125,42 @@ def _moves(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int]]:
     ]
 
 
-def _equal_ends(before: list[Any], after: list[Any]) -> tuple[int, int]:
+def _counts_of_equal_ends(before: list[Any], after: list[Any]) -> tuple[int, int]:
     """Return the number of equal items at the beginning of two lists, and at the end of the rest."""
     shorter, start, end = min(len(before), len(after)), 0, 0
-    while start < shorter and _is_same(before[start], after[start]):
+    while start < shorter and _is_same_yaml_data(before[start], after[start]):
         start += 1
-    while end < shorter - start and _is_same(before[-1 - end], after[-1 - end]):
+    while end < shorter - start and _is_same_yaml_data(before[-1 - end], after[-1 - end]):
         end += 1
     return start, end
 
 
-def _is_paired(old: list[Any], new: list[Any]) -> bool:
+def _are_items_changed_in_place(old: list[Any], new: list[Any]) -> bool:
     """Say whether items change in their places: each keeps its name, or there is but one."""
     if len(old) != len(new):
         return False
-    names = list(map(_name, old))
-    return len(old) == 1 or (None not in names and names == list(map(_name, new)))
+    names = list(map(_name_of_item, old))
+    return len(old) == 1 or (None not in names and names == list(map(_name_of_item, new)))
 
 
-def _name(item: Any) -> Any:
+def _name_of_item(item: Any) -> Any:
     return item.get("name") if isinstance(item, dict) else None
 
 
-def _is_same(before: Any, after: Any) -> bool:
+def _is_same_yaml_data(before: Any, after: Any) -> bool:
     """Say whether two values are the same data; to YAML 1, 1.0 and true are three."""
     if before is after:
         return True
     if isinstance(before, dict) and isinstance(after, dict):
-        return before.keys() == after.keys() and all(_is_same(item, after[key]) for key, item in before.items())
+        return before.keys() == after.keys() and all(
+            _is_same_yaml_data(item, after[key]) for key, item in before.items()
+        )
     if isinstance(before, list) and isinstance(after, list):
-        return len(before) == len(after) and all(map(_is_same, before, after))
+        return len(before) == len(after) and all(map(_is_same_yaml_data, before, after))
     return type(before) is type(after) and bool(before == after)
 
 
-def _change(keys: Keys, before: Any, after: Any) -> ChangedField:
+def _changed_field(keys: Keys, before: Any, after: Any) -> ChangedField:
     path = escaped_pointer(keys)
     if before is _NOTHING:
         return ChangedField(path=path, operator="add", after=_shown_value(after))
@@ -167,7 +169,7 @@ def _change(keys: Keys, before: Any, after: Any) -> ChangedField:
     return ChangedField(path=path, operator="replace", before=_shown_value(before), after=_shown_value(after))
 
 
-def _masked_change(change: ChangedField) -> ChangedField:
+def _change_without_secrets(change: ChangedField) -> ChangedField:
     if _SHOWN_IN_SECRETS.fullmatch(change.path):
         return change
     before = None if change.operator == "add" else HIDDEN
@@ -190,6 +192,6 @@ def _plain_value(value: Any) -> Any:
     return f"({value.name})" if isinstance(value, Hole) else value
 
 
-def _short(value: Any) -> str:
+def _shortened_value(value: Any) -> str:
     text = value if value == HIDDEN else json_text(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."

@@ -18,14 +18,14 @@ from msgspec.structs import replace
 from render.bits import Mask
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
-from render.model import Manifest, ciphertext, is_opaque, is_signed_whole
+from render.model import Manifest, ciphertext_of_sops_document, is_encrypted_by_sops, is_signed_whole_by_sops
 
 from .draft import Draft
 from .errors import OverrideError
 from .matching import OverridePolicyIndex
 from .policy import OverridePolicy
 from .record import AppliedRule, RuleRun
-from .rules import CompiledPolicy, CompiledRule, Planned, RulePlan, compiled_policy, plan_of, run_rule
+from .rules import CompiledPolicy, CompiledRule, Planned, RulePlan, compile_policy, plan_of_rule_runs, run_edits_of_rule
 
 _MOST_PLANS_KEPT = 1024
 _NOTHING = object()
@@ -52,7 +52,7 @@ class OverrideEngine:
         index = clusters if isinstance(clusters, ClusterIndex) else ClusterIndex(clusters)
         by_namespace: defaultdict[str, list[CompiledPolicy]] = defaultdict(list)
         for policy in policies:
-            by_namespace[policy.namespace].append(compiled_policy(policy, index))
+            by_namespace[policy.namespace].append(compile_policy(policy, index))
         self._indexes = {namespace: OverridePolicyIndex(compiled) for namespace, compiled in by_namespace.items()}
         self._plans: dict[tuple[tuple[CompiledRule, ...], Mask], RulePlan] = {}
 
@@ -62,41 +62,43 @@ class OverrideEngine:
         A manifest that SOPS signed as a whole is the same everywhere; of one whose ciphertext alone is signed, the
         readable fields may differ.
         """
-        if is_signed_whole(manifest):
+        if is_signed_whole_by_sops(manifest):
             return (Overridden(clusters=clusters, manifest=manifest),)
-        found = self._all_rounds(manifest, clusters)
-        return tuple(_with_ciphertext(each, manifest) for each in found) if is_opaque(manifest) else found
+        found = self._overridden_by_all_policies(manifest, clusters)
+        return tuple(_checked_ciphertext(each, manifest) for each in found) if is_encrypted_by_sops(manifest) else found
 
-    def _all_rounds(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
+    def _overridden_by_all_policies(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
         runs = _Runs()
-        first = self._round("", Overridden(clusters=clusters, manifest=manifest), runs)
+        first = self._overridden_by_namespace("", Overridden(clusters=clusters, manifest=manifest), runs)
         namespace = manifest["metadata"].get("namespace")
         if not namespace or namespace not in self._indexes:
             return tuple(first)
-        return tuple(second for overridden in first for second in self._round(namespace, overridden, runs))
+        return tuple(
+            second for overridden in first for second in self._overridden_by_namespace(namespace, overridden, runs)
+        )
 
-    def _round(self, namespace: str, given: Overridden, runs: "_Runs") -> list[Overridden]:
+    def _overridden_by_namespace(self, namespace: str, given: Overridden, runs: "_Runs") -> list[Overridden]:
         """Apply the policies of a namespace, the empty one for those of the cluster scope."""
         index = self._indexes.get(namespace)
         if index is None or given.manifest is None:
             return [given]
-        return runs.of(self._plan(index.rules_for(given.manifest), given.clusters), given)
+        return runs.of(self._plan_of_rules(index.rules_for(given.manifest), given.clusters), given)
 
-    def _plan(self, rules: tuple[CompiledRule, ...], clusters: Mask) -> RulePlan:
+    def _plan_of_rules(self, rules: tuple[CompiledRule, ...], clusters: Mask) -> RulePlan:
         known = self._plans.get((rules, clusters))
         if known is None:
             if len(self._plans) >= _MOST_PLANS_KEPT:
                 self._plans.clear()
-            known = self._plans[rules, clusters] = plan_of(rules, clusters)
+            known = self._plans[rules, clusters] = plan_of_rule_runs(rules, clusters)
         return known
 
 
-def _with_ciphertext(overridden: Overridden, given: Manifest) -> Overridden:
+def _checked_ciphertext(overridden: Overridden, given: Manifest) -> Overridden:
     """Return the error of the rule that changed what SOPS encrypted, where one did."""
-    wanted = ciphertext(given)
-    if overridden.manifest is None or ciphertext(overridden.manifest) == wanted:
+    wanted = ciphertext_of_sops_document(given)
+    if overridden.manifest is None or ciphertext_of_sops_document(overridden.manifest) == wanted:
         return overridden
-    applied = next(run.applied for run in overridden.runs if ciphertext(run.after) != wanted)
+    applied = next(run.applied for run in overridden.runs if ciphertext_of_sops_document(run.after) != wanted)
     message, hint = "changes what SOPS encrypted", "change readable fields alone, or encrypt another object"
     error = OverrideError(applied.origin, applied.rule, message, hint=hint)
     return replace(overridden, manifest=None, runs=(), error=error)
@@ -146,17 +148,17 @@ class _Runs:
     def _run_of_step(self, step: Planned, before: Manifest) -> RuleRun | OverrideError:
         reach = step.rule.reach
         if reach is None:
-            return _run(step, before)
+            return _run_or_error(step, before)
         key = (step.rule, *[id(before.get(field, _NOTHING)) for field in reach])
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = _run(step, before), before
+            known = self._known[key] = _run_or_error(step, before), before
         return known[0]
 
 
-def _run(step: Planned, before: Manifest) -> RuleRun | OverrideError:
+def _run_or_error(step: Planned, before: Manifest) -> RuleRun | OverrideError:
     draft = Draft(before)
-    return run_rule(step.rule, draft) or RuleRun(step.rule.applied, before, draft.root, step.place)
+    return run_edits_of_rule(step.rule, draft) or RuleRun(step.rule.applied, before, draft.root, step.place)
 
 
 def _manifest_after_run(run: RuleRun, before: Manifest, reach: Iterable[str]) -> Manifest:

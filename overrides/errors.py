@@ -51,13 +51,13 @@ class OverrideError(Exception):
         return f"{self.origin.policy}: {self.field}: {self.message}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OverrideError) and self._key == other._key
+        return isinstance(other, OverrideError) and self._sort_key == other._sort_key
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self._sort_key)
 
     @property
-    def _key(self) -> tuple[PolicyOrigin, str, str, str]:
+    def _sort_key(self) -> tuple[PolicyOrigin, str, str, str]:
         return self.origin, self.field, self.message, self.hint
 
 

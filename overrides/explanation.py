@@ -14,7 +14,7 @@ from .changes import ChangedField, changes_of
 from .draft import Draft
 from .errors import OverrideError
 from .record import AppliedRule
-from .rules import compiled_rule, run_rule
+from .rules import compile_recorded_rule, run_edits_of_rule
 
 
 class RuleEffect(Struct, frozen=True, kw_only=True):
@@ -25,12 +25,12 @@ class RuleEffect(Struct, frozen=True, kw_only=True):
     error: OverrideError | None = None
 
 
-def effects_of(manifest: Manifest, applied: Iterable[AppliedRule]) -> tuple[RuleEffect, ...]:
+def effects_of_rules(manifest: Manifest, applied: Iterable[AppliedRule]) -> tuple[RuleEffect, ...]:
     """Apply rules to a manifest one by one and return the changes of each, up to the first that cannot be applied."""
     steps = []
     for record in applied:
         draft = Draft(manifest)
-        error = run_rule(compiled_rule(record), draft)
+        error = run_edits_of_rule(compile_recorded_rule(record), draft)
         if error:
             steps.append(RuleEffect(applied=record, error=error))
             break

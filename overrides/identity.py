@@ -41,7 +41,7 @@ def touches_identity(tokens: Sequence[str]) -> bool:
 
 def identity_of(manifest: Any) -> Identity:
     """Return the identity of an object: apiVersion, kind, namespace and name; an empty one is None."""
-    return tuple(_value_of_manifest(manifest, keys) for keys in _KEYS_BY_FIELD.values())
+    return tuple(_value_at_keys(manifest, keys) for keys in _KEYS_BY_FIELD.values())
 
 
 def check_identity(before: Identity, manifest: Any) -> None:
@@ -55,7 +55,7 @@ def check_identity(before: Identity, manifest: Any) -> None:
         )
 
 
-def _value_of_manifest(manifest: Any, keys: Sequence[str]) -> Any:
+def _value_at_keys(manifest: Any, keys: Sequence[str]) -> Any:
     node = manifest
     for key in keys:
         node = node.get(key) if isinstance(node, dict) else None

@@ -58,23 +58,23 @@ def json_text(value: Any) -> str:
     return _TO_ESCAPE.sub(lambda match: _ESCAPED[match[0]], text)
 
 
-def _no_constant(name: str) -> Any:
+def _refuse_json_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-_DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_refuse_json_constant)
 
 
 class _SpellingDecoder(json.JSONDecoder):
     """A decoder that keeps the spelling of strings; only the slow scanner lets it."""
 
     def __init__(self) -> None:
-        super().__init__(parse_int=Number, parse_float=Number, parse_constant=_no_constant)
-        self.parse_string = _spelled_string
+        super().__init__(parse_int=Number, parse_float=Number, parse_constant=_refuse_json_constant)
+        self.parse_string = _string_with_spelling
         self.scan_once = py_make_scanner(self)
 
 
-def _spelled_string(text: str, start: int, strict: bool) -> tuple[str, int]:
+def _string_with_spelling(text: str, start: int, strict: bool) -> tuple[str, int]:
     value, end = scanstring(text, start, strict)
     spelling = text[start : end - 1]
     if "\\" not in spelling:

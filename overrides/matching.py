@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from render.matching.selector_index import SelectorIndex
 from render.model import Manifest, ObjectRef, Template
-from render.selectors import ImplicitPriority, implicit_priority, specificity
+from render.selectors import ImplicitPriority, implicit_priority_for_template, implicit_priority_of_selector
 
-from .overriders.labels import entries_of
+from .overriders.labels import labels_or_annotations_of
 from .policy import OverridePolicy
 from .rules import CompiledPolicy, CompiledRule
 
@@ -29,9 +29,9 @@ class OverridePolicyIndex:
         The less specific selector goes first, then the smaller name; so the more specific and the later name win.
         """
         found = {id(compiled): (ImplicitPriority.ALL, compiled) for compiled in self._everything}
-        for met in self._selecting.meeting(subject_of(manifest)):
+        for met in self._selecting.meeting(template_for_selectors(manifest)):
             for entry in met.all():
-                priority = specificity(entry.selector)
+                priority = implicit_priority_of_selector(entry.selector)
                 known = found.setdefault(id(entry.owner), (priority, entry.owner))
                 if priority > known[0]:
                     found[id(entry.owner)] = (priority, entry.owner)
@@ -50,15 +50,15 @@ def selected_templates(policies: Sequence[OverridePolicy], templates: Iterable[T
             yield template
 
 
-def priority_of(policy: OverridePolicy, template: Template) -> ImplicitPriority:
+def implicit_priority_of_policy(policy: OverridePolicy, template: Template) -> ImplicitPriority:
     """Return how specifically a policy selects a template; without selectors it selects everything."""
     if not policy.resource_selectors:
         return ImplicitPriority.ALL
-    return max(implicit_priority(selector, template) for selector in policy.resource_selectors)
+    return max(implicit_priority_for_template(selector, template) for selector in policy.resource_selectors)
 
 
-def subject_of(manifest: Manifest) -> Template:
+def template_for_selectors(manifest: Manifest) -> Template:
     """Return a manifest as selectors read it: labels that are not all strings count as none."""
-    labels = entries_of(manifest, "labels")
+    labels = labels_or_annotations_of(manifest, "labels")
     subject = {"apiVersion": manifest["apiVersion"], "metadata": {"labels": labels or {}}}
     return Template(ref=ObjectRef.of(manifest), manifest=subject)

@@ -1,41 +1,41 @@
 """OverridePolicies and ClusterOverridePolicies from admitted objects."""
 
 from render.model import Manifest
-from render.parsing.selectors import cluster_affinity, resource_selectors
+from render.parsing.selectors import parse_cluster_affinity, parse_resource_selectors
 
 from .overriders import OVERRIDER_TYPES
 from .policy import OverridePolicy, OverriderList, Overriders, RuleWithCluster
 
 
-def override_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> OverridePolicy:
+def parse_override_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> OverridePolicy:
     """Return the value of an admitted policy of either kind.
 
     Without ``overrideRules`` the deprecated ``targetCluster`` and ``overriders`` are its one rule.
     """
     metadata, spec = manifest["metadata"], manifest["spec"]
     rules = [
-        _rule_with_cluster(plain, path=f"spec.overrideRules[{index}]")
+        _parse_rule_with_cluster(plain, path=f"spec.overrideRules[{index}]")
         for index, plain in enumerate(spec.get("overrideRules") or ())
     ]
     return OverridePolicy(
         name=metadata["name"],
         namespace=metadata.get("namespace") or "",
-        resource_selectors=resource_selectors(spec.get("resourceSelectors")),
-        rules=tuple(rules or [_rule_with_cluster(spec, path="spec")]),
+        resource_selectors=parse_resource_selectors(spec.get("resourceSelectors")),
+        rules=tuple(rules or [_parse_rule_with_cluster(spec, path="spec")]),
         path=path,
         document=document,
     )
 
 
-def _rule_with_cluster(plain: Manifest, *, path: str) -> RuleWithCluster:
+def _parse_rule_with_cluster(plain: Manifest, *, path: str) -> RuleWithCluster:
     target = plain.get("targetCluster")
     return RuleWithCluster(
-        overriders=_overriders(plain.get("overriders") or {}),
-        target_cluster=None if target is None else cluster_affinity(target),
+        overriders=_parse_overriders(plain.get("overriders") or {}),
+        target_cluster=None if target is None else parse_cluster_affinity(target),
         path=path,
     )
 
 
-def _overriders(plain: Manifest) -> Overriders:
+def _parse_overriders(plain: Manifest) -> Overriders:
     lists = (OverriderList(each, tuple(map(each.parse, plain.get(each.name) or ()))) for each in OVERRIDER_TYPES)
     return Overriders(tuple(each for each in lists if each.overriders))

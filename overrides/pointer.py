@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from render.words import counted, nearest
+from render.words import counted_noun, most_similar_word
 
 from .draft import Key
 from .errors import Refused
@@ -21,10 +21,10 @@ _MOST_COMPARED = 1000
 """So many keys are compared with one that is missing; each rule may miss another one."""
 
 
-def tokens_of(path: str) -> tuple[str, ...] | None:
+def tokens_of_pointer(path: str) -> tuple[str, ...] | None:
     """Return the decoded segments of a path, none for the whole document; None if no slash makes it a path.
 
-    >>> tokens_of("/metadata/labels/app~1tier"), tokens_of("x/replicas"), tokens_of("replicas")
+    >>> tokens_of_pointer("/metadata/labels/app~1tier"), tokens_of_pointer("x/replicas"), tokens_of_pointer("replicas")
     (('metadata', 'labels', 'app/tier'), ('replicas',), None)
     """
     if not path:
@@ -35,13 +35,17 @@ def tokens_of(path: str) -> tuple[str, ...] | None:
     return tuple(unescaped_token(token) for token in rest.split("/"))
 
 
-def first_field(path: str) -> Iterator[str | None]:
+def first_field_of_pointer(path: str) -> Iterator[str | None]:
     """Yield the top-level field that a path leads through: None for the whole document, nothing if it leads nowhere.
 
-    >>> list(first_field("/metadata/labels")), list(first_field("")), list(first_field("replicas"))
+    >>> (
+    ...     list(first_field_of_pointer("/metadata/labels")),
+    ...     list(first_field_of_pointer("")),
+    ...     list(first_field_of_pointer("replicas")),
+    ... )
     (['metadata'], [None], [])
     """
-    tokens = tokens_of(path)
+    tokens = tokens_of_pointer(path)
     if tokens is not None:
         yield tokens[0] if tokens else None
 
@@ -60,10 +64,10 @@ def escaped_pointer(keys: Sequence[Key]) -> str:
     return "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in keys)
 
 
-def index_of(token: str, length: int) -> int | None:
+def index_of_token(token: str, length: int) -> int | None:
     """Return the index a segment means in a list that may hold ``length`` items there, or None.
 
-    >>> index_of("1", 3), index_of("-1", 3), index_of("3", 3), index_of("-", 3)
+    >>> index_of_token("1", 3), index_of_token("-1", 3), index_of_token("3", 3), index_of_token("-", 3)
     (1, 2, None, None)
     """
     if not _INDEX.fullmatch(token):
@@ -74,7 +78,7 @@ def index_of(token: str, length: int) -> int | None:
     return index if 0 <= index < length else None
 
 
-def container_keys(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any]:
+def keys_and_container_of_last_token(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any]:
     """Return the keys that lead to the container of the last segment, and the container.
 
     Every segment before the last must lead to a mapping or a list: nothing is created on the way.
@@ -82,7 +86,7 @@ def container_keys(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any
     keys: list[Key] = []
     node = document
     for token in tokens[:-1]:
-        key = _existing(node, token)
+        key = _existing_key(node, token)
         if key is None:
             raise refusal_of_missing(keys, token, node)
         keys.append(key)
@@ -95,14 +99,16 @@ def container_keys(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any
 def refusal_of_missing(keys: Sequence[Key], token: str, container: Any, *, within: str = "") -> Refused:
     """Return the refusal for a segment that leads nowhere in its container."""
     is_short = isinstance(container, dict) and len(container) <= _MOST_COMPARED
-    near = nearest(token, map(str, container)) if is_short else ""
-    return Refused(_why_missing(keys, token, container), hint=f"did you mean {near!r}?" if near else "", within=within)
+    near = most_similar_word(token, map(str, container)) if is_short else ""
+    return Refused(
+        _reason_token_is_missing(keys, token, container), hint=f"did you mean {near!r}?" if near else "", within=within
+    )
 
 
-def as_pointer(path: str) -> str:
+def pointer_meant_by_path(path: str) -> str:
     """Return the JSON pointer that must have been meant by a path that is none.
 
-    >>> as_pointer("spec/replicas"), as_pointer(".spec.containers[0].image")
+    >>> pointer_meant_by_path("spec/replicas"), pointer_meant_by_path(".spec.containers[0].image")
     ('/spec/replicas', '/spec/containers/0/image')
     """
     if "/" in path:
@@ -110,14 +116,14 @@ def as_pointer(path: str) -> str:
     return "/" + "/".join(filter(None, _STEPS.split(path)))
 
 
-def _existing(node: Any, token: str) -> Key | None:
+def _existing_key(node: Any, token: str) -> Key | None:
     if isinstance(node, dict):
         # An empty segment never leads anywhere in Karmada, even if there is such a key.
         return token if token and token in node else None
-    return index_of(token, len(node)) if isinstance(node, list) else None
+    return index_of_token(token, len(node)) if isinstance(node, list) else None
 
 
-def _why_missing(keys: Sequence[Key], token: str, container: Any) -> str:
+def _reason_token_is_missing(keys: Sequence[Key], token: str, container: Any) -> str:
     place = escaped_pointer(keys) or "the top level"
     if isinstance(container, dict):
         return f"{token!r} does not exist in {place}"
@@ -125,4 +131,4 @@ def _why_missing(keys: Sequence[Key], token: str, container: Any) -> str:
         return f"{place} is neither mapping nor list, so it has no {token!r}"
     if not _INDEX.fullmatch(token):
         return f"{place} is a list, and {token!r} is no index of it"
-    return f"{place} has {counted(len(container), 'item')}, so {token} is no index of it"
+    return f"{place} has {counted_noun(len(container), 'item')}, so {token} is no index of it"

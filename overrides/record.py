@@ -44,7 +44,7 @@ def origin_of(policy: OverridePolicy) -> PolicyOrigin:
     return PolicyOrigin(policy=str(policy), path=policy.path, document=policy.document)
 
 
-def applied_rule(policy: OverridePolicy, rule: RuleWithCluster) -> AppliedRule:
+def applied_rule_of_policy(policy: OverridePolicy, rule: RuleWithCluster) -> AppliedRule:
     """Return the record of a rule."""
     return AppliedRule(
         policy=str(policy), rule=rule.path, origin=origin_of(policy), source=policy, overriders=rule.overriders
@@ -57,15 +57,15 @@ def applied_annotations(applied: Iterable[AppliedRule]) -> dict[str, str]:
     for rule in applied:
         key = APPLIED_OVERRIDES if rule.source.namespace else APPLIED_CLUSTER_OVERRIDES
         items.setdefault(key, []).append(rule)
-    return {key: _json(sorted(rules, key=lambda rule: rule.source.name)) for key, rules in items.items()}
+    return {key: _json_of_rules(sorted(rules, key=lambda rule: rule.source.name)) for key, rules in items.items()}
 
 
-def _json(rules: Iterable[AppliedRule]) -> str:
-    shadows = [{"policyName": rule.source.name, "overriders": overriders_of(rule.overriders)} for rule in rules]
+def _json_of_rules(rules: Iterable[AppliedRule]) -> str:
+    shadows = [{"policyName": rule.source.name, "overriders": plain_overriders(rule.overriders)} for rule in rules]
     return json_text(shadows)
 
 
-def overriders_of(overriders: Overriders) -> dict[str, Any]:
+def plain_overriders(overriders: Overriders) -> dict[str, Any]:
     """Return overriders as plain data in the API's spelling and order, empty lists left out."""
     by_type = {each.type.name: list(map(each.type.plain, each.overriders)) for each in overriders.lists}
     return {each.name: by_type[each.name] for each in RECORDED_TYPES if each.name in by_type}

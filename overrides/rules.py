@@ -14,7 +14,7 @@ from .draft import Draft
 from .edits import CompiledEdit, compiled_edits
 from .errors import OverrideError, Refused
 from .policy import OverridePolicy, Overriders
-from .record import AppliedRule, applied_rule
+from .record import AppliedRule, applied_rule_of_policy
 
 
 class CompiledRule(Struct, frozen=True, eq=False):
@@ -33,11 +33,11 @@ class CompiledPolicy(Struct, frozen=True, eq=False):
     rules: tuple[CompiledRule, ...]
 
 
-def compiled_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledPolicy:
+def compile_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledPolicy:
     """Compile a policy; a rule without target cluster means every cluster."""
     rules = (
-        compiled_rule(
-            applied_rule(policy, rule),
+        compile_recorded_rule(
+            applied_rule_of_policy(policy, rule),
             clusters.all if rule.target_cluster is None else clusters.matching(rule.target_cluster),
         )
         for rule in policy.rules
@@ -45,13 +45,13 @@ def compiled_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledP
     return CompiledPolicy(policy, tuple(rules))
 
 
-def compiled_rule(applied: AppliedRule, clusters: Mask = 0) -> CompiledRule:
+def compile_recorded_rule(applied: AppliedRule, clusters: Mask = 0) -> CompiledRule:
     """Compile a rule from its record."""
     edits = compiled_edits(applied.overriders, f"{applied.rule}.overriders")
-    return CompiledRule(clusters, edits, applied, reach_of(applied.overriders))
+    return CompiledRule(clusters, edits, applied, fields_reached_by_overriders(applied.overriders))
 
 
-def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
+def fields_reached_by_overriders(overriders: Overriders) -> tuple[str, ...] | None:
     """Return the top-level fields a rule can read or change, sorted; None when they may be all there are.
 
     A rule that ran on one object need not run again on another with the very same values there. ``kind`` counts for
@@ -60,23 +60,23 @@ def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
     >>> from .parsing import override_policy
     >>> add, labels = {"path": "/data/a", "operator": "add"}, {"operator": "remove", "value": {"a": ""}}
     >>> spec = {"overriders": {"plaintext": [add], "labelsOverrider": [labels]}}
-    >>> reach_of(override_policy({"metadata": {"name": "p"}, "spec": spec}).rules[0].overriders)
+    >>> fields_reached_by_overriders(override_policy({"metadata": {"name": "p"}, "spec": spec}).rules[0].overriders)
     ('data', 'metadata')
     """
     fields = {field for _, type_, overrider in overriders for field in type_.reach(overrider)}
     return None if None in fields else tuple(sorted(field for field in fields if field is not None))
 
 
-def run_rule(rule: CompiledRule, draft: Draft) -> OverrideError | None:
+def run_edits_of_rule(rule: CompiledRule, draft: Draft) -> OverrideError | None:
     """Run the edits of one rule on a draft, up to the first that is refused."""
     for edit in rule.edits:
-        refused = result_or_substitute(partial(_refusal, rule, edit, draft), partial(_error_of_bug, rule, edit))
+        refused = result_or_substitute(partial(_refusal_of_edit, rule, edit, draft), partial(_error_of_bug, rule, edit))
         if refused is not None:
             return refused
     return None
 
 
-def _refusal(rule: CompiledRule, edit: CompiledEdit, draft: Draft) -> OverrideError | None:
+def _refusal_of_edit(rule: CompiledRule, edit: CompiledEdit, draft: Draft) -> OverrideError | None:
     try:
         edit.change(draft)
     except Refused as refusal:
@@ -89,7 +89,9 @@ def _error_of_bug(rule: CompiledRule, edit: CompiledEdit, error: Exception) -> O
     return OverrideError(rule.applied.origin, edit.field, words_of_unexpected_error(error), hint=hint)
 
 
-def classes(rules: Sequence[CompiledRule], clusters: Mask) -> tuple[tuple[Mask, tuple[CompiledRule, ...]], ...]:
+def clusters_by_applied_rules(
+    rules: Sequence[CompiledRule], clusters: Mask
+) -> tuple[tuple[Mask, tuple[CompiledRule, ...]], ...]:
     """Split clusters into those to which the same rules apply, in the order of each class' first cluster.
 
     Every rule splits the classes it cuts through. The class without rules stays first, so that many rules for one
@@ -141,13 +143,13 @@ class RulePlan(NamedTuple):
     classes: tuple[PlannedClass, ...]
 
 
-def plan_of(rules: Sequence[CompiledRule], clusters: Mask) -> RulePlan:
+def plan_of_rule_runs(rules: Sequence[CompiledRule], clusters: Mask) -> RulePlan:
     """Plan the runs of rules, given in the order they apply, in some clusters."""
     places = {rule: place for place, rule in enumerate(rules)}
     steps: list[Planned] = []
     state_after: dict[tuple[int, CompiledRule], int] = {}
     planned = []
-    for mask, chosen in classes(rules, clusters):
+    for mask, chosen in clusters_by_applied_rules(rules, clusters):
         state = 0
         for rule in chosen:
             if (state, rule) not in state_after:

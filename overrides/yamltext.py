@@ -60,55 +60,55 @@ class _Emitter:
     def node(self, value: Any, indent: int, *, is_value: bool = False) -> None:
         """Write a value of a collection that has an indentation; the outermost one has -1."""
         if isinstance(value, Mapping) and value:
-            self._mapping(value, 0 if indent < 0 else indent + _STEP)
+            self._write_mapping(value, 0 if indent < 0 else indent + _STEP)
         elif isinstance(value, list) and value:
             is_flush = is_value and not self.is_indented
-            self._sequence(value, 0 if indent < 0 else indent if is_flush else indent + _STEP)
+            self._write_sequence(value, 0 if indent < 0 else indent if is_flush else indent + _STEP)
         else:
-            self._scalar(value, max(indent, 0))
+            self._write_scalar(value, max(indent, 0))
 
-    def _mapping(self, mapping: Mapping[str, Any], indent: int) -> None:
+    def _write_mapping(self, mapping: Mapping[str, Any], indent: int) -> None:
         for key in sorted(mapping, key=_BY_NUMBERS):
-            self._line(indent)
-            if len(key.encode("utf-8", "surrogatepass")) <= _LONGEST_KEY and not _has_break(key):
-                self._string(key, indent + _STEP, is_key=True)
+            self._start_line(indent)
+            if len(key.encode("utf-8", "surrogatepass")) <= _LONGEST_KEY and not _has_line_break(key):
+                self._write_string(key, indent + _STEP, is_key=True)
                 self._write_mark(":", is_spaced=False)
             else:
                 self._write_mark("?", needs_space=True, is_indented=True)
-                self._string(key, indent + _STEP)
-                self._line(indent)
+                self._write_string(key, indent + _STEP)
+                self._start_line(indent)
                 self._write_mark(":", needs_space=True, is_indented=True)
             self.node(mapping[key], indent, is_value=True)
 
-    def _sequence(self, items: Iterable[Any], indent: int) -> None:
+    def _write_sequence(self, items: Iterable[Any], indent: int) -> None:
         for item in items:
-            self._line(indent)
+            self._start_line(indent)
             self._write_mark("-", needs_space=True, is_indented=True)
             self.node(item, indent)
 
-    def _scalar(self, value: Any, indent: int) -> None:
+    def _write_scalar(self, value: Any, indent: int) -> None:
         if isinstance(value, str):
-            self._string(value, indent + _STEP)
+            self._write_string(value, indent + _STEP)
         else:
-            self._write_mark(_lone_text(value), needs_space=True)
+            self._write_mark(_text_of_one_line_value(value), needs_space=True)
 
-    def _string(self, text: str, indent: int, *, is_key: bool = False) -> None:
-        style = _style(text, is_key=is_key)
+    def _write_string(self, text: str, indent: int, *, is_key: bool = False) -> None:
+        style = _style_of_string(text, is_key=is_key)
         if style == "|":
-            self._literal(text, indent)
+            self._write_literal_block(text, indent)
         elif style == '"':
-            self._double_quoted(text, indent, can_fold=not is_key)
+            self._write_double_quoted(text, indent, can_fold=not is_key)
         else:
             self._put_unescaped(text, style, indent, can_fold=not is_key)
 
-    def _line(self, indent: int) -> None:
+    def _start_line(self, indent: int) -> None:
         """Go to an indentation, on a line of its own."""
         if not self.is_indented or self.column > indent or (self.column == indent and not self.is_spaced):
-            self._break()
+            self._write_line_break()
         self._put_text(" " * (indent - self.column))
         self.is_spaced = self.is_indented = True
 
-    def _break(self) -> None:
+    def _write_line_break(self) -> None:
         self.parts.append("\n")
         self.column = 0
 
@@ -130,13 +130,13 @@ class _Emitter:
         for at, character in enumerate(text):
             is_fold = can_fold and character == " " and self.column > _WIDTH and at not in ends
             if is_fold and text[at - 1 : at] != " " and text[at + 1 : at + 2] != " ":
-                self._line(indent)
+                self._start_line(indent)
             else:
                 self._put_text("''" if quote and character == "'" else character)
                 self.is_indented = False
         self._write_mark(quote)
 
-    def _double_quoted(self, text: str, indent: int, *, can_fold: bool) -> None:
+    def _write_double_quoted(self, text: str, indent: int, *, can_fold: bool) -> None:
         self._write_mark('"', needs_space=True)
         has_space_before = False
         for at, character in enumerate(text):
@@ -144,7 +144,7 @@ class _Emitter:
             if character != " " or escaped:
                 self._put_text(escaped or character)
             elif can_fold and not has_space_before and self.column > _WIDTH and 0 < at < len(text) - 1:
-                self._line(indent)
+                self._start_line(indent)
                 self._put_text("\\" if text[at + 1] == " " else "")
             else:
                 self._put_text(character)
@@ -152,23 +152,23 @@ class _Emitter:
             self.is_indented = False
         self._write_mark('"')
 
-    def _literal(self, text: str, indent: int) -> None:
+    def _write_literal_block(self, text: str, indent: int) -> None:
         hint = str(_STEP) if text[0] in f" {_BREAKS}" else ""
         keep = "-" if text[-1] not in _BREAKS else "+" if len(text) == 1 or text[-2] in _BREAKS else ""
         self._write_mark(f"|{hint}{keep}", needs_space=True)
-        self._break()
+        self._write_line_break()
         self.is_spaced = self.is_indented = True
         for number, line in enumerate(re.split(f"([{_BREAKS}])", text)):
             if number % 2:
                 self.parts.append(line)
                 self.column, self.is_indented = 0, True
             elif line:
-                self._line(indent)
+                self._start_line(indent)
                 self._put_text(line)
                 self.is_indented = False
 
 
-def _lone_text(value: Any) -> str:
+def _text_of_one_line_value(value: Any) -> str:
     """Return the text of a value that is no string: a word, a number or an empty collection."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -176,13 +176,13 @@ def _lone_text(value: Any) -> str:
         return "null"
     if isinstance(value, Mapping | list):
         return "{}" if isinstance(value, Mapping) else "[]"
-    return go_float(value) if isinstance(value, float) else str(value)
+    return go_text_of_float(value) if isinstance(value, float) else str(value)
 
 
-def go_float(value: float) -> str:
+def go_text_of_float(value: float) -> str:
     """Return a number as Go writes it in the shortest way.
 
-    >>> go_float(1234567.5), go_float(0.00001), go_float(12.5), go_float(-1e21)
+    >>> go_text_of_float(1234567.5), go_text_of_float(0.00001), go_text_of_float(12.5), go_text_of_float(-1e21)
     ('1.2345675e+06', '1e-05', '12.5', '-1e+21')
     """
     number = Decimal(repr(value)).normalize()
@@ -194,19 +194,19 @@ def go_float(value: float) -> str:
     return f"{'-' if value < 0 else ''}{mantissa}e{exponent:+03d}"
 
 
-def _has_break(text: str) -> bool:
+def _has_line_break(text: str) -> bool:
     return any(character in text for character in _BREAKS)
 
 
-def _style(text: str, *, is_key: bool) -> str:
+def _style_of_string(text: str, *, is_key: bool) -> str:
     """Return how a string is written: plain (""), in quotes of one kind, or as a literal block."""
     if not text:
         return '"'
-    has_break, is_special = _has_break(text), _UNPRINTABLE.search(text) is not None
+    has_break, is_special = _has_line_break(text), _UNPRINTABLE.search(text) is not None
     is_broken = re.search(f" [{_BREAKS}]", text) is not None
     if "\n" in text:
         return '"' if is_key or is_special or is_broken or text.endswith(" ") else "|"
-    if _means_something_else(text):
+    if _would_be_read_as_other_type(text):
         return '"'
     if is_special or is_broken or re.search(f"[{_BREAKS}] ", text) or (is_key and has_break):
         return '"'
@@ -214,12 +214,12 @@ def _style(text: str, *, is_key: bool) -> str:
     return "" if is_plain else "'"
 
 
-def _means_something_else(text: str) -> bool:
+def _would_be_read_as_other_type(text: str) -> bool:
     """Say whether a plain text would be read as something else than a string, or is written as if it were."""
-    return not isinstance(resolved_scalar(text), str) or _BASE_60.fullmatch(text) is not None or _is_time(text)
+    return not isinstance(resolved_scalar(text), str) or _BASE_60.fullmatch(text) is not None or _is_timestamp(text)
 
 
-def _is_time(text: str) -> bool:
+def _is_timestamp(text: str) -> bool:
     found = _TIME.fullmatch(text)
     if not found:
         return False
@@ -244,7 +244,7 @@ def _numeric_escape(code: int) -> str:
     return f"u{code:04X}" if code <= 0xFFFF else f"U{code:08X}"
 
 
-def _order(one: str, other: str) -> int:
+def _order_of_keys(one: str, other: str) -> int:
     """Return the order of two keys: letters after all else, and numbers by their value."""
     for at, (a, b) in enumerate(zip(one, other, strict=False)):
         if a == b:
@@ -269,4 +269,4 @@ def _order_of_numbers(one: str, other: str, at: int) -> int:
     return -1 if one[at] < other[at] else 1
 
 
-_BY_NUMBERS = cmp_to_key(_order)
+_BY_NUMBERS = cmp_to_key(_order_of_keys)

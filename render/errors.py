@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from .words import counted
+from .words import counted_noun
 
 
 class Problem(Struct, frozen=True, order=True):
@@ -70,7 +70,7 @@ class InputError(ReconcileError):
     def __init__(self, problems: Iterable[Problem], *, summary: str = "", warnings: Iterable[Problem] = ()) -> None:
         self.problems = tuple(sorted(problems))
         self.warnings = tuple(warnings)
-        self.summary = summary or f"{counted(len(self.problems), 'problem')}; nothing was changed"
+        self.summary = summary or f"{counted_noun(len(self.problems), 'problem')}; nothing was changed"
         super().__init__("\n".join([*map(str, self.problems), self.summary]))
 
 

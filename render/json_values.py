@@ -18,10 +18,14 @@ def json_text(value: Struct) -> str:
     return json.dumps(to_builtins(value))
 
 
-def value_in(text: str | bytes, of_type: type[_Value]) -> _Value | None:
+def value_of_json_text(text: str | bytes, of_type: type[_Value]) -> _Value | None:
     """Return the value in a text; None for a text that has none of that type.
 
-    >>> value_in("[1, 2]", tuple[int, int]), value_in("[1, true]", tuple[int, int]), value_in("[1", list[int])
+    >>> (
+    ...     value_of_json_text("[1, 2]", tuple[int, int]),
+    ...     value_of_json_text("[1, true]", tuple[int, int]),
+    ...     value_of_json_text("[1", list[int]),
+    ... )
     ((1, 2), None, None)
     """
     with suppress(ValueError, RecursionError):

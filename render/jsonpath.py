@@ -50,7 +50,7 @@ def jsonpath_text(template: str, value: Any) -> str:
     )
 
 
-def check_jsonpath(template: str) -> str:
+def fault_of_jsonpath(template: str) -> str:
     """Return what is wrong with a template; "" where nothing is."""
     try:
         for part in _template_parts(template):
@@ -71,12 +71,12 @@ def _template_parts(template: str) -> Iterator[_Literal | str]:
             return
         if begin > at:
             yield _Literal(template[at:begin])
-        end = _closing(template, begin)
-        yield from _action(template[begin + 1 : end].strip())
+        end = _position_of_closing_brace(template, begin)
+        yield from _parts_of_action(template[begin + 1 : end].strip())
         at = end + 1
 
 
-def _closing(template: str, begin: int) -> int:
+def _position_of_closing_brace(template: str, begin: int) -> int:
     quote = ""
     for at in range(begin + 1, len(template)):
         char = template[at]
@@ -89,7 +89,7 @@ def _closing(template: str, begin: int) -> int:
     raise JsonPathError("unclosed action")
 
 
-def _action(text: str) -> Iterator[_Literal | str]:
+def _parts_of_action(text: str) -> Iterator[_Literal | str]:
     yield _Literal(text[1:-1]) if _is_quoted(text) else text
 
 
@@ -110,18 +110,18 @@ def _path_steps(path: str) -> Iterator[Step]:
             raise JsonPathError(f"unrecognized character in action: {path[at:]!r}")
         at = token.end()
         if token["recursive"]:
-            yield lambda values: [each for value in values for each in _containers(value)]
+            yield lambda values: [each for value in values for each in _containers_within(value)]
         elif token["bracket"] is not None:
-            yield _bracket(token["bracket"].strip())
+            yield _step_in_brackets(token["bracket"].strip())
         elif token["field"]:
-            yield _field(re.sub(r"\\(.)", r"\1", token["field"]))
+            yield _step_to_field(re.sub(r"\\(.)", r"\1", token["field"]))
 
 
-def _field(name: str) -> Step:
+def _step_to_field(name: str) -> Step:
     if name in {"range", "end"}:
         raise JsonPathError(f"{{{name}}} is not supported")
     if name == "*":
-        return lambda values: [each for value in values for each in _children(value)]
+        return lambda values: [each for value in values for each in _children_of_value(value)]
 
     def step(values: list[Any]) -> list[Any]:
         found = [value[name] for value in values if isinstance(value, dict) and name in value]
@@ -132,21 +132,21 @@ def _field(name: str) -> Step:
     return step
 
 
-def _bracket(text: str) -> Step:
+def _step_in_brackets(text: str) -> Step:
     if text == "*":
-        return _field("*")
-    if filtered := _comparison_in(text):
-        return _filter(*filtered)
+        return _step_to_field("*")
+    if filtered := _comparison_of_filter(text):
+        return _step_of_filter(*filtered)
     if sliced := _SLICE.fullmatch(text):
-        return _slice(slice(*(int(each) if each else None for each in sliced.groups())))
-    members = [_member_in_text(each.strip()) for each in _UNION.findall(text) or [""]]
+        return _step_of_slice(slice(*(int(each) if each else None for each in sliced.groups())))
+    members = [_step_to_quoted_member(each.strip()) for each in _UNION.findall(text) or [""]]
     return lambda values: [each for member in members for each in member(values)]
 
 
-def _comparison_in(text: str) -> tuple[str, str | None, str | None] | None:
+def _comparison_of_filter(text: str) -> tuple[str, str | None, str | None] | None:
     """Return the two sides of a filter and what compares them, if anything does; None for a text that is no filter.
 
-    >>> _comparison_in('?( @.a == "b" )'), _comparison_in("?(@.a)"), _comparison_in("0")
+    >>> _comparison_of_filter('?( @.a == "b" )'), _comparison_of_filter("?(@.a)"), _comparison_of_filter("0")
     (('@.a', '==', '"b"'), ('@.a', None, None), None)
     """
     inner = text[2:-1].strip()
@@ -158,11 +158,11 @@ def _comparison_in(text: str) -> tuple[str, str | None, str | None] | None:
     return inner[: found.start()].rstrip(), found[0], inner[found.end() :].lstrip()
 
 
-def _member_in_text(text: str) -> Step:
+def _step_to_quoted_member(text: str) -> Step:
     if re.fullmatch(r"-?\d+", text):
-        return lambda values: [_item(value, int(text)) for value in values]
+        return lambda values: [_item_at_index(value, int(text)) for value in values]
     if _is_quoted(text):
-        return _field(text[1:-1])
+        return _step_to_field(text[1:-1])
     raise JsonPathError(f"invalid array index {text}")
 
 
@@ -170,43 +170,43 @@ def _is_quoted(text: str) -> bool:
     return len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
 
 
-def _item(value: Any, index: int) -> Any:
-    items = _items(value)
+def _item_at_index(value: Any, index: int) -> Any:
+    items = _items_of_list(value)
     if not -len(items) <= index < len(items):
         raise JsonPathError(f"array index out of bounds: index {index}, length {len(items)}")
     return items[index]
 
 
-def _items(value: Any) -> list[Any]:
+def _items_of_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise JsonPathError(f"{_printed_value(value)} is not array or slice")
     return value
 
 
-def _slice(part: slice) -> Step:
-    return lambda values: [each for value in values for each in _items(value)[part]]
+def _step_of_slice(part: slice) -> Step:
+    return lambda values: [each for value in values for each in _items_of_list(value)[part]]
 
 
-def _filter(left: str, operator: str | None, right: str | None) -> Step:
+def _step_of_filter(left: str, operator: str | None, right: str | None) -> Step:
     def is_kept(item: Any) -> bool:
         if operator is None or right is None:
             return _has_value_at(left, item)
-        found, wanted = _operand(left, item), _operand(right, item)
+        found, wanted = _values_of_operand(left, item), _values_of_operand(right, item)
         if len(found) > 1 or len(wanted) > 1:
             raise JsonPathError("can only compare one element at a time")
-        return bool(found and wanted) and _compares(operator, found[0], wanted[0])
+        return bool(found and wanted) and _holds_comparison(operator, found[0], wanted[0])
 
-    return lambda values: [item for value in values for item in _items(value) if is_kept(item)]
+    return lambda values: [item for value in values for item in _items_of_list(value) if is_kept(item)]
 
 
 def _has_value_at(path: str, item: Any) -> bool:
     try:
-        return bool(_operand(path, item))
+        return bool(_values_of_operand(path, item))
     except JsonPathError:
         return False
 
 
-def _operand(text: str, item: Any) -> list[Any]:
+def _values_of_operand(text: str, item: Any) -> list[Any]:
     """Return the values that one side of a comparison stands for."""
     if _is_quoted(text):
         return [text[1:-1]]
@@ -221,25 +221,25 @@ def _operand(text: str, item: Any) -> list[Any]:
     return values
 
 
-def _compares(operator: str, left: Any, right: Any) -> bool:
+def _holds_comparison(operator: str, left: Any, right: Any) -> bool:
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (left, right))
     if not numbers and type(left) is not type(right):
         raise JsonPathError("incompatible types for comparison")
     return _COMPARISONS[operator](left, right)
 
 
-def _children(value: Any) -> Sequence[Any]:
+def _children_of_value(value: Any) -> Sequence[Any]:
     if isinstance(value, dict):
         return [value[key] for key in sorted(value)]
     return value if isinstance(value, list) else []
 
 
-def _containers(value: Any) -> Iterator[Any]:
+def _containers_within(value: Any) -> Iterator[Any]:
     """Yield a value that holds others, and all such below it, each before what it holds."""
-    if children := _children(value):
+    if children := _children_of_value(value):
         yield value
     for child in children:
-        yield from _containers(child)
+        yield from _containers_within(child)
 
 
 def _printed_value(value: Any) -> str:

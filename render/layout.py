@@ -27,13 +27,13 @@ _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _UNSAFE_KIND = re.compile(rb"[^A-Za-z0-9.-]")
 
 
-def encoded_name(name: str) -> str:
+def file_name_of_object(name: str) -> str:
     """Return the file name (without suffix) of an object's name.
 
-    >>> encoded_name("system:node"), encoded_name("Web"), encoded_name("..")
+    >>> file_name_of_object("system:node"), file_name_of_object("Web"), file_name_of_object("..")
     ('system%3Anode', '%57eb', '%2E%2E')
     """
-    return name if _HARMLESS.fullmatch(name) else _encoded_name(name, _UNSAFE)
+    return name if _HARMLESS.fullmatch(name) else _file_name_of_name(name, _UNSAFE)
 
 
 def kind_folder(ref: ObjectRef) -> str:
@@ -42,18 +42,18 @@ def kind_folder(ref: ObjectRef) -> str:
     >>> [kind_folder(ObjectRef("a.io", kind, "", "x")) for kind in ("APIService", "VPC", "WIDGET")]
     ['APIService.a.io', 'VPC.a.io', '%57%49%44%47%45%54.a.io']
     """
-    return _kind_folder(ref.kind, ref.group)
+    return _kind_folder_name(ref.kind, ref.group)
 
 
 @lru_cache(maxsize=1024)
-def _kind_folder(kind: str, group: str) -> str:
+def _kind_folder_name(kind: str, group: str) -> str:
     is_shouted = kind.isupper() and len(kind) > _LONGEST_ACRONYM
-    return _encoded_name(f"{kind}.{group}" if group else kind, _UNSAFE if is_shouted else _UNSAFE_KIND)
+    return _file_name_of_name(f"{kind}.{group}" if group else kind, _UNSAFE if is_shouted else _UNSAFE_KIND)
 
 
 def object_folder(ref: ObjectRef) -> tuple[str, str]:
     """Return the namespace folder and the kind folder an object stands in."""
-    return encoded_name(ref.namespace) if ref.namespace else CLUSTER_SCOPED, kind_folder(ref)
+    return file_name_of_object(ref.namespace) if ref.namespace else CLUSTER_SCOPED, kind_folder(ref)
 
 
 @lru_cache(maxsize=_MOST_PATHS)
@@ -63,26 +63,26 @@ def object_path(ref: ObjectRef) -> tuple[str, str, str]:
     >>> object_path(ObjectRef("apps", "Deployment", "shop", "web"))
     ('shop', 'Deployment.apps', 'web.yaml')
     """
-    return (*object_folder(ref), f"{encoded_name(ref.name)}.yaml")
+    return (*object_folder(ref), f"{file_name_of_object(ref.name)}.yaml")
 
 
-def ref_of_path(path: str) -> ObjectRef:
+def ref_of_object_path(path: str) -> ObjectRef:
     """Return the object a path below a cluster's folder names; a name that was cut stays cut.
 
-    >>> ref_of_path("_cluster/ClusterRole.rbac.authorization.k8s.io/system%3Aweb.yaml").name
+    >>> ref_of_object_path("_cluster/ClusterRole.rbac.authorization.k8s.io/system%3Aweb.yaml").name
     'system:web'
     """
     namespace, kind, name = path.split("/", 2)
     kind_name, _, group = kind.partition(".")
-    place = "" if namespace == CLUSTER_SCOPED else _decoded_name(namespace)
-    return ObjectRef(group, _decoded_name(kind_name), place, _decoded_name(name.removesuffix(".yaml")))
+    place = "" if namespace == CLUSTER_SCOPED else _name_of_file_name(namespace)
+    return ObjectRef(group, _name_of_file_name(kind_name), place, _name_of_file_name(name.removesuffix(".yaml")))
 
 
-def _decoded_name(text: str) -> str:
+def _name_of_file_name(text: str) -> str:
     return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), text.encode()).decode("utf-8", "replace")
 
 
-def _encoded_name(name: str, unsafe: re.Pattern[bytes]) -> str:
+def _file_name_of_name(name: str, unsafe: re.Pattern[bytes]) -> str:
     raw = name.encode()
     text = unsafe.sub(lambda match: b"%%%02X" % match.group()[0], raw)
     if not text.strip(b"."):

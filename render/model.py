@@ -61,12 +61,19 @@ class _IdentityFields(Struct, frozen=True, kw_only=True, rename="camel"):
     metadata: _NameFields
 
 
-def ref_in(value: Any) -> ObjectRef | None:
+def ref_of_plain_value(value: Any) -> ObjectRef | None:
     """Return the reference of a value that ought to be an object; None for one that does not say what it is.
 
-    >>> str(ref_in({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}))
+    >>> str(
+    ...     ref_of_plain_value(
+    ...         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}}
+    ...     )
+    ... )
     'Deployment.apps shop/web'
-    >>> ref_in({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": ["a"]}}), ref_in("ConfigMap a")
+    >>> (
+    ...     ref_of_plain_value({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": ["a"]}}),
+    ...     ref_of_plain_value("ConfigMap a"),
+    ... )
     (None, None)
     """
     try:
@@ -76,34 +83,38 @@ def ref_in(value: Any) -> ObjectRef | None:
     return ObjectRef(group_of(found.api_version), found.kind, found.metadata.namespace or "", found.metadata.name)
 
 
-def as_mapping(value: Any) -> Mapping[str, Any]:
+def mapping_or_empty(value: Any) -> Mapping[str, Any]:
     """Return a value that ought to be an object, and an empty object for any other.
 
-    >>> as_mapping({"a": 1}), as_mapping("a"), as_mapping(None)
+    >>> mapping_or_empty({"a": 1}), mapping_or_empty("a"), mapping_or_empty(None)
     ({'a': 1}, {}, {})
     """
     return value if isinstance(value, dict) else {}
 
 
-def as_list(value: Any) -> Sequence[Any]:
+def list_or_empty(value: Any) -> Sequence[Any]:
     """Return a value that ought to be a list, and an empty list for any other.
 
-    >>> as_list([1]), as_list("a"), as_list(None)
+    >>> list_or_empty([1]), list_or_empty("a"), list_or_empty(None)
     ([1], (), ())
     """
     return value if isinstance(value, list) else ()
 
 
-def merged_values(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+def merged_chart_values(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Return values of a chart in which those of ``second`` count more.
 
-    >>> merged_values({"image": {"tag": "1", "name": "web"}, "hosts": ["a"]}, {"image": {"tag": "2"}, "hosts": ["b"]})
+    >>> merged_chart_values(
+    ...     {"image": {"tag": "1", "name": "web"}, "hosts": ["a"]}, {"image": {"tag": "2"}, "hosts": ["b"]}
+    ... )
     {'image': {'tag': '2', 'name': 'web'}, 'hosts': ['b']}
     """
     merged = dict(first)
     for key, value in second.items():
         before = merged.get(key)
-        merged[key] = merged_values(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+        merged[key] = (
+            merged_chart_values(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+        )
     return merged
 
 
@@ -124,33 +135,35 @@ class TargetCluster(Struct, frozen=True, order=True):
     replicas: int = 0
 
 
-def is_opaque(manifest: Manifest) -> bool:
+def is_encrypted_by_sops(manifest: Manifest) -> bool:
     """Say whether SOPS encrypted a document: what it signed may not change, or it could not be decrypted any more."""
     return isinstance(manifest.get("sops"), dict)
 
 
-def is_signed_whole(manifest: Manifest) -> bool:
+def is_signed_whole_by_sops(manifest: Manifest) -> bool:
     """Say whether SOPS signed all of a document, readable fields too; ``mac_only_encrypted`` signs ciphertext alone."""
-    return is_opaque(manifest) and manifest["sops"].get("mac_only_encrypted") is not True
+    return is_encrypted_by_sops(manifest) and manifest["sops"].get("mac_only_encrypted") is not True
 
 
-def ciphertext(manifest: Manifest) -> list[Any]:
+def ciphertext_of_sops_document(manifest: Manifest) -> list[Any]:
     """Return what SOPS signed of a document with ``mac_only_encrypted``: encrypted values in order, and its metadata.
 
-    >>> ciphertext({"kind": "Secret", "data": {"b": "ENC[x]", "a": "ENC[y]"}, "sops": {"mac": "ENC[z]"}})
+    >>> ciphertext_of_sops_document(
+    ...     {"kind": "Secret", "data": {"b": "ENC[x]", "a": "ENC[y]"}, "sops": {"mac": "ENC[z]"}}
+    ... )
     [('b', 'ENC[x]'), ('a', 'ENC[y]'), {'mac': 'ENC[z]'}]
     """
     body = {key: value for key, value in manifest.items() if key != "sops"}
-    return [*_encrypted_values(body, ""), manifest.get("sops")]
+    return [*_encrypted_values_with_names(body, ""), manifest.get("sops")]
 
 
-def _encrypted_values(value: Any, name: str) -> Iterator[tuple[str, str]]:
+def _encrypted_values_with_names(value: Any, name: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _encrypted_values(inner, str(key))
+            yield from _encrypted_values_with_names(inner, str(key))
     elif isinstance(value, list):
         for inner in value:
-            yield from _encrypted_values(inner, name)
+            yield from _encrypted_values_with_names(inner, name)
     elif isinstance(value, str) and value.startswith("ENC["):
         yield name, value
 

@@ -7,20 +7,25 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 _PORTS, _LONGEST_PORT = 65536, 9
 
 
-def seconds_in(text: str) -> float | None:
+def seconds_of_duration(text: str) -> float | None:
     """Return the seconds of a duration; None for what is none.
 
-    >>> seconds_in("90s"), seconds_in("5m"), seconds_in("300"), seconds_in("5 minutes")
+    >>> (
+    ...     seconds_of_duration("90s"),
+    ...     seconds_of_duration("5m"),
+    ...     seconds_of_duration("300"),
+    ...     seconds_of_duration("5 minutes"),
+    ... )
     (90.0, 300.0, 300.0, None)
     """
     matched = _DURATION.fullmatch(text)
     return float(matched[1]) * _SECONDS[matched[2]] if matched else None
 
 
-def address_in(text: str) -> tuple[str, int] | None:
+def host_and_port_of_address(text: str) -> tuple[str, int] | None:
     """Return the host (127.0.0.1 where none is named) and the port of an address; None for what is none.
 
-    >>> address_in("8080"), address_in("[::]:8080"), address_in("localhost")
+    >>> host_and_port_of_address("8080"), host_and_port_of_address("[::]:8080"), host_and_port_of_address("localhost")
     (('127.0.0.1', 8080), ('::', 8080), None)
     """
     host, _, port = text.rpartition(":")

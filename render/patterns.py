@@ -34,7 +34,7 @@ class UnusablePattern(ValueError):
 
 def check_pattern(pattern: str) -> None:
     """Raise UnusablePattern for a pattern that cannot be matched here."""
-    _program(pattern)
+    _compiled_steps(pattern)
 
 
 def matches_whole(pattern: str, text: str) -> bool:
@@ -43,8 +43,8 @@ def matches_whole(pattern: str, text: str) -> bool:
     >>> matches_whole("kube-.*", "kube-system"), matches_whole("(a+)+b", "a" * 1000)
     (True, False)
     """
-    steps = _program(pattern)
-    current = _steps_reached(steps, [0])
+    steps = _compiled_steps(pattern)
+    current = _steps_reached_without_character(steps, [0])
     for character in text:
         passed = [
             after
@@ -52,16 +52,16 @@ def matches_whole(pattern: str, text: str) -> bool:
             if each != _MATCH and (test := steps[each][0]) and test(character)
             for after in steps[each][1]
         ]
-        current = _steps_reached(steps, passed)
+        current = _steps_reached_without_character(steps, passed)
     return _MATCH in current
 
 
-def part_pattern(pattern: str) -> str:
+def pattern_of_partial_match(pattern: str) -> str:
     """Return the pattern of the texts in which a pattern matches a part; ``^`` and ``$`` at its ends hold it there.
 
-    >>> matches_whole(part_pattern("[0-9]+ clusters?"), "0/3 clusters are available")
+    >>> matches_whole(pattern_of_partial_match("[0-9]+ clusters?"), "0/3 clusters are available")
     True
-    >>> matches_whole(part_pattern("^3 clusters"), "0/3 clusters are available")
+    >>> matches_whole(pattern_of_partial_match("^3 clusters"), "0/3 clusters are available")
     False
     """
     is_begun, is_ended = pattern.startswith("^"), pattern.endswith("$") and not pattern.endswith(r"\$")
@@ -69,7 +69,7 @@ def part_pattern(pattern: str) -> str:
     return f"{'' if is_begun else _ANYTHING}(?:{inner}){'' if is_ended else _ANYTHING}"
 
 
-def _steps_reached(steps: list[_Step], starts: Iterable[int]) -> set[int]:
+def _steps_reached_without_character(steps: list[_Step], starts: Iterable[int]) -> set[int]:
     """Return the steps that take a character, or the end, that are reached from some without taking one."""
     seen: set[int] = set()
     pending = list(starts)
@@ -84,7 +84,7 @@ def _steps_reached(steps: list[_Step], starts: Iterable[int]) -> set[int]:
 
 
 @lru_cache(maxsize=256)
-def _program(pattern: str) -> list[_Step]:
+def _compiled_steps(pattern: str) -> list[_Step]:
     try:
         parsed = _parser.parse(pattern)
     except (re.error, RecursionError, OverflowError) as error:
@@ -92,19 +92,22 @@ def _program(pattern: str) -> list[_Step]:
     if parsed.state.flags & ~re.UNICODE:
         raise UnusablePattern("flags are not supported")
     builder = _Builder()
-    start = builder.sequence(_without_anchors(list(parsed)), _MATCH)
+    start = builder.sequence(_nodes_without_anchors(list(parsed)), _MATCH)
     # The first step is the one to begin at, whatever was built last.
-    return [(None, (_next_step(start),)), *((test, tuple(map(_next_step, after))) for test, after in builder.steps)]
+    return [
+        (None, (_number_of_next_step(start),)),
+        *((test, tuple(map(_number_of_next_step, after))) for test, after in builder.steps),
+    ]
 
 
-def _without_anchors(nodes: list[Any]) -> list[Any]:
+def _nodes_without_anchors(nodes: list[Any]) -> list[Any]:
     """Return a pattern's nodes without the anchors at its ends, which a whole match has anyway."""
     if nodes and nodes[0] == (_constants.AT, _constants.AT_BEGINNING):
         nodes = nodes[1:]
     return nodes[:-1] if nodes and nodes[-1] == (_constants.AT, _constants.AT_END) else nodes
 
 
-def _next_step(step: int) -> int:
+def _number_of_next_step(step: int) -> int:
     return step if step == _MATCH else step + 1
 
 
@@ -114,7 +117,7 @@ class _Builder:
     def __init__(self) -> None:
         self.steps: list[_Step] = []
 
-    def _step(self, test: _Test | None, *after: int) -> int:
+    def _add_step(self, test: _Test | None, *after: int) -> int:
         if len(self.steps) >= MOST_STEPS:
             raise UnusablePattern("it is too large")
         self.steps.append((test, after))
@@ -123,37 +126,37 @@ class _Builder:
     def sequence(self, nodes: Iterable[Any], after: int) -> int:
         """Return the first step of some nodes of a pattern that are followed by a step."""
         for node in reversed(list(nodes)):
-            after = self._node(node, after)
+            after = self._first_step_of_node(node, after)
         return after
 
-    def _node(self, node: tuple[Any, Any], after: int) -> int:
+    def _first_step_of_node(self, node: tuple[Any, Any], after: int) -> int:
         kind, value = node
         if kind in {_constants.MAX_REPEAT, _constants.MIN_REPEAT}:
             return self._compile_repeat(value, after)
         if kind is _constants.BRANCH:
-            return self._step(None, *(self.sequence(way, after) for way in value[1]))
+            return self._add_step(None, *(self.sequence(way, after) for way in value[1]))
         if kind is _constants.SUBPATTERN:
             if value[1] or value[2]:
                 raise UnusablePattern("flags are not supported")
             return self.sequence(value[3], after)
-        return self._step(_test_of(kind, value), after)
+        return self._add_step(_character_test_of_node(kind, value), after)
 
     def _compile_repeat(self, repeat: tuple[int, Any, Any], after: int) -> int:
         least, most, nodes = repeat
         if most is _constants.MAXREPEAT:
-            again = self._step(None)
+            again = self._add_step(None)
             self.steps[again] = (None, (self.sequence(nodes, again), after))
             after = again
         else:
             end = after
             for _ in range(most - least):
-                after = self._step(None, self.sequence(nodes, after), end)
+                after = self._add_step(None, self.sequence(nodes, after), end)
         for _ in range(least):
             after = self.sequence(nodes, after)
         return after
 
 
-def _test_of(kind: Any, value: Any) -> _Test:
+def _character_test_of_node(kind: Any, value: Any) -> _Test:
     if kind is _constants.LITERAL:
         return chr(value).__eq__
     if kind is _constants.NOT_LITERAL:
@@ -161,21 +164,21 @@ def _test_of(kind: Any, value: Any) -> _Test:
     if kind is _constants.ANY:
         return "\n".__ne__
     if kind is _constants.CATEGORY:
-        return _category(value)
+        return _test_of_category(value)
     if kind is _constants.IN:
         is_negated = bool(value) and value[0][0] is _constants.NEGATE
-        tests = [_member_of_kind(*each) for each in value[1 if is_negated else 0 :]]
+        tests = [_test_of_class_member(*each) for each in value[1 if is_negated else 0 :]]
         return lambda character: any(test(character) for test in tests) is not is_negated
     raise UnusablePattern(f"{str(kind).lower().replace('_', ' ')} is not supported")
 
 
-def _member_of_kind(kind: Any, value: Any) -> _Test:
+def _test_of_class_member(kind: Any, value: Any) -> _Test:
     if kind is _constants.RANGE:
         low, high = value
         return lambda character: low <= ord(character) <= high
-    return _test_of(kind, value)
+    return _character_test_of_node(kind, value)
 
 
-def _category(value: Any) -> _Test:
+def _test_of_category(value: Any) -> _Test:
     compiled = re.compile(_CATEGORIES[value])
     return lambda character: compiled.match(character) is not None

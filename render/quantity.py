@@ -78,8 +78,8 @@ def format_quantity(amount: Amount, notation: QuantityFormat = QuantityFormat.DE
     ('2k', '500m', '512Mi')
     """
     if notation is QuantityFormat.BINARY_SI and not -1024 < amount < 1024:
-        return _binary(rounded_up(amount))
-    number, exponent = _decimal(amount)
+        return _text_with_binary_suffix(amount_rounded_up(amount))
+    number, exponent = _decimal_mantissa_and_exponent(amount)
     if notation is QuantityFormat.DECIMAL_EXPONENT:
         return f"{number}e{exponent}" if exponent else str(number)
     return f"{number}{SUFFIX_BY_EXPONENT[exponent]}"
@@ -94,31 +94,31 @@ def canonical_quantity(text: str) -> str:
     return format_quantity(parse_quantity(text), quantity_format(text))
 
 
-def rounded_up(amount: Amount) -> int:
+def amount_rounded_up(amount: Amount) -> int:
     """Return the nearest whole number away from zero (Kubernetes' Value)."""
-    return amount if isinstance(amount, int) else _away_from_zero(amount)
+    return amount if isinstance(amount, int) else _rounded_away_from_zero(amount)
 
 
-def milli(amount: Amount) -> int:
+def milli_value_of_amount(amount: Amount) -> int:
     """Return the amount in thousandths, rounded away from zero (Kubernetes' MilliValue)."""
-    return rounded_up(amount * 1000)
+    return amount_rounded_up(amount * 1000)
 
 
 def _within_quantity_bounds(amount: Amount) -> Amount:
     """Round a positive amount up to billionths and cap it; a whole fraction becomes an integer."""
     if isinstance(amount, Fraction):
-        billionths = _away_from_zero(amount * NANO)
+        billionths = _rounded_away_from_zero(amount * NANO)
         amount = billionths // NANO if billionths % NANO == 0 else Fraction(billionths, NANO)
     return min(amount, LARGEST)
 
 
-def _away_from_zero(amount: Amount) -> int:
+def _rounded_away_from_zero(amount: Amount) -> int:
     return -(-amount // 1) if amount > 0 else amount // 1
 
 
-def _decimal(amount: Amount) -> tuple[int, int]:
+def _decimal_mantissa_and_exponent(amount: Amount) -> tuple[int, int]:
     """Split an amount into a whole number and the largest power of 1000 it needs."""
-    number, exponent = _away_from_zero(amount * NANO), -9
+    number, exponent = _rounded_away_from_zero(amount * NANO), -9
     if number == 0:
         return 0, 0
     while number % 1000 == 0 and exponent < DECIMAL["E"]:
@@ -126,7 +126,7 @@ def _decimal(amount: Amount) -> tuple[int, int]:
     return number, exponent
 
 
-def _binary(number: int) -> str:
+def _text_with_binary_suffix(number: int) -> str:
     suffix = ""
     for candidate in BINARY:
         if number % 1024:

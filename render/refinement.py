@@ -69,10 +69,10 @@ class Partition:
             part = rest & having
             if part:
                 rest ^= part
-                self._keep(part, [*before, entry] if rest else _with_entry(before, entry))
+                self._keep_class(part, [*before, entry] if rest else _content_with_entry(before, entry))
                 if not rest:
                     return
-        self._keep(rest, before)
+        self._keep_class(rest, before)
 
     def _split_by_members(self, clusters: Mask, before: list[bytes], entry_by_index: Mapping[int, bytes]) -> None:
         parts: dict[bytes | None, Mask] = {}
@@ -80,9 +80,9 @@ class Partition:
             entry = entry_by_index.get(index)
             parts[entry] = parts.get(entry, 0) | 1 << index
         for entry, part in parts.items():
-            self._keep(part, list(before) if entry is None else [*before, entry])
+            self._keep_class(part, list(before) if entry is None else [*before, entry])
 
-    def _keep(self, clusters: Mask, content: list[bytes]) -> None:
+    def _keep_class(self, clusters: Mask, content: list[bytes]) -> None:
         if clusters & (clusters - 1):
             self.shared.append((clusters, content))
         else:
@@ -95,6 +95,6 @@ class Partition:
             yield 1 << index, content
 
 
-def _with_entry(content: list[bytes], entry: bytes) -> list[bytes]:
+def _content_with_entry(content: list[bytes], entry: bytes) -> list[bytes]:
     content.append(entry)
     return content

@@ -24,7 +24,7 @@ class Remedy(Struct, frozen=True, kw_only=True):
     matches: tuple[ConditionMatch, ...] | None = None
 
 
-def remedy(manifest: Manifest) -> Remedy:
+def parse_remedy(manifest: Manifest) -> Remedy:
     """Return the value of an admitted Remedy."""
     spec = manifest.get("spec") or {}
     affinity, matches = spec.get("clusterAffinity"), spec.get("decisionMatches")
@@ -32,18 +32,20 @@ def remedy(manifest: Manifest) -> Remedy:
         name=manifest["metadata"]["name"],
         actions=tuple(spec.get("actions") or ()),
         clusters=None if affinity is None else frozenset(affinity.get("clusterNames") or ()),
-        matches=None if matches is None else _condition_matches(matches),
+        matches=None if matches is None else _parse_condition_matches(matches),
     )
 
 
 def remedy_actions(cluster: str, conditions: Sequence[Manifest], remedies: Iterable[Remedy]) -> tuple[str, ...]:
     """Return the actions that remedies ask for in a cluster with these conditions, sorted."""
     status_by_type = {each["type"]: each["status"] for each in reversed(conditions)}
-    actions = {action for each in remedies if _is_called_for(each, cluster, status_by_type) for action in each.actions}
+    actions = {
+        action for each in remedies if _is_remedy_called_for(each, cluster, status_by_type) for action in each.actions
+    }
     return tuple(sorted(actions))
 
 
-def _condition_matches(plain: Iterable[Manifest]) -> tuple[ConditionMatch, ...]:
+def _parse_condition_matches(plain: Iterable[Manifest]) -> tuple[ConditionMatch, ...]:
     asked = (each.get("clusterConditionMatch") for each in plain)
     return tuple(
         ConditionMatch(type=each["conditionType"], operator=each["operator"], status=each["conditionStatus"])
@@ -52,12 +54,12 @@ def _condition_matches(plain: Iterable[Manifest]) -> tuple[ConditionMatch, ...]:
     )
 
 
-def _is_called_for(remedy: Remedy, cluster: str, status_by_type: Mapping[str, str]) -> bool:
+def _is_remedy_called_for(remedy: Remedy, cluster: str, status_by_type: Mapping[str, str]) -> bool:
     if remedy.clusters is not None and cluster not in remedy.clusters:
         return False
-    return remedy.matches is None or any(_is_met(each, status_by_type) for each in remedy.matches)
+    return remedy.matches is None or any(_is_condition_met(each, status_by_type) for each in remedy.matches)
 
 
-def _is_met(match: ConditionMatch, status_by_type: Mapping[str, str]) -> bool:
+def _is_condition_met(match: ConditionMatch, status_by_type: Mapping[str, str]) -> bool:
     status = status_by_type.get(match.type)
     return status is not None and (status == match.status) == (match.operator == "Equal")

@@ -15,7 +15,7 @@ from .binding import Binding
 from .bits import Mask
 from .documents import Hole, copy_value
 from .interpreter import Interpreter, InterpreterError, Operation
-from .model import Manifest, Template, TemplateVariant, ciphertext, is_signed_whole
+from .model import Manifest, Template, TemplateVariant, ciphertext_of_sops_document, is_signed_whole_by_sops
 
 REPLICAS = "replicas"
 COMPLETIONS = "completions"
@@ -49,7 +49,7 @@ class BuildFailed(Exception):
     """A tool could not make a manifest for some clusters; the message says which and of what."""
 
 
-def clusters_of(targets: Sequence[Target]) -> Mask:
+def clusters_of_all_targets(targets: Sequence[Target]) -> Mask:
     """Return the clusters of all groups."""
     clusters = 0
     for target in targets:
@@ -78,7 +78,7 @@ def revised_variants(
 ) -> Iterator[Revised | WorkFailure]:
     """Yield a template as it is to be overridden, in the clusters of each variant and in all others."""
     interpreter = context.interpreter
-    others = clusters_of(targets)
+    others = clusters_of_all_targets(targets)
     for variant in template.variants:
         clusters = context.named(variant.clusters) & others
         others &= ~clusters
@@ -88,7 +88,7 @@ def revised_variants(
             yield from _revised_variant(template, variant, binding, _targets_among(targets, clusters), interpreter)
     if others or not template.variants:
         is_left_out = template.has_default_replicas and not binding.is_divided
-        for each in _revisions(template.manifest, binding, _targets_among(targets, others), interpreter):
+        for each in _revisions_of_manifest(template.manifest, binding, _targets_among(targets, others), interpreter):
             yield each if isinstance(each, WorkFailure) else each._replace(is_left_out=is_left_out)
 
 
@@ -102,15 +102,15 @@ def _revised_variant(
     """Yield a variant; where the policy divides nothing, the replicas it has itself are those of its clusters."""
     assert variant.manifest is not None
     if not binding.is_divided:
-        manifest, every = _with_completions_hole(variant.manifest, targets), clusters_of(targets)
+        manifest, every = _manifest_with_completions_hole(variant.manifest, targets), clusters_of_all_targets(targets)
         if variant.has_default_replicas:
-            manifest = _with_hole(manifest, ("spec", REPLICAS), REPLICAS)
+            manifest = _manifest_with_hole(manifest, ("spec", REPLICAS), REPLICAS)
         run = VariantRun(variant.rule, template.manifest, variant.manifest)
         yield Revised(every, manifest, variant.has_default_replicas, (run,))
         return
-    revised = _revisions(template.manifest, binding, targets, interpreter)
+    revised = _revisions_of_manifest(template.manifest, binding, targets, interpreter)
     before = {each.clusters: each.manifest for each in revised if isinstance(each, Revised)}
-    for each in _revisions(variant.manifest, binding, targets, interpreter):
+    for each in _revisions_of_manifest(variant.manifest, binding, targets, interpreter):
         if isinstance(each, WorkFailure):
             yield each
         else:
@@ -120,47 +120,53 @@ def _revised_variant(
 
 def _targets_among(targets: Sequence[Target], clusters: Mask) -> Sequence[Target]:
     """Return the groups of targets as far as they are among some clusters."""
-    if not clusters_of(targets) & ~clusters:
+    if not clusters_of_all_targets(targets) & ~clusters:
         return targets
     return [each._replace(clusters=each.clusters & clusters) for each in targets if each.clusters & clusters]
 
 
-def _revisions(
+def _revisions_of_manifest(
     manifest: Manifest, binding: Binding, targets: Sequence[Target], interpreter: Interpreter
 ) -> list[Revised | WorkFailure]:
     """Return the manifest with holes where numbers can be filled in later, else once per number of replicas."""
-    every = clusters_of(targets)
+    every = clusters_of_all_targets(targets)
     # Karmada would write the replicas of a target here, of which one that runs components has none: 0.
     is_whole = not binding.is_workload or bool(binding.components)
     if is_whole or not interpreter.has(Operation.REVISE_REPLICA, manifest):
-        return [Revised(every, _with_completions_hole(manifest, targets))]
+        return [Revised(every, _manifest_with_completions_hole(manifest, targets))]
     path = interpreter.replica_field(manifest)
     if path is not None:
-        return [Revised(every, _with_hole(_with_completions_hole(manifest, targets), path, REPLICAS))]
+        return [Revised(every, _manifest_with_hole(_manifest_with_completions_hole(manifest, targets), path, REPLICAS))]
     clusters_by_replicas: dict[int, Mask] = {}
     for target in targets:
         clusters_by_replicas[target.replicas] = clusters_by_replicas.get(target.replicas, 0) | target.clusters
-    revised = [_revise(manifest, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()]
+    revised = [
+        _revised_with_replicas(manifest, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()
+    ]
     # Completions become holes last, as Karmada sets them last: a script could not pass a hole on.
     return [
-        each._replace(manifest=_with_completions_hole(each.manifest, targets)) if isinstance(each, Revised) else each
+        each._replace(manifest=_manifest_with_completions_hole(each.manifest, targets))
+        if isinstance(each, Revised)
+        else each
         for each in revised
     ]
 
 
-def _with_completions_hole(manifest: Manifest, targets: Sequence[Target]) -> Manifest:
+def _manifest_with_completions_hole(manifest: Manifest, targets: Sequence[Target]) -> Manifest:
     is_divided = any(target.completions >= 0 for target in targets)
-    return _with_hole(manifest, ("spec", "completions"), COMPLETIONS) if is_divided else manifest
+    return _manifest_with_hole(manifest, ("spec", "completions"), COMPLETIONS) if is_divided else manifest
 
 
-def _revise(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> Revised | WorkFailure:
+def _revised_with_replicas(
+    manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter
+) -> Revised | WorkFailure:
     try:
         return Revised(clusters, interpreter.revise_replica(manifest, replicas))
     except InterpreterError as error:
         return WorkFailure(clusters=clusters, error=error)
 
 
-def _with_hole(manifest: Manifest, path: Sequence[str], name: str) -> Manifest:
+def _manifest_with_hole(manifest: Manifest, path: Sequence[str], name: str) -> Manifest:
     """Return a copy with a hole in place of an integer at a path; without one nothing changes (Karmada's rule)."""
     copied: Any = copy_value(manifest)
     parent = copied
@@ -192,38 +198,40 @@ def opaque_revisions(
 
 
 def _opaque_revision(given: Manifest, revised: Revised, target: Target) -> Revised | WorkFailure:
-    manifest = _with_numbers(revised.manifest, target)
+    manifest = _value_with_numbers_in_holes(revised.manifest, target)
     if manifest == given:
         return revised._replace(clusters=target.clusters, manifest=given)
-    if is_signed_whole(given) or ciphertext(manifest) != ciphertext(given):
-        return WorkFailure(clusters=target.clusters, error=InterpreterError(_unwritable(given, target)))
+    if is_signed_whole_by_sops(given) or ciphertext_of_sops_document(manifest) != ciphertext_of_sops_document(given):
+        return WorkFailure(
+            clusters=target.clusters, error=InterpreterError(_reason_numbers_are_unwritable(given, target))
+        )
     return revised._replace(clusters=target.clusters, manifest=manifest)
 
 
-def _unwritable(manifest: Manifest, target: Target) -> str:
+def _reason_numbers_are_unwritable(manifest: Manifest, target: Target) -> str:
     """Return why the numbers of a cluster are not written into a document that SOPS encrypted."""
     numbers = f"{target.replicas} replicas" + (
         f" and {target.completions} completions" if target.completions > 0 else ""
     )
-    if is_signed_whole(manifest):
+    if is_signed_whole_by_sops(manifest):
         return f"SOPS signed all of it, so that {numbers} cannot be written: encrypt it with mac_only_encrypted: true"
     return f"{numbers} cannot be written without a change of what SOPS encrypted"
 
 
-def _with_numbers(value: Any, target: Target) -> Any:
+def _value_with_numbers_in_holes(value: Any, target: Target) -> Any:
     """Return data with the numbers of a cluster in the place of holes."""
     if isinstance(value, Hole):
-        return number_of(target, value.name)
+        return number_for_hole(target, value.name)
     if isinstance(value, dict):
-        return {key: _with_numbers(inner, target) for key, inner in value.items()}
-    return [_with_numbers(inner, target) for inner in value] if isinstance(value, list) else value
+        return {key: _value_with_numbers_in_holes(inner, target) for key, inner in value.items()}
+    return [_value_with_numbers_in_holes(inner, target) for inner in value] if isinstance(value, list) else value
 
 
-def ordered_text(manifest: Manifest) -> bytes:
+def json_in_signed_order(manifest: Manifest) -> bytes:
     """Return a manifest as JSON, whose fields keep the order that SOPS signed them in."""
     return f"{json.dumps(manifest, ensure_ascii=False, indent=2)}\n".encode("utf-8", "surrogatepass")
 
 
-def number_of(target: Target, hole: str) -> int:
+def number_for_hole(target: Target, hole: str) -> int:
     """Return the number of a cluster that goes into a hole."""
     return target.replicas if hole == REPLICAS else target.completions

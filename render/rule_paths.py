@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from .syntax import quoted
+from .syntax import quoted_text
 
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^,=\[\]\s"']+)"""
 _KEY = re.compile(rf"""(?<![^=,*\[\]\s"'])(?P<name>[^=,*\[\]\s"']*)=(?P<value>{_VALUE})""")
@@ -31,21 +31,21 @@ _INDEX = re.compile(r"\[\d+\]")
 _EXAMPLE = """such as '.spec.replicas' or '.spec.template.spec.containers[name="web"].image'"""
 
 
-def listed_paths(text: str) -> tuple[str, ...]:
+def paths_in_annotation(text: str) -> tuple[str, ...]:
     """Return the paths that an annotation lists.
 
-    >>> listed_paths('.spec.replicas, .spec.ports[port=80, protocol="TCP"].nodePort')
+    >>> paths_in_annotation('.spec.replicas, .spec.ports[port=80, protocol="TCP"].nodePort')
     ('.spec.replicas', '.spec.ports[port=80, protocol="TCP"].nodePort')
     """
     return tuple(_LISTED.findall(text))
 
 
-def parsed_path(text: str) -> RulePath | None:
+def parse_rule_path(text: str) -> RulePath | None:
     """Return the steps of a path; None for a text that is none.
 
-    >>> parsed_path(".spec.ports[protocol='TCP',port=80].nodePort")
+    >>> parse_rule_path(".spec.ports[protocol='TCP',port=80].nodePort")
     ('spec', 'ports', Items(keys=(('port', 80), ('protocol', 'TCP'))), 'nodePort')
-    >>> parsed_path(".spec.containers[0]"), parsed_path("/spec/replicas")
+    >>> parse_rule_path(".spec.containers[0]"), parse_rule_path("/spec/replicas")
     (None, None)
     """
     text = text if text.startswith(".") else f".{text}"
@@ -55,17 +55,17 @@ def parsed_path(text: str) -> RulePath | None:
         found = _NAME.match(text, position) or _ITEMS.match(text, position)
         if found is None:
             return None
-        steps.append(found[1] or _items_in_text(found[0]))
+        steps.append(found[1] or _items_of_path_segment(found[0]))
         position = found.end()
     return tuple(steps)
 
 
-def _items_in_text(text: str) -> Items:
-    keys = ((key["name"], _value_of_key(key["value"])) for key in _KEY.finditer(text))
+def _items_of_path_segment(text: str) -> Items:
+    keys = ((key["name"], _value_in_key_text(key["value"])) for key in _KEY.finditer(text))
     return Items(tuple(sorted(keys, key=lambda key: key[0])))
 
 
-def _value_of_key(text: str) -> Any:
+def _value_in_key_text(text: str) -> Any:
     """Return the value of a key: a text in any quotes or none, a number or a boolean."""
     if text.startswith("'"):
         return text[1:-1]
@@ -78,22 +78,25 @@ def _value_of_key(text: str) -> Any:
 
 def rule_path_fault(path: str) -> tuple[str, str] | None:
     """Return what is wrong with the path of a rule, and a hint; None for one that is right."""
-    if parsed_path(path) is not None:
+    if parse_rule_path(path) is not None:
         return None
     if not path.strip():
         return "must name a field", _EXAMPLE
-    if path.startswith("/") and parsed_path(from_pointer(path)) is not None:
-        return f"{quoted(path)} is a JSON pointer", f"write {quoted(from_pointer(path))}"
+    if path.startswith("/") and parse_rule_path(rule_path_of_json_pointer(path)) is not None:
+        return f"{quoted_text(path)} is a JSON pointer", f"write {quoted_text(rule_path_of_json_pointer(path))}"
     if _INDEX.search(path):
         hint = """name it by its keys, such as '[name="web"]', or each by '[*]'"""
-        return f"{quoted(path)} names an item of a list by its number", hint
-    return f"{quoted(path)} is no path of a field", _EXAMPLE
+        return f"{quoted_text(path)} names an item of a list by its number", hint
+    return f"{quoted_text(path)} is no path of a field", _EXAMPLE
 
 
-def from_pointer(pointer: str) -> str:
+def rule_path_of_json_pointer(pointer: str) -> str:
     """Return the path that a JSON pointer stands for, which numbers the items of lists.
 
-    >>> from_pointer("/spec/ports/0/nodePort"), from_pointer("/metadata/labels/example.com~1tier")
+    >>> (
+    ...     rule_path_of_json_pointer("/spec/ports/0/nodePort"),
+    ...     rule_path_of_json_pointer("/metadata/labels/example.com~1tier"),
+    ... )
     ('.spec.ports[*].nodePort', '.metadata.labels.example.com/tier')
     """
     names = (name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:])

@@ -23,7 +23,7 @@ Runs = Mapping[ObjectRef, Sequence[ReportedRun]]
 """The runs that clusters report, by object."""
 
 
-def completions_in(
+def completions_by_cluster(
     manifest: Manifest, binding: Binding, replicas_by_cluster: Mapping[str, int], identity: str
 ) -> Mapping[str, int]:
     """Return a Job's completions by cluster; empty where each has the template's (Karmada's rule: kind alone).
@@ -40,9 +40,9 @@ def completions_in(
     others = {name: count for name, count in replicas_by_cluster.items() if name not in fixed}
     rest = total - sum(fixed.values()) if binding.is_divided else 0
     if rest > 0 and any(others.values()):
-        from .scheduling.webster import divide
+        from .scheduling.webster import divide_replicas
 
-        return fixed | divide(rest, others, uid=identity)
+        return fixed | divide_replicas(rest, others, uid=identity)
     return fixed | dict.fromkeys(others, 0 if binding.is_divided else total)
 
 
@@ -58,7 +58,7 @@ def rescaled_targets(targets: Sequence[TargetCluster], replicas: int, identity: 
     held = {each.name: each.replicas for each in targets}
     if sum(held.values()) == replicas or not any(held.values()):
         return tuple(targets)
-    from .scheduling.webster import divide
+    from .scheduling.webster import divide_replicas
 
-    shares = divide(replicas, held, uid=identity)
+    shares = divide_replicas(replicas, held, uid=identity)
     return tuple(TargetCluster(name, shares.get(name, 0)) for name in held)

@@ -57,14 +57,14 @@ class ImplicitPriority(IntEnum):
     NAME = 3
 
 
-def specificity(selector: ResourceSelector) -> ImplicitPriority:
+def implicit_priority_of_selector(selector: ResourceSelector) -> ImplicitPriority:
     """Return how specifically a selector selects whatever it selects."""
     if selector.name:
         return ImplicitPriority.NAME
     return ImplicitPriority.ALL if selector.label_selector is None else ImplicitPriority.LABEL
 
 
-def implicit_priority(selector: ResourceSelector, template: Template) -> ImplicitPriority:
+def implicit_priority_for_template(selector: ResourceSelector, template: Template) -> ImplicitPriority:
     """Return how specifically a selector selects a template. ``labelSelector: {}`` selects everything, as labels do."""
     ref = template.ref
     if selector.kind != ref.kind or selector.api_version != template.api_version:
@@ -75,7 +75,11 @@ def implicit_priority(selector: ResourceSelector, template: Template) -> Implici
         return ImplicitPriority.NAME if selector.name == ref.name else ImplicitPriority.NO_MATCH
     if selector.label_selector is None:
         return ImplicitPriority.ALL
-    return ImplicitPriority.LABEL if matches(selector.label_selector, template.labels) else ImplicitPriority.NO_MATCH
+    return (
+        ImplicitPriority.LABEL
+        if matches_labels(selector.label_selector, template.labels)
+        else ImplicitPriority.NO_MATCH
+    )
 
 
 def best_selector(
@@ -84,20 +88,20 @@ def best_selector(
     """Return the most specific match among a policy's selectors, the first of equals."""
     best, chosen = ImplicitPriority.NO_MATCH, None
     for selector in selectors:
-        priority = implicit_priority(selector, template)
+        priority = implicit_priority_for_template(selector, template)
         if priority > best:
             best, chosen = priority, selector
     return best, chosen
 
 
-def matches(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
+def matches_labels(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
     """Say whether labels satisfy every part of a selector; the empty one matches everything."""
     return all(labels.get(key) == value for key, value in selector.match_labels) and all(
-        holds(requirement, labels) for requirement in selector.match_expressions
+        holds_for_labels(requirement, labels) for requirement in selector.match_expressions
     )
 
 
-def holds(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+def holds_for_labels(requirement: Requirement, labels: Mapping[str, str]) -> bool:
     """Say whether labels satisfy one expression; ``NotIn`` and ``DoesNotExist`` hold where the key is absent."""
     value = labels.get(requirement.key)
     if not has_valid_values(requirement):

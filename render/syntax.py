@@ -14,16 +14,16 @@ _NAME_RULE = "use letters, digits, '-', '_' and '.' only, with a letter or digit
 _LABEL_RULE = "use lower-case letters, digits and '-' only, with a letter or digit at both ends"
 
 
-def quoted(text: str) -> str:
+def quoted_text(text: str) -> str:
     """Return a text in quotes, shortened where it is long.
 
-    >>> quoted("eu"), quoted("x" * 99)
+    >>> quoted_text("eu"), quoted_text("x" * 99)
     ("'eu'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'")
     """
     return repr(text) if len(text) <= 80 else repr(text[:40] + "...")
 
 
-def label_key_fault(key: str) -> str:
+def fault_of_label_key(key: str) -> str:
     """Say what is wrong with a label key: a name, or a DNS subdomain, a slash and a name."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
@@ -35,47 +35,47 @@ def label_key_fault(key: str) -> str:
     elif slash and len(prefix) > _SUBDOMAIN_LIMIT:
         fault = f"the part before the '/' is longer than {_SUBDOMAIN_LIMIT} characters"
     else:
-        fault = _name_fault(name, of="the part after the '/'" if slash else "it")
-    return f"{quoted(key)} is no label key: {fault}" if fault else ""
+        fault = _fault_of_name_part(name, of="the part after the '/'" if slash else "it")
+    return f"{quoted_text(key)} is no label key: {fault}" if fault else ""
 
 
-def label_value_fault(value: str) -> str:
+def fault_of_label_value(value: str) -> str:
     """Say what is wrong with a label value; the empty one is fine."""
-    fault = _name_fault(value) if value else ""
-    return f"{quoted(value)} is no label value: {fault}" if fault else ""
+    fault = _fault_of_name_part(value) if value else ""
+    return f"{quoted_text(value)} is no label value: {fault}" if fault else ""
 
 
-def dns_label_fault(name: str, *, limit: int = _LIMIT) -> str:
+def fault_of_dns_label(name: str, *, limit: int = _LIMIT) -> str:
     """Say what is wrong with a DNS-1123 label, such as the name of a namespace or a cluster."""
-    if _bytes_in(name) > limit:
-        return f"{quoted(name)} is longer than {limit} characters"
-    return "" if _LABEL.fullmatch(name) else f"{quoted(name)} is no such name: {_LABEL_RULE}"
+    if _length_in_bytes(name) > limit:
+        return f"{quoted_text(name)} is longer than {limit} characters"
+    return "" if _LABEL.fullmatch(name) else f"{quoted_text(name)} is no such name: {_LABEL_RULE}"
 
 
-def subdomain_fault(name: str) -> str:
+def fault_of_dns_subdomain(name: str) -> str:
     """Say what is wrong with a DNS-1123 subdomain, such as the name of most objects."""
-    if _bytes_in(name) > _SUBDOMAIN_LIMIT:
-        return f"{quoted(name)} is longer than {_SUBDOMAIN_LIMIT} characters"
+    if _length_in_bytes(name) > _SUBDOMAIN_LIMIT:
+        return f"{quoted_text(name)} is longer than {_SUBDOMAIN_LIMIT} characters"
     if _SUBDOMAIN.fullmatch(name):
         return ""
-    return f"{quoted(name)} is no such name: between dots, {_LABEL_RULE}"
+    return f"{quoted_text(name)} is no such name: between dots, {_LABEL_RULE}"
 
 
-def pointer_fault(pointer: str) -> str:
+def fault_of_json_pointer(pointer: str) -> str:
     """Say what is wrong with a JSON pointer; the empty one means the whole document."""
     if not pointer or pointer.startswith("/"):
         return ""
-    return f"{quoted(pointer)} is no JSON pointer: it must begin with '/'"
+    return f"{quoted_text(pointer)} is no JSON pointer: it must begin with '/'"
 
 
-def _bytes_in(name: str) -> int:
+def _length_in_bytes(name: str) -> int:
     """Return the length that Go sees; an argument that is no UTF-8 has halves of characters."""
     return len(name.encode(errors="replace"))
 
 
-def _name_fault(name: str, *, of: str = "it") -> str:
+def _fault_of_name_part(name: str, *, of: str = "it") -> str:
     if not name:
         return f"{of} is empty"
-    if _bytes_in(name) > _LIMIT:
+    if _length_in_bytes(name) > _LIMIT:
         return f"{of} is longer than {_LIMIT} characters"
     return "" if _NAME.fullmatch(name) else _NAME_RULE

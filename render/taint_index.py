@@ -79,18 +79,18 @@ class _TaintBits:
         """Return the clusters of which every taint is tolerated."""
         satisfied: defaultdict[_AskedTaint, Mask] = defaultdict(int)
         for toleration in tolerations:
-            for asked in self._asked_of(toleration):
-                satisfied[asked] |= self._at(asked, toleration)
+            for asked in self._taints_asked_about(toleration):
+                satisfied[asked] |= self._clusters_with_taint(asked, toleration)
         return self._all & ~places_in_fewer_masks(satisfied.values(), self._wanted)
 
-    def _asked_of(self, toleration: Toleration) -> Iterable[_AskedTaint]:
+    def _taints_asked_about(self, toleration: Toleration) -> Iterable[_AskedTaint]:
         """Yield the taints that a toleration may be about; one without a key is about those of its value."""
         effects = self._effects if not toleration.effect else self._effects & {toleration.effect}
         for key in [toleration.key] if toleration.key else self._keys_by_value.get(toleration.value, ()):
             for effect in effects:
                 yield from (_AskedTaint(key, effect, number) for number in range(self._numbers[key, effect]))
 
-    def _at(self, asked: _AskedTaint, toleration: Toleration) -> Mask:
+    def _clusters_with_taint(self, asked: _AskedTaint, toleration: Toleration) -> Mask:
         if toleration.operator == "Exists":
             return self._any[asked]
         if toleration.operator not in {"", "Equal"}:

@@ -2,16 +2,17 @@
 
 *Instant*: an aware datetime in UTC. A pass takes one ``now`` at its beginning, in whole seconds; a rule that needs the
 time is given it, and reads no clock. What is written to a file is RFC 3339 text in UTC with whole seconds, cut off and
-not rounded (metav1.Time): ``parse_instant`` reads it, ``written`` writes it, so that text is compared as instants are.
+not rounded (metav1.Time): ``parse_instant`` reads it, ``instant_text`` writes it, so that text is compared as instants
+are.
 
 *Flip*: the earliest instant at which the same facts give another answer, and what happens then in words for people
 (``web leaves paris``). A rule of time returns ``Timed(answer, flip)``; None means that no clock changes the answer,
-only another fact does. ``earliest`` joins the flips of many rules into the one that a pass sleeps until. State is kept
-as the instant at which something *began*, never as the time that is left, so that no byte changes as time passes.
+only another fact does. ``earliest_flip`` joins the flips of many rules into the one that a pass sleeps until. State is
+kept as the instant at which something *began*, never as the time that is left, so that no byte changes as time passes.
 
-*Limits*: Karmada compares some of its instants strictly. ``is_past(now, start, seconds)`` is false at the equal
-instant, and its flip is ``strictly_after(start, seconds)``, the first whole second that is past it; the others compare
-with ``after(start, seconds)``, which never overflows.
+*Limits*: Karmada compares some of its instants strictly. ``has_passed_since(now, start, seconds)`` is false at the
+equal instant, and its flip is ``first_whole_second_after(start, seconds)``, the first whole second that is past it; the
+others compare with ``instant_after(start, seconds)``, which never overflows.
 """
 
 import re
@@ -63,22 +64,22 @@ def parse_instant(text: str) -> datetime | None:
     return whole.replace(microsecond=int(f"{fraction or 0:0<6}"[:6]))
 
 
-def written(instant: datetime) -> str:
+def instant_text(instant: datetime) -> str:
     """Return an instant as files have it: UTC, whole seconds, the fraction cut off.
 
-    >>> written(datetime(2026, 3, 1, 8, 0, 59, 999999, tzinfo=UTC))
+    >>> instant_text(datetime(2026, 3, 1, 8, 0, 59, 999999, tzinfo=UTC))
     '2026-03-01T08:00:59Z'
     """
     return f"{instant.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat()}Z"
 
 
-def utc(seconds: float) -> str:
+def epoch_text(seconds: float) -> str:
     """Return a time in seconds since the epoch as files have it.
 
-    >>> utc(1_800_000_000)
+    >>> epoch_text(1_800_000_000)
     '2027-01-15T08:00:00Z'
     """
-    return written(datetime.fromtimestamp(seconds, UTC))
+    return instant_text(datetime.fromtimestamp(seconds, UTC))
 
 
 def whole_second(instant: datetime) -> datetime:
@@ -86,7 +87,7 @@ def whole_second(instant: datetime) -> datetime:
     return instant.replace(microsecond=0)
 
 
-def after(start: datetime, seconds: float) -> datetime:
+def instant_after(start: datetime, seconds: float) -> datetime:
     """Return the instant some seconds after another; the first or last instant there is where that is out of range."""
     try:
         return start + timedelta(seconds=seconds)
@@ -94,31 +95,31 @@ def after(start: datetime, seconds: float) -> datetime:
         return LAST if seconds > 0 else FIRST
 
 
-def strictly_after(start: datetime, seconds: float) -> datetime:
+def first_whole_second_after(start: datetime, seconds: float) -> datetime:
     """Return the first whole second that lies more than some seconds after an instant.
 
-    >>> written(strictly_after(datetime(2026, 3, 1, 8, tzinfo=UTC), 30))
+    >>> instant_text(first_whole_second_after(datetime(2026, 3, 1, 8, tzinfo=UTC), 30))
     '2026-03-01T08:00:31Z'
     """
-    end = after(start, seconds)
+    end = instant_after(start, seconds)
     return end if end >= LAST else whole_second(end) + SECOND
 
 
-def is_past(now: datetime, start: datetime, seconds: float) -> bool:
+def has_passed_since(now: datetime, start: datetime, seconds: float) -> bool:
     """Say whether more than some seconds have gone by since an instant; no at the very end of them."""
-    return now > after(start, seconds)
+    return now > instant_after(start, seconds)
 
 
-def earliest(flips: Iterable[Flip | None]) -> Flip | None:
+def earliest_flip(flips: Iterable[Flip | None]) -> Flip | None:
     """Return the flip that comes first; of those at one instant the first by its words."""
     return min(filter(None, flips), default=None)
 
 
-def earliest_of_each(*waits: Mapping[T, Flip]) -> dict[T, Flip]:
+def earliest_flip_of_each_key(*waits: Mapping[T, Flip]) -> dict[T, Flip]:
     """Return the earliest flip of each key of several mappings.
 
     >>> soon, later = Flip(FIRST, "soon"), Flip(LAST, "later")
-    >>> found = earliest_of_each({"a": later, "b": soon}, {"a": soon, "b": later, "c": later})
+    >>> found = earliest_flip_of_each_key({"a": later, "b": soon}, {"a": soon, "b": later, "c": later})
     >>> {key: flip.what for key, flip in found.items()}
     {'a': 'soon', 'b': 'soon', 'c': 'later'}
     """

@@ -33,7 +33,10 @@ class Base(NamedTuple):
     def below(self, name: str) -> "Base":
         """Return the folders of this name inside these."""
         inside = ((clusters, self.read(tree_id).get(name)) for clusters, tree_id in self.variants)
-        return Base(merged(Variant(mask, entry.id) for mask, entry in inside if entry is not None), self.read)
+        return Base(
+            variants_with_equal_ids_joined(Variant(mask, entry.id) for mask, entry in inside if entry is not None),
+            self.read,
+        )
 
 
 class PlacedFile(Struct, frozen=True, kw_only=True):
@@ -64,7 +67,7 @@ class TreeStore(Struct):
         return tree_id
 
 
-def merged(variants: Iterable[Variant]) -> tuple[Variant, ...]:
+def variants_with_equal_ids_joined(variants: Iterable[Variant]) -> tuple[Variant, ...]:
     """Return the variants with equal ids joined, empty ones dropped, in the order of their first cluster."""
     clusters_by_id: dict[bytes, Mask] = {}
     for clusters, blob_id in variants:
@@ -75,7 +78,7 @@ def merged(variants: Iterable[Variant]) -> tuple[Variant, ...]:
     return tuple(Variant(clusters, blob_id) for blob_id, clusters in pairs)
 
 
-def cluster_trees(
+def trees_of_clusters(
     files: Iterable[PlacedFile], every: Mask, store: TreeStore, base: Base | None = None
 ) -> tuple[Variant, ...]:
     """Return the tree of every cluster's folder, as sets of clusters. A cluster without files has none.
@@ -100,8 +103,8 @@ def _folder_variants(
     for name, inside in deeper.items():
         variants = _folder_variants(inside, every, store, base and base.below(name))
         children.append(Child(name, TREE_MODE, variants))
-    contents = folder_contents(children, every) if base is None else changed_contents(children, every, base)
-    return merged(Variant(clusters, store.add(content)) for clusters, content in contents)
+    contents = folder_contents(children, every) if base is None else folder_contents_over_base(children, every, base)
+    return variants_with_equal_ids_joined(Variant(clusters, store.add(content)) for clusters, content in contents)
 
 
 def folder_contents(children: Iterable[Child], every: Mask) -> Iterator[tuple[Mask, bytes]]:
@@ -111,18 +114,20 @@ def folder_contents(children: Iterable[Child], every: Mask) -> Iterator[tuple[Ma
             yield clusters, b"".join(lines)
 
 
-def changed_contents(children: Sequence[Child], every: Mask, base: Base) -> Iterator[tuple[Mask, bytes]]:
+def folder_contents_over_base(children: Sequence[Child], every: Mask, base: Base) -> Iterator[tuple[Mask, bytes]]:
     """Yield what ``folder_contents`` does, with the entries of the base that no child replaces."""
     names = {child.name for child in children}
     rest = every
     kept_by_index: dict[int, list[bytes]] = {}
     for clusters, tree_id in base.variants:
-        kept = [_line_of_entry(entry) for name, entry in base.read(tree_id).items() if name not in names]
+        kept = [_encoded_tree_entry(entry) for name, entry in base.read(tree_id).items() if name not in names]
         kept_by_index.update((index, kept) for index in indexes_of_mask(clusters))
         rest &= ~clusters
     for clusters, lines in _refined_partition(children, every, [*(mask for mask, _ in base.variants), rest]).classes():
         # No class reaches across two folders of the base, so that what one of its clusters keeps, all of them keep.
-        both: list[bytes] = sorted([*kept_by_index.get(clusters.bit_length() - 1, ()), *lines], key=_sort_key)
+        both: list[bytes] = sorted(
+            [*kept_by_index.get(clusters.bit_length() - 1, ()), *lines], key=_git_sort_key_of_entry
+        )
         if both:
             yield clusters, b"".join(both)
 
@@ -134,18 +139,18 @@ def _refined_partition(children: Iterable[Child], every: Mask, classes: Iterable
     return partition
 
 
-def _line_of_entry(entry: TreeEntry) -> bytes:
+def _encoded_tree_entry(entry: TreeEntry) -> bytes:
     return b"%o %s\0%s" % (entry.mode, entry.name, entry.id)
 
 
-def _sort_key(line: bytes) -> bytes:
+def _git_sort_key_of_entry(line: bytes) -> bytes:
     """Return the bytes Git sorts an entry by: a folder as if its name ended in ``/``."""
     head, _, _ = line.partition(b"\0")
     mode, _, name = head.partition(b" ")
     return name + b"/" if mode == b"40000" else name
 
 
-def nested_tree(
+def build_nested_tree(
     ids: Mapping[tuple[str, ...], TreeEntry | bytes | None],
     store: TreeStore,
     base: Mapping[str, TreeEntry] | None = None,
@@ -170,7 +175,7 @@ def nested_tree(
         if ids.get((name,)) is not None:
             raise ValueError("a name occurs twice in one tree")
         there = entries.pop(name, None)
-        below = nested_tree(inside, store, read(there.id) if there and read else None, read)
+        below = build_nested_tree(inside, store, read(there.id) if there and read else None, read)
         if below is not None:
             entries[name] = TreeEntry(name.encode(), TREE_MODE, below)
     return store.add(encode_tree(entries.values())) if entries else None

@@ -46,10 +46,10 @@ class Version(NamedTuple):
         return (self.major, self.minor, self.patch, False, ())
 
 
-def parsed_version(text: str) -> Version | None:
+def parse_version(text: str) -> Version | None:
     """Return the version that a text is, with or without a ``v`` before it; None for any other text.
 
-    >>> parsed_version("v1.4.0-rc.1")
+    >>> parse_version("v1.4.0-rc.1")
     Version(major=1, minor=4, patch=0, pre=('rc', '1'))
     """
     found = _VERSION.fullmatch(text) if len(text) <= _LONGEST_RANGE else None
@@ -59,27 +59,27 @@ def parsed_version(text: str) -> Version | None:
     return Version(int(found["major"]), int(found["minor"] or 0), int(found["patch"] or 0), pre)
 
 
-def newest(texts: Iterable[str], wanted: str) -> str | None:
+def newest_version_in_range(texts: Iterable[str], wanted: str) -> str | None:
     """Return the newest of the versions in a range; None where none is in it. Texts that are no versions are left out.
 
-    >>> newest(["1.2.0", "1.10.1", "2.0.0", "1.11.0-rc.1", "latest"], "^1.2")
+    >>> newest_version_in_range(["1.2.0", "1.10.1", "2.0.0", "1.11.0-rc.1", "latest"], "^1.2")
     '1.10.1'
     """
-    is_in = range_test(wanted)
-    versions = ((version, text) for text in texts if (version := parsed_version(text)) is not None)
+    is_in = test_of_version_range(wanted)
+    versions = ((version, text) for text in texts if (version := parse_version(text)) is not None)
     found = [(version.order, text) for version, text in versions if is_in(version)]
     return max(found)[1] if found else None
 
 
-def range_test(text: str) -> Callable[[Version], bool]:
+def test_of_version_range(text: str) -> Callable[[Version], bool]:
     """Return what says whether a version is in a range; UnusableRange where the text is none."""
     if len(text) > _LONGEST_RANGE:
         raise UnusableRange(f"is longer than {_LONGEST_RANGE} characters")
-    alternatives = [_alternative(part.strip()) for part in text.split("||")]
+    alternatives = [_test_of_range_alternative(part.strip()) for part in text.split("||")]
     return lambda version: any(is_in(version) for is_in in alternatives)
 
 
-def _alternative(text: str) -> Callable[[Version], bool]:
+def _test_of_range_alternative(text: str) -> Callable[[Version], bool]:
     comparisons, position = [], 0
     text = _HYPHEN.sub(r">=\1 <=\2", text) or "*"
     while position < len(text):
@@ -107,7 +107,7 @@ class _Comparison(NamedTuple):
         named = [found[part] for part in ("major", "minor", "patch")]
         known = [int(part) for part in named[: _count_of_numbers(named)] if part is not None]
         pre = tuple(found["pre"].split(".")) if found["pre"] else ()
-        low = _padded_version(known)._replace(pre=pre)
+        low = _version_with_missing_zeros(known)._replace(pre=pre)
         return cls(sign.replace("=>", ">=").replace("=<", "<="), low, _version_after(sign, known))
 
     def holds(self, version: Version) -> bool:
@@ -136,7 +136,7 @@ def _count_of_numbers(named: list[str | None]) -> int:
     return next((index for index, part in enumerate(named) if part is None or not part.isdigit()), 3)
 
 
-def _padded_version(numbers: list[int]) -> Version:
+def _version_with_missing_zeros(numbers: list[int]) -> Version:
     major, minor, patch = [*numbers, 0, 0, 0][:3]
     return Version(major, minor, patch)
 
@@ -151,4 +151,4 @@ def _version_after(sign: str, known: list[int]) -> Version | None:
         first = min(1, len(known) - 1)
     else:
         first = len(known) - 1
-    return _padded_version([*known[:first], known[first] + 1])
+    return _version_with_missing_zeros([*known[:first], known[first] + 1])

@@ -6,19 +6,19 @@ from difflib import SequenceMatcher, get_close_matches
 _MOST_LISTED = 3
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def counted_noun(count: int, one: str, many: str = "") -> str:
     """Return a number of things; ``many`` where an s is not enough.
 
-    >>> counted(1, "cluster"), counted(2, "cluster"), counted(0, "policy", "policies")
+    >>> counted_noun(1, "cluster"), counted_noun(2, "cluster"), counted_noun(0, "policy", "policies")
     ('1 cluster', '2 clusters', '0 policies')
     """
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
-def listed(names: Sequence[str], most: int = _MOST_LISTED) -> str:
+def first_few(names: Sequence[str], most: int = _MOST_LISTED) -> str:
     """Return the first names of a list and how many follow.
 
-    >>> listed(["a", "b", "c", "d", "e"])
+    >>> first_few(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
     """
     more = len(names) - most
@@ -29,10 +29,13 @@ def listed(names: Sequence[str], most: int = _MOST_LISTED) -> str:
 _FEW = 6
 
 
-def nearest_listed(word: str, known: Iterable[str], what: str = "known", most: int = _MOST_LISTED) -> str:
+def hint_of_most_similar_words(word: str, known: Iterable[str], what: str = "known", most: int = _MOST_LISTED) -> str:
     """Return a few known words, or those of many that are most similar to this one, as a hint names them.
 
-    >>> nearest_listed("x", ["b", "a"]), nearest_listed("poro", ["porto", *"abcdef", "oslo"], most=1)
+    >>> (
+    ...     hint_of_most_similar_words("x", ["b", "a"]),
+    ...     hint_of_most_similar_words("poro", ["porto", *"abcdef", "oslo"], most=1),
+    ... )
     ('known here: a, b', 'nearest here: porto')
     """
     names = sorted(known)
@@ -51,16 +54,19 @@ def nearest_listed(word: str, known: Iterable[str], what: str = "known", most: i
 _SHORT = 6
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.7) -> str:
+def most_similar_word(word: str, known: Iterable[str], *, cutoff: float = 0.7) -> str:
     """Return the known word most similar to this one, ignoring case; empty when none is near.
 
     ``cutoff`` is the least similarity, up to 1.
 
     Short words whose letters are swapped share too little to be near otherwise.
 
-    >>> nearest("clusterAfinity", ["clusterAffinities", "clusterAffinity"]), nearest("x", ["clusterAffinity"])
+    >>> (
+    ...     most_similar_word("clusterAfinity", ["clusterAffinities", "clusterAffinity"]),
+    ...     most_similar_word("x", ["clusterAffinity"]),
+    ... )
     ('clusterAffinity', '')
-    >>> nearest("wbe", ["api", "web"])
+    >>> most_similar_word("wbe", ["api", "web"])
     'web'
     """
     by_lower = {each.lower(): each for each in sorted(known, reverse=True)}

@@ -32,13 +32,13 @@ from .revisions import (
     RevisionContext,
     Target,
     WorkFailure,
-    number_of,
+    json_in_signed_order,
+    number_for_hole,
     opaque_revisions,
-    ordered_text,
     revised_variants,
 )
-from .runs import completions_in
-from .tree import Variant, merged
+from .runs import completions_by_cluster
+from .tree import Variant, variants_with_equal_ids_joined
 
 
 class RecordedRule(Protocol):
@@ -138,7 +138,7 @@ class TargetGroups:
             for target in snapshot.clusters:
                 replicas_by_cluster.setdefault(target.name, target.replicas)
         identity = binding.uid or (str(binding.ref) if self._tie_break is TieBreak.IDENTITY else "")
-        completions = completions_in(manifest, binding, replicas_by_cluster, identity)
+        completions = completions_by_cluster(manifest, binding, replicas_by_cluster, identity)
         indexes: dict[tuple[int, int], list[int]] = {}
         for name, replicas in replicas_by_cluster.items():
             if (index := self._index_by_cluster.get(name)) is not None:
@@ -174,7 +174,11 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
             if overridden.error is not None:
                 failures.append(WorkFailure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
-                made = _without_default(overridden.manifest) if revised.is_left_out else overridden.manifest
+                made = (
+                    _manifest_without_default_replicas(overridden.manifest)
+                    if revised.is_left_out
+                    else overridden.manifest
+                )
                 made = manifest_with_preserved_labels(made, preserved) if preserved else made
                 manifest, applied, runs = (
                     manifest_without_pruned_fields(made),
@@ -189,7 +193,12 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
         for content, text in zip(contents, texts, strict=True)
         for variant in _variants_with_numbers(content, text, targets, blobs)
     ]
-    return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
+    return Works(
+        variants=variants_with_equal_ids_joined(variants),
+        blobs=blobs,
+        contents=tuple(contents),
+        failures=tuple(failures),
+    )
 
 
 def _works_of_opaque(template: Template, revisions: Sequence[Revised | WorkFailure], override: Override) -> Works:
@@ -207,18 +216,22 @@ def _works_of_opaque(template: Template, revisions: Sequence[Revised | WorkFailu
             failures += [WorkFailure(clusters=overridden.clusters, error=overridden.error)] if overridden.error else []
             continue
         is_changed = overridden.manifest is not template.manifest
-        text = ordered_text(overridden.manifest) if is_changed else template.text
+        text = json_in_signed_order(overridden.manifest) if is_changed else template.text
         blob_id = git_object_id("blob", text)
         blobs[blob_id] = text
         variants += [Variant(overridden.clusters, blob_id)] if overridden.clusters else []
         applied, runs = tuple(overridden.applied), tuple(overridden.runs)
         contents.append(Content(overridden.clusters, overridden.manifest, applied, runs))
     return Works(
-        variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures), is_carried=True
+        variants=variants_with_equal_ids_joined(variants),
+        blobs=blobs,
+        contents=tuple(contents),
+        failures=tuple(failures),
+        is_carried=True,
     )
 
 
-def _without_default(manifest: Manifest) -> Manifest:
+def _manifest_without_default_replicas(manifest: Manifest) -> Manifest:
     """Return a manifest without replicas that nobody wrote: an autoscaler sets them. What an override set stays."""
     spec = manifest.get("spec")
     if not isinstance(spec, dict) or not isinstance(spec.get(REPLICAS), Hole):
@@ -239,7 +252,7 @@ def _variants_with_numbers(
     variants = []
     for target in targets:
         if clusters := target.clusters & content.clusters:
-            values = tuple([number_of(target, hole) for hole in emitted.holes])
+            values = tuple([number_for_hole(target, hole) for hole in emitted.holes])
             blob_id = ids.id_of(values)
             blobs[blob_id] = Spliced(emitted.segments, values)
             variants.append(Variant(clusters, blob_id))

@@ -28,7 +28,7 @@ from render.matching.exclusions import parse_exclusions
 from render.model import ObjectRef, Template
 from render.patterns import matches_whole
 from render.quantity import parse_quantity
-from render.selectors import ClusterAffinity, LabelSelector, Requirement, matches
+from render.selectors import ClusterAffinity, LabelSelector, Requirement, matches_labels
 from tests.build import a_config_map
 from tests.growth_of_builds import BUILDS
 from tests.growth_of_fleets import FLEETS
@@ -78,7 +78,7 @@ def _selector(size: int) -> Work:
     selector = LabelSelector(match_expressions=(Requirement(key="a", operator="NotIn", values=values),) * 5)
     affinity = ClusterAffinity(label_selector=selector, cluster_names=values, exclude=values)
     clusters = [Cluster(name=f"c{number}", labels={"a": "x"}) for number in range(20)]
-    return lambda: (matches(selector, {"a": "x"}), ClusterIndex(clusters).matching(affinity))
+    return lambda: (matches_labels(selector, {"a": "x"}), ClusterIndex(clusters).matching(affinity))
 
 
 def _number(size: int) -> Work:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from overrides.engine import OverrideEngine
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from overrides.policy import OverridePolicy
 from render.bits import indexes_of_mask
 from render.cluster import Cluster
@@ -46,7 +46,7 @@ def an_override(
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"resourceSelectors": selectors, "overrideRules": list(rules), **spec},
     }
-    return override_policy(manifest, path=path or f"overrides/{name}.yaml")
+    return parse_override_policy(manifest, path=path or f"overrides/{name}.yaml")
 
 
 def results(policies: list[OverridePolicy], manifest: Manifest, clusters: int = EVERY) -> dict[str, Any]:

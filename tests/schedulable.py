@@ -7,7 +7,7 @@ from render.binding import Binding
 from render.cluster import Cluster, ResourceSummary
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
-from render.parsing.placements import placement
+from render.parsing.placements import parse_placement
 from render.placement import Placement
 from render.resources import ReplicaRequirements
 from render.scheduling.decisions import SchedulingDecision
@@ -47,7 +47,7 @@ def with_room(**room: int) -> ClusterIndex:
 
 def a_placement(scheduling: Mapping[str, Any] | None = None, **rules: Any) -> Placement:
     """A placement from plain rules and a replicaScheduling."""
-    return placement({**rules, **({} if scheduling is None else {"replicaScheduling": scheduling})})
+    return parse_placement({**rules, **({} if scheduling is None else {"replicaScheduling": scheduling})})
 
 
 def targets(**replicas: int) -> tuple[TargetCluster, ...]:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from render.binding import Binding, GracefulEvictionTask
 from render.documents import parse_documents
 from render.model import ObjectRef
-from render.timing import parse_instant, written
+from render.timing import instant_text, parse_instant
 
 from .build import Repository
 from .simulation import BEGIN, MINUTE, TOLERATED, Simulation, Tick
@@ -67,7 +67,7 @@ class Judge:
         return parse_instant(said) or BEGIN
 
     def _judge_commit(self, tick: Tick) -> None:
-        is_due = bool(tick.next_flip) and written(tick.wall) >= tick.next_flip
+        is_due = bool(tick.next_flip) and instant_text(tick.wall) >= tick.next_flip
         if tick.minute and tick.before and not tick.is_news and not is_due:
             self._say(tick, "a commit without a cause")
         if tick.before:
@@ -113,4 +113,4 @@ class Judge:
             self._missing[ref] = (since if set(down) & set(before) else self._clock, down)
 
     def _say(self, tick: Tick, fault: str) -> None:
-        self.faults.append(f"minute {tick.minute} ({written(tick.wall)}): {fault}")
+        self.faults.append(f"minute {tick.minute} ({instant_text(tick.wall)}): {fault}")

@@ -38,7 +38,7 @@ from reconciler.repository import open_repository
 from render.binding import Binding
 from render.cluster import Cluster
 from render.model import ObjectRef
-from render.timing import written
+from render.timing import instant_text
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 
@@ -218,12 +218,12 @@ class Observer:
         known = self.recorded or read_recorded(status, status.tip(), ("clusters", "facts"))
         files = self._files(known, minute, bindings)
         self.recorded = known.with_files(files)
-        return status.commit(lambda _tip: files, f"See {written(now)}", time=int(now.timestamp())) is not None
+        return status.commit(lambda _tip: files, f"See {instant_text(now)}", time=int(now.timestamp())) is not None
 
     def _files(
         self, recorded: RecordedStatus, minute: int, bindings: Mapping[ObjectRef, Binding]
     ) -> dict[str, bytes | None]:
-        now = written(self.weather.wall(minute))
+        now = instant_text(self.weather.wall(minute))
         states = dict(self._states(recorded, minute, now))
         self.is_pending = any(state.failing_since and state.ready == "True" for state in states.values())
         files: dict[str, bytes | None] = {}
@@ -376,7 +376,7 @@ class Simulation:
             return True
         result = reconcile_fleet(repository, options, log, lambda _result: None)
         assert isinstance(result, PassResult)
-        self.next_flip = written(result.outcome.flip.at) if result.outcome.flip else ""
+        self.next_flip = instant_text(result.outcome.flip.at) if result.outcome.flip else ""
         self.warnings = result.outcome.warnings
         return False
 

@@ -10,7 +10,7 @@ import pytest
 from reconciler.ledger.agents import AgentWord
 from reconciler.record.heard_words import Said, agent_word_after
 from render.documents import parse_documents
-from render.timing import utc
+from render.timing import epoch_text
 
 from .agents import PulledFleet
 from .build import a_deployment, a_policy, argosy
@@ -32,7 +32,7 @@ class Heard(NamedTuple):
 
 
 def word(heard: int, asked: int = 0, ahead: int = 0, commit: str = "new") -> AgentWord:
-    return AgentWord(commit=commit, heard=utc(heard), asked=asked, ahead=ahead)
+    return AgentWord(commit=commit, heard=epoch_text(heard), asked=asked, ahead=ahead)
 
 
 RECORDED_AT = NOW - 100
@@ -56,7 +56,7 @@ HEARD = [
 @each_row("case", HEARD, ids=lambda case: case.why)
 def test_a_word_is_as_old_as_the_look_at_it_unless_its_time_can_be_true(case: Heard) -> None:
     said = Said(commit="new", time=case.time, asked=case.asked)
-    assert agent_word_after(case.before, said, utc(NOW), RECORDED_AT) == case.want
+    assert agent_word_after(case.before, said, epoch_text(NOW), RECORDED_AT) == case.want
 
 
 def pulled_by(fleet: MemoryFleet, name: str, skew: float) -> None:
@@ -123,7 +123,7 @@ def test_a_clock_that_is_wrong_is_said_and_nothing_lies_in_the_future(
         each for each in fleet.status(capsys).out.splitlines() if each.startswith("paris: ClockWrong: the clock")
     )
     assert said in line
-    now = utc(fleet.now)
+    now = epoch_text(fleet.now)
     times = [each["since"] for each in (*value["unwell"], *value["clusters"].values()) if each.get("since")]
     assert times
     assert [each for each in times if each > now] == []

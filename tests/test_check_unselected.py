@@ -11,7 +11,7 @@ import pytest
 from render.matching import near_misses
 from render.matching.near_misses import NearMisses
 from render.model import ObjectRef, Template
-from render.parsing.policies import propagation_policy
+from render.parsing.policies import parse_propagation_policy
 
 from .build import (
     NGINX,
@@ -202,7 +202,7 @@ def nearest_of(*policies: dict[str, Any], labels: dict[str, str] | None = None) 
     manifest = {**a_deployment("web", namespace="shop")}
     manifest["metadata"] = {"name": "web", "namespace": "shop", "labels": labels or {}}
     template = Template(ref=ObjectRef("apps", "Deployment", "shop", "web"), manifest=manifest)
-    return str(NearMisses([propagation_policy(each) for each in policies]).nearest(template) or "")
+    return str(NearMisses([parse_propagation_policy(each) for each in policies]).nearest(template) or "")
 
 
 def selector(**more: Any) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def test_the_labels_of_an_object_are_not_told() -> None:
 
 def test_names_are_compared_where_little_else_is_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     compare = Mock(return_value="")
-    monkeypatch.setattr(near_misses, "nearest", compare)
+    monkeypatch.setattr(near_misses, "most_similar_word", compare)
     others = [selector(name=f"web-{number}", namespace="other") for number in range(100)]
     near = nearest_of(a_cluster_policy("apps", selectors=[*others, selector(name="wbe", namespace="shop")]))
     assert near == "ClusterPropagationPolicy apps, which asks for the name 'wbe'"

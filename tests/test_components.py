@@ -22,7 +22,7 @@ from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
 from render.settings.feature_gates import FeatureGates
 from render.settings.fields import setting_fields
-from render.settings.reading import fleet
+from render.settings.reading import parse_fleet
 from tests.build import Repository, a_cluster, a_policy, argosy
 
 PODS = "pods"
@@ -482,7 +482,7 @@ SWITCHED = [
 @pytest.mark.parametrize("value", [True, False])
 @pytest.mark.parametrize("spec", [{}, {"compatibility": "Karmada"}])
 def test_a_gate_switches_the_rule_that_it_is_about(gate: str, option: str, value: bool, spec: dict[str, Any]) -> None:
-    settings = fleet({"metadata": {}, "spec": {**spec, "featureGates": {gate: value}}})
+    settings = parse_fleet({"metadata": {}, "spec": {**spec, "featureGates": {gate: value}}})
     assert getattr(SchedulingOptions.of(settings), option) is value
 
 
@@ -496,7 +496,7 @@ def test_a_gate_switches_the_rule_that_it_is_about(gate: str, option: str, value
     ],
 )
 def test_preemption_follows_its_gate(spec: dict[str, Any], want: bool) -> None:
-    assert match_options(fleet({"metadata": {}, "spec": spec})).allows_preemption is want
+    assert match_options(parse_fleet({"metadata": {}, "spec": spec})).allows_preemption is want
 
 
 def test_what_no_policy_selects_any_more_is_not_said_to_have_changed(

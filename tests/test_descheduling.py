@@ -10,7 +10,7 @@ from reconciler.ledger.health import HealthFile
 from render.documents import parse_documents
 from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
-from render.timing import written
+from render.timing import instant_text
 
 from .build import a_deployment, a_policy, argosy
 from .memory_fleet import MemoryFleet
@@ -55,7 +55,7 @@ def stuck(fleet: MemoryFleet, name: str, *, ready: int, waiting: int) -> str:
 
 
 def written_now(fleet: MemoryFleet) -> str:
-    return written(datetime.fromtimestamp(fleet.now, UTC))
+    return instant_text(datetime.fromtimestamp(fleet.now, UTC))
 
 
 def test_replicas_that_no_node_takes_for_five_minutes_go_where_there_is_room(

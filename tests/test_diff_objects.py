@@ -18,7 +18,7 @@ from render.binding import Binding
 from render.documents import emit
 from render.gitobjects import Spliced, TreeEntry, git_object_id, parse_tree
 from render.model import ObjectRef, TargetCluster
-from render.tree import TreeStore, nested_tree
+from render.tree import TreeStore, build_nested_tree
 
 from .blobs import blob_id
 from .tables import each_row
@@ -202,7 +202,7 @@ STORE = TreeStore()
 
 
 def a_folder(**names: bytes) -> bytes:
-    tree = nested_tree({tuple(path.split("__")): blob for path, blob in names.items()}, STORE)
+    tree = build_nested_tree({tuple(path.split("__")): blob for path, blob in names.items()}, STORE)
     assert tree is not None
     return tree
 

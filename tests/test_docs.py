@@ -17,7 +17,7 @@ from reconciler.members.exchange import FailureKind
 from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.documents import parse_documents
-from render.words import counted
+from render.words import counted_noun
 from tests.docs import EXAMPLES, README, ROOT, documents, made
 from tests.kubernetes import programs
 from tests.peers import PEERS
@@ -170,7 +170,7 @@ def test_every_message_of_the_troubleshooting_is_a_real_one() -> None:
     rows = re.findall(r"^\| (`.*?`) \|", prose(TROUBLESHOOTING), re.MULTILINE)
     quoted = [each for row in rows for each in re.findall(r"`([^`]+)`", row)]
     parts = [part.strip() for each in quoted for part in each.split("...") if part.strip()]
-    assert len(parts) > 50, counted(len(parts), "part")
+    assert len(parts) > 50, counted_noun(len(parts), "part")
     assert [part for part in parts if part not in joined] == []
 
 

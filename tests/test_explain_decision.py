@@ -7,7 +7,7 @@ import pytest
 
 from reconciler.explain.capacity import room_in_each_candidate
 from render.cluster_index import ClusterIndex
-from render.parsing import binding, cluster
+from render.parsing import parse_binding, parse_cluster
 from render.scheduling.explanation import ExplainedAttempt, Explanation, explanation_of
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.replicas import Mode
@@ -23,8 +23,8 @@ MOST_SEATS = 500
 
 def explained(case: Case) -> tuple[Explanation, list[str]]:
     """Explain a recorded run; return the explanation and what does not add up in its capacity."""
-    index = ClusterIndex(map(cluster, case["input"]["clusters"]))
-    scheduler, bound = Scheduler(index, SchedulingOptions.karmada()), binding(case["input"]["binding"])
+    index = ClusterIndex(map(parse_cluster, case["input"]["clusters"]))
+    scheduler, bound = Scheduler(index, SchedulingOptions.karmada()), parse_binding(case["input"]["binding"])
     cycle = scheduler.cycle(bound)
     found = explanation_of(cycle, scheduler.decision(cycle), scheduler.state)
     faults = [

@@ -8,7 +8,7 @@ import pytest
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
-from render.scheduling.batch import explanations
+from render.scheduling.batch import explanations_of_decisions
 from render.scheduling.explanation import Explanation
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy
@@ -19,7 +19,7 @@ from .test_failover import a_fleet
 
 
 def explained(binding: Binding, index: ClusterIndex) -> Explanation:
-    (found,) = explanations([binding], index, among={binding.ref})
+    (found,) = explanations_of_decisions([binding], index, among={binding.ref})
     return found
 
 

@@ -13,7 +13,7 @@ from render.model import ObjectRef, Template, TemplateVariant
 from render.settings.field_rules import FieldRule, FieldRuling
 from render.settings.fields import documented_fields
 from render.settings.fleet import Fleet
-from render.settings.reading import fleet as parse_fleet
+from render.settings.reading import parse_fleet
 from render.settings.switches import TieBreak
 
 from .build import (

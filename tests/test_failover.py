@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from render.documents import parse_documents
-from render.timing import written
+from render.timing import instant_text
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from .failing import observed
@@ -339,11 +339,11 @@ def test_status_says_what_happens_next_by_itself(fleet: Repository, capsys: pyte
     fleet.commit({"policy.yaml": a_policy("web", selectors=[WEB], placement=placement, failover={"cluster": {}})})
     for ready in (ALL_UP, PARIS_DOWN):
         observed(fleet, ready=ready)
-        assert argosy(fleet, capsys, "reconcile", "--bootstrap", "--now", written(now)).code == 0
+        assert argosy(fleet, capsys, "reconcile", "--bootstrap", "--now", instant_text(now)).code == 0
     lines = argosy(fleet, capsys, "status").out.splitlines()
     assert lines[1] == f"next: {now + timedelta(days=1):%Y-%m-%d %H:%M:%S} UTC, web leaves paris"
     value = parse_documents(argosy(fleet, capsys, "status", "-o", "json").out.encode())[0].value
-    assert value["next"] == {"at": written(now + timedelta(days=1)), "what": "web leaves paris"}
+    assert value["next"] == {"at": instant_text(now + timedelta(days=1)), "what": "web leaves paris"}
 
 
 def test_explain_says_until_when_a_workload_waits_and_what_stays_where_it_left(

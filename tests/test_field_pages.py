@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from overrides.admission import all_kinds
+from overrides.admission import all_admitted_kinds
 from reconciler.cli import run
 from reconciler.reference.field_pages import described_field, is_field_path, page_about_field
 from reconciler.reference.karmada import KARMADA_KINDS, karmada_kinds
@@ -105,7 +105,9 @@ def test_names_of_objects_are_no_fields(name: str) -> None:
 
 
 def test_every_kind_that_is_admitted_is_described() -> None:
-    assert set(all_kinds()) | {"ResourceInterpreterWebhookConfiguration"} == {*KARMADA_KINDS, *INPUTS} - {"RunSettings"}
+    assert set(all_admitted_kinds()) | {"ResourceInterpreterWebhookConfiguration"} == {*KARMADA_KINDS, *INPUTS} - {
+        "RunSettings"
+    }
 
 
 @each_row("name", KARMADA_KINDS)

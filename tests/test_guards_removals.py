@@ -10,7 +10,7 @@ from reconciler.pipeline.cluster_removals import Removal, removals
 from render.errors import GuardRefused
 from render.gitobjects import git_object_id, parse_tree
 from render.settings.removal_guard import RemovalGuard
-from render.tree import TreeStore, nested_tree
+from render.tree import TreeStore, build_nested_tree
 
 from .stories import removal_hint
 from .tables import each_row
@@ -19,7 +19,7 @@ STORE = TreeStore()
 
 
 def a_folder(*paths: str) -> bytes:
-    tree = nested_tree({tuple(path.split("/")): git_object_id("blob", path.encode()) for path in paths}, STORE)
+    tree = build_nested_tree({tuple(path.split("/")): git_object_id("blob", path.encode()) for path in paths}, STORE)
     assert tree is not None
     return tree
 

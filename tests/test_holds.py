@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from render.documents import parse_documents
-from render.timing import utc
+from render.timing import epoch_text
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .clusters import Member, remove_namespaces
@@ -262,7 +262,7 @@ def test_a_hold_ends_at_its_time(fleet: Fleet) -> None:
     fleet.go_back("--until", "2s")
     assert fleet.reconcile().code == 0
     until = fleet.inventory()["hold"]["until"]
-    eventually(lambda: utc(time.time()) >= until, "the hold is over")
+    eventually(lambda: epoch_text(time.time()) >= until, "the hold is over")
     assert fleet.reconcile().code == 0
     assert fleet.said == ["bad", "bad"]
     assert "hold" not in fleet.inventory()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overrides.draft import Draft
-from overrides.overriders.plaintext import PlaintextOverrider, operations, patch_draft
+from overrides.overriders.plaintext import PlaintextOverrider, patch_draft, patch_operations_of
 from reconciler.cli import run
 from render.federations.plain_clusters.front_end import (
     LiveCluster,
@@ -38,7 +38,7 @@ VALUES = st.recursive(
 def patched(manifest: Any, rule: Any) -> Any:
     """Return an object as the override engine makes it by a rule."""
     draft = Draft(deepcopy(manifest))
-    patch_draft(draft, operations([PlaintextOverrider(**{"value": None, **each}) for each in rule.operations]))
+    patch_draft(draft, patch_operations_of([PlaintextOverrider(**{"value": None, **each}) for each in rule.operations]))
     return draft.root
 
 

@@ -14,7 +14,7 @@ from reconciler.observe.idle_members import IdleMember, apis_digest, idle_member
 from reconciler.observe.objects import CONFIG_MAPS
 from reconciler.plans.admission import Admission
 from reconciler.plans.model import ObservedCluster
-from render.json_values import json_text, value_in
+from render.json_values import json_text, value_of_json_text
 from render.model import Manifest, ObjectRef
 
 from .build import a_config_map
@@ -75,7 +75,7 @@ def test_a_member_that_answers_the_same_is_still_at_rest() -> None:
     cluster, observed = a_member()
     known = at_rest(cluster, observed)
     assert is_still_idle(cluster, known)
-    assert value_in(json_text(known), IdleMember) == known
+    assert value_of_json_text(json_text(known), IdleMember) == known
     assert cluster.writes == []
 
 

@@ -17,7 +17,7 @@ from reconciler.source.reading import SourceReading
 from reconciler.source.schemas.observed import MOST_BYTES, ObservedSchemas, digest_of_schema, schema_file_content
 from reconciler.source.scopes.kind_scopes import kinds_to_observe
 from render.documents import parse_documents
-from render.schemas.published import kept_schema
+from render.schemas.published import checked_parts_of_published_schema
 from tests.build import a_deployment, a_policy, as_bytes
 from tests.fakes import FakeCluster
 from tests.sources import source_of
@@ -108,7 +108,7 @@ KEPT = [
 
 @each_row("case", KEPT, ids=lambda case: case.why)
 def test_what_is_kept_of_a_published_schema(case: Kept) -> None:
-    assert kept_schema(case.published) == case.want
+    assert checked_parts_of_published_schema(case.published) == case.want
 
 
 def publishing(schemas: Mapping[str, Any], hash_: str = "A1", *, url: Any = None) -> Callable[[Request], Answer | None]:
@@ -144,7 +144,7 @@ def schemas_of(hash_: str, **digests: str) -> MemberSchemas:
 
 
 def content_of(published: Any) -> bytes:
-    schema = kept_schema(published)
+    schema = checked_parts_of_published_schema(published)
     assert schema is not None
     return schema_file_content(schema)
 

@@ -14,7 +14,7 @@ from reconciler.source.schemas.kubernetes import KubernetesSchemas
 from reconciler.source.schemas.observed import digest_of_schema
 from render.documents import parse_documents
 from render.schemas import StructuralSchemas, check_manifest
-from render.schemas.published import kept_schema
+from render.schemas.published import checked_parts_of_published_schema
 from tests.build import Ended, Repository, a_cluster, a_cluster_policy, argosy, on_clusters
 from tests.clusters import Member, remove_namespaces
 from tests.fakes import FakeCluster
@@ -163,7 +163,7 @@ def test_what_is_published_is_checked_as_the_definition_is(members: tuple[Member
     assert fleet
     defined(members[0], DEFINITION)
     schemas = members[0].read("/openapi/v3/apis/schemas.example.com/v1")["components"]["schemas"]
-    observed = kept_schema(schemas["com.example.schemas.v1.Gadget"])
+    observed = checked_parts_of_published_schema(schemas["com.example.schemas.v1.Gadget"])
     written = DEFINITION["spec"]["versions"][1]["schema"]["openAPIV3Schema"]
     metadata = KubernetesSchemas().metadata
     assert observed is not None

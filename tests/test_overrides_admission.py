@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from overrides.admission import admit, all_kinds
+from overrides.admission import admit, all_admitted_kinds
 from render.admission import render_kinds
 
 RULE = {"overriders": {"plaintext": [{"path": "/spec/x", "operator": "add", "value": False}]}, "targetCluster": {}}
@@ -39,6 +39,6 @@ def test_any_value_of_an_operation_is_kept() -> None:
 
 
 def test_every_kind_of_render_is_admitted_here_too() -> None:
-    assert all_kinds().keys() - render_kinds().keys() == {"OverridePolicy", "ClusterOverridePolicy"}
+    assert all_admitted_kinds().keys() - render_kinds().keys() == {"OverridePolicy", "ClusterOverridePolicy"}
     fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet"}
     assert admit(fleet).object == {**fleet, "metadata": {"name": "default"}, "spec": {}}

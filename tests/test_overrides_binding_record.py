@@ -9,7 +9,7 @@ from hypothesis import given
 
 from overrides.binding_record import RecordWriter
 from overrides.engine import OverrideEngine
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from overrides.policy import OverridePolicy
 from render.binding import Binding
 from render.bits import indexes_of_mask
@@ -177,7 +177,7 @@ def test_replaying_a_record_on_the_template_makes_every_manifest(
     manifest: dict[str, Any], drawn: list[tuple[str, list[dict[str, Any]]]]
 ) -> None:
     policies = [
-        override_policy({"metadata": {"name": f"p{index}", "namespace": scope}, "spec": {"overrideRules": rules}})
+        parse_override_policy({"metadata": {"name": f"p{index}", "namespace": scope}, "spec": {"overrideRules": rules}})
         for index, (scope, rules) in enumerate(drawn)
     ]
     works = works_of(manifest, policies)

@@ -5,17 +5,17 @@ from typing import Any
 
 from overrides.engine import OverrideEngine
 from overrides.lint import lint_overrides
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from render.bits import indexes_of_mask
 from render.documents import parse_documents
 from render.model import ObjectRef, Template
-from render.parsing.clusters import cluster
+from render.parsing.clusters import parse_cluster
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "overrides"
 SOURCES = sorted(path for folder in ("apps", "clusters", "policies") for path in (EXAMPLE / folder).glob("*.yaml"))
 DOCUMENTS = [document.value for path in SOURCES for document in parse_documents(path.read_bytes())]
-POLICIES = [override_policy(document) for document in DOCUMENTS if document["kind"].endswith("OverridePolicy")]
-CLUSTERS = sorted((cluster(each) for each in DOCUMENTS if each["kind"] == "Cluster"), key=lambda each: each.name)
+POLICIES = [parse_override_policy(document) for document in DOCUMENTS if document["kind"].endswith("OverridePolicy")]
+CLUSTERS = sorted((parse_cluster(each) for each in DOCUMENTS if each["kind"] == "Cluster"), key=lambda each: each.name)
 TEMPLATES = {document["kind"]: document for document in DOCUMENTS if document["kind"] in {"Deployment", "ConfigMap"}}
 
 

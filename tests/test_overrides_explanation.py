@@ -3,7 +3,7 @@
 from typing import Any
 
 from overrides.engine import OverrideEngine
-from overrides.explanation import RuleEffect, effects_of
+from overrides.explanation import RuleEffect, effects_of_rules
 from overrides.policy import OverridePolicy
 from render.documents import Hole
 from tests.build import a_deployment
@@ -15,7 +15,7 @@ WEB = a_deployment("web", namespace="shop")
 
 def steps(policies: list[OverridePolicy], manifest: dict[str, Any]) -> tuple[RuleEffect, ...]:
     (overridden,) = OverrideEngine(policies, CLUSTERS).override(manifest, 0b001)
-    return effects_of(manifest, overridden.applied)
+    return effects_of_rules(manifest, overridden.applied)
 
 
 def told(policies: list[OverridePolicy], manifest: dict[str, Any]) -> list[str]:

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.overriders.image import ImageOverrider, ImageReference, override_images, parse_image, with_component
+from overrides.overriders.image import (
+    ImageOverrider,
+    ImageReference,
+    image_with_changed_component,
+    override_images,
+    parse_image,
+)
 
 from .tables import each_row
 
@@ -81,7 +87,7 @@ EDITS = [
 @each_row("case", EDITS, ids=lambda case: case.why)
 def test_a_component_is_edited(case: Edit) -> None:
     overrider = ImageOverrider(component=case.component, operator=case.operator, value=case.value)
-    assert str(with_component(parse_image(case.image), overrider)) == case.want
+    assert str(image_with_changed_component(parse_image(case.image), overrider)) == case.want
 
 
 class Unreadable(NamedTuple):

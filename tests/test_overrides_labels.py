@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from overrides.draft import Draft
-from overrides.overriders.labels import LabelAnnotationOverrider, override_entries
+from overrides.overriders.labels import LabelAnnotationOverrider, override_labels_or_annotations
 
 ABSENT: Any = object()
 
@@ -50,12 +50,14 @@ def manifest(field: str, entries: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("case", ENTRIES, ids=lambda case: case.why)
 def test_entries_are_edited(case: Entries, field: Any) -> None:
     draft = Draft(manifest(field, case.before))
-    override_entries(draft, LabelAnnotationOverrider(operator=case.operator, value=case.value), field=field)
+    override_labels_or_annotations(
+        draft, LabelAnnotationOverrider(operator=case.operator, value=case.value), field=field
+    )
     assert draft.root == manifest(field, case.want)
 
 
 def test_an_edit_without_effect_copies_nothing() -> None:
     given = manifest("labels", {"a": "b"})
     draft = Draft(given)
-    override_entries(draft, LabelAnnotationOverrider(operator="remove", value={"x": ""}), field="labels")
+    override_labels_or_annotations(draft, LabelAnnotationOverrider(operator="remove", value={"x": ""}), field="labels")
     assert draft.root is given

@@ -5,7 +5,7 @@ from overrides.overriders.field import FIELD_OVERRIDER, FieldOverrider
 from overrides.overriders.image import IMAGE_OVERRIDER, ImageOverrider
 from overrides.overriders.labels import ANNOTATIONS_OVERRIDER, LABELS_OVERRIDER, LabelAnnotationOverrider
 from overrides.overriders.plaintext import PLAINTEXT, PlaintextOverrider
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from overrides.policy import OverridePolicy, OverriderList, Overriders, RuleWithCluster
 from render.selectors import ClusterAffinity, ResourceSelector
 
@@ -43,7 +43,7 @@ def test_every_field_of_an_override_policy_is_read() -> None:
             ],
         },
     }
-    assert override_policy(manifest, path="overrides/eu.yaml", document=1) == OverridePolicy(
+    assert parse_override_policy(manifest, path="overrides/eu.yaml", document=1) == OverridePolicy(
         name="eu",
         namespace="shop",
         resource_selectors=(ResourceSelector(api_version="apps/v1", kind="Deployment", namespace="shop"),),
@@ -109,7 +109,7 @@ def test_the_deprecated_form_is_one_rule() -> None:
             "overriders": {"labelsOverrider": [{"operator": "add", "value": {"a": "b"}}]},
         },
     }
-    assert override_policy(manifest) == OverridePolicy(
+    assert parse_override_policy(manifest) == OverridePolicy(
         name="all",
         rules=(
             RuleWithCluster(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.overriders.plaintext import PlaintextOverrider, operations, patch_draft
+from overrides.overriders.plaintext import PlaintextOverrider, patch_draft, patch_operations_of
 
 from .tables import each_row
 
@@ -29,7 +29,7 @@ def overrider(operation: Op) -> PlaintextOverrider:
 
 def patched(document: Any, *patch: Op) -> Any:
     draft = Draft(document)
-    patch_draft(draft, operations([overrider(operation) for operation in patch]))
+    patch_draft(draft, patch_operations_of([overrider(operation) for operation in patch]))
     return draft.root
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from overrides.draft import Draft
 from overrides.engine import OverrideEngine
-from overrides.rules import compiled_rule, run_rule
+from overrides.rules import compile_recorded_rule, run_edits_of_rule
 from render.model import Manifest
 from tests.overriding import CLUSTERS, EVERY, a_rule, an_override, patching
 from tests.tables import each_row
@@ -103,7 +103,7 @@ def test_what_another_rule_left_there_counts(case: Reach) -> None:
         alone: Manifest = OBJECT
         for record in overridden.applied:
             draft = Draft(alone)
-            assert run_rule(compiled_rule(record), draft) is None
+            assert run_edits_of_rule(compile_recorded_rule(record), draft) is None
             alone = draft.root
         assert overridden.manifest == alone
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from overrides.changes import changes_of
 from overrides.draft import Draft
 from overrides.engine import OverrideEngine
-from overrides.explanation import effects_of
+from overrides.explanation import effects_of_rules
 from overrides.lint import lint_overrides
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from overrides.pointer import refusal_of_missing
 from overrides.record import AppliedRule, applied_annotations
-from overrides.rules import compiled_rule, run_rule
+from overrides.rules import compile_recorded_rule, run_edits_of_rule
 from render.documents import emit, parse_documents
 from render.model import Manifest, ObjectRef, Template
 from tests.overriding import CLUSTERS, EVERY
@@ -119,12 +119,12 @@ POLICIES = st.lists(
 def test_there_is_always_an_answer(manifest: dict[str, Any], drawn: list[tuple[str, list[dict[str, Any]]]]) -> None:
     before = deepcopy((manifest, drawn))
     policies = [
-        override_policy({"metadata": {"name": f"p{index}", "namespace": scope}, "spec": {"overrideRules": rules}})
+        parse_override_policy({"metadata": {"name": f"p{index}", "namespace": scope}, "spec": {"overrideRules": rules}})
         for index, (scope, rules) in enumerate(drawn)
     ]
     for overridden in OverrideEngine(policies, CLUSTERS).override(manifest, EVERY):
         applied_annotations(overridden.applied)
-        steps = effects_of(manifest, overridden.applied)
+        steps = effects_of_rules(manifest, overridden.applied)
         assert [step.error for step in steps if step.error] == ([overridden.error] if overridden.error else [])
         assert overridden.error or overridden.manifest == one_by_one(manifest, overridden.applied)
         changes = [changes_of(run.before, run.after) for run in overridden.runs]
@@ -141,7 +141,7 @@ def one_by_one(manifest: Manifest, applied: Sequence[AppliedRule]) -> Manifest:
     """Return a manifest changed by rules, each run for it alone."""
     for record in applied:
         draft = Draft(manifest)
-        assert run_rule(compiled_rule(record), draft) is None
+        assert run_edits_of_rule(compile_recorded_rule(record), draft) is None
         manifest = draft.root
     return manifest
 

@@ -10,9 +10,9 @@ from overrides.admission import admit
 from overrides.engine import OverrideEngine
 from overrides.overriders import OVERRIDER_TYPES, RECORDED_TYPES
 from overrides.overriders.overrider_type import REMOVED, OverriderType
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from overrides.policy import OverridePolicy
-from overrides.record import overriders_of
+from overrides.record import plain_overriders
 from render.model import Manifest
 from tests.overriding import CLUSTERS, a_rule, results
 
@@ -101,7 +101,7 @@ def a_policy(type_: OverriderType[Any], entry: dict[str, Any]) -> dict[str, Any]
 
 
 def parsed(type_: OverriderType[Any], entry: dict[str, Any]) -> OverridePolicy:
-    return override_policy(a_policy(type_, entry))
+    return parse_override_policy(a_policy(type_, entry))
 
 
 def overridden(type_: OverriderType[Any], manifest: Manifest) -> Any:
@@ -129,7 +129,7 @@ def test_a_sample_is_admitted_and_a_mistyped_field_of_it_is_not(type_: Overrider
 @every_type
 def test_a_sample_is_recorded_as_it_was_written(type_: OverriderType[Any]) -> None:
     (rule,) = parsed(type_, SAMPLES[type_.name].entry).rules
-    assert overriders_of(rule.overriders) == {type_.name: [SAMPLES[type_.name].entry]}
+    assert plain_overriders(rule.overriders) == {type_.name: [SAMPLES[type_.name].entry]}
 
 
 @every_type

@@ -12,7 +12,7 @@ from render.binding import Binding
 from render.cron.rules import CronAutoscaler, cron_autoscaler, cron_rule
 from render.interpreter import Interpreter
 from render.model import ObjectRef, Template
-from render.parsing import binding, binding_manifest
+from render.parsing import binding_manifest, parse_binding
 from render.timing import Flip
 from tests.build import a_deployment
 
@@ -47,7 +47,7 @@ class Passes:
         template = Template(ref=WEB, manifest=a_deployment(replicas=replicas))
         scaling = scaled_by_cron([template], autoscalers, INTERPRETER, {WEB: self.binding}, now)
         (made,) = scaling.with_cron_states([self.binding])
-        self.binding = binding(binding_manifest(made))
+        self.binding = parse_binding(binding_manifest(made))
         assert (self.binding.cron, self.binding.scaled) == (made.cron, made.scaled)
         return scaling
 

@@ -13,7 +13,7 @@ from render.interpretation.operations import Interpretation
 from render.interpreter import Interpreter
 from render.model import ObjectRef, TargetCluster, Template
 from render.resources import DependentObject
-from render.selectors import matches
+from render.selectors import matches_labels
 from tests.test_render_matching_selector_index import KEYS, VALUES, label_selectors
 
 OWNER = ObjectRef("", "Pod", "shop", "web")
@@ -53,4 +53,4 @@ def test_dependencies_are_found_by_their_labels() -> None:
 @given(selector=label_selectors, things=st.lists(labels, max_size=80))
 def test_an_index_finds_what_each_one_is_found_by(selector: Any, things: list[dict[str, str]]) -> None:
     found = indexes_of_mask(LabelIndex(things).labelled(selector))
-    assert found == [place for place, own in enumerate(things) if matches(selector, own)]
+    assert found == [place for place, own in enumerate(things) if matches_labels(selector, own)]

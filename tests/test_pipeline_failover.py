@@ -18,7 +18,7 @@ from render.placement import Placement, Toleration
 from render.settings.failover import EvictionGuard, FailoverSettings
 from render.settings.feature_gates import FeatureGates
 from render.settings.fleet import Fleet
-from render.timing import written
+from render.timing import instant_text
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
 NAMES = ("oslo", "paris", "rome")
@@ -26,7 +26,7 @@ SECONDS = st.integers(0, 2000)
 
 
 def ago(seconds: int) -> str:
-    return written(NINE - timedelta(seconds=seconds))
+    return instant_text(NINE - timedelta(seconds=seconds))
 
 
 @st.composite

@@ -106,7 +106,7 @@ RETAINED = [(kind, field) for kind in KUBERNETES for field in kind.retained]
 def test_the_kinds_that_retain_are_karmadas() -> None:
     asked = Interpreter()
     objects = {kind.group_kind: {"apiVersion": kind.api_version, "kind": kind.kind} for kind in KUBERNETES}
-    answered = {name for name, each in objects.items() if asked.layer(Operation.RETAIN, each) is Layer.NATIVE}
+    answered = {name for name, each in objects.items() if asked.answering_layer(Operation.RETAIN, each) is Layer.NATIVE}
     assert answered == ANSWERED_BY_KARMADA
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from overrides.admission import all_kinds
+from overrides.admission import all_admitted_kinds
 from render.admission import AdmittedKind, admit_as_kind
 from render.admission.clusters import CLUSTER_STATUS
 from render.admission.findings import Findings
@@ -24,7 +24,7 @@ OBJECTS = [
     each.value for each in parse_documents((Path(__file__).parent / "vectors/printed_objects.yaml").read_bytes())
 ]
 WEBHOOK_CONFIGURATION = "ResourceInterpreterWebhookConfiguration"
-KINDS: Mapping[str, AdmittedKind] = {**all_kinds(), "RunSettings": run_settings_kind()}
+KINDS: Mapping[str, AdmittedKind] = {**all_admitted_kinds(), "RunSettings": run_settings_kind()}
 OF_A_SERVER = {
     "creationTimestamp": None,
     "deletionTimestamp": None,

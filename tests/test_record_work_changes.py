@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.record.work_changes import Occasion, unsettled_since, work_to_record
-from render.timing import written
+from render.timing import instant_text
 
 from .tables import each_row
 
@@ -173,7 +173,7 @@ class Flapper:
 
     @property
     def written_now(self) -> str:
-        return written(self.now)
+        return instant_text(self.now)
 
     def see(self, observed: dict[str, Any], seconds: float = 15) -> None:
         self.now += timedelta(seconds=seconds)
@@ -197,7 +197,7 @@ def test_a_workload_that_flaps_for_twenty_minutes_is_written_fifteen_times_at_mo
         flapper.see((DOWN, UP)[number % 2])
     assert len(flapper.writes) <= 15
     assert flapper.health == ("Unknown", "Flapping")
-    assert flapper.recorded["unsettled"] == written(FIRST)
+    assert flapper.recorded["unsettled"] == instant_text(FIRST)
     assert flapper.recorded["status"]["manifestStatuses"][0]["health"] == "Unknown"
 
 
@@ -221,7 +221,7 @@ def test_numbers_that_move_for_ever_are_written_every_five_minutes_with_their_ag
     for number in range(240):
         flapper.see(work(kind="HorizontalPodAutoscaler", status={"desiredReplicas": number}))
     assert len(flapper.writes) <= 4 + 60 / 5 + 4
-    assert (flapper.health, flapper.recorded["unsettled"]) == (("True", "Healthy"), written(FIRST))
+    assert (flapper.health, flapper.recorded["unsettled"]) == (("True", "Healthy"), instant_text(FIRST))
 
 
 def test_replicas_that_are_set_anew_for_ever_are_written_with_their_age() -> None:
@@ -230,7 +230,7 @@ def test_replicas_that_are_set_anew_for_ever_are_written_with_their_age() -> Non
         for number in range(240):
             flapper.see(work(**known, live={"replicas": number}))
             if flapper.writes[-1] != flapper.now:
-                assert flapper.recorded["unsettled"] == written(FIRST)
+                assert flapper.recorded["unsettled"] == instant_text(FIRST)
         assert len(flapper.writes) <= 4 + 60 / 5 + 4
 
 

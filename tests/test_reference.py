@@ -17,7 +17,7 @@ from render.admission.findings import Findings
 from render.admission.template_annotations import check_template_annotations
 from render.documents import parse_documents
 from render.settings.fleet import Fleet
-from render.settings.reading import fleet
+from render.settings.reading import parse_fleet
 
 from .tables import each_row
 
@@ -63,7 +63,7 @@ def test_what_counts_when_a_field_is_left_out_is_as_written() -> None:
             for each in above:
                 place = place.setdefault(each, {})
             place[name] = field.default
-    assert fleet(written) == fleet({}) == Fleet()
+    assert parse_fleet(written) == parse_fleet({}) == Fleet()
 
 
 class Written(NamedTuple):

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 
 from render.admission import admit
 from render.binding import Binding
-from render.parsing import binding, binding_manifest
+from render.parsing import binding_manifest, parse_binding
 from tests.test_render_parsing_bindings import BINDING, MANIFEST, bindings
 
 
@@ -12,7 +12,7 @@ def test_a_binding_of_ours_is_admitted_as_it_is() -> None:
     admitted = admit(MANIFEST)
     assert (admitted.problems, admitted.warnings) == ((), ())
     assert admitted.object is not None
-    assert binding(admitted.object) == BINDING
+    assert parse_binding(admitted.object) == BINDING
 
 
 def test_what_only_karmada_writes_is_no_problem() -> None:

@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overrides.admission import admit, all_kinds
-from overrides.parsing import override_policy
+from overrides.admission import admit, all_admitted_kinds
+from overrides.parsing import parse_override_policy
 from render import parsing
 from render.admission import admitted_kind_of, render_kinds
-from render.settings.reading import fleet
+from render.settings.reading import parse_fleet
 from tests.conformance import cases_in
 from tests.tables import each_row
 
 CASES = list(cases_in(Path(__file__).parent / "vectors" / "admit.jsonl.gz"))
 PARSERS: dict[str, Callable[[Any], object]] = {
-    "PropagationPolicy": parsing.propagation_policy,
-    "ClusterPropagationPolicy": parsing.propagation_policy,
-    "OverridePolicy": override_policy,
-    "ClusterOverridePolicy": override_policy,
-    "Cluster": parsing.cluster,
-    "Fleet": fleet,
+    "PropagationPolicy": parsing.parse_propagation_policy,
+    "ClusterPropagationPolicy": parsing.parse_propagation_policy,
+    "OverridePolicy": parse_override_policy,
+    "ClusterOverridePolicy": parse_override_policy,
+    "Cluster": parsing.parse_cluster,
+    "Fleet": parse_fleet,
 }
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
@@ -62,7 +62,7 @@ def test_nothing_a_document_holds_makes_admission_fail(data: st.DataObject) -> N
         parse(admitted.object)
 
 
-@each_row("kind", sorted(all_kinds()))
+@each_row("kind", sorted(all_admitted_kinds()))
 def test_what_is_admitted_needs_no_more_admission(kind: str) -> None:
     for case in CASES:
         if case["input"]["kind"] == kind and (first := admit(case["input"])).object is not None:
@@ -70,9 +70,9 @@ def test_what_is_admitted_needs_no_more_admission(kind: str) -> None:
             assert (again.object, again.problems) == (first.object, ()), case["id"]
 
 
-@each_row("kind", sorted(all_kinds()))
+@each_row("kind", sorted(all_admitted_kinds()))
 def test_an_empty_document_has_problems_and_no_more(kind: str) -> None:
-    admitted = admit({"apiVersion": all_kinds()[kind].api_version, "kind": kind})
+    admitted = admit({"apiVersion": all_admitted_kinds()[kind].api_version, "kind": kind})
     assert kind == "Fleet" or admitted.problems
 
 

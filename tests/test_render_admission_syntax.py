@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from render.syntax import (
-    dns_label_fault,
-    label_key_fault,
-    label_value_fault,
-    pointer_fault,
-    quoted,
-    subdomain_fault,
+    fault_of_dns_label,
+    fault_of_dns_subdomain,
+    fault_of_json_pointer,
+    fault_of_label_key,
+    fault_of_label_value,
+    quoted_text,
 )
-from render.words import nearest
+from render.words import most_similar_word
 
 from .tables import each_row
 
@@ -28,41 +28,44 @@ class Text(NamedTuple):
 
 
 TEXTS = [
-    Text("a plain key", label_key_fault, "team", ""),
-    Text("a key with a prefix", label_key_fault, "example.com/team_1.x", ""),
-    Text("the longest key", label_key_fault, f"{'a.' * 126}a/{X63}", ""),
+    Text("a plain key", fault_of_label_key, "team", ""),
+    Text("a key with a prefix", fault_of_label_key, "example.com/team_1.x", ""),
+    Text("the longest key", fault_of_label_key, f"{'a.' * 126}a/{X63}", ""),
     Text(
         "a longer prefix",
-        label_key_fault,
+        fault_of_label_key,
         f"{'a.' * 126}aa/x",
-        f"{quoted('a.' * 126 + 'aa/x')} is no label key: the part before the '/' is longer than 253 characters",
+        f"{quoted_text('a.' * 126 + 'aa/x')} is no label key: the part before the '/' is longer than 253 characters",
     ),
-    Text("a longer name", label_key_fault, X64, f"'{X64}' is no label key: it is longer than 63 characters"),
-    Text("no key", label_key_fault, "", "'' is no label key: it is empty"),
-    Text("a dash at the end", label_key_fault, "a-", f"'a-' is no label key: {RULE}"),
-    Text("a line break at the end", label_key_fault, "a\n", f"'a\\n' is no label key: {RULE}"),
-    Text("letters beyond ASCII", label_key_fault, "größe", f"'größe' is no label key: {RULE}"),
-    Text("digits beyond ASCII", label_value_fault, "٣", f"'٣' is no label value: {RULE}"),
-    Text("no value", label_value_fault, "", ""),
-    Text("the longest value", label_value_fault, X63, ""),
-    Text("a longer value", label_value_fault, X64, f"'{X64}' is no label value: it is longer than 63 characters"),
+    Text("a longer name", fault_of_label_key, X64, f"'{X64}' is no label key: it is longer than 63 characters"),
+    Text("no key", fault_of_label_key, "", "'' is no label key: it is empty"),
+    Text("a dash at the end", fault_of_label_key, "a-", f"'a-' is no label key: {RULE}"),
+    Text("a line break at the end", fault_of_label_key, "a\n", f"'a\\n' is no label key: {RULE}"),
+    Text("letters beyond ASCII", fault_of_label_key, "größe", f"'größe' is no label key: {RULE}"),
+    Text("digits beyond ASCII", fault_of_label_value, "٣", f"'٣' is no label value: {RULE}"),
+    Text("no value", fault_of_label_value, "", ""),
+    Text("the longest value", fault_of_label_value, X63, ""),
+    Text("a longer value", fault_of_label_value, X64, f"'{X64}' is no label value: it is longer than 63 characters"),
     Text(
         "bytes are counted",
-        label_value_fault,
+        fault_of_label_value,
         "ä" * 32,
         f"'{'ä' * 32}' is no label value: it is longer than 63 characters",
     ),
-    Text("the longest DNS label", dns_label_fault, X63, ""),
-    Text("a longer DNS label", dns_label_fault, X64, f"'{X64}' is longer than 63 characters"),
-    Text("a DNS label with a dot", dns_label_fault, "a.b", f"'a.b' is no such name: {DNS_RULE}"),
-    Text("a subdomain with a dot", subdomain_fault, "a-1.b", ""),
+    Text("the longest DNS label", fault_of_dns_label, X63, ""),
+    Text("a longer DNS label", fault_of_dns_label, X64, f"'{X64}' is longer than 63 characters"),
+    Text("a DNS label with a dot", fault_of_dns_label, "a.b", f"'a.b' is no such name: {DNS_RULE}"),
+    Text("a subdomain with a dot", fault_of_dns_subdomain, "a-1.b", ""),
     Text(
-        "a subdomain with an empty part", subdomain_fault, "a..b", f"'a..b' is no such name: between dots, {DNS_RULE}"
+        "a subdomain with an empty part",
+        fault_of_dns_subdomain,
+        "a..b",
+        f"'a..b' is no such name: between dots, {DNS_RULE}",
     ),
-    Text("the longest subdomain", subdomain_fault, "x" * 253, ""),
-    Text("a pointer to everything", pointer_fault, "", ""),
-    Text("a pointer", pointer_fault, "/a/b~1c", ""),
-    Text("a path with dots", pointer_fault, "a.b", "'a.b' is no JSON pointer: it must begin with '/'"),
+    Text("the longest subdomain", fault_of_dns_subdomain, "x" * 253, ""),
+    Text("a pointer to everything", fault_of_json_pointer, "", ""),
+    Text("a pointer", fault_of_json_pointer, "/a/b~1c", ""),
+    Text("a path with dots", fault_of_json_pointer, "a.b", "'a.b' is no JSON pointer: it must begin with '/'"),
 ]
 
 
@@ -82,4 +85,4 @@ def test_text(case: Text) -> None:
     ],
 )
 def test_the_nearest_word_is_suggested_and_none_that_is_far(word: str, want: str) -> None:
-    assert nearest(word, ["clusterNames", "exclude", "labelSelector"]) == want
+    assert most_similar_word(word, ["clusterNames", "exclude", "labelSelector"]) == want

@@ -9,7 +9,7 @@ import pytest
 from render.cron import next_time, parse_schedule, time_zone
 from render.cron.execution import state_after_due_rules, state_with_rules_in_force
 from render.cron.rules import CronRule, CronState, Execution, RuleHistory, Scale
-from render.timing import parse_instant, written
+from render.timing import instant_text, parse_instant
 
 from .tables import each_row
 
@@ -104,7 +104,7 @@ def test_next_times(case: Coming) -> None:
     found: list[str] = []
     at: datetime | None = parse_instant(case.start)
     while at is not None and len(found) < max(1, len(case.want)) and (at := next_time(schedule, at, zone)):
-        found.append(written(at))
+        found.append(instant_text(at))
     assert found == case.want
 
 

@@ -8,7 +8,7 @@ from render.admission.fleets import FLEET_SPEC
 from render.admission.kinds import render_kinds
 from render.admission.schema import ListOf, Node, Record
 from render.fleet_settings import SETTINGS, fleet_with_stricter_limits_of, setting_changes
-from render.settings.reading import fleet
+from render.settings.reading import parse_fleet
 from render.settings.setting import SettingReach
 
 from .tables import each_row
@@ -25,7 +25,7 @@ KARMADA_GUARDS = [
 
 
 def a_fleet(spec: dict[str, Any], name: str = "default") -> Any:
-    return fleet({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": name}, "spec": spec})
+    return parse_fleet({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": name}, "spec": spec})
 
 
 def fields(node: Node, path: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ def test_a_kind_nobody_knows_has_neutral_answers() -> None:
     asked = Interpreter()
     live = {**WIDGET, "status": {"phase": "Ready"}}
     assert [operation for operation in Operation if asked.has(operation, WIDGET)] == [Operation.INTERPRET_STATUS]
-    assert asked.layer(Operation.RETAIN, WIDGET) is Layer.NONE
+    assert asked.answering_layer(Operation.RETAIN, WIDGET) is Layer.NONE
     assert asked.replicas(WIDGET) is None
     assert asked.components(WIDGET) is None
     assert asked.revise_replica(WIDGET, 5) == WIDGET

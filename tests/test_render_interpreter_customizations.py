@@ -260,9 +260,11 @@ def test_a_customization_beats_every_other_layer_and_its_error_is_final() -> Non
     target = ("apps/v1", "Deployment")
     asked = Interpreter.of([a_customization("mine", target, GetReplicas='error("no")')])
     deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {"replicas": 2}}
-    assert asked.layer(Operation.INTERPRET_REPLICA, deployment) is Layer.CUSTOMIZATION
-    assert asked.layer(Operation.REVISE_REPLICA, deployment) is Layer.NATIVE
-    assert asked.layer(Operation.INTERPRET_REPLICA, {**deployment, "apiVersion": "apps/v1beta2"}) is Layer.NONE
+    assert asked.answering_layer(Operation.INTERPRET_REPLICA, deployment) is Layer.CUSTOMIZATION
+    assert asked.answering_layer(Operation.REVISE_REPLICA, deployment) is Layer.NATIVE
+    assert (
+        asked.answering_layer(Operation.INTERPRET_REPLICA, {**deployment, "apiVersion": "apps/v1beta2"}) is Layer.NONE
+    )
     with pytest.raises(InterpreterError):
         asked.replicas(deployment)
 

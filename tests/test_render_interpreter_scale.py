@@ -101,7 +101,11 @@ def test_replicas_are_read_and_written_where_the_definition_says(case: Count) ->
     answer = interpreter.replicas(widget)
     assert (answer and answer.replicas) == case.replicas
     is_told = case.replicas is not None
-    assert interpreter.layer(READ, widget) is interpreter.layer(WRITE, widget) is (SCALE if is_told else NONE)
+    assert (
+        interpreter.answering_layer(READ, widget)
+        is interpreter.answering_layer(WRITE, widget)
+        is (SCALE if is_told else NONE)
+    )
     assert interpreter.revise_replica(widget, 5)["spec"] == (case.revised if is_told else widget["spec"])
 
 
@@ -185,7 +189,7 @@ ASKED = [
 
 @each_row("case", ASKED, ids=lambda case: case.why)
 def test_it_is_asked_last(case: Asked) -> None:
-    asked = case.interpreter.layer(READ, case.widget), case.interpreter.layer(WRITE, case.widget)
+    asked = case.interpreter.answering_layer(READ, case.widget), case.interpreter.answering_layer(WRITE, case.widget)
     assert asked == (case.read, case.write)
     assert case.interpreter.has(WRITE, case.widget) is (case.write is not NONE)
 
@@ -206,7 +210,7 @@ def test_no_share_is_written_where_members_do_not_agree(paths: tuple[str, ...]) 
 def test_a_kind_has_no_needs_health_or_dependencies_by_it() -> None:
     interpreter = by(a_definition())
     assert interpreter.replicas(a_widget(replicas=3)) == Replicas(replicas=3, requirements=None)
-    told = {each for each in Operation if interpreter.layer(each, a_widget(replicas=3)) is SCALE}
+    told = {each for each in Operation if interpreter.answering_layer(each, a_widget(replicas=3)) is SCALE}
     assert told == {READ, WRITE, ADD}
 
 

@@ -7,7 +7,7 @@ import pytest
 from render.interpretation.operations import FUNCTION_BY_OPERATION
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.interpreter.answers import plain_component, plain_requirements
-from render.interpreter.thirdparty import FAMILY_BY_KIND, third_party
+from render.interpreter.thirdparty import FAMILY_BY_KIND, third_party_interpretation
 
 from .tables import each_row
 
@@ -77,15 +77,15 @@ NAMES = {
 
 @each_row("kind", OPERATIONS)
 def test_the_operations_are_karmadas(kind: str) -> None:
-    known = third_party(VERSIONS[kind], kind)
+    known = third_party_interpretation(VERSIONS[kind], kind)
     have = {function for function in FUNCTION_BY_OPERATION.values() if getattr(known, function)}
     assert have == {NAMES[name] for name in OPERATIONS[kind].split()}
 
 
 def test_there_are_27_and_no_version_but_theirs() -> None:
     assert len(FAMILY_BY_KIND) == 27
-    assert INTERPRETER.layer(Operation.INTERPRET_HEALTH, an("CloneSet")) is Layer.THIRD_PARTY
-    assert INTERPRETER.layer(Operation.INTERPRET_HEALTH, {**an("CloneSet"), "apiVersion": "v1"}) is Layer.NONE
+    assert INTERPRETER.answering_layer(Operation.INTERPRET_HEALTH, an("CloneSet")) is Layer.THIRD_PARTY
+    assert INTERPRETER.answering_layer(Operation.INTERPRET_HEALTH, {**an("CloneSet"), "apiVersion": "v1"}) is Layer.NONE
 
 
 class Wish(NamedTuple):

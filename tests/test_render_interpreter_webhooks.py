@@ -52,7 +52,7 @@ def a_patch(*operations: dict[str, Any]) -> dict[str, Any]:
 
 def test_rendering_calls_nothing_and_says_what_to_do() -> None:
     asked = Interpreter.of([a_configuration()])
-    assert asked.layer(Operation.INTERPRET_REPLICA, WIDGET) is Layer.WEBHOOK
+    assert asked.answering_layer(Operation.INTERPRET_REPLICA, WIDGET) is Layer.WEBHOOK
     with pytest.raises(InterpreterError) as raised:
         asked.replicas(WIDGET)
     assert str(raised.value) == (
@@ -79,7 +79,9 @@ MATCHES = [
 
 @each_row("case", MATCHES, ids=lambda case: case.why)
 def test_rules(case: Match) -> None:
-    assert Interpreter.of([a_configuration(**case.rule)]).layer(Operation.INTERPRET_HEALTH, WIDGET) is case.want
+    assert (
+        Interpreter.of([a_configuration(**case.rule)]).answering_layer(Operation.INTERPRET_HEALTH, WIDGET) is case.want
+    )
 
 
 def test_a_webhook_comes_after_customizations_and_before_what_is_bundled() -> None:
@@ -95,8 +97,8 @@ def test_a_webhook_comes_after_customizations_and_before_what_is_bundled() -> No
     }
     asked = Interpreter.of([hook, script])
     deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}}
-    assert asked.layer(Operation.INTERPRET_HEALTH, WIDGET) is Layer.CUSTOMIZATION
-    assert asked.layer(Operation.INTERPRET_HEALTH, deployment) is Layer.WEBHOOK
+    assert asked.answering_layer(Operation.INTERPRET_HEALTH, WIDGET) is Layer.CUSTOMIZATION
+    assert asked.answering_layer(Operation.INTERPRET_HEALTH, deployment) is Layer.WEBHOOK
 
 
 def test_the_first_by_configuration_and_name_is_asked() -> None:
@@ -128,9 +130,9 @@ def test_no_webhook_is_asked_about_a_secret() -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}}
     settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}}
     asked = Interpreter.of([hook])
-    assert {asked.layer(operation, secret) for operation in Operation} == {Layer.NATIVE, Layer.NONE}
+    assert {asked.answering_layer(operation, secret) for operation in Operation} == {Layer.NATIVE, Layer.NONE}
     assert asked.retain(secret, secret) == secret
-    assert asked.layer(Operation.RETAIN, settings) is Layer.WEBHOOK
+    assert asked.answering_layer(Operation.RETAIN, settings) is Layer.WEBHOOK
 
 
 def test_a_question_is_known_by_what_is_asked_and_whom() -> None:

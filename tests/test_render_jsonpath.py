@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from render.jsonpath import JsonPathError, check_jsonpath, jsonpath_text
+from render.jsonpath import JsonPathError, fault_of_jsonpath, jsonpath_text
 
 from .tables import each_row
 
@@ -107,6 +107,6 @@ def test_what_cannot_be_taken_is_an_error(case: Failure) -> None:
 
 
 def test_a_template_is_checked_without_a_status() -> None:
-    assert check_jsonpath("{.nosuch}") == ""
-    assert check_jsonpath("{.phase") == "unclosed action"
-    assert check_jsonpath("{.list[x]}") == "invalid array index x"
+    assert fault_of_jsonpath("{.nosuch}") == ""
+    assert fault_of_jsonpath("{.phase") == "unclosed action"
+    assert fault_of_jsonpath("{.list[x]}") == "invalid array index x"

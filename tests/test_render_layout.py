@@ -5,7 +5,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.layout import encoded_name, kind_folder, object_path, ref_of_path
+from render.layout import file_name_of_object, kind_folder, object_path, ref_of_object_path
 from render.model import ObjectRef
 
 from .tables import each_row
@@ -47,7 +47,7 @@ def test_object_path(case: Path) -> None:
 
 def test_a_path_leads_back_to_its_object() -> None:
     refs = [case.ref for case in PATHS]
-    assert [ref_of_path("/".join(object_path(ref))) for ref in refs] == refs
+    assert [ref_of_object_path("/".join(object_path(ref))) for ref in refs] == refs
 
 
 @given(st.from_regex(r"[A-Z]{5,9}", fullmatch=True))
@@ -59,13 +59,13 @@ def test_a_kind_in_capitals_alone_meets_no_other(kind: str) -> None:
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_different_names_never_meet_even_without_case(one: str, other: str) -> None:
-    encoded = encoded_name(one).lower(), encoded_name(other).lower()
+    encoded = file_name_of_object(one).lower(), file_name_of_object(other).lower()
     assert (encoded[0] == encoded[1]) == (one == other)
 
 
 @given(st.text(min_size=1, max_size=400))
 def test_a_name_is_one_short_path_component(name: str) -> None:
-    encoded = encoded_name(name)
+    encoded = file_name_of_object(name)
     assert len(encoded.encode()) <= 200
     assert "/" not in encoded
     assert encoded.strip(".")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.interpreter import Interpreter
-from render.matching.bindings import Workload, interpreted_workload, make_binding
+from render.matching.bindings import Workload, binding_before_scheduling, interpreted_workload
 from render.matching.match import Match, NoPolicyReason
 from render.model import ObjectRef, TargetCluster, Template
 from render.placement import Placement, WorkloadAffinity
@@ -63,7 +63,7 @@ def previous(**fields: Any) -> Binding:
 
 def test_a_new_binding_says_what_the_policy_says() -> None:
     template = a_template(uid="u1", labels={"app": "web"})
-    assert make_binding(template, Match(policy=POLICY, priority=7), WORKLOAD) == Binding(
+    assert binding_before_scheduling(template, Match(policy=POLICY, priority=7), WORKLOAD) == Binding(
         ref=REF,
         api_version="apps/v1",
         uid="u1",
@@ -84,7 +84,7 @@ def test_a_new_binding_says_what_the_policy_says() -> None:
 
 def test_an_earlier_one_keeps_where_it_is_and_what_was_decided() -> None:
     before = previous()
-    made = make_binding(a_template(), Match(policy=replace(POLICY, suspension=None)), WORKLOAD, before)
+    made = binding_before_scheduling(a_template(), Match(policy=replace(POLICY, suspension=None)), WORKLOAD, before)
     assert made is not None
     assert made.policy == "PropagationPolicy shop/p"
     assert (made.replicas, made.placement, made.suspension) == (3, PLACEMENT, None)
@@ -105,16 +105,16 @@ def test_an_earlier_one_keeps_where_it_is_and_what_was_decided() -> None:
 def test_a_cluster_scoped_binding_has_no_priority_and_keeps_how_it_brings_dependencies() -> None:
     ref = ObjectRef("rbac.authorization.k8s.io", "ClusterRole", "", "view")
     match = Match(policy=replace(POLICY, namespace=""), priority=7)
-    made = make_binding(a_template(ref, labels={"app": "web"}), match, Workload(), previous(ref=ref))
+    made = binding_before_scheduling(a_template(ref, labels={"app": "web"}), match, Workload(), previous(ref=ref))
     assert made is not None
     assert (made.priority, made.affinity_group, made.propagate_deps) == (0, "", False)
 
 
 def test_another_object_of_the_same_name_starts_from_nothing() -> None:
     match = Match(policy=POLICY)
-    made = make_binding(a_template(uid="new"), match, WORKLOAD, previous(uid="old"))
-    assert made == make_binding(a_template(uid="new"), match, WORKLOAD)
-    kept = make_binding(a_template(), match, WORKLOAD, previous(uid="old"))
+    made = binding_before_scheduling(a_template(uid="new"), match, WORKLOAD, previous(uid="old"))
+    assert made == binding_before_scheduling(a_template(uid="new"), match, WORKLOAD)
+    kept = binding_before_scheduling(a_template(), match, WORKLOAD, previous(uid="old"))
     assert kept is not None
     assert kept.targets == (TargetCluster("m1", 9),)
 
@@ -122,21 +122,21 @@ def test_another_object_of_the_same_name_starts_from_nothing() -> None:
 def test_without_a_policy_a_binding_is_released_and_nothing_else_changes() -> None:
     before = previous()
     none = Match(reason=NoPolicyReason.NO_POLICY)
-    assert make_binding(a_template(), none, WORKLOAD, before) == replace(before, policy="")
-    assert make_binding(a_template(), none, WORKLOAD) is None
+    assert binding_before_scheduling(a_template(), none, WORKLOAD, before) == replace(before, policy="")
+    assert binding_before_scheduling(a_template(), none, WORKLOAD) is None
 
 
 def test_while_a_policy_waits_its_binding_stays() -> None:
     waiting = Match(reason=NoPolicyReason.WAITING_FOR_OVERRIDES, is_selected=True)
-    assert make_binding(a_template(), waiting, WORKLOAD, previous()) == previous()
+    assert binding_before_scheduling(a_template(), waiting, WORKLOAD, previous()) == previous()
 
 
 def test_a_lazy_policy_waits_for_the_template() -> None:
     match = Match(policy=replace(POLICY, activation_preference="Lazy"))
     before = previous()
-    assert make_binding(a_template(), match, WORKLOAD, is_changed=False) is None
-    assert make_binding(a_template(), match, WORKLOAD, before, is_changed=False) == before
-    made = make_binding(a_template(), match, WORKLOAD, before)
+    assert binding_before_scheduling(a_template(), match, WORKLOAD, is_changed=False) is None
+    assert binding_before_scheduling(a_template(), match, WORKLOAD, before, is_changed=False) == before
+    made = binding_before_scheduling(a_template(), match, WORKLOAD, before)
     assert made is not None
     assert made.policy == "PropagationPolicy shop/p"
 
@@ -165,14 +165,16 @@ def test_components_count_only_where_they_are_divided() -> None:
 
 
 def test_without_workload_affinity_there_are_no_groups() -> None:
-    made = make_binding(a_template(labels={"app": "x"}), Match(policy=replace(POLICY, placement=Placement())), WORKLOAD)
+    made = binding_before_scheduling(
+        a_template(labels={"app": "x"}), Match(policy=replace(POLICY, placement=Placement())), WORKLOAD
+    )
     assert made is not None
     assert (made.affinity_group, made.anti_affinity_group) == ("", "")
 
 
 @given(st.dictionaries(st.sampled_from(("app", "tier")), st.sampled_from("xy")))
 def test_a_group_is_the_label_and_missing_without_it(labels: dict[str, str]) -> None:
-    made = make_binding(a_template(labels=labels), Match(policy=POLICY), WORKLOAD)
+    made = binding_before_scheduling(a_template(labels=labels), Match(policy=POLICY), WORKLOAD)
     assert made is not None
     assert made.affinity_group == (f"app={labels['app']}" if "app" in labels else "")
     assert made.anti_affinity_group == (f"tier={labels['tier']}" if "tier" in labels else "")

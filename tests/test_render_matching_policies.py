@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from render.matching.exclusions import Exclusions, parse_exclusions
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
-from render.matching.precedence import claimed_policy
+from render.matching.precedence import policy_named_by_claim
 from render.model import ObjectRef, Template
 from render.policy import Preemption, PropagationPolicy
 from render.selectors import ImplicitPriority, LabelSelector, ResourceSelector, best_selector
@@ -194,10 +194,10 @@ CPP_CLAIM = {"clusterpropagationpolicy.karmada.io/name": "low"}
 
 def test_karmadas_own_claim_counts_only_with_its_id() -> None:
     held = a_template(labels={"propagationpolicy.karmada.io/permanent-id": "1"}, annotations=PP_CLAIM)
-    assert claimed_policy(held) == LOW
-    assert claimed_policy(a_template(annotations=PP_CLAIM)) == ""
+    assert policy_named_by_claim(held) == LOW
+    assert policy_named_by_claim(a_template(annotations=PP_CLAIM)) == ""
     held = a_template(labels={"clusterpropagationpolicy.karmada.io/permanent-id": "1"}, annotations=CPP_CLAIM)
-    assert claimed_policy(held) == CLUSTER_LOW
+    assert policy_named_by_claim(held) == CLUSTER_LOW
     index = PolicyIndex((cluster_policy("low"), cluster_policy("high", priority=9)))
     assert [index.match(held, options=each).policy for each in (STICKY, MatchOptions())] == list(index.policies)
 

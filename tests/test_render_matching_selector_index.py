@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from render.matching.selector_index import Met, SelectorIndex
 from render.model import ObjectRef, Template
-from render.selectors import LabelSelector, Requirement, ResourceSelector, implicit_priority
+from render.selectors import LabelSelector, Requirement, ResourceSelector, implicit_priority_for_template
 
 KEYS, VALUES, NAMES, NAMESPACES = "abc", ("x", "y", "z", ""), ("web", "api", "x"), ("shop", "d", "")
 requirements = st.builds(
@@ -53,7 +53,7 @@ def test_a_template_meets_what_selects_it(given: list[tuple[str, ResourceSelecto
     wanted = [
         place
         for place, (namespace, selector) in enumerate(given)
-        if namespace in {"", template.ref.namespace} and implicit_priority(selector, template)
+        if namespace in {"", template.ref.namespace} and implicit_priority_for_template(selector, template)
     ]
     assert sorted(entry.owner for each in met for entry in each.all()) == wanted
     for each in met:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.model import ObjectRef, TargetCluster
-from render.parsing import SharedPlacements, binding, binding_manifest, placement_manifest
+from render.parsing import SharedPlacements, binding_manifest, parse_binding, plain_placement
 from render.placement import (
     ClusterAffinityTerm,
     ClusterPreferences,
@@ -88,7 +88,7 @@ def test_a_binding_is_written_as_karmada_holds_it() -> None:
 
 
 def test_the_binding_karmada_holds_is_read() -> None:
-    assert binding(MANIFEST) == BINDING
+    assert parse_binding(MANIFEST) == BINDING
 
 
 def test_a_cluster_scoped_template_gets_a_cluster_resource_binding() -> None:
@@ -110,12 +110,12 @@ def test_a_cluster_scoped_template_gets_a_cluster_resource_binding() -> None:
 def test_an_applied_placement_that_cannot_be_read_is_no_change() -> None:
     broken = json.loads(json.dumps(MANIFEST))
     broken["metadata"]["annotations"]["policy.karmada.io/applied-placement"] = "{oops"
-    assert binding(broken).applied_placement == BINDING.placement
+    assert parse_binding(broken).applied_placement == BINDING.placement
 
 
 def test_a_placement_is_one_value_however_often_a_load_meets_it() -> None:
     placements = SharedPlacements()
-    first = binding(MANIFEST, placements=placements)
+    first = parse_binding(MANIFEST, placements=placements)
     reordered = {"replicaScheduling": MANIFEST["spec"]["placement"]["replicaScheduling"], "clusterAffinity": {}}
     assert first.placement is placements.of(reordered)
     assert first.applied_placement is placements.of_text('{ "clusterAffinity" : {} }')
@@ -260,7 +260,7 @@ bindings = st.builds(
 @settings(max_examples=60)
 @given(bindings)
 def test_a_binding_written_and_read_is_the_same(found: Binding) -> None:
-    assert binding(json.loads(json.dumps(binding_manifest(found)))) == found
+    assert parse_binding(json.loads(json.dumps(binding_manifest(found)))) == found
 
 
 def normalized(value: Any) -> Any:
@@ -272,5 +272,5 @@ def normalized(value: Any) -> Any:
 
 @given(placements)
 def test_what_is_empty_is_never_written(found: Placement) -> None:
-    plain = placement_manifest(found)
+    plain = plain_placement(found)
     assert plain == normalized(plain) or any(each.toleration_seconds == 0 for each in found.cluster_tolerations)

@@ -1,7 +1,7 @@
 """Admitted Clusters become values, field by field."""
 
 from render.cluster import Cluster, ResourceModel, ResourceModelRange, ResourceSummary, Taint
-from render.parsing import cluster
+from render.parsing import parse_cluster
 
 
 def test_every_field_the_scheduler_reads_is_read() -> None:
@@ -29,7 +29,7 @@ def test_every_field_the_scheduler_reads_is_read() -> None:
             },
         },
     }
-    assert cluster(manifest, path="clusters/eu.yaml", document=1) == Cluster(
+    assert parse_cluster(manifest, path="clusters/eu.yaml", document=1) == Cluster(
         name="eu-1",
         labels={"env": "prod"},
         provider="aws",
@@ -55,4 +55,4 @@ def test_every_field_the_scheduler_reads_is_read() -> None:
 
 def test_without_a_status_nothing_is_known_of_apis_and_capacity() -> None:
     manifest = {"metadata": {"name": "eu-1"}, "spec": {"syncMode": "Push"}}
-    assert cluster(manifest) == Cluster(name="eu-1", sync_mode="Push")
+    assert parse_cluster(manifest) == Cluster(name="eu-1", sync_mode="Push")

@@ -12,7 +12,7 @@ from render.settings.field_rules import FieldRule, FieldRuling
 from render.settings.fleet import Fleet
 from render.settings.kinds import KindScope
 from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
-from render.settings.reading import fleet
+from render.settings.reading import parse_fleet
 from render.settings.removal_guard import GuardScope, RemovalGuard
 from render.settings.rendered import RenderedSettings
 from render.settings.source import SourceSettings
@@ -31,8 +31,8 @@ def an_argosy_yaml(**spec: Any) -> dict[str, Any]:
 
 
 def test_an_empty_document_says_what_no_document_says() -> None:
-    assert fleet(an_argosy_yaml()) == Fleet()
-    assert fleet({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet"}) == Fleet()
+    assert parse_fleet(an_argosy_yaml()) == Fleet()
+    assert parse_fleet({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet"}) == Fleet()
 
 
 def test_every_setting_has_its_default() -> None:
@@ -132,7 +132,7 @@ def test_what_a_tool_is_given_has_its_defaults() -> None:
 
 
 def test_every_field_is_read() -> None:
-    found = fleet(
+    found = parse_fleet(
         {
             "metadata": {"name": "edge"},
             "spec": {
@@ -207,7 +207,7 @@ def test_every_field_is_read() -> None:
 
 
 def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
-    assert fleet(an_argosy_yaml(compatibility="Karmada", reserveCapacity=True)) == Fleet(
+    assert parse_fleet(an_argosy_yaml(compatibility="Karmada", reserveCapacity=True)) == Fleet(
         is_karmada_compatible=True,
         claims=ClaimMode.STICKY,
         rescheduling=Rescheduling.KARMADA,
@@ -234,7 +234,7 @@ def test_the_gates_and_settings_of_failover_are_read() -> None:
         "lastCopy": "Evict",
     }
     gates = {"Failover": True, "GracefulEviction": False, "StatefulFailoverInjection": True}
-    found = fleet(an_argosy_yaml(featureGates=gates, failover=settings))
+    found = parse_fleet(an_argosy_yaml(featureGates=gates, failover=settings))
     assert found.feature_gates == FeatureGates(failover=True, graceful_eviction=False, stateful_failover_injection=True)
     assert found.failover == FailoverSettings(
         no_execute_eviction=NoExecuteEviction.ALWAYS,
@@ -259,7 +259,7 @@ def test_branches_carry_the_name_of_a_fleet_that_has_one() -> None:
 def test_an_empty_text_that_must_be_written_is_read_as_it_stands() -> None:
     """Admission takes it, and whoever asks by it finds nothing; anything else empty means the default."""
     spec = {"clusters": [{"name": "", "context": ""}], "fieldRules": [{"rule": "Own", "path": "", "kind": ""}]}
-    read = fleet(an_argosy_yaml(**spec))
+    read = parse_fleet(an_argosy_yaml(**spec))
     assert (read.clusters, read.field_rules) == (
         (ClusterAccess(name=""),),
         (FieldRule(rule=FieldRuling.OWN, path=""),),

@@ -1,6 +1,6 @@
 """Admitted policies become values, field by field."""
 
-from render.parsing import SharedPlacements, propagation_policy
+from render.parsing import SharedPlacements, parse_propagation_policy
 from render.placement import (
     ClusterAffinityTerm,
     ClusterPreferences,
@@ -125,7 +125,7 @@ POLICY = PropagationPolicy(
 
 
 def test_every_field_of_a_policy_is_read() -> None:
-    assert propagation_policy(MANIFEST, path="policies/web.yaml", document=2) == POLICY
+    assert parse_propagation_policy(MANIFEST, path="policies/web.yaml", document=2) == POLICY
 
 
 def test_a_policy_that_says_little_gets_the_defaults() -> None:
@@ -134,12 +134,12 @@ def test_a_policy_that_says_little_gets_the_defaults() -> None:
         "metadata": {"name": "all"},
         "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap"}]},
     }
-    assert propagation_policy(minimal) == PropagationPolicy(
+    assert parse_propagation_policy(minimal) == PropagationPolicy(
         name="all", resource_selectors=(ResourceSelector(api_version="v1", kind="ConfigMap"),)
     )
 
 
 def test_policies_of_one_load_share_equal_placements() -> None:
     placements = SharedPlacements()
-    first, second = (propagation_policy(MANIFEST, placements=placements) for _ in range(2))
+    first, second = (parse_propagation_policy(MANIFEST, placements=placements) for _ in range(2))
     assert first.placement is second.placement

@@ -11,12 +11,12 @@ from render.quantity import (
     LARGEST,
     Amount,
     QuantityFormat,
+    amount_rounded_up,
     canonical_quantity,
     format_quantity,
-    milli,
+    milli_value_of_amount,
     parse_quantity,
     quantity_format,
-    rounded_up,
 )
 
 from .tables import each_row
@@ -84,7 +84,7 @@ ROUNDINGS = [
 
 @pytest.mark.parametrize("case", ROUNDINGS, ids=lambda case: case.why)
 def test_rounding(case: Rounding) -> None:
-    assert (rounded_up(case.amount), milli(case.amount)) == (case.whole, case.thousandths)
+    assert (amount_rounded_up(case.amount), milli_value_of_amount(case.amount)) == (case.whole, case.thousandths)
 
 
 @given(st.integers(-(10**18), 10**18), st.sampled_from(QuantityFormat))

@@ -10,7 +10,7 @@ from render.cluster import Cluster, ResourceModel, ResourceModelRange, ResourceS
 from render.cluster_index import ClusterIndex
 from render.resources import Component, ReplicaRequirements
 from render.scheduling.capacity import Capacity
-from render.scheduling.resource_models import modelled_nodes, placed_on, room_on
+from render.scheduling.resource_models import modelled_nodes, nodes_after_placing, replicas_that_fit_nodes
 
 from .schedulable import a_cluster, with_room
 from .tables import each_row
@@ -156,9 +156,9 @@ def test_nodes_hold_what_they_have_room_for(counts: dict[int, int], takes: list[
     made = Cluster(name="m", resource_summary=summary(modelings=counts), resource_models=models(*CPUS))
     nodes, request = modelled_nodes(made) or [], (("cpu", 300),)
     for replicas in takes:
-        room = room_on(nodes, request)
-        nodes = placed_on(nodes, request, replicas)
-        assert room_on(nodes, request) == max(room - replicas, 0)
+        room = replicas_that_fit_nodes(nodes, request)
+        nodes = nodes_after_placing(nodes, request, replicas)
+        assert replicas_that_fit_nodes(nodes, request) == max(room - replicas, 0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3), st.booleans()), max_size=12))

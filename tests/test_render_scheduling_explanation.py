@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from render.binding import GracefulEvictionTask
 from render.cluster import Taint
 from render.cluster_index import ClusterIndex
-from render.scheduling.batch import explanations, schedule_all
+from render.scheduling.batch import explanations_of_decisions, schedule_all
 from render.scheduling.decisions import Refusal, ScheduledReason, Trigger
 from render.scheduling.explanation import (
     Candidate,
@@ -38,7 +38,7 @@ from .schedulable import (
 
 
 def explained(binding: Any, index: ClusterIndex, others: tuple[Any, ...] = ()) -> Explanation:
-    found = next(explanations((*others, binding), index, among={binding.ref}), None)
+    found = next(explanations_of_decisions((*others, binding), index, among={binding.ref}), None)
     assert found is not None
     return found
 
@@ -163,7 +163,7 @@ def test_a_binding_is_explained_with_the_room_its_predecessors_left() -> None:
 
 def test_what_is_not_scheduled_has_no_explanation() -> None:
     binding = a_binding(4, a_placement(DYNAMIC), scheduling_suspended=True)
-    assert list(explanations((binding,), with_room(m=9), among={binding.ref})) == []
+    assert list(explanations_of_decisions((binding,), with_room(m=9), among={binding.ref})) == []
 
 
 strategies = st.sampled_from((DUPLICATED, DYNAMIC, AGGREGATED, EQUAL, static(a=3, b=2)))

@@ -12,7 +12,7 @@ from render.binding import Binding, GracefulEvictionTask
 from render.bits import indexes_of_mask
 from render.cluster import Taint
 from render.cluster_index import ClusterIndex
-from render.scheduling.filtering import FilterResult, filter_clusters, rejections
+from render.scheduling.filtering import FilterResult, filter_clusters, rejections_by_filter
 from render.scheduling.filters import FILTERS
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
@@ -133,7 +133,9 @@ def filtered(row: Filtered, binding: Binding) -> tuple[FilterResult, ClusterInde
 @each_row("row", FILTERED, ids=lambda row: row.why)
 def test_a_filter_alone_rejects_a_cluster_for_its_reason(row: Filtered) -> None:
     result, index = filtered(row, row.binding)
-    rejected = [(each.plugin, each.reason, indexes_of_mask(each.clusters)) for each in rejections(result, index)]
+    rejected = [
+        (each.plugin, each.reason, indexes_of_mask(each.clusters)) for each in rejections_by_filter(result, index)
+    ]
     assert (rejected, indexes_of_mask(result.feasible)) == ([(row.filter, row.reason, [0])], [1])
 
 

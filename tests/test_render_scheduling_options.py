@@ -4,12 +4,14 @@ from typing import Any
 
 from render.scheduling.options import SchedulingOptions
 from render.settings.fleet import Fleet
-from render.settings.reading import fleet
+from render.settings.reading import parse_fleet
 
 
 def of(**spec: Any) -> SchedulingOptions:
     return SchedulingOptions.of(
-        fleet({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec})
+        parse_fleet(
+            {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec}
+        )
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
-from render.parsing.placements import placement
+from render.parsing.placements import parse_placement
 from render.scheduling.decisions import SUCCESS_MESSAGE
 from render.scheduling.options import SchedulingOptions
 
@@ -209,7 +209,7 @@ def test_weights_of_several_rules_take_the_heaviest() -> None:
     weights = [
         {"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in (("a", 1), ("b", 1), ("a", 2))
     ]
-    rules = placement({"replicaScheduling": {**EQUAL, "weightPreference": {"staticWeightList": weights}}})
+    rules = parse_placement({"replicaScheduling": {**EQUAL, "weightPreference": {"staticWeightList": weights}}})
     assert replicas_of(scheduled(a_binding(3, rules), with_room(a=0, b=0))) == {"a": 2, "b": 1}
 
 

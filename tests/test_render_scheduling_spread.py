@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from render.bits import mask_of
 from render.cluster_index import ClusterIndex
 from render.placement import SpreadConstraint, SpreadField
-from render.scheduling.attempts import ordered
+from render.scheduling.attempts import clusters_best_first
 from render.scheduling.decisions import Refusal, ScheduledReason
-from render.scheduling.region_groups import Group, best_groups, group_score
+from render.scheduling.region_groups import Group, heaviest_combination_of_groups, score_of_group
 from render.scheduling.spread import ClusterSelection, select_clusters
 
 from .schedulable import a_cluster
@@ -60,7 +60,7 @@ def test_the_order_of_candidates(case: Ordered) -> None:
     names = sorted(case.available)
     masks = [mask_of(map(names.index, tier)) for tier in case.tiers] or [-1]
     room = [case.available[name] for name in names]
-    in_order = ordered(
+    in_order = clusters_best_first(
         mask_of(range(len(names))), tiers=masks, targets_now=mask_of(map(names.index, case.targets_now)), available=room
     )
     assert [names[position] for position in in_order] == case.want
@@ -188,7 +188,7 @@ def test_the_score_of_a_group(case: Worth) -> None:
         is_duplicated=case.is_duplicated,
         needed=None,
     )
-    assert group_score(clusters, scored, case.group_minimum, case.cluster_minimum) == case.want
+    assert score_of_group(clusters, scored, case.group_minimum, case.cluster_minimum) == case.want
 
 
 class Chosen(NamedTuple):
@@ -228,7 +228,7 @@ CHOSEN = [
 @each_row("case", CHOSEN, ids=lambda case: case.why)
 def test_the_choice_of_groups(case: Chosen) -> None:
     groups = [Group(name, value, weight) for name, (value, weight) in case.groups.items()]
-    assert best_groups(groups, *case.bounds, case.target) == case.want
+    assert heaviest_combination_of_groups(groups, *case.bounds, case.target) == case.want
 
 
 some_groups = st.dictionaries(
@@ -241,8 +241,8 @@ def test_chosen_groups_suffice_whatever_order_they_come_in(
     groups: Mapping[str, tuple[int, int]], least: int, extra: int, target: int
 ) -> None:
     made = [Group(name, *numbers) for name, numbers in groups.items()]
-    chosen = best_groups(made, least, least + extra, target)
-    assert chosen == best_groups(made[::-1], least, least + extra, target)
+    chosen = heaviest_combination_of_groups(made, least, least + extra, target)
+    assert chosen == heaviest_combination_of_groups(made[::-1], least, least + extra, target)
     if chosen:
         assert least <= len(chosen) <= least + extra
         assert sum(groups[name][0] for name in chosen) >= target
@@ -275,9 +275,9 @@ def test_the_best_groups_are_those_karmada_finds_by_listing_all(
 ) -> None:
     made = [Group(name, *numbers) for name, numbers in groups.items()]
     bounds = (least, least + extra, target)
-    assert best_groups(made, *bounds) == by_listing(made, *bounds)
+    assert heaviest_combination_of_groups(made, *bounds) == by_listing(made, *bounds)
 
 
 def test_many_regions_are_no_reason_to_wait() -> None:
     groups = [Group(f"r{number:02}", 30 + number % 3, number % 7) for number in range(60)]
-    assert len(best_groups(groups, 2, 40, 900)) == 30
+    assert len(heaviest_combination_of_groups(groups, 2, 40, 900)) == 30

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
-from render.parsing.placements import placement
-from render.scheduling.unmet_placements import absent_clusters, unmet_placement
+from render.parsing.placements import parse_placement
+from render.scheduling.unmet_placements import unmet_lists_of_cluster_names, unmet_requirements_of_placement
 from tests.build import on_clusters, weighted
 from tests.tables import each_row
 
@@ -195,13 +195,15 @@ PLACED = [
 
 @each_row("case", PLACED, ids=lambda case: case.why)
 def test_what_a_placement_asks_for_in_vain(case: Placed) -> None:
-    assert [str(each) for each in unmet_placement(placement(case.placement), CLUSTERS)] == case.want
+    assert [
+        str(each) for each in unmet_requirements_of_placement(parse_placement(case.placement), CLUSTERS)
+    ] == case.want
 
 
 def test_nothing_is_missed_where_there_are_no_clusters() -> None:
-    rules = placement(by_label(tier="prdo") | on_clusters("berln"))
+    rules = parse_placement(by_label(tier="prdo") | on_clusters("berln"))
     none = ClusterIndex([])
-    assert [*unmet_placement(rules, none), *absent_clusters(rules, none)] == []
+    assert [*unmet_requirements_of_placement(rules, none), *unmet_lists_of_cluster_names(rules, none)] == []
 
 
 class Named(NamedTuple):
@@ -226,11 +228,13 @@ NAMED = [
 
 @each_row("case", NAMED, ids=lambda case: case.why)
 def test_names_of_no_cluster(case: Named) -> None:
-    assert [str(each) for each in absent_clusters(placement(on_clusters(*case.names)), CLUSTERS)] == case.want
+    assert [
+        str(each) for each in unmet_lists_of_cluster_names(parse_placement(on_clusters(*case.names)), CLUSTERS)
+    ] == case.want
 
 
 def test_a_number_of_its_own_is_no_typo() -> None:
     members = ClusterIndex([Cluster(name="member1"), Cluster(name="member2")])
-    assert [str(each) for each in absent_clusters(placement(on_clusters("member3")), members)] == [
+    assert [str(each) for each in unmet_lists_of_cluster_names(parse_placement(on_clusters("member3")), members)] == [
         f"{ABSENT} 'member3'"
     ]

@@ -6,7 +6,13 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.scheduling.webster import Seat, divide, is_descending, seat_by_seat, seats_by_votes
+from render.scheduling.webster import (
+    Seat,
+    are_ties_in_descending_order,
+    divide_replicas,
+    seats_in_order_given,
+    seats_of_each_party,
+)
 
 from .schedulable import ASCENDING, DESCENDING
 from .tables import each_row
@@ -72,19 +78,19 @@ SPLITS = [
 
 @each_row("case", SPLITS, ids=lambda case: case.why)
 def test_divide(case: Split) -> None:
-    assert divide(case.replicas, case.weights, uid=case.uid) == case.want
+    assert divide_replicas(case.replicas, case.weights, uid=case.uid) == case.want
 
 
 def test_initial_seats_count_from_the_start_and_stay_without_weights() -> None:
     initial = {"leaver": 7, "a": 1, "b": 19}
-    assert divide(5, {"a": 2, "b": 7}, initial=initial) == {"a": 6, "b": 19, "leaver": 7}
-    assert divide(0, {"a": 2, "b": 7}, initial=initial) == {"a": 1, "b": 19, "leaver": 7}
-    assert divide(5, {"a": 0}, initial=initial) == {"a": 1, "b": 19, "leaver": 7}
+    assert divide_replicas(5, {"a": 2, "b": 7}, initial=initial) == {"a": 6, "b": 19, "leaver": 7}
+    assert divide_replicas(0, {"a": 2, "b": 7}, initial=initial) == {"a": 1, "b": 19, "leaver": 7}
+    assert divide_replicas(5, {"a": 0}, initial=initial) == {"a": 1, "b": 19, "leaver": 7}
 
 
 def test_the_tie_bit_is_the_lowest_of_an_fnv_1a_hash() -> None:
     uids = ("", ASCENDING, DESCENDING, "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002")
-    assert [is_descending(uid) for uid in uids] == [False, False, True, False, True]
+    assert [are_ties_in_descending_order(uid) for uid in uids] == [False, False, True, False, True]
 
 
 @given(st.text())
@@ -92,16 +98,16 @@ def test_the_tie_bit_of_any_text(text: str) -> None:
     value = 0x811C9DC5
     for byte in text.encode():
         value = (value ^ byte) * 0x01000193 % 2**32
-    assert is_descending(text) == bool(text and value & 1)
+    assert are_ties_in_descending_order(text) == bool(text and value & 1)
 
 
 def test_seats_can_be_followed_one_by_one() -> None:
-    assert list(seat_by_seat(3, [2, 1])) == [
+    assert list(seats_in_order_given(3, [2, 1])) == [
         Seat(party=0, held=0, average=2.0),
         Seat(party=1, held=0, average=1.0),
         Seat(party=0, held=1, average=2 / 3),
     ]
-    assert list(seat_by_seat(1, [1, 0, 1], descending=True)) == [Seat(party=2, held=0, average=1.0, tied=(0,))]
+    assert list(seats_in_order_given(1, [1, 0, 1], descending=True)) == [Seat(party=2, held=0, average=1.0, tied=(0,))]
 
 
 some_votes = st.lists(
@@ -114,14 +120,14 @@ some_votes = st.lists(
 def test_the_shortcuts_give_every_seat_the_plain_procedure_gives(
     replicas: int, votes: list[int], descending: bool
 ) -> None:
-    plain = Counter(seat.party for seat in seat_by_seat(replicas, votes, descending=descending))
-    assert seats_by_votes(replicas, votes, descending=descending) == [plain[party] for party in range(len(votes))]
+    plain = Counter(seat.party for seat in seats_in_order_given(replicas, votes, descending=descending))
+    assert seats_of_each_party(replicas, votes, descending=descending) == [plain[party] for party in range(len(votes))]
 
 
 @given(st.integers(0, 10**9), some_votes, st.booleans())
 def test_every_replica_is_given_and_one_more_takes_none_away(replicas: int, votes: list[int], descending: bool) -> None:
-    fewer = seats_by_votes(replicas, votes, descending=descending)
-    more = seats_by_votes(replicas + 1, votes, descending=descending)
+    fewer = seats_of_each_party(replicas, votes, descending=descending)
+    more = seats_of_each_party(replicas + 1, votes, descending=descending)
     if any(votes):
         assert (sum(fewer), sum(more)) == (replicas, replicas + 1)
         assert all(before <= after for before, after in zip(fewer, more, strict=True))
@@ -130,4 +136,4 @@ def test_every_replica_is_given_and_one_more_takes_none_away(replicas: int, vote
 @given(some_votes.filter(any), st.data())
 def test_no_cluster_gets_more_than_its_room(votes: list[int], data: st.DataObject) -> None:
     replicas = data.draw(st.integers(0, min(sum(votes), 10**6)))
-    assert all(seats <= room for seats, room in zip(seats_by_votes(replicas, votes), votes, strict=True))
+    assert all(seats <= room for seats, room in zip(seats_of_each_party(replicas, votes), votes, strict=True))

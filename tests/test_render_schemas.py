@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from render.documents import Hole
 from render.schemas import SchemaSet, check_manifest
-from render.schemas.steps import path_of
+from render.schemas.steps import path_of_steps
 
 from .tables import each_row
 
@@ -157,6 +157,7 @@ def test_maps_and_free_values_are_checked_as_far_as_they_are_told() -> None:
 
 def test_steps_are_written_as_a_path() -> None:
     assert (
-        path_of(((((None, "metadata"), "annotations"), "example.com/a"), 0)) == "metadata.annotations[example.com/a][0]"
+        path_of_steps(((((None, "metadata"), "annotations"), "example.com/a"), 0))
+        == "metadata.annotations[example.com/a][0]"
     )
-    assert path_of(None) == ""
+    assert path_of_steps(None) == ""

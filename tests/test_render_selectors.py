@@ -9,9 +9,16 @@ from render.bits import indexes_of_mask
 from render.cluster import Cluster, Taint, first_untolerated_taint, is_tolerated
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, Template
-from render.parsing.selectors import cluster_affinity, label_selector, resource_selectors
+from render.parsing.selectors import parse_cluster_affinity, parse_label_selector, parse_resource_selectors
 from render.placement import SpreadField, Toleration
-from render.selectors import ClusterAffinity, ImplicitPriority, Requirement, best_selector, holds, matches
+from render.selectors import (
+    ClusterAffinity,
+    ImplicitPriority,
+    Requirement,
+    best_selector,
+    holds_for_labels,
+    matches_labels,
+)
 
 from .tables import each_row
 
@@ -59,7 +66,7 @@ SELECTED = [
 
 @each_row("case", SELECTED, ids=lambda case: case.why)
 def test_how_specifically_selectors_select(case: Selected) -> None:
-    assert best_selector(resource_selectors(case.selectors), NGINX)[0] is case.want
+    assert best_selector(parse_resource_selectors(case.selectors), NGINX)[0] is case.want
 
 
 class Matched(NamedTuple):
@@ -114,7 +121,7 @@ def affinity_matches(affinity: ClusterAffinity, cluster: Cluster) -> bool:
     """Say whether an affinity means a cluster, asked cluster by cluster: what the index answers with one mask."""
     if cluster.name in affinity.exclude:
         return False
-    if affinity.label_selector is not None and not matches(affinity.label_selector, cluster.labels):
+    if affinity.label_selector is not None and not matches_labels(affinity.label_selector, cluster.labels):
         return False
     if not all(field_holds(requirement, cluster) for requirement in affinity.field_selector or ()):
         return False
@@ -124,7 +131,7 @@ def affinity_matches(affinity: ClusterAffinity, cluster: Cluster) -> bool:
 def field_holds(requirement: Requirement, cluster: Cluster) -> bool:
     fields = {key: value for key, value in (("provider", cluster.provider), ("region", cluster.region)) if value}
     if requirement.key != "zone":
-        return holds(requirement, fields)
+        return holds_for_labels(requirement, fields)
     zones = set(cluster.zones)
     return {
         "In": bool(zones) and not zones.isdisjoint(requirement.values),
@@ -136,7 +143,7 @@ def field_holds(requirement: Requirement, cluster: Cluster) -> bool:
 
 @each_row("case", MATCHED, ids=lambda case: case.why)
 def test_cluster_affinity(case: Matched) -> None:
-    affinity, index = cluster_affinity(case.affinity), ClusterIndex((M2, M1))
+    affinity, index = parse_cluster_affinity(case.affinity), ClusterIndex((M2, M1))
     assert [each.name for each in (M1, M2) if affinity_matches(affinity, each)] == case.want
     assert [index.names[position] for position in indexes_of_mask(index.matching(affinity))] == case.want
 
@@ -183,15 +190,15 @@ some_clusters = st.lists(
 
 @given(some_affinities, some_clusters)
 def test_a_mask_holds_exactly_the_clusters_that_match(affinity: dict[str, object], clusters: list[Cluster]) -> None:
-    wanted, index = cluster_affinity(affinity), ClusterIndex(clusters)
+    wanted, index = parse_cluster_affinity(affinity), ClusterIndex(clusters)
     one_by_one = [each.name for each in index.clusters if affinity_matches(wanted, each)]
     assert [index.names[position] for position in index.members(index.matching(wanted))] == one_by_one
 
 
 def test_labels_may_be_selected_by_expressions() -> None:
-    selector = label_selector({"matchExpressions": [{"key": "env", "operator": "In", "values": ["p", "q"]}]})
+    selector = parse_label_selector({"matchExpressions": [{"key": "env", "operator": "In", "values": ["p", "q"]}]})
     assert selector is not None
-    assert [matches(selector, labels) for labels in ({"env": "q"}, {"env": "r"}, {})] == [True, False, False]
+    assert [matches_labels(selector, labels) for labels in ({"env": "q"}, {"env": "r"}, {})] == [True, False, False]
 
 
 class Tolerated(NamedTuple):

@@ -10,12 +10,12 @@ from render.timing import (
     FIRST,
     LAST,
     Flip,
-    after,
-    earliest,
-    is_past,
+    earliest_flip,
+    first_whole_second_after,
+    has_passed_since,
+    instant_after,
+    instant_text,
     parse_instant,
-    strictly_after,
-    written,
 )
 
 from .tables import each_row
@@ -51,30 +51,32 @@ def test_instants_are_read_as_rfc_3339(case: Reading) -> None:
 
 def test_an_instant_is_written_in_utc_with_whole_seconds() -> None:
     zone = timezone(timedelta(hours=2))
-    assert written(datetime(2026, 3, 1, 10, 0, 0, 900000, tzinfo=zone)) == "2026-03-01T08:00:00Z"
+    assert instant_text(datetime(2026, 3, 1, 10, 0, 0, 900000, tzinfo=zone)) == "2026-03-01T08:00:00Z"
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_what_is_written_reads_back_to_the_whole_second(instant: datetime) -> None:
-    assert parse_instant(written(instant)) == instant.replace(microsecond=0)
+    assert parse_instant(instant_text(instant)) == instant.replace(microsecond=0)
 
 
 @given(st.datetimes(timezones=st.just(UTC)), st.integers(-(10**19), 10**19))
 def test_a_limit_never_overflows_and_its_flip_is_the_first_second_past_it(start: datetime, seconds: int) -> None:
-    end, flip = after(start, seconds), strictly_after(start, seconds)
+    end, flip = instant_after(start, seconds), first_whole_second_after(start, seconds)
     assert FIRST <= end <= datetime.max.replace(tzinfo=UTC)
     if end < LAST:
-        assert is_past(flip, start, seconds)
-        assert not is_past(flip - timedelta(seconds=1), start, seconds)
+        assert has_passed_since(flip, start, seconds)
+        assert not has_passed_since(flip - timedelta(seconds=1), start, seconds)
 
 
 def test_a_limit_is_not_past_at_its_very_end() -> None:
-    assert not is_past(EIGHT + timedelta(seconds=30), EIGHT, 30)
-    assert is_past(EIGHT + timedelta(seconds=31), EIGHT, 30)
+    assert not has_passed_since(EIGHT + timedelta(seconds=30), EIGHT, 30)
+    assert has_passed_since(EIGHT + timedelta(seconds=31), EIGHT, 30)
 
 
 def test_the_earliest_flip_wins_and_rules_without_one_do_not_count() -> None:
     later, sooner = Flip(EIGHT + timedelta(hours=1), "api leaves oslo"), Flip(EIGHT, "web leaves paris")
-    assert earliest([None, later, sooner, None]) == sooner
-    assert earliest([Flip(EIGHT, "web leaves paris"), Flip(EIGHT, "api leaves oslo")]) == Flip(EIGHT, "api leaves oslo")
-    assert earliest([None]) is None
+    assert earliest_flip([None, later, sooner, None]) == sooner
+    assert earliest_flip([Flip(EIGHT, "web leaves paris"), Flip(EIGHT, "api leaves oslo")]) == Flip(
+        EIGHT, "api leaves oslo"
+    )
+    assert earliest_flip([None]) is None

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from render.versions import UnusableRange, newest, parsed_version, range_test
+from render.versions import UnusableRange, newest_version_in_range, parse_version, test_of_version_range
 
 from .tables import each_row
 
@@ -39,22 +39,22 @@ RANGES = [
 
 @each_row("case", RANGES, ids=lambda case: case.why)
 def test_a_range_has_these_versions(case: Range) -> None:
-    is_in = range_test(case.text)
-    assert [text for text in VERSIONS if (version := parsed_version(text)) and is_in(version)] == case.want
-    assert newest(reversed(VERSIONS), case.text) == case.want[-1]
+    is_in = test_of_version_range(case.text)
+    assert [text for text in VERSIONS if (version := parse_version(text)) and is_in(version)] == case.want
+    assert newest_version_in_range(reversed(VERSIONS), case.text) == case.want[-1]
 
 
 @each_row("text", ["newest", "1.2.3.4", ">", "1 ?", "=" * 300])
 def test_a_text_that_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(UnusableRange):
-        range_test(text)
+        test_of_version_range(text)
 
 
 def test_a_release_comes_after_its_pre_releases_and_numbers_before_words() -> None:
     texts = ["1.0.0", "1.0.0-rc.10", "1.0.0-rc.2", "1.0.0-beta", "1.0.0-1"]
-    versions = [version for text in texts if (version := parsed_version(text))]
+    versions = [version for text in texts if (version := parse_version(text))]
     assert sorted(versions, key=lambda each: each.order) == list(reversed(versions))
 
 
 def test_no_version_in_a_range_is_none() -> None:
-    assert newest(["latest", "1.0.0"], "^2") is None
+    assert newest_version_in_range(["latest", "1.0.0"], "^2") is None

@@ -8,7 +8,7 @@ import pytest
 from reconciler.source.schemas.checks import SchemaChecks
 from render.documents import parse_documents
 from render.interpreter.pruning import manifest_without_pruned_fields
-from render.schemas.rules.workloads import schedule_fault
+from render.schemas.rules.workloads import fault_of_cron_schedule
 from tests.clusters import Member
 from tests.tables import each_row
 
@@ -55,4 +55,4 @@ def test_a_server_refuses_and_takes_the_same(members: tuple[Member, ...]) -> Non
     ],
 )
 def test_a_schedule_is_read(schedule: str, want: str) -> None:
-    assert schedule_fault(schedule) == want
+    assert fault_of_cron_schedule(schedule) == want

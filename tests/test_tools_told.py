@@ -15,7 +15,7 @@ from reconciler.repository import open_repository
 from render.documents import emit, parse_documents
 from render.model import ObjectRef
 from render.settings.emission import Deployer
-from render.timing import utc
+from render.timing import epoch_text
 
 from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
 from .fakes import FakeCluster
@@ -455,7 +455,11 @@ def test_a_tool_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
     def ready_after(seconds: int, *, is_heard: bool = True) -> list[str]:
         with open_repository(str(work.path)) as repository:
             made = ToolFiles(
-                commits=RenderedCommits(repository), tip=tip, recorded=recorded, now=utc(asked + seconds), grace=600.0
+                commits=RenderedCommits(repository),
+                tip=tip,
+                recorded=recorded,
+                now=epoch_text(asked + seconds),
+                grace=600.0,
             )
             told = parse_tool_reports(Deployer.FLUX, [found], ["argosy/rendered"], "argosy")
             files = made.files(told) if is_heard else made.unheard("eu", Deployer.FLUX)
@@ -467,9 +471,9 @@ def test_a_tool_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
     recorded = RecordedStatus(files={"clusters/eu.yaml": emit(record)})
     unknown = ["Ready Unknown ClusterStatusUnknown"]
     assert [ready_after(each, is_heard=False) for each in (600, 601)] == [[], unknown]
-    condition["lastTransitionTime"] = utc(asked - 3600)
+    condition["lastTransitionTime"] = epoch_text(asked - 3600)
     assert [ready_after(600), ready_after(601)] == [[], unknown]
-    condition["lastTransitionTime"] = utc(asked + 1)
+    condition["lastTransitionTime"] = epoch_text(asked + 1)
     assert [ready_after(601), ready_after(602)] == [[], unknown]
     # A tool that tried the commit is not silent, whether it succeeded or not.
     found["status"]["lastAttemptedRevision"] = f"argosy/rendered@sha1:{tip}"

@@ -14,7 +14,7 @@ from render.errors import Problem
 from render.model import Template
 
 from .conflicts import conflict_findings
-from .edits import certain_findings
+from .edits import findings_of_overriders_alone
 from .selectors import sealed_selections, unmatched_selectors, unmatched_targets
 from .trials import effect_findings, trials_of
 
@@ -33,7 +33,7 @@ def lint_overrides(
     """Return the warnings about override policies, given the templates, charts and clusters they meet, sorted."""
     index = ClusterIndex(clusters)
     trials = trials_of(policies, templates, index)
-    certain = [*unmatched_targets(policies, index), *certain_findings(policies)]
+    certain = [*unmatched_targets(policies, index), *findings_of_overriders_alone(policies)]
     known = {(finding.origin, finding.field) for finding in certain}
     findings = [
         *certain,

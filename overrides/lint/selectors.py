@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 from overrides.engine import OverrideEngine
 from overrides.errors import LintFinding
-from overrides.matching import selected_templates, subject_of
+from overrides.matching import selected_templates, template_for_selectors
 from overrides.policy import OverridePolicy
 from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
 from render.matching.selector_index import Met, SelectorIndex
-from render.model import Template, is_signed_whole
-from render.scheduling.filters.affinity import unmet_affinity
+from render.model import Template, is_signed_whole_by_sops
+from render.scheduling.filters.affinity import unmet_parts_of_affinity
 from render.selectors import ResourceSelector
-from render.words import listed, nearest
+from render.words import first_few, most_similar_word
 
 _MOST_HINTS = 20
 """Selectors that get a hint: to compare each of thousands with each of thousands would take minutes."""
@@ -27,7 +27,9 @@ def unmatched_selectors(
     unmatched = _selectors_without_template(unmatched, templates)
     if any(each.policy.namespace and each.selector.label_selector for each in unmatched):
         first_round = OverrideEngine([policy for policy in policies if not policy.namespace], clusters)
-        unmatched = _selectors_without_template(unmatched, _overridden(templates, first_round, clusters), is_later=True)
+        unmatched = _selectors_without_template(
+            unmatched, _templates_after_overrides(templates, first_round, clusters), is_later=True
+        )
     for count, each in enumerate(unmatched):
         namespace = each.policy.namespace
         scope = [
@@ -39,7 +41,7 @@ def unmatched_selectors(
             origin=origin_of(each.policy),
             field=f"spec.resourceSelectors[{each.number}]",
             message="selects no template",
-            hint=nearest_hint(each.selector, scope) if count < _MOST_HINTS else "",
+            hint=hint_of_closest_templates(each.selector, scope) if count < _MOST_HINTS else "",
         )
 
 
@@ -48,10 +50,10 @@ def sealed_selections(policies: Iterable[OverridePolicy], templates: Iterable[Te
 
     A policy without selectors means everything that it can change, and gets no word.
     """
-    sealed = [template for template in templates if is_signed_whole(template.manifest)]
+    sealed = [template for template in templates if is_signed_whole_by_sops(template.manifest)]
     for policy in policies if sealed else ():
         if policy.resource_selectors and (selected := list(selected_templates([policy], sealed))):
-            names = listed(sorted(str(template.ref) for template in selected))
+            names = first_few(sorted(str(template.ref) for template in selected))
             yield LintFinding(
                 origin=origin_of(policy),
                 field="spec.resourceSelectors",
@@ -90,19 +92,21 @@ def _selectors_without_template(
     return [each for place, each in enumerate(selectors) if place not in seen or not may_match[place]]
 
 
-def _overridden(templates: Iterable[Template], engine: OverrideEngine, clusters: ClusterIndex) -> Iterator[Template]:
+def _templates_after_overrides(
+    templates: Iterable[Template], engine: OverrideEngine, clusters: ClusterIndex
+) -> Iterator[Template]:
     """Yield templates as they are after a round of overrides, in each class of clusters."""
     for template in templates:
         for overridden in engine.override(template.manifest, clusters.all):
             if overridden.manifest is not None:
-                yield subject_of(overridden.manifest)
+                yield template_for_selectors(overridden.manifest)
 
 
-def nearest_hint(selector: ResourceSelector, scope: Sequence[Template]) -> str:
+def hint_of_closest_templates(selector: ResourceSelector, scope: Sequence[Template]) -> str:
     """Return a hint about templates in the source that come closest to a selector."""
     of_kind = [template for template in scope if template.ref.kind == selector.kind]
     if not of_kind:
-        near = nearest(selector.kind, {template.ref.kind for template in scope})
+        near = most_similar_word(selector.kind, {template.ref.kind for template in scope})
         return f"did you mean kind {near!r}?" if near else f"there is no {selector.kind} here"
     of_api = [template for template in of_kind if template.api_version == selector.api_version]
     if not of_api:
@@ -113,7 +117,7 @@ def nearest_hint(selector: ResourceSelector, scope: Sequence[Template]) -> str:
         return f"there is no {selector.kind} in namespace {selector.namespace!r}"
     if not selector.name:
         return f"no {selector.kind} has these labels"
-    near = nearest(selector.name, {template.ref.name for template in in_namespace})
+    near = most_similar_word(selector.name, {template.ref.name for template in in_namespace})
     return f"did you mean {near!r}?" if near else f"there is no {selector.kind} of this name"
 
 
@@ -126,5 +130,5 @@ def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex
         for rule in policy.rules:
             if rule.target_cluster is None or not clusters.clusters:
                 continue
-            for each in unmet_affinity(rule.target_cluster, clusters, f"{rule.path}.targetCluster"):
+            for each in unmet_parts_of_affinity(rule.target_cluster, clusters, f"{rule.path}.targetCluster"):
                 yield LintFinding(origin=origin_of(policy), field=each.field, message=each.message, hint=each.hint)

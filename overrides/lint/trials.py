@@ -14,11 +14,11 @@ from overrides.errors import LintFinding, PolicyOrigin, Refused
 from overrides.overriders.overrider_type import Complaint
 from overrides.policy import OverridePolicy
 from overrides.record import AppliedRule
-from overrides.rules import CompiledRule, compiled_rule
+from overrides.rules import CompiledRule, compile_recorded_rule
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.model import Manifest, ObjectRef, Template
-from render.words import listed
+from render.words import first_few
 
 Place = tuple[PolicyOrigin, str]
 """A policy and a field path of it."""
@@ -60,7 +60,7 @@ class Trials(Struct, kw_only=True):
         place = (applied.origin, applied.rule)
         known = self._rules.get(place)
         if known is None:
-            known = self._rules[place] = compiled_rule(applied)
+            known = self._rules[place] = compile_recorded_rule(applied)
         return known
 
 
@@ -69,33 +69,33 @@ def trials_of(policies: Sequence[OverridePolicy], templates: Sequence[Template],
     engine, trials = OverrideEngine(policies, clusters), Trials()
     for template in templates:
         for overridden in engine.override(template.manifest, clusters.all):
-            _note_chain(trials, template, overridden)
-            _try_rules(trials, template, overridden.applied)
+            _note_rules_on_template(trials, template, overridden)
+            _try_rules_on_template(trials, template, overridden.applied)
     return trials
 
 
-def _note_chain(trials: Trials, template: Template, overridden: Overridden) -> None:
+def _note_rules_on_template(trials: Trials, template: Template, overridden: Overridden) -> None:
     key = tuple((applied.origin, applied.rule) for applied in overridden.applied)
     chain = trials.chains.setdefault(key, Chain(applied=overridden.applied, template=template))
     chain.objects.add(template.ref)
     chain.clusters |= overridden.clusters
 
 
-def _try_rules(trials: Trials, template: Template, applied: Sequence[AppliedRule]) -> None:
+def _try_rules_on_template(trials: Trials, template: Template, applied: Sequence[AppliedRule]) -> None:
     manifest = template.manifest
     for record in applied:
         for edit in trials.rule(record).edits:
             trial = trials.by_place.setdefault((record.origin, edit.field), EditTrial(idle_hint=edit.type.idle_hint))
             trial.runs += 1
             trial.objects.add(template.ref)
-            after = _try(trial, edit, manifest)
+            after = _manifest_after_trial(trial, edit, manifest)
             if after is None:
                 return
             _note_damage(trial, edit, manifest, after)
             manifest = after
 
 
-def _try(trial: EditTrial, edit: CompiledEdit, manifest: Manifest) -> Manifest | None:
+def _manifest_after_trial(trial: EditTrial, edit: CompiledEdit, manifest: Manifest) -> Manifest | None:
     draft = Draft(manifest)
     try:
         edit.change(draft)
@@ -117,33 +117,33 @@ def _note_damage(trial: EditTrial, edit: CompiledEdit, before: Manifest, after: 
 def effect_findings(trials: Trials) -> Iterator[LintFinding]:
     """Yield the findings of the trials of each edit."""
     for place, trial in trials.by_place.items():
-        yield from _unusable(place, trial)
-        yield from _idle(place, trial)
+        yield from _findings_of_unusable_edits(place, trial)
+        yield from _findings_of_idle_edits(place, trial)
         yield from _findings_of_damage(place, trial)
 
 
-def _unusable(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
+def _findings_of_unusable_edits(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
     refused: dict[str, int] = {}
     for (within, _, _), count in trial.refusals.items():
         refused[within] = refused.get(within, 0) + count
     for (within, message, hint), _ in sorted(trial.refusals.items(), key=lambda item: (-item[1], item[0])):
         if refused.pop(within, 0) == trial.runs:
-            why = f"cannot be applied to {_selected_words(trial)}: {message}"
+            why = f"cannot be applied to {_words_of_selected_templates(trial)}: {message}"
             yield LintFinding(origin=place[0], field=f"{place[1]}{within}", message=why, hint=hint)
 
 
-def _idle(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
+def _findings_of_idle_edits(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
     if trial.idle_hint and not trial.has_effect and not trial.refusals:
-        message = f"changes nothing in {_selected_words(trial)}"
+        message = f"changes nothing in {_words_of_selected_templates(trial)}"
         yield LintFinding(origin=place[0], field=place[1], message=message, hint=trial.idle_hint)
 
 
 def _findings_of_damage(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
     for complaint, objects in trial.damaged.items():
-        message = f"{complaint.message} in {listed(sorted(map(str, objects)))}"
+        message = f"{complaint.message} in {first_few(sorted(map(str, objects)))}"
         yield LintFinding(origin=place[0], field=place[1], message=message, hint=complaint.hint)
 
 
-def _selected_words(trial: EditTrial) -> str:
+def _words_of_selected_templates(trial: EditTrial) -> str:
     count = len(trial.objects)
     return "the one object it selects" if count == 1 else f"any of the {count} objects it selects"

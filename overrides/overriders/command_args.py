@@ -18,7 +18,7 @@ from render.admission.shared_schema import TEXT, TEXTS
 from render.model import Manifest
 
 from .containers import containers_of
-from .overrider_type import Change, OverriderType, no_pointer, no_settings, one_by_one
+from .overrider_type import Change, OverriderType, compile_one_by_one, no_pointer, no_settings
 
 
 class CommandArgsOverrider(Struct, frozen=True, kw_only=True):
@@ -35,14 +35,14 @@ def override_words(draft: Draft, overrider: CommandArgsOverrider, *, field: str)
         if container.get("name") != overrider.container_name:
             continue
         words = container.get(field)
-        if words is not None and not _are_words(words):
+        if words is not None and not _are_all_strings(words):
             raise Refused(f"{escaped_pointer((*keys, field))} is not a list of strings")
         new = _words_after(words or [], overrider)
         if new != words:
             draft.writable(keys)[field] = new
 
 
-def _are_words(words: Any) -> bool:
+def _are_all_strings(words: Any) -> bool:
     return isinstance(words, list) and all(isinstance(word, str) for word in words)
 
 
@@ -56,7 +56,7 @@ def _words_after(words: list[str], overrider: CommandArgsOverrider) -> list[str]
             return list(words)
 
 
-def _parse(plain: Manifest) -> CommandArgsOverrider:
+def _parse_command_args_overrider(plain: Manifest) -> CommandArgsOverrider:
     return CommandArgsOverrider(
         container_name=plain["containerName"], operator=plain["operator"], value=tuple(plain.get("value") or ())
     )
@@ -71,31 +71,31 @@ def _with_words_changed(overrider: CommandArgsOverrider, *, field: str) -> Chang
     return partial(override_words, overrider=overrider, field=field)
 
 
-def _reached_fields(_overrider: CommandArgsOverrider) -> tuple[str]:
+def _fields_reached(_overrider: CommandArgsOverrider) -> tuple[str]:
     return ("spec",)
 
 
-def _warn_entry(entry: Manifest, path: str, findings: Findings) -> None:
+def _warn_of_idle_words(entry: Manifest, path: str, findings: Findings) -> None:
     if not entry.get("value"):
         findings.warning(f"{path}.value", f"without words, {entry['operator']} changes nothing")
 
 
-def _words_overrider(field: str) -> OverriderType[CommandArgsOverrider]:
+def _overrider_type_of_words(field: str) -> OverriderType[CommandArgsOverrider]:
     return OverriderType(
         name=f"{field}Overrider",
         item=Record({"containerName!": TEXT, "operator!": Text(choices=("add", "remove")), "value": TEXTS}),
-        parse=_parse,
+        parse=_parse_command_args_overrider,
         plain=_plain_overrider,
-        edits=one_by_one(partial(_with_words_changed, field=field)),
-        reach=_reached_fields,
+        edits=compile_one_by_one(partial(_with_words_changed, field=field)),
+        reach=_fields_reached,
         pointer=no_pointer,
         settings=no_settings,
-        warn=_warn_entry,
+        warn=_warn_of_idle_words,
         idle_hint="check containerName and the kind of the objects",
         may_harm=False,
         may_annotate=False,
     )
 
 
-COMMAND_OVERRIDER = _words_overrider("command")
-ARGS_OVERRIDER = _words_overrider("args")
+COMMAND_OVERRIDER = _overrider_type_of_words("command")
+ARGS_OVERRIDER = _overrider_type_of_words("args")

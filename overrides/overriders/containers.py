@@ -31,10 +31,10 @@ def containers_of(manifest: Any) -> list[tuple[tuple[Key, ...], Mapping[str, Any
         return []
     if not isinstance(node, list):
         raise Refused(f"{escaped_pointer(path)} is not a list")
-    return [_container_of_keys((*path, index), item) for index, item in enumerate(node)]
+    return [_container_with_its_keys((*path, index), item) for index, item in enumerate(node)]
 
 
-def _container_of_keys(keys: tuple[Key, ...], item: Any) -> tuple[tuple[Key, ...], Mapping[str, Any]]:
+def _container_with_its_keys(keys: tuple[Key, ...], item: Any) -> tuple[tuple[Key, ...], Mapping[str, Any]]:
     if not isinstance(item, dict):
         raise Refused(f"{escaped_pointer(keys)} is not a mapping")
     return keys, item

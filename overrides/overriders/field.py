@@ -13,23 +13,23 @@ from msgspec import Struct
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
 from overrides.jsontext import json_text, parse_json
-from overrides.pointer import first_field, index_of, refusal_of_missing, tokens_of
+from overrides.pointer import first_field_of_pointer, index_of_token, refusal_of_missing, tokens_of_pointer
 from render.admission.findings import Findings
 from render.admission.schema import ListOf, Record
 from render.admission.shared_schema import TEXT
 from render.documents import read_documents
 from render.model import Manifest
 
-from .overrider_type import Change, OverriderType, no_settings, one_by_one
+from .overrider_type import Change, OverriderType, compile_one_by_one, no_settings
 from .plaintext import (
     PatchOperation,
     PlaintextOverrider,
-    operations,
-    parsed_operation,
+    parse_plaintext_operation,
     patch_draft,
-    plain_operation,
+    patch_operations_of,
+    plain_plaintext_operation,
 )
-from .shared_admission import check_pointer, operation_schema, warn_of_pointer
+from .shared_admission import check_json_pointer, schema_of_patch_operation, warn_of_unusable_pointer
 
 _FORMATS = ("json", "yaml")
 
@@ -63,24 +63,24 @@ class FieldPatch(Struct, frozen=True):
 def field_patch(overrider: FieldOverrider) -> FieldPatch:
     """Compile a field overrider; if both formats have operations YAML wins, as in Karmada."""
     name, patch = ("yaml", overrider.yaml) if overrider.yaml else ("json", overrider.json)
-    tokens = tokens_of(overrider.field_path) if overrider.field_path.startswith("/") else None
-    return FieldPatch(overrider.field_path, tokens or (), name, operations(patch))
+    tokens = tokens_of_pointer(overrider.field_path) if overrider.field_path.startswith("/") else None
+    return FieldPatch(overrider.field_path, tokens or (), name, patch_operations_of(patch))
 
 
 def override_field(draft: Draft, overrider: FieldPatch) -> None:
     """Patch the text at the overrider's path."""
-    keys, text = _text_at(draft.root, overrider)
+    keys, text = _text_at_field_path(draft.root, overrider)
     new = _patched_yaml(text, overrider) if overrider.format == "yaml" else _patched_json(text, overrider)
     if new != text:
         draft.writable(keys[:-1])[keys[-1]] = new
 
 
-def _text_at(manifest: Any, overrider: FieldPatch) -> tuple[list[Key], str]:
+def _text_at_field_path(manifest: Any, overrider: FieldPatch) -> tuple[list[Key], str]:
     if not overrider.tokens:
         raise Refused(f"{overrider.path!r} is not a JSON pointer to a field", within=".fieldPath")
     node, keys = manifest, list[Key]()
     for token in overrider.tokens:
-        key = _key(node, token)
+        key = _key_of_token(node, token)
         if key is None:
             raise refusal_of_missing(keys, token, node, within=".fieldPath")
         node = node[key]
@@ -90,17 +90,17 @@ def _text_at(manifest: Any, overrider: FieldPatch) -> tuple[list[Key], str]:
     return keys, node
 
 
-def _key(node: Any, token: str) -> Key | None:
+def _key_of_token(node: Any, token: str) -> Key | None:
     if isinstance(node, dict):
         return token if token in node else None
-    return index_of(token, len(node)) if isinstance(node, list) and not token.startswith("-") else None
+    return index_of_token(token, len(node)) if isinstance(node, list) and not token.startswith("-") else None
 
 
 def _patched_json(text: str, overrider: FieldPatch) -> str:
     if not text:
         return text
     try:
-        return json_text(_value_after(parse_json(text), overrider))
+        return json_text(_value_after_operation(parse_json(text), overrider))
     except Refused as refusal:
         raise _refusal_with_place(refusal, overrider) from None
     except RecursionError:
@@ -111,12 +111,12 @@ def _patched_yaml(text: str, overrider: FieldPatch) -> str:
     from overrides.yamltext import yaml_text  # its patterns take long to compile, for few fleets
 
     try:
-        return yaml_text(_value_after(parse_yaml(text), overrider))
+        return yaml_text(_value_after_operation(parse_yaml(text), overrider))
     except Refused as refusal:
         raise _refusal_with_place(refusal, overrider) from None
 
 
-def _value_after(value: Any, overrider: FieldPatch) -> Any:
+def _value_after_operation(value: Any, overrider: FieldPatch) -> Any:
     if not (value is None or isinstance(value, dict | list)):
         raise Refused("holds a single value, which no patch can change")
     draft = Draft(value)
@@ -132,9 +132,10 @@ def _refusal_with_place(refusal: Refused, overrider: FieldPatch) -> Refused:
     return Refused(message, hint=refusal.hint, within=within)
 
 
-def _parse(plain: Manifest) -> FieldOverrider:
+def _parse_field_overrider(plain: Manifest) -> FieldOverrider:
     patches = {
-        name: tuple(parsed_operation(each, pointer="subPath") for each in plain.get(name) or ()) for name in _FORMATS
+        name: tuple(parse_plaintext_operation(each, pointer="subPath") for each in plain.get(name) or ())
+        for name in _FORMATS
     }
     return FieldOverrider(field_path=plain["fieldPath"], **patches)
 
@@ -142,32 +143,34 @@ def _parse(plain: Manifest) -> FieldOverrider:
 def _plain_overrider(overrider: FieldOverrider) -> dict[str, Any]:
     patches = {"json": overrider.json, "yaml": overrider.yaml}
     formats = {
-        name: [plain_operation(each, pointer="subPath") for each in patch] for name, patch in patches.items() if patch
+        name: [plain_plaintext_operation(each, pointer="subPath") for each in patch]
+        for name, patch in patches.items()
+        if patch
     }
     return {"fieldPath": overrider.field_path, **formats}
 
 
-def _change(overrider: FieldOverrider) -> Change:
+def _change_of_overrider(overrider: FieldOverrider) -> Change:
     return partial(override_field, overrider=field_patch(overrider))
 
 
-def _reached_fields(overrider: FieldOverrider) -> Iterable[str | None]:
-    return first_field(overrider.field_path)
+def _fields_reached(overrider: FieldOverrider) -> Iterable[str | None]:
+    return first_field_of_pointer(overrider.field_path)
 
 
-def _pointer(overrider: FieldOverrider) -> str:
+def _pointer_of_overrider(overrider: FieldOverrider) -> str:
     return overrider.field_path
 
 
-def _check(entry: Manifest, path: str, findings: Findings) -> None:
+def _check_field_overrider(entry: Manifest, path: str, findings: Findings) -> None:
     patches = {name: entry.get(name) or () for name in _FORMATS}
     if all(patches.values()):
         findings.problem(path, "json and yaml exclude each other", hint="keep the one the field is written in")
     elif not any(patches.values()):
         findings.problem(path, "required: either json or yaml", hint="add the operations", kind="Required")
-    check_pointer(entry.get("fieldPath") or "", f"{path}.fieldPath", findings)
+    check_json_pointer(entry.get("fieldPath") or "", f"{path}.fieldPath", findings)
     for here, each in _patches_by_place(patches, path):
-        check_pointer(each.get("subPath") or "", f"{here}.subPath", findings)
+        check_json_pointer(each.get("subPath") or "", f"{here}.subPath", findings)
         has_value = each.get("value") is not None
         if each.get("operator") == "remove" and has_value:
             findings.problem(f"{here}.value", "means nothing with operator remove", hint="leave it out")
@@ -180,22 +183,22 @@ def _patches_by_place(patches: Mapping[str, Iterable[Manifest]], path: str) -> I
         yield from ((f"{path}.{name}[{index}]", each) for index, each in enumerate(patch))
 
 
-def _warn_unchecked(entry: Manifest, path: str, findings: Findings) -> None:
-    warn_of_pointer(entry["fieldPath"], f"{path}.fieldPath", findings)
+def _warn_of_unchecked_entry(entry: Manifest, path: str, findings: Findings) -> None:
+    warn_of_unusable_pointer(entry["fieldPath"], f"{path}.fieldPath", findings)
     if not (entry.get("json") or entry.get("yaml")):
         findings.warning(path, "changes nothing: it has neither json nor yaml")
 
 
 FIELD_OVERRIDER = OverriderType(
     name="fieldOverrider",
-    item=Record({"fieldPath!": TEXT, **dict.fromkeys(_FORMATS, ListOf(operation_schema("subPath")))}),
-    parse=_parse,
+    item=Record({"fieldPath!": TEXT, **dict.fromkeys(_FORMATS, ListOf(schema_of_patch_operation("subPath")))}),
+    parse=_parse_field_overrider,
     plain=_plain_overrider,
-    edits=one_by_one(_change),
-    reach=_reached_fields,
-    pointer=_pointer,
+    edits=compile_one_by_one(_change_of_overrider),
+    reach=_fields_reached,
+    pointer=_pointer_of_overrider,
     settings=no_settings,
-    check=_check,
-    warn_unchecked=_warn_unchecked,
+    check=_check_field_overrider,
+    warn_unchecked=_warn_of_unchecked_entry,
     is_seen_beside_rules=False,
 )

@@ -16,16 +16,22 @@ from msgspec.structs import replace
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
-from overrides.pointer import as_pointer, escaped_pointer, first_field, index_of, refusal_of_missing
+from overrides.pointer import (
+    escaped_pointer,
+    first_field_of_pointer,
+    index_of_token,
+    pointer_meant_by_path,
+    refusal_of_missing,
+)
 from render.admission.findings import Findings
 from render.admission.schema import Record, Text
 from render.admission.shared_schema import TEXT
 from render.model import Manifest
 
 from .containers import containers_of
-from .overrider_type import Change, Complaint, OverriderType, one_by_one
-from .plaintext import PlaintextOverrider, operations, patch_draft
-from .shared_admission import OPERATOR, check_pointer, warn_of_pointer
+from .overrider_type import Change, Complaint, OverriderType, compile_one_by_one
+from .plaintext import PlaintextOverrider, patch_draft, patch_operations_of
+from .shared_admission import OPERATOR, check_json_pointer, warn_of_unusable_pointer
 
 _TAG = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 _DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}"
@@ -73,17 +79,17 @@ def parse_image(image: str) -> ImageReference:
     """
     match = _REFERENCE.fullmatch(image)
     if match is None:
-        raise Refused(_why_unreadable(image))
+        raise Refused(_reason_image_is_unreadable(image))
     domain, path, tag, digest = match["domain"], match["path"], match["tag"] or "", match["digest"] or ""
     if len(path) > _LONGEST_PATH:
         raise Refused("has a repository longer than 255 characters")
-    if digest and not _is_known_digest(digest):
+    if digest and not _is_digest_of_known_algorithm(digest):
         raise Refused("has a digest that is not sha256, sha384 or sha512 with all of its lower-case hex digits")
     registry, repository = _split_registry(f"{domain}/{path}" if domain else path)
     return ImageReference(registry, repository, tag, "" if tag else digest)
 
 
-def with_component(image: ImageReference, overrider: ImageOverrider) -> ImageReference:
+def image_with_changed_component(image: ImageReference, overrider: ImageOverrider) -> ImageReference:
     """Return the image with one component added to, replaced or removed."""
     value = "" if overrider.operator == "remove" else overrider.value
     is_suffix = overrider.operator == "add"
@@ -95,18 +101,18 @@ def with_component(image: ImageReference, overrider: ImageOverrider) -> ImageRef
         case _ if overrider.operator == "remove":
             return replace(image, tag="", digest="")
         case _:
-            return _with_version(image, (image.tag or image.digest) + value if is_suffix else value)
+            return _image_with_version(image, (image.tag or image.digest) + value if is_suffix else value)
 
 
 def override_images(draft: Draft, overrider: ImageOverrider) -> None:
     """Rewrite the images an overrider selects: all of a kind's regular containers, or the one of its predicate."""
     if overrider.predicate is not None:
-        _override_predicate(draft, overrider, overrider.predicate)
+        _override_image_at_predicate(draft, overrider, overrider.predicate)
         return
     for keys, container in containers_of(draft.root):
         image = container.get("image")
         try:
-            new = _overridden(image, overrider)
+            new = _overridden_image(image, overrider)
         except Refused as refusal:
             raise Refused(f"{escaped_pointer((*keys, 'image'))} {refusal.message}") from None
         if new != image:
@@ -125,16 +131,18 @@ def _is_tag_or_digest(version: str) -> bool:
     return bool(_ONLY_TAG.fullmatch(version) or _ONLY_DIGEST.fullmatch(version))
 
 
-def _override_predicate(draft: Draft, overrider: ImageOverrider, path: str) -> None:
+def _override_image_at_predicate(draft: Draft, overrider: ImageOverrider, path: str) -> None:
     if not path.startswith("/"):
-        raise Refused(f"{path!r} is not a JSON pointer", hint=f"write {as_pointer(path)!r}", within=".predicate.path")
+        raise Refused(
+            f"{path!r} is not a JSON pointer", hint=f"write {pointer_meant_by_path(path)!r}", within=".predicate.path"
+        )
     image = _value_at_predicate_path(draft.root, path)
     try:
-        new = _overridden(image, overrider)
+        new = _overridden_image(image, overrider)
     except Refused as refusal:
         raise Refused(f"{path} {refusal.message}") from None
     try:
-        patch_draft(draft, operations([PlaintextOverrider(path=path, operator="replace", value=new)]))
+        patch_draft(draft, patch_operations_of([PlaintextOverrider(path=path, operator="replace", value=new)]))
     except Refused as refusal:
         raise Refused(refusal.message, within=".predicate.path") from None
 
@@ -153,14 +161,14 @@ def _value_at_predicate_path(manifest: Any, path: str) -> Any:
         keys.append(step)
         index = next(steps, None) if isinstance(node, list) else None
         if index is not None:
-            place = _place_of_keys(keys, index, node)
+            place = _index_in_items(keys, index, node)
             node = node[place]
             keys.append(place)
     return node
 
 
-def _place_of_keys(keys: list[Key], index: str, items: list[Any]) -> int:
-    place = None if index.startswith("-") else index_of(index, len(items))
+def _index_in_items(keys: list[Key], index: str, items: list[Any]) -> int:
+    place = None if index.startswith("-") else index_of_token(index, len(items))
     if place is None:
         raise refusal_of_missing(keys, index, items, within=".predicate.path")
     if not isinstance(items[place], dict):
@@ -168,10 +176,10 @@ def _place_of_keys(keys: list[Key], index: str, items: list[Any]) -> int:
     return place
 
 
-def _overridden(image: Any, overrider: ImageOverrider) -> str:
+def _overridden_image(image: Any, overrider: ImageOverrider) -> str:
     if image is not None and not isinstance(image, str):
         raise Refused("is not a string")
-    return str(with_component(parse_image(image or ""), overrider))
+    return str(image_with_changed_component(parse_image(image or ""), overrider))
 
 
 def _split_registry(name: str) -> tuple[str, str]:
@@ -181,7 +189,7 @@ def _split_registry(name: str) -> tuple[str, str]:
     return "", name
 
 
-def _with_version(image: ImageReference, version: str) -> ImageReference:
+def _image_with_version(image: ImageReference, version: str) -> ImageReference:
     if _ONLY_TAG.fullmatch(version):
         return replace(image, tag=version, digest="")
     if _ONLY_DIGEST.fullmatch(version):
@@ -189,12 +197,12 @@ def _with_version(image: ImageReference, version: str) -> ImageReference:
     return image
 
 
-def _is_known_digest(digest: str) -> bool:
+def _is_digest_of_known_algorithm(digest: str) -> bool:
     algorithm, _, digits = digest.partition(":")
     return len(digits) == _DIGEST_LENGTHS.get(algorithm) and digits == digits.lower()
 
 
-def _why_unreadable(image: str) -> str:
+def _reason_image_is_unreadable(image: str) -> str:
     if not image:
         return "holds no image"
     if _REFERENCE.fullmatch(image.lower()):
@@ -205,24 +213,24 @@ def _why_unreadable(image: str) -> str:
 _SAMPLE = ImageReference(registry="registry.example", repository="app", tag="v1")
 
 
-def _complaints(overrider: ImageOverrider) -> Iterator[Complaint]:
+def _complaints_about_value(overrider: ImageOverrider) -> Iterator[Complaint]:
     """Yield why a value is ignored, or makes a reference that cannot be read."""
     if overrider.component == "Tag":
-        yield from _tag_complaints(overrider)
+        yield from _complaints_about_tag(overrider)
         return
-    image = str(with_component(_SAMPLE, overrider))
+    image = str(image_with_changed_component(_SAMPLE, overrider))
     made = f"makes {image!r} of {str(_SAMPLE)!r}"
     try:
         read = parse_image(image)
     except Refused as refusal:
-        yield Complaint(f"{made}, which {refusal.message}", _scheme_hint(overrider.value))
+        yield Complaint(f"{made}, which {refusal.message}", _hint_about_scheme(overrider.value))
         return
     if overrider.component == "Registry" and overrider.operator != "remove" and overrider.value and not read.registry:
         hint = "a registry has a '.' or a ':', or is localhost"
         yield Complaint(f"{made}, in which {overrider.value!r} is no registry", hint)
 
 
-def _tag_complaints(overrider: ImageOverrider) -> Iterator[Complaint]:
+def _complaints_about_tag(overrider: ImageOverrider) -> Iterator[Complaint]:
     value, operator = overrider.value, overrider.operator
     bare = value.lstrip(":@")
     hint = f"write {bare!r}" if bare != value and _is_tag_or_digest(bare) else ""
@@ -232,23 +240,23 @@ def _tag_complaints(overrider: ImageOverrider) -> Iterator[Complaint]:
         yield Complaint(f"is ignored: no tag can end with {value!r}", hint)
 
 
-def _scheme_hint(value: str) -> str:
+def _hint_about_scheme(value: str) -> str:
     _, scheme, rest = value.partition("://")
     return f"write {rest.rstrip('/')!r}" if scheme else ""
 
 
-def _damage(overrider: ImageOverrider, before: Manifest, after: Manifest) -> Iterator[Complaint]:
+def _complaints_about_damage(overrider: ImageOverrider, before: Manifest, after: Manifest) -> Iterator[Complaint]:
     """Yield what the next reader of the images could not use, or misses."""
     images = _selected_images(before, overrider), _selected_images(after, overrider)
     for (_, old), (_, new) in zip(*images, strict=True):
-        if not _is_readable(new):
+        if not _is_image_readable(new):
             yield Complaint("leaves what is no image")
         if overrider.component != "Tag" and "@" in (old or "") and "@" not in (new or ""):
             hint = "write the image in the template with a tag or a digest, not both"
             yield Complaint("drops the digest of an image that has a tag, too,", hint)
 
 
-def _is_readable(image: str | None) -> bool:
+def _is_image_readable(image: str | None) -> bool:
     try:
         parse_image(image or "")
     except Refused:
@@ -256,7 +264,7 @@ def _is_readable(image: str | None) -> bool:
     return True
 
 
-def _parse(plain: Manifest) -> ImageOverrider:
+def _parse_image_overrider(plain: Manifest) -> ImageOverrider:
     predicate = plain.get("predicate")
     return ImageOverrider(
         component=plain["component"],
@@ -272,18 +280,18 @@ def _plain_overrider(overrider: ImageOverrider) -> dict[str, Any]:
     return {**predicate, "component": overrider.component, "operator": overrider.operator, **value}
 
 
-def _change(overrider: ImageOverrider) -> Change:
+def _change_of_overrider(overrider: ImageOverrider) -> Change:
     return partial(override_images, overrider=overrider)
 
 
-def _reach_of_overrider(overrider: ImageOverrider) -> Iterable[str | None]:
+def _fields_reached(overrider: ImageOverrider) -> Iterable[str | None]:
     if overrider.predicate is None:
         return ("spec",)
     # Karmada reads the image by the path's segments as they are, and writes it by the decoded ones.
-    return (overrider.predicate.strip("/").partition("/")[0], *first_field(overrider.predicate))
+    return (overrider.predicate.strip("/").partition("/")[0], *first_field_of_pointer(overrider.predicate))
 
 
-def _pointer(overrider: ImageOverrider) -> str | None:
+def _pointer_of_overrider(overrider: ImageOverrider) -> str | None:
     return overrider.predicate
 
 
@@ -293,11 +301,11 @@ def _settings_of_overrider(overrider: ImageOverrider) -> Iterator[tuple[str, Any
         yield f"the {overrider.component.lower()} of {overrider.predicate or 'all images'}", component
 
 
-def _check_entry(entry: Manifest, path: str, findings: Findings) -> None:
-    check_pointer((entry.get("predicate") or {}).get("path") or "", f"{path}.predicate.path", findings)
+def _check_image_overrider(entry: Manifest, path: str, findings: Findings) -> None:
+    check_json_pointer((entry.get("predicate") or {}).get("path") or "", f"{path}.predicate.path", findings)
 
 
-def _warn_entry(entry: Manifest, path: str, findings: Findings) -> None:
+def _warn_of_ineffective_entry(entry: Manifest, path: str, findings: Findings) -> None:
     operator, value = entry["operator"], entry.get("value")
     if operator == "remove" and value:
         findings.warning(f"{path}.value", "means nothing with operator remove")
@@ -305,8 +313,8 @@ def _warn_entry(entry: Manifest, path: str, findings: Findings) -> None:
         findings.warning(f"{path}.value", f"without a value, {operator} changes nothing")
 
 
-def _warn_unchecked(entry: Manifest, path: str, findings: Findings) -> None:
-    warn_of_pointer((entry.get("predicate") or {}).get("path") or "", f"{path}.predicate.path", findings)
+def _warn_of_unchecked_entry(entry: Manifest, path: str, findings: Findings) -> None:
+    warn_of_unusable_pointer((entry.get("predicate") or {}).get("path") or "", f"{path}.predicate.path", findings)
 
 
 IMAGE_OVERRIDER = OverriderType(
@@ -319,17 +327,17 @@ IMAGE_OVERRIDER = OverriderType(
             "value": TEXT,
         }
     ),
-    parse=_parse,
+    parse=_parse_image_overrider,
     plain=_plain_overrider,
-    edits=one_by_one(_change),
-    reach=_reach_of_overrider,
-    pointer=_pointer,
+    edits=compile_one_by_one(_change_of_overrider),
+    reach=_fields_reached,
+    pointer=_pointer_of_overrider,
     settings=_settings_of_overrider,
-    check=_check_entry,
-    warn=_warn_entry,
-    warn_unchecked=_warn_unchecked,
-    complaints=_complaints,
-    damage=_damage,
+    check=_check_image_overrider,
+    warn=_warn_of_ineffective_entry,
+    warn_unchecked=_warn_of_unchecked_entry,
+    complaints=_complaints_about_value,
+    damage=_complaints_about_damage,
     idle_hint="images are found in Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs; elsewhere"
     " name the field by predicate.path",
     may_harm=False,

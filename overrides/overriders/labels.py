@@ -16,9 +16,9 @@ from render.admission.metadata import check_annotations, check_labels
 from render.admission.schema import Record
 from render.admission.shared_schema import LABELS
 from render.model import Manifest
-from render.syntax import label_key_fault, label_value_fault
+from render.syntax import fault_of_label_key, fault_of_label_value
 
-from .overrider_type import REMOVED, Change, OverriderType, no_pointer, one_by_one
+from .overrider_type import REMOVED, Change, OverriderType, compile_one_by_one, no_pointer
 from .shared_admission import OPERATOR
 
 Field = Literal["labels", "annotations"]
@@ -31,7 +31,7 @@ class LabelAnnotationOverrider(Struct, frozen=True, kw_only=True):
     value: Mapping[str, str] = field(default_factory=dict)
 
 
-def entries_of(manifest: Manifest, field: Field) -> Mapping[str, str] | None:
+def labels_or_annotations_of(manifest: Manifest, field: Field) -> Mapping[str, str] | None:
     """Return an object's labels or annotations; None when absent or when not all of them are strings.
 
     Karmada reads either all of them or none.
@@ -42,9 +42,9 @@ def entries_of(manifest: Manifest, field: Field) -> Mapping[str, str] | None:
     return entries
 
 
-def override_entries(draft: Draft, overrider: LabelAnnotationOverrider, *, field: Field) -> None:
+def override_labels_or_annotations(draft: Draft, overrider: LabelAnnotationOverrider, *, field: Field) -> None:
     """Add, replace or remove labels or annotations."""
-    entries = entries_of(draft.root, field)
+    entries = labels_or_annotations_of(draft.root, field)
     edits = overrider.value
     if overrider.operator != "add":
         edits = {key: value for key, value in edits.items() if entries and key in entries}
@@ -53,10 +53,10 @@ def override_entries(draft: Draft, overrider: LabelAnnotationOverrider, *, field
     if entries is None:
         # A value that cannot be read as entries is replaced by a new mapping, as in Karmada.
         draft.writable(("metadata",))[field] = {}
-    _edit(draft.writable(("metadata", field)), overrider.operator, edits)
+    _edit_entries(draft.writable(("metadata", field)), overrider.operator, edits)
 
 
-def _edit(entries: dict[str, Any], operator: str, edits: Mapping[str, str]) -> None:
+def _edit_entries(entries: dict[str, Any], operator: str, edits: Mapping[str, str]) -> None:
     if operator == "remove":
         for key in edits:
             del entries[key]
@@ -68,7 +68,7 @@ _ITEM = Record({"operator!": OPERATOR, "value!": LABELS})
 _IDLE_HINT = "replace and remove touch only keys that exist"
 
 
-def _parse(plain: Manifest) -> LabelAnnotationOverrider:
+def _parse_label_annotation_overrider(plain: Manifest) -> LabelAnnotationOverrider:
     return LabelAnnotationOverrider(operator=plain["operator"], value=plain["value"])
 
 
@@ -76,11 +76,11 @@ def _plain_overrider(overrider: LabelAnnotationOverrider) -> dict[str, Any]:
     return {"operator": overrider.operator, "value": dict(sorted(overrider.value.items()))}
 
 
-def _change(overrider: LabelAnnotationOverrider, *, field: Field) -> Change:
-    return partial(override_entries, overrider=overrider, field=field)
+def _change_of_overrider(overrider: LabelAnnotationOverrider, *, field: Field) -> Change:
+    return partial(override_labels_or_annotations, overrider=overrider, field=field)
 
 
-def _reached_fields(_overrider: LabelAnnotationOverrider) -> tuple[str]:
+def _fields_reached(_overrider: LabelAnnotationOverrider) -> tuple[str]:
     return ("metadata",)
 
 
@@ -99,17 +99,17 @@ def _check_annotations(entry: Manifest, path: str, findings: Findings) -> None:
 
 def _warn_of_unchecked_labels(entry: Manifest, path: str, findings: Findings) -> None:
     for key, value in entry["value"].items():
-        if fault := label_key_fault(key) or label_value_fault(value):
+        if fault := fault_of_label_key(key) or fault_of_label_value(value):
             findings.warning(f"{path}.value", f"{fault}, so clusters will refuse the object")
 
 
 LABELS_OVERRIDER = OverriderType(
     name="labelsOverrider",
     item=_ITEM,
-    parse=_parse,
+    parse=_parse_label_annotation_overrider,
     plain=_plain_overrider,
-    edits=one_by_one(partial(_change, field="labels")),
-    reach=_reached_fields,
+    edits=compile_one_by_one(partial(_change_of_overrider, field="labels")),
+    reach=_fields_reached,
     pointer=no_pointer,
     settings=partial(_settings_of_overrider, field="labels"),
     check=_check_labels,
@@ -121,10 +121,10 @@ LABELS_OVERRIDER = OverriderType(
 ANNOTATIONS_OVERRIDER = OverriderType(
     name="annotationsOverrider",
     item=_ITEM,
-    parse=_parse,
+    parse=_parse_label_annotation_overrider,
     plain=_plain_overrider,
-    edits=one_by_one(partial(_change, field="annotations")),
-    reach=_reached_fields,
+    edits=compile_one_by_one(partial(_change_of_overrider, field="annotations")),
+    reach=_fields_reached,
     pointer=no_pointer,
     settings=partial(_settings_of_overrider, field="annotations"),
     check=_check_annotations,

@@ -41,7 +41,7 @@ class Complaint(NamedTuple):
     hint: str = ""
 
 
-def _nothing_to_report(_entry: Manifest, _path: str, _findings: Findings) -> None:
+def _report_nothing(_entry: Manifest, _path: str, _findings: Findings) -> None:
     """Find nothing wrong."""
 
 
@@ -61,7 +61,7 @@ class OverriderType(Struct, Generic[Overrider], frozen=True, kw_only=True, eq=Fa
     """Returns an overrider as Karmada records it on a Work: the entry, its empty optional fields left out."""
 
     edits: Callable[[Sequence[Overrider]], Iterator[OverriderEdit]]
-    """Compiles the overriders of a rule, by ``one_by_one`` or ``all_at_once``."""
+    """Compiles the overriders of a rule, by ``compile_one_by_one`` or ``compile_all_at_once``."""
 
     reach: Callable[[Overrider], Iterable[str | None]]
     """Returns the top-level fields that an overrider can read or change; None for every field there is."""
@@ -75,13 +75,13 @@ class OverriderType(Struct, Generic[Overrider], frozen=True, kw_only=True, eq=Fa
     settings: Callable[[Overrider], Iterable[tuple[str, Any]]]
     """Returns the paths that have the same value after an overrider, whatever they had before: value or ``REMOVED``."""
 
-    check: Check = _nothing_to_report
+    check: Check = _report_nothing
     """Reports the entries of a rule that Karmada's webhook refuses, beyond their schema."""
 
-    warn: Check = _nothing_to_report
+    warn: Check = _report_nothing
     """Warns of entries that change nothing, or something else than they seem to."""
 
-    warn_unchecked: Check = _nothing_to_report
+    warn_unchecked: Check = _report_nothing
     """Warns of what ``check`` refuses: Karmada does not check the overriders of the deprecated form."""
 
     complaints: Callable[[Overrider], Iterable[Complaint]] = lambda _overrider: ()
@@ -106,7 +106,7 @@ class OverriderType(Struct, Generic[Overrider], frozen=True, kw_only=True, eq=Fa
     """True if Karmada records its list before those of other types; these are recorded in the order they apply."""
 
 
-def one_by_one(
+def compile_one_by_one(
     change: Callable[[Overrider], Change],
 ) -> Callable[[Sequence[Overrider]], Iterator[OverriderEdit]]:
     """Compile overriders to an edit each."""
@@ -118,7 +118,7 @@ def one_by_one(
     return edits
 
 
-def all_at_once(
+def compile_all_at_once(
     change: Callable[[Sequence[Overrider]], Change],
 ) -> Callable[[Sequence[Overrider]], Iterator[OverriderEdit]]:
     """Compile the overriders of a rule to one edit: all of them apply, or none. Refusals name the entry."""

@@ -18,11 +18,11 @@ from render.admission import admit
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents, read_documents
 from render.errors import GitError
-from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, Template, ref_in
-from render.parsing import cluster as parse_cluster
+from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, Template, ref_of_plain_value
+from render.parsing import parse_cluster
 from render.parsing.clusters import RENAMED_FROM
 from render.settings.fleet import Fleet
-from render.settings.reading import fleet as parse_fleet
+from render.settings.reading import parse_fleet
 from render.values import DiscreetStruct
 
 from .delivery_rules import DeliveryRules, RuleFields
@@ -171,7 +171,7 @@ def _settings_in(content: bytes, cluster: str) -> AgentSettings:
 
 def _with_identity(document: Any) -> Template:
     """Return a document as an object with a name; FileFault where it is none."""
-    ref = ref_in(document)
+    ref = ref_of_plain_value(document)
     if ref is None:
         raise FileFault("it has a document that is no object")
     return Template(ref=ref, manifest=document)

@@ -19,7 +19,7 @@ from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import engine_version
 from render.errors import GitError
-from render.json_values import json_text, value_in
+from render.json_values import json_text, value_of_json_text
 
 FILE_NAME = "checkpoint.json"
 """The name of the record in the repository's cache folder."""
@@ -111,7 +111,7 @@ def write_checkpoint(repository: Repository, checkpoint: Checkpoint) -> None:
 
 def read_checkpoint(repository: Repository) -> Checkpoint | None:
     """Return the checkpoint of this engine and this folder of the repository; None if there is none to trust."""
-    found = value_in(read_privately(repository.cache_dir / FILE_NAME, _LARGEST) or b"", Checkpoint)
+    found = value_of_json_text(read_privately(repository.cache_dir / FILE_NAME, _LARGEST) or b"", Checkpoint)
     is_ours = found is not None and found.version == engine_version() and found.folder == repository.folder.under
     return found if is_ours else None
 

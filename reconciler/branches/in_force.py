@@ -25,7 +25,7 @@ from reconciler.source.files import FLEET_FILE, SourceFile
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from render.errors import GitError, InputError
 from render.fleet_settings import SettingChange, SettingSubject, setting_changes
-from render.json_values import value_in
+from render.json_values import value_of_json_text
 from render.settings.fleet import Fleet
 
 from .publication import Publication, source_remote
@@ -309,7 +309,9 @@ def _place_of(words: list[str]) -> BranchPlace | None:
 
 def _words_by_folder(repository: Repository) -> dict[str, list[str]]:
     """Return the words of the places that passes of this clone wrote down, by the folder of their fleet."""
-    return value_in(read_privately(repository.cache_dir / _RECORD, _LARGEST) or b"", dict[str, list[str]]) or {}
+    return (
+        value_of_json_text(read_privately(repository.cache_dir / _RECORD, _LARGEST) or b"", dict[str, list[str]]) or {}
+    )
 
 
 def record_place(repository: Repository, fleet: Fleet, left: BranchPlace | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reconciler.console.log import VERBOSE, Log
 from reconciler.repository import Repository
 from render.errors import GitError
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 if TYPE_CHECKING:
     from reconciler.source.desired import Desired
@@ -25,7 +25,7 @@ def warn_of_uncommitted(repository: Repository, log: Log, *, hint: str = "commit
     under = f"{repository.folder.under}/" if repository.folder.under else ""
     paths = [path for path in dirty if path.startswith(under) and _is_read(path)]
     if paths:
-        names = listed([path if path.isprintable() else repr(path) for path in paths])
+        names = first_few([path if path.isprintable() else repr(path) for path in paths])
         log.warning(f"not committed, and so not looked at: {names}\n  hint: {hint}")
 
 
@@ -41,6 +41,6 @@ def tell_skipped(desired: "Desired", log: Log) -> None:
     skipped = desired.without_objects
     if skipped and (log.is_terminal or log.level >= VERBOSE):
         named = "" if log.level >= VERBOSE else "; -v names them"
-        log.info(f"skipped {counted(len(skipped), 'file')} without a Kubernetes object{named}")
+        log.info(f"skipped {counted_noun(len(skipped), 'file')} without a Kubernetes object{named}")
     for each in skipped:
         log.detail(f"{each.path}: {each.reason}")

@@ -22,7 +22,7 @@ from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED, SOURCE
 from render.cluster import is_applied_by_own_agent
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
-from render.timing import utc
+from render.timing import epoch_text
 
 from .agent_settings import FILE, SettingsFiles
 from .delivery_rules import rendered_rules
@@ -125,7 +125,7 @@ def _folders_at_holds(rendered: RenderedFolders, publication: Publication, commi
     found = {name: _MirroredFolder(folder, commit) for name, folder in rendered.mirrored.items()}
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     source = next(iter(repository.commit_info(commit).trailer(SOURCE)), "")
-    for name, hold in read_holds(status, status.tip(), source, utc(time.time())).items():
+    for name, hold in read_holds(status, status.tip(), source, epoch_text(time.time())).items():
         if name not in found:
             continue
         try:

@@ -14,7 +14,7 @@ from reconciler.source.files import FileSelection, SourceFile
 from reconciler.source.manifests import FieldProblem, ParseCache, ReadBlobs
 from reconciler.source.reading import BuiltSource
 from render.errors import Problem
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
@@ -133,7 +133,7 @@ def _with_failures(made: Iterable[Rendering], every: Iterable[Rendering], versio
 def _broken_by_rendering(rendering: Rendering, version: str) -> Broken:
     """Return a chart that could not be rendered."""
     request = rendering.request
-    clusters = f" for {listed(sorted(request.clusters))}" if request.clusters else ""
+    clusters = f" for {first_few(sorted(request.clusters))}" if request.clusters else ""
     message = f"{version} cannot render {request.home}{clusters}: {rendering.complaint}"
     problem = Problem(request.place.file.path, 0, "", message, rendering.hint)
     tool = version.partition(" ")[0] if rendering.is_bounded else version
@@ -147,12 +147,12 @@ def _warnings(renderings: Iterable[Rendering]) -> Iterator[FieldProblem]:
     """
     known: set[tuple[int, str]] = set()
     for rendering in renderings:
-        place, hooks = rendering.request.place, listed(rendering.hooks)
+        place, hooks = rendering.request.place, first_few(rendering.hooks)
         if hooks and (id(place.manifest), hooks) not in known:
             known.add((id(place.manifest), hooks))
-            message = f"{counted(len(rendering.hooks), 'hook')} left out: {hooks}"
+            message = f"{counted_noun(len(rendering.hooks), 'hook')} left out: {hooks}"
             yield place.problem("", message, hint="hooks: Include makes them objects like all others")
-        asked = listed(rendering.warnings)
+        asked = first_few(rendering.warnings)
         if asked and (0, asked) not in known:
             known.add((0, asked))
             yield place.problem("", asked)
@@ -161,7 +161,9 @@ def _warnings(renderings: Iterable[Rendering]) -> Iterator[FieldProblem]:
 def _without_helm(requests: Sequence[ChartRequest]) -> Broken:
     """Return the one problem of all charts where there is no helm."""
     releases = sorted(request.release for request in requests if request.variant == 0)
-    message = f"helm is not installed, so {counted(len(releases), 'chart')} cannot be rendered: {listed(releases)}"
+    message = (
+        f"helm is not installed, so {counted_noun(len(releases), 'chart')} cannot be rendered: {first_few(releases)}"
+    )
     inputs = {each for request in requests for each in request.inputs}
     problem = Problem(requests[0].place.file.path, 0, "", message, INSTALL_HELM)
     return Broken(problem=problem, files=tuple(sorted(inputs)), tool="helm")
@@ -220,8 +222,8 @@ def _problem_of_missing_tool(outcomes: Iterable[BuildOutcome]) -> Iterator[Broke
     """Yield the one problem of all builds that need the tool where there is none."""
     closures = [outcome.closure for outcome in outcomes if outcome.complaint and not outcome.tool]
     if closures:
-        folders = listed(sorted(closure.folder or "." for closure in closures))
-        message = f"{MISSING}, so {counted(len(closures), 'kustomization')} cannot be built: {folders}"
+        folders = first_few(sorted(closure.folder or "." for closure in closures))
+        message = f"{MISSING}, so {counted_noun(len(closures), 'kustomization')} cannot be built: {folders}"
         inputs = {each for closure in closures for each in closure.inputs}
         problem = Problem(closures[0].kustomizations[0], 0, "", message, INSTALL)
         yield Broken(problem=problem, files=tuple(sorted(inputs)), tool="kustomize")

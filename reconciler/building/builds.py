@@ -18,7 +18,7 @@ from reconciler.source.manifests import ParseCache, ReadBlobs
 from render.boundary import result_or_substitute
 from render.documents import read_documents
 from render.gitobjects import git_object_id
-from render.model import is_opaque
+from render.model import is_encrypted_by_sops
 
 from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
 from .closures import Closure
@@ -174,7 +174,7 @@ def _simple_outcome(closure: Closure, simple: SimpleBuilds) -> BuildOutcome | No
         closure=closure,
         output=made.output,
         origins=tuple(Origin(closure.shown(each.path), each.line) for each in made.origins),
-        is_secret=any(holds_secrets(value) and not is_opaque(value) for value in made.values),
+        is_secret=any(holds_secrets(value) and not is_encrypted_by_sops(value) for value in made.values),
     )
 
 
@@ -207,7 +207,7 @@ def _with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[byt
         output=output,
         origins=shown,
         left_out=left_out,
-        is_secret=any(holds_secrets(value) and not is_opaque(value) for value in values),
+        is_secret=any(holds_secrets(value) and not is_encrypted_by_sops(value) for value in values),
     )
 
 

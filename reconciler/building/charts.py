@@ -22,7 +22,7 @@ from reconciler.source.built_files import BuiltFile, Origin
 from reconciler.source.manifests import ParseCache
 from render.documents import Document, document_texts, read_documents
 from render.gitobjects import git_object_id
-from render.model import is_opaque
+from render.model import is_encrypted_by_sops
 
 from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
 from .chart_schemas import checkable_chart
@@ -239,7 +239,7 @@ def _with_documents(request: ChartRequest, output: bytes) -> Rendering:
 
 
 def _has_secrets(values: Iterable[Any]) -> bool:
-    return any(holds_secrets(value) and not is_opaque(value) for value in values)
+    return any(holds_secrets(value) and not is_encrypted_by_sops(value) for value in values)
 
 
 def _is_left_out(request: ChartRequest, hooks: set[str]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from render.model import as_mapping
+from render.model import mapping_or_empty
 
 
 def with_common_metadata(value: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -21,4 +21,4 @@ def labels_and_annotations(value: Mapping[str, Any]) -> Iterator[Mapping[str, An
     found = value.get("metadata")
     for key in ("labels", "annotations"):
         part = found.get(key) if isinstance(found, dict) else None
-        yield as_mapping(part)
+        yield mapping_or_empty(part)

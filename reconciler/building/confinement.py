@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from render.json_values import value_in
+from render.json_values import value_of_json_text
 
 from .confined_start import NOT_RUN
 
@@ -76,7 +76,7 @@ def system_bounds() -> SystemBounds:
         done = subprocess.run(command, env={}, capture_output=True, check=True, timeout=_PROBE_SECONDS)
     except (OSError, subprocess.SubprocessError):
         return SystemBounds()
-    return value_in(done.stdout, SystemBounds) or SystemBounds()
+    return value_of_json_text(done.stdout, SystemBounds) or SystemBounds()
 
 
 def _can_confine() -> bool:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from render.documents import DocumentError, read_documents
-from render.model import as_list
+from render.model import list_or_empty
 
 from .kustomization_fields import CONFIGURATION, KUSTOMIZATION, PLUGINS, Shape, unknown_keys
 
@@ -195,7 +195,7 @@ def slots_of(document: Mapping[str, Any]) -> Iterator[Slot]:
     for name in _WITH_PATHS:
         yield from _paths(name, document)
     for name in _GENERATORS:
-        for place, item in enumerate(as_list(document.get(name))):
+        for place, item in enumerate(list_or_empty(document.get(name))):
             if isinstance(item, dict):
                 yield from _generator_files(f"{name}[{place}].", item)
 
@@ -263,7 +263,7 @@ def _references_of_slots(slots: Iterable[Slot]) -> Iterator[Reference | Fault | 
 
 
 def _paths(name: str, value: Mapping[str, Any]) -> Iterator[Slot]:
-    for place, item in enumerate(as_list(value.get(name))):
+    for place, item in enumerate(list_or_empty(value.get(name))):
         if isinstance(item, dict):
             yield from _field(f"{name}[{place}].path", item, "path")
 
@@ -271,7 +271,7 @@ def _paths(name: str, value: Mapping[str, Any]) -> Iterator[Slot]:
 def _list(
     field: str, value: Any, role: Role = Role.FILE, *, may_be_inline: bool = False, has_name: bool = False
 ) -> Iterator[Slot]:
-    for place, _ in enumerate(as_list(value)):
+    for place, _ in enumerate(list_or_empty(value)):
         yield Slot(f"{field}[{place}]", value, place, role, may_be_inline, has_name)
 
 

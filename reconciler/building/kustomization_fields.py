@@ -8,7 +8,7 @@ runs, in a kustomization and in the configuration of generators and transformers
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from render.words import nearest
+from render.words import most_similar_word
 
 Shape = Mapping[str, "Shape | None"]
 """The fields of an object, or of each object of a list, and the shape of what they hold: None where any key may be."""
@@ -135,5 +135,5 @@ def _hint(key: str, shape: Shape) -> str:
     same = folded.get(key.casefold())
     if same:
         return f"write {same!r}: a field has one spelling here, whatever kustomize takes for it"
-    near = nearest(key, shape)
+    near = most_similar_word(key, shape)
     return f"did you mean {near!r}?" if near else ""

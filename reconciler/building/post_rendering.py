@@ -12,7 +12,7 @@ from reconciler.source.built_files import Origin
 from reconciler.source.files import KUSTOMIZATIONS
 from reconciler.source.manifests import ParseCache
 from render.documents import document_texts, emit, read_documents
-from render.model import as_mapping
+from render.model import mapping_or_empty
 
 from .budget import BuildBudget
 from .builds import MISSING
@@ -118,5 +118,5 @@ def _objects_recognized(output: bytes, before: Iterable[_ChartObject], other: Or
 
 def _identity(value: Any) -> tuple[object, ...]:
     metadata = value.get("metadata") if isinstance(value, dict) else None
-    named = as_mapping(metadata)
+    named = mapping_or_empty(metadata)
     return (value.get("kind"), named.get("namespace"), named.get("name")) if isinstance(value, dict) else ()

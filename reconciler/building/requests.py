@@ -18,7 +18,7 @@ from reconciler.source.provenance import digest_of_texts, files_as_build_parts
 from reconciler.source.reading import BuiltSource
 from render.documents import emit
 from render.values import DiscreetStruct, SelectiveStruct
-from render.words import listed
+from render.words import first_few
 
 from .source_trees import LockedTrees, SourceTree
 
@@ -131,7 +131,7 @@ class ChartRequest(SelectiveStruct, frozen=True, kw_only=True):
     @property
     def parts(self) -> tuple[BuildPart, ...]:
         """Everything it is made of, for people; values that stand nowhere else are those of their clusters."""
-        where = f" for {listed(sorted(self.clusters), _NAMED)}" if self.variant else ""
+        where = f" for {first_few(sorted(self.clusters), _NAMED)}" if self.variant else ""
         settings = repr((self.release, self.namespace, self.has_hooks, self.has_crds)).encode()
         changes = (*self.post_renderers, *([emit(self.common_metadata)] if self.common_metadata else []))
         return (

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from reconciler.source.built_files import Origin
 from reconciler.source.ciphertext import APART, MARK, ciphertext_in_text, places_of_jointly_signed_documents
 from render.documents import Document, document_texts, read_documents
-from render.model import ciphertext, is_opaque, is_signed_whole
-from render.words import listed
+from render.model import ciphertext_of_sops_document, is_encrypted_by_sops, is_signed_whole_by_sops
+from render.words import first_few
 
 _SIGNED = "write into the file what the kustomization changes, or encrypt it with mac_only_encrypted: true"
 _GENERATED = "encrypt a manifest instead, and list it under resources"
@@ -53,7 +53,7 @@ def sealed_documents(files: Mapping[str, bytes]) -> dict[str, SealedDocument]:
         documents = read_documents(content)[0]
         shared = places_of_jointly_signed_documents([(each.value, (path, each.line)) for each in documents])
         for place, (document, text) in enumerate(zip(documents, document_texts(content), strict=True)):
-            if isinstance(document.value, dict) and is_opaque(document.value):
+            if isinstance(document.value, dict) and is_encrypted_by_sops(document.value):
                 mac = str(document.value["sops"].get("mac"))
                 origin = Origin(path, document.line)
                 found[mac] = SealedDocument(document.value, text, origin, place in shared)
@@ -80,11 +80,11 @@ def _text(
 ) -> tuple[bytes, tuple[str, str] | None]:
     """Return the text of a document, or why it is left out."""
     value = document.value
-    if not isinstance(value, dict) or not is_opaque(value):
+    if not isinstance(value, dict) or not is_encrypted_by_sops(value):
         keys = list(_encrypted_keys(value))
         if keys:
             return b"", (
-                f"{_name(value)} has a file that SOPS encrypted, and nobody decrypts: {listed(keys)}",
+                f"{_name(value)} has a file that SOPS encrypted, and nobody decrypts: {first_few(keys)}",
                 _GENERATED,
             )
         return text, None
@@ -102,9 +102,11 @@ def _signed_text(value: Mapping[str, Any], found: SealedDocument) -> tuple[bytes
     if found.value == value:
         return found.text, None
     ordered = _in_order_of(value, found.value)
-    if not is_signed_whole(value) and ciphertext(ordered) == ciphertext(found.value):
+    if not is_signed_whole_by_sops(value) and ciphertext_of_sops_document(ordered) == ciphertext_of_sops_document(
+        found.value
+    ):
         return json.dumps(ordered, ensure_ascii=False).encode(), None
-    changed = listed(sorted(_changed_paths(found.value, value, "")))
+    changed = first_few(sorted(_changed_paths(found.value, value, "")))
     return b"", (f"{_name(value)} is signed by SOPS, and the build changes {changed}", _SIGNED)
 
 

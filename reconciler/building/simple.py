@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from reconciler.source.built_files import Origin
 from render.documents import document_texts, emit, read_documents
 from render.kinds import SCOPES
-from render.model import group_of, is_opaque
+from render.model import group_of, is_encrypted_by_sops
 
 from .closures import Closure
 from .tree import path_joined_to
@@ -184,7 +184,7 @@ def _with_namespace(each: _Listed, namespace: str) -> _Listed:
         raise _NotSimpleError
     if each.value["metadata"].get("namespace") == namespace:
         return each
-    if is_opaque(each.value):
+    if is_encrypted_by_sops(each.value):
         raise _NotSimpleError
     value = {**each.value, "metadata": {**each.value["metadata"], "namespace": namespace}}
     return _Listed(value, emit(value), each.origin)

@@ -7,7 +7,7 @@ from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.record.cluster_files import ObjectReason
 from render.failover.health import READY
-from render.words import counted
+from render.words import counted_noun
 
 from .prerequisites import Check
 
@@ -51,7 +51,7 @@ def _troubles(name: str, record: ClusterRecord, failed: list[ObjectReason]) -> I
 def _reasons_of_record(record: ClusterRecord, failed: list[ObjectReason]) -> str:
     more = len(failed) - _MOST_OBJECTS
     lines = [f"{each.object}: {each.message}" for each in failed[:_MOST_OBJECTS]]
-    lines += [f"and {counted(more, 'object')} more"] if more > 0 else []
+    lines += [f"and {counted_noun(more, 'object')} more"] if more > 0 else []
     return "".join(f"; {each}" for each in (*([record.message] if record.message else []), *lines))
 
 

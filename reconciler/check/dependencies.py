@@ -9,9 +9,9 @@ from render.interpretation.pod_templates import pod_specs_in
 from render.interpretation.references import pod_dependencies
 from render.interpreter import InterpreterError, Operation
 from render.kinds import BUILT_IN
-from render.model import ObjectRef, Template, is_opaque
+from render.model import ObjectRef, Template, is_encrypted_by_sops
 from render.policy import PropagationPolicy
-from render.words import listed
+from render.words import first_few
 
 LEFT_BEHIND = "LeftBehind"
 _FIELD = "spec.propagateDeps"
@@ -35,7 +35,7 @@ def left_behind_warnings(
             policy_by_name[str(policy)] = policy
             needed.setdefault((str(policy), *template.versioned_kind), set()).update(missing)
     for (name, api_version, kind), refs in needed.items():
-        policy, objects = policy_by_name[name], listed([str(ref) for ref in sorted(refs)])
+        policy, objects = policy_by_name[name], first_few([str(ref) for ref in sorted(refs)])
         message = f"nothing tells what objects of kind {kind} depend on: {objects}, which their pods need, go nowhere"
         hint = (
             f"write a ResourceInterpreterCustomization for {api_version} {kind} with dependencyInterpretation, or"
@@ -48,7 +48,7 @@ def left_behind_warnings(
 def _may_have_pods(template: Template) -> bool:
     """Say whether a template is of a custom kind in a namespace: nothing follows what is in none."""
     is_custom = (template.ref.group, template.ref.kind) not in BUILT_IN
-    return is_custom and bool(template.ref.namespace) and not is_opaque(template.manifest)
+    return is_custom and bool(template.ref.namespace) and not is_encrypted_by_sops(template.manifest)
 
 
 def _references(template: Template) -> set[ObjectRef]:

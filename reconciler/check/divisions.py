@@ -16,7 +16,7 @@ from render.divisions import DivisionRule, DivisionWarning
 from render.errors import Problem
 from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 _FIELD = "spec.placement.replicaScheduling"
 
@@ -42,8 +42,8 @@ def _warning_of_each_autoscaler(found: Iterable[DivisionWarning]) -> Iterator[Di
     for each in found:
         warnings_by_kind.setdefault(each.ref.group_kind, []).append(each)
     for first, *others in warnings_by_kind.values():
-        more = counted(len(others), f"more {first.ref.kind}")
-        names = listed([f"{each.ref.namespace}/{each.ref.name}" for each in others])
+        more = counted_noun(len(others), f"more {first.ref.kind}")
+        names = first_few([f"{each.ref.namespace}/{each.ref.name}" for each in others])
         yield replace(first, message=f"{first.message}; so it is with {more}: {names}") if others else first
 
 
@@ -59,7 +59,7 @@ def _undivided_problems(found: list[DivisionWarning], desired: Desired, line_of:
     for each in found:
         warnings_by_clause.setdefault((each.policy, each.clause, each.receivers), []).append(each)
     for (name, clause, receivers), warnings in warnings_by_clause.items():
-        policy, objects = policy_by_name[name], listed([str(each.ref) for each in warnings])
+        policy, objects = policy_by_name[name], first_few([str(each.ref) for each in warnings])
         line = line_of(policy.path, policy.document, _FIELD) if line_of else 0
         message = f"it divides, but {clause}: {receivers} gets all of {objects}"
         yield Problem(policy.path, line, _FIELD, message, warnings[0].hint, DivisionRule.UNDIVIDED)

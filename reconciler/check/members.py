@@ -25,7 +25,7 @@ from reconciler.plans.model import ClusterDesired, PlanOptions
 from reconciler.plans.stages import CRD
 from reconciler.source.schemas.kubernetes import minor_version
 from render.model import ObjectRef, group_of
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 from .permissions import missing_permissions, needs_of, permission_lines, seeing_needs, unserved_kinds
 from .prerequisites import Check
@@ -130,7 +130,7 @@ def _shared_cluster_check(others: Iterable[str]) -> Check:
     return Check(
         name="identity",
         is_well=False,
-        state=f"its context leads to the same cluster as that of {listed(sorted(others))}",
+        state=f"its context leads to the same cluster as that of {first_few(sorted(others))}",
         hint=OWN_CONTEXT,
     )
 
@@ -286,5 +286,5 @@ def _kinds(desired: ClusterDesired, discovery: Discovery) -> Check:
     return Check(
         name="kinds",
         is_well=True,
-        state=f"{counted(len(desired.objects), 'object')} of {counted(kinds, 'kind')}",
+        state=f"{counted_noun(len(desired.objects), 'object')} of {counted_noun(kinds, 'kind')}",
     )

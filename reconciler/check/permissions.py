@@ -23,8 +23,8 @@ from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
 from reconciler.plans.retention import SCALERS
 from reconciler.plans.stages import needs_confirmation
-from render.model import ObjectRef, as_mapping
-from render.words import listed
+from render.model import ObjectRef, mapping_or_empty
+from render.words import first_few
 
 APPLYING = ("list", "get", "create", "patch", "delete")
 """The verbs for every kind of the tree: its objects are listed and read, applied, and deleted once they leave."""
@@ -219,7 +219,7 @@ def _review_answer(client: Client, about: str, spec: Mapping[str, Any], kind: st
     if not isinstance(answer, Answer):
         return answer
     status = answer.body.get("status")
-    return as_mapping(status)
+    return mapping_or_empty(status)
 
 
 def _grants(rule: Mapping[str, Any], need: Need) -> bool:
@@ -246,7 +246,7 @@ def permission_lines(missing: Iterable[Need]) -> Iterator[str]:
     for (resource, namespace), lacking in verbs.items():
         places[resource, tuple(sorted(lacking, key=_order))].append(namespace)
     for (resource, each), namespaces in sorted(places.items()):
-        where = f" in {listed(sorted(namespaces))}" if any(namespaces) else ""
+        where = f" in {first_few(sorted(namespaces))}" if any(namespaces) else ""
         yield f"{', '.join(each)} {resource}{where}"
 
 
@@ -265,4 +265,4 @@ def unserved_kinds(desired: ClusterDesired, discovery: Discovery, defined: Itera
                 yield f"{kind} of {api_version}, whose API does not answer"
                 continue
             others = discovery.versions(group, kind)
-            yield f"{kind} of {api_version}" + (f" (but {listed(others)})" if others else "")
+            yield f"{kind} of {api_version}" + (f" (but {first_few(others)})" if others else "")

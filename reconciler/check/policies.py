@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from overrides.lint import LineOf
-from overrides.lint.selectors import nearest_hint
+from overrides.lint.selectors import hint_of_closest_templates
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.claims import next_matches, policy_index, released_bindings
 from reconciler.pipeline.previous import Previous
@@ -25,11 +25,11 @@ from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyInd
 from render.matching.precedence import CandidatePolicy
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
-from render.scheduling.unknown_capacity import capacity_hint
-from render.scheduling.unmet_placements import unmet_placement
-from render.selectors import ResourceSelector, implicit_priority
+from render.scheduling.unknown_capacity import hint_to_make_capacity_known
+from render.scheduling.unmet_placements import unmet_requirements_of_placement
+from render.selectors import ResourceSelector, implicit_priority_for_template
 from render.settings.switches import ClaimMode
-from render.words import counted, listed, nearest
+from render.words import counted_noun, first_few, most_similar_word
 
 SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
 CLUSTER_SCOPED, CLAIMS_DIFFER, WAITING = "ClusterScopedKind", "ClaimsDiffer", "WaitingPolicy"
@@ -108,8 +108,10 @@ def _findings_of_shadowed(
     for name, (template, candidate) in first_loss.items():
         message = "it claims nothing: all that it selects goes to others"
         if refs := losses.get(name):
-            winner_names = listed(sorted({str(winner_by_ref[ref]) for ref in refs}))
-            message = f"it claims nothing: it selects {counted(len(refs), 'object')}, all of which go to {winner_names}"
+            winner_names = first_few(sorted({str(winner_by_ref[ref]) for ref in refs}))
+            message = (
+                f"it claims nothing: it selects {counted_noun(len(refs), 'object')}, all of which go to {winner_names}"
+            )
         lost = index.candidate(candidate.policy, template)
         why = (lost and lost.why_lost) or "another policy has claimed it, and claims are Sticky"
         hint = f"for {template.ref}, {why}"
@@ -130,7 +132,7 @@ def _tied(
             if is_first and _weight(first) == _weight(second) and str(second.policy) not in shadowed:
                 ties.setdefault((str(first.policy), str(second.policy)), []).append((template.ref, second.policy))
     for (winner, _), losses in ties.items():
-        objects = listed([str(ref) for ref, _ in losses])
+        objects = first_few([str(ref) for ref, _ in losses])
         yield PolicyFinding(
             policy=losses[0][1],
             rule=TIED,
@@ -169,7 +171,7 @@ def _findings_of_unmatched(desired: Desired, scopes: Scopes, index: PolicyIndex)
             hint, hints = "", hints + 1
             if hints <= _MOST_HINTS:
                 hint = _elsewhere(policy, selector, desired.templates)
-                hint = hint or nearest_hint(selector, _templates_in_scope(policy, desired.templates))
+                hint = hint or hint_of_closest_templates(selector, _templates_in_scope(policy, desired.templates))
             yield PolicyFinding(policy=policy, rule=UNMATCHED, field=field, message="selects no template", hint=hint)
 
 
@@ -177,7 +179,7 @@ def _unmet(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
     """Yield the placements that no cluster meets, or too few."""
     index = ClusterIndex(clusters_corrected_by_facts(desired.clusters, facts))
     for policy in desired.policies:
-        for each in unmet_placement(policy.placement, index):
+        for each in unmet_requirements_of_placement(policy.placement, index):
             yield PolicyFinding(policy=policy, rule=UNMET, field=each.field, message=each.message, hint=each.hint)
 
 
@@ -200,8 +202,8 @@ def _of_unknown_capacity(desired: Desired, facts: Facts, matches: Mapping[Object
                 policy=policy,
                 rule=UNKNOWN_CAPACITY,
                 field="spec.placement.replicaScheduling",
-                message=f"no capacity is known of {listed(left)}, so that {gets} no new replicas by room",
-                hint=capacity_hint(left[0]),
+                message=f"no capacity is known of {first_few(left)}, so that {gets} no new replicas by room",
+                hint=hint_to_make_capacity_known(left[0]),
             )
 
 
@@ -241,10 +243,14 @@ def _elsewhere(policy: PropagationPolicy, selector: ResourceSelector, templates:
     if not policy.is_namespaced:
         return ""
     anywhere = replace(selector, namespace="")
-    found = {each.ref.namespace: each.ref for each in templates if implicit_priority(anywhere, each)}
+    found = {each.ref.namespace: each.ref for each in templates if implicit_priority_for_template(anywhere, each)}
     if not found:
         return ""
-    near = nearest(policy.namespace, found) if all(each.ref.namespace != policy.namespace for each in templates) else ""
+    near = (
+        most_similar_word(policy.namespace, found)
+        if all(each.ref.namespace != policy.namespace for each in templates)
+        else ""
+    )
     ref = found[near or min(found)]
     if near:
         return f"{ref} is in namespace {near!r}: did you mean that?"
@@ -272,7 +278,7 @@ def _claims_differ(desired: Desired, matches: Mapping[ObjectRef, Match], previou
         if pure is not None and sticky is not None and pure is not sticky:
             taken.setdefault((str(pure), str(sticky)), []).append((template.ref, pure))
     for (_, holder), takeovers in taken.items():
-        objects = listed([str(ref) for ref, _ in takeovers])
+        objects = first_few([str(ref) for ref, _ in takeovers])
         yield PolicyFinding(
             policy=takeovers[0][1],
             rule=CLAIMS_DIFFER,

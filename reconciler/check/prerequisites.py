@@ -22,7 +22,7 @@ from render.errors import GitError, ReconcileError
 from render.fleet_settings import SettingChange
 from render.interpreter.webhooks import WebhookError
 from render.settings.fleet import Fleet
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 OLDEST_GIT = (2, 32)
 _MANY_PACKS = 200
@@ -141,8 +141,8 @@ def _reached_clusters_text(fleet: Fleet, names: Sequence[str]) -> str:
     left = [name for name in names if name not in reached]
     if not reached:
         return "argosy reconcile only renders: argosy.yaml says of none how it is reached"
-    alone = f"; it leaves {listed(left)} alone" if left else ""
-    return f"argosy reconcile applies to {listed(reached)}{alone}"
+    alone = f"; it leaves {first_few(left)} alone" if left else ""
+    return f"argosy reconcile applies to {first_few(reached)}{alone}"
 
 
 def _check_of(name: str, state_of: Callable[[], str], hint: str) -> Check:
@@ -177,7 +177,7 @@ def _confinement(bounds: SystemBounds, scripts: Sequence[str]) -> Check:
         return Check(name="builds", is_well=True, is_warning=True, state=state, hint=hint)
     if scripts:
         state = (
-            f"{listed(scripts)} {'is a script' if len(scripts) == 1 else 'are scripts'}, kept from the network alone"
+            f"{first_few(scripts)} {'is a script' if len(scripts) == 1 else 'are scripts'}, kept from the network alone"
         )
         hint = "put the program itself on PATH, so that it can open nothing but what it builds"
         return Check(name="builds", is_well=True, is_warning=True, state=state, hint=hint)
@@ -186,8 +186,11 @@ def _confinement(bounds: SystemBounds, scripts: Sequence[str]) -> Check:
 
 def _source(repository: Repository) -> str:
     desired = read_source(repository, repository.resolve("HEAD")).desired
-    templates, clusters = counted(len(desired.templates), "template"), counted(len(desired.clusters), "cluster")
-    return f"{templates}, {counted(len(desired.policies), 'policy', 'policies')}, {clusters}"
+    templates, clusters = (
+        counted_noun(len(desired.templates), "template"),
+        counted_noun(len(desired.clusters), "cluster"),
+    )
+    return f"{templates}, {counted_noun(len(desired.policies), 'policy', 'policies')}, {clusters}"
 
 
 def _remote(repository: Repository, publication: Publication) -> Check:
@@ -206,7 +209,7 @@ def _storage(repository: Repository) -> Check:
     """Count the packs: passes join them, but nothing does where passes fail, or write as another user."""
     packs = list((repository.folder.objects / "pack").glob("pack-*.pack"))
     megabytes = sum(pack.stat().st_size for pack in packs) / 1e6
-    state = f"{counted(len(packs), 'pack')}, {megabytes:.1f} MB"
+    state = f"{counted_noun(len(packs), 'pack')}, {megabytes:.1f} MB"
     return Check(name="storage", is_well=len(packs) < _MANY_PACKS, state=state, hint="git gc")
 
 
@@ -218,7 +221,7 @@ def _remote_answers(publication: Publication) -> str:
     if is_source and branch not in tips.tips:
         name = str(branch).removeprefix("refs/heads/")
         raise GitError(f"{remote!r} has no branch {name!r}, which passes take the source from", hint="git push")
-    return f"{counted(len(tips.tips), 'ref')}, default branch {tips.head.removeprefix('refs/heads/') or 'unknown'}"
+    return f"{counted_noun(len(tips.tips), 'ref')}, default branch {tips.head.removeprefix('refs/heads/') or 'unknown'}"
 
 
 def _may_push(publication: Publication, branch: str) -> str:

@@ -12,7 +12,7 @@ from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.repository.trailers import engine_version
 from render.errors import Problem
-from render.words import counted
+from render.words import counted_noun
 
 from .validation import Validation
 
@@ -128,18 +128,20 @@ def as_text(validation: Validation, *, is_strict: bool = False, is_whole: bool =
 
 
 def _summary(validation: Validation) -> str:
-    summary = f"{counted(len(validation.problems), 'problem')}, {counted(len(validation.warnings), 'warning')}"
+    summary = (
+        f"{counted_noun(len(validation.problems), 'problem')}, {counted_noun(len(validation.warnings), 'warning')}"
+    )
     if validation.desired is None:
         return summary
     desired = validation.desired
     counts = (
-        counted(len(desired.templates), "template"),
-        counted(len(desired.policies), "propagation policy", "propagation policies"),
-        counted(len(desired.override_policies), "override policy", "override policies"),
-        counted(len(desired.clusters), "cluster"),
+        counted_noun(len(desired.templates), "template"),
+        counted_noun(len(desired.policies), "propagation policy", "propagation policies"),
+        counted_noun(len(desired.override_policies), "override policy", "override policies"),
+        counted_noun(len(desired.clusters), "cluster"),
     )
     more = f"; {len(validation.skipped)} more hold no Kubernetes object" if validation.skipped else ""
-    return f"{summary}: {', '.join(counts)} in {counted(desired.files, 'file')}{more}"
+    return f"{summary}: {', '.join(counts)} in {counted_noun(desired.files, 'file')}{more}"
 
 
 def as_junit(validation: Validation, *, is_strict: bool = False) -> str:

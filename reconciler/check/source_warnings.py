@@ -18,10 +18,10 @@ from render.interpretation.fields import value_at
 from render.interpreter.pruning import manifest_without_pruned_fields
 from render.kinds import BUILT_IN, KUBERNETES
 from render.kinds.kind import PrunedField
-from render.model import ObjectRef, Template, is_opaque
+from render.model import ObjectRef, Template, is_encrypted_by_sops
 from render.rescheduling.descheduling import is_divided_by_room
 from render.template_annotations import PROTECTED, PROTECTED_ALWAYS
-from render.words import nearest
+from render.words import most_similar_word
 
 _TEMPLATE_TEXT = "TemplateText"
 _HELM = re.compile(r"\.(?:Values|Release|Chart|Capabilities)\.\w|\binclude +\"")
@@ -81,7 +81,7 @@ def _left_in(text: str, *, is_image: bool) -> tuple[str, str] | None:
 def pruned_field_warnings(templates: Iterable[Template], line_of: LineOf | None) -> Iterator[Problem]:
     """Yield a warning for each field that somebody wrote on purpose and that no cluster gets."""
     for template in templates:
-        left = None if is_opaque(template.manifest) else manifest_without_pruned_fields(template.manifest)
+        left = None if is_encrypted_by_sops(template.manifest) else manifest_without_pruned_fields(template.manifest)
         if left is None or left is template.manifest:
             continue
         for field in (*_PRUNED.get(template.ref.kind, ()), *_OF_ANY_KIND):
@@ -133,7 +133,7 @@ def _hint(wanted: ObjectRef, refs: list[ObjectRef]) -> str:
     of_kind = [ref for ref in refs if ref.kind == wanted.kind]
     if elsewhere := sorted(ref.namespace for ref in of_kind if ref.name == wanted.name):
         return f"there is one in namespace {elsewhere[0]!r}" if elsewhere[0] else "it has no namespace"
-    near = nearest(wanted.name, [ref.name for ref in of_kind if ref.namespace == wanted.namespace])
+    near = most_similar_word(wanted.name, [ref.name for ref in of_kind if ref.namespace == wanted.namespace])
     return f"did you mean {near!r}?" if near else ""
 
 

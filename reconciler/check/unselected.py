@@ -11,7 +11,7 @@ from render.binding import Binding
 from render.errors import Problem
 from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
-from render.words import listed
+from render.words import first_few
 
 UNSELECTED, IDLE_ENTRY = "UnselectedTemplate", "IdleEntry"
 _SETTING = "kind or folder in notPropagated of argosy.yaml"
@@ -43,7 +43,7 @@ def unselected_warnings(
         first = group[0]
         line = line_of(first.path, first.document, "") if line_of else 0
         they, them, their = ("it goes", "it", "its") if len(group) == 1 else ("they go", "them", "their")
-        message = f"no policy selects {listed([str(each.ref) for each in group])}, so that {they} nowhere"
+        message = f"no policy selects {first_few([str(each.ref) for each in group])}, so that {they} nowhere"
         nearest_policy = f"; the nearest policy is {nearest}" if nearest else ""
         hint = f"select {them}, or name {their} {_SETTING}{nearest_policy}"
         yield Problem(first.path, line, "", message, hint, UNSELECTED)

@@ -50,7 +50,7 @@ from render.errors import GitError, Problem
 from render.model import ObjectRef
 from render.settings.fleet import Fleet
 from render.settings.switches import TemplateValidation
-from render.words import listed
+from render.words import first_few
 
 from .dependencies import left_behind_warnings
 from .divisions import division_problems
@@ -254,7 +254,7 @@ def _unchecked_kinds(desired: Desired, observed: ObservedSchemas, line_of: LineO
         return ()
     kinds, first = sorted({each.ref.group_kind for each in found}), found[0]
     line = line_of(first.path, first.document, "kind") if line_of else 0
-    message = f"there is no schema of {listed(kinds)}, so their fields are not checked"
+    message = f"there is no schema of {first_few(kinds)}, so their fields are not checked"
     return (Problem(first.path, line, "kind", message, "add their CustomResourceDefinitions to the templates"),)
 
 

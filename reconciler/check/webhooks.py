@@ -15,7 +15,7 @@ from render.matching.bindings import interpreted_workload
 from render.model import ObjectRef, Template
 from render.placement import ReplicaSchedulingType
 from render.policy import PropagationPolicy
-from render.words import listed
+from render.words import first_few
 
 UNANSWERED = "UnansweredWebhook"
 
@@ -39,7 +39,7 @@ def unanswered_webhooks(
         if webhook := webhook or _unasked_reviser(template, policy, interpreter, known):
             unanswered[webhook, template.api_version, template.ref.kind].append(template)
     for (webhook, api_version, kind), templates in unanswered.items():
-        objects, first = listed([str(each.ref) for each in templates]), templates[0]
+        objects, first = first_few([str(each.ref) for each in templates]), templates[0]
         message = f"webhook {webhook} alone interprets {objects}, and no answer is known here: no check can render it"
         hint = (
             f"write a ResourceInterpreterCustomization for {api_version} {kind}, which needs no network, or let a pass"
@@ -64,7 +64,7 @@ def _unasked_reviser(
     """Return the webhook that has to write the shares of an object and never wrote any; empty for none."""
     scheduling, operation = policy.placement.replica_scheduling, Operation.REVISE_REPLICA
     is_divided = scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
-    is_asked = is_divided and interpreter.layer(operation, template.manifest) is Layer.WEBHOOK
+    is_asked = is_divided and interpreter.answering_layer(operation, template.manifest) is Layer.WEBHOOK
     if not is_asked or (str(operation), str(template.ref)) in known:
         return ""
     revisers = (

@@ -42,15 +42,21 @@ def _refuse_filename_option(ctx: click.Context, _option: click.Parameter, value:
 
 def _end_of_hold(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     """Return the time that is meant by a time or by a duration from now, as RFC 3339 text."""
-    from render.notations import seconds_in
-    from render.timing import parse_instant, utc, written
+    from render.notations import seconds_of_duration
+    from render.timing import epoch_text, instant_text, parse_instant
 
     if not value:
         return ""
-    seconds, instant = seconds_in(value), parse_instant(value)
+    seconds, instant = seconds_of_duration(value), parse_instant(value)
     if seconds is None and instant is None:
         raise click.BadParameter("write a time, such as 2026-03-01T14:05:00Z, or a duration, such as 90m or 8h")
-    return utc(time.time() + seconds) if seconds is not None else written(instant) if instant is not None else ""
+    return (
+        epoch_text(time.time() + seconds)
+        if seconds is not None
+        else instant_text(instant)
+        if instant is not None
+        else ""
+    )
 
 
 @click.command(

@@ -9,7 +9,7 @@ import click
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 if TYPE_CHECKING:
     from reconciler.edit.beginning import NewFleet
@@ -93,16 +93,16 @@ def _notes_on_new_fleet(fleet: "NewFleet") -> Iterator[str]:
     """Yield what follows from the files that begin a fleet."""
     if fleet.lost:
         are = "is" if len(fleet.lost) == 1 else "are"
-        what, names = counted(len(fleet.lost), "object"), listed(fleet.lost)
+        what, names = counted_noun(len(fleet.lost), "object"), first_few(fleet.lost)
         if fleet.tool:
             yield f"{what} that {fleet.tool} does not deploy {are} not read, by source.paths of argosy.yaml: {names}"
         else:
             yield f"{what} that {are} nowhere else, and left out with the folder: {names}"
     if fleet.releases:
-        what = counted(fleet.releases, "HelmRelease")
+        what = counted_noun(fleet.releases, "HelmRelease")
         yield f"{what} read as objects: HelmRelease in source.render of argosy.yaml has charts rendered"
     if fleet.unlocked:
-        what = counted(fleet.unlocked, "chart or repository", "charts and repositories")
+        what = counted_noun(fleet.unlocked, "chart or repository", "charts and repositories")
         yield f"{what} of others, which argosy lock pins and fetches"
 
 

@@ -11,7 +11,7 @@ from reconciler.commands.options.settings_options import with_accepted_settings_
 from reconciler.console.idle_options import is_option_given
 from reconciler.console.log import Log
 from reconciler.members.options import DeliveryOptions
-from render.notations import address_in
+from render.notations import host_and_port_of_address
 
 _CHANNELS = ("webhook", "slack", "teams", "github", "gitlab", "gitea", "events")
 _PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
@@ -25,7 +25,7 @@ def _parse_optional_seconds(context: click.Context, option: click.Parameter, val
 
 
 def _parse_optional_address(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
-    found = None if value is None else address_in(value)
+    found = None if value is None else host_and_port_of_address(value)
     if value is not None and found is None:
         raise click.BadParameter("write a port, or a host and a port, such as 0.0.0.0:8080 or [::]:8080")
     return found

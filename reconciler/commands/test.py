@@ -9,7 +9,7 @@ from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output, print_text
-from render.words import counted
+from render.words import counted_noun
 
 if TYPE_CHECKING:
     from reconciler.rendering.memory import SourceMemory
@@ -85,7 +85,7 @@ def _update_failed_tests_and_show(log: Log, repository: "Repository", run: "Poli
         for mismatch in file.left:
             log.warning(f"{file.path}: {mismatch.field}: {mismatch.message}; --update leaves it")
         if file.written:
-            print_text(f"updated {file.path}: {counted(file.written, 'expectation')}")
+            print_text(f"updated {file.path}: {counted_noun(file.written, 'expectation')}")
         is_left = is_left or bool(file.left)
     return 1 if is_left else 0
 

@@ -72,13 +72,13 @@ def _print_changed_files(verdict: "Verdict") -> None:
     """Print the files that differ, the first few of many."""
     from reconciler.diff.text import SIGNS
     from reconciler.diff.words import field_words
-    from render.words import counted
+    from render.words import counted_noun
 
     for file in verdict.differences[:_MOST_FILES]:
         print_text(f"  {SIGNS[file.action]} {file.path}")
         for field in file.fields[:_MOST_FIELDS]:
             print_text(f"      {field_words(field)}")
         if len(file.fields) > _MOST_FIELDS:
-            print_text(f"      and {counted(len(file.fields) - _MOST_FIELDS, 'field')} more")
+            print_text(f"      and {counted_noun(len(file.fields) - _MOST_FIELDS, 'field')} more")
     if len(verdict.differences) > _MOST_FILES:
-        print_text(f"  and {counted(len(verdict.differences) - _MOST_FILES, 'file')} more (-o json names them)")
+        print_text(f"  and {counted_noun(len(verdict.differences) - _MOST_FILES, 'file')} more (-o json names them)")

@@ -8,7 +8,7 @@ as the name of a field or a hint, stands for itself.
 import re
 from collections.abc import Iterable, Iterator
 
-from render.words import listed
+from render.words import first_few
 
 _MOST_APART = 2
 """So many lines that are alike are told one by one, for each is soon read."""
@@ -47,7 +47,7 @@ def _line_of_many(group: list[str]) -> str:
     first, end, rest = group[0].partition("\n")
     others = [_subject(line) for line in group[1:]]
     all_of_them = "; -v names all" if len(others) > _MOST_NAMED else ""
-    return f"{first} (and {len(others)} like it: {listed(others, _MOST_NAMED)}{all_of_them}){end}{rest}"
+    return f"{first} (and {len(others)} like it: {first_few(others, _MOST_NAMED)}{all_of_them}){end}{rest}"
 
 
 def _line_without_names(line: str) -> str:

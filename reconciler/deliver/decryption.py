@@ -31,8 +31,8 @@ from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import read_object
 from reconciler.members.masking import ConcealedManifest
 from reconciler.plans.model import ClusterDesired, DesiredObject
-from render.json_values import value_in
-from render.model import ObjectRef, ref_in
+from render.json_values import value_of_json_text
+from render.model import ObjectRef, ref_of_plain_value
 from render.settings.decryption import SecretName
 
 from .key_services import METADATA_OFF, SERVICES, key_services_named_in
@@ -207,8 +207,8 @@ def _run_command(command: list[str], data: bytes, environment: Mapping[str, str]
 def _manifest_of_output(output: bytes, ref: ObjectRef) -> ConcealedManifest | _Refusal:
     """Return a decrypted object, of the same identity as what was encrypted."""
     hint = "encrypt it anew, with its kind and metadata readable: --encrypted-regex '^(data|stringData)$'"
-    value = value_in(output, dict[str, Any])
-    if value is None or ref_in(value) != ref:
+    value = value_of_json_text(output, dict[str, Any])
+    if value is None or ref_of_plain_value(value) != ref:
         return _Refusal("what SOPS decrypted is another object", hint)
     return ConcealedManifest(value)
 

@@ -19,7 +19,7 @@ from reconciler.members.exchange import Answer, Client, Failure
 from reconciler.members.refusals import FORMER_VERSION
 from reconciler.plans.stages import is_builtin
 from render.model import Manifest, ObjectRef
-from render.words import listed
+from render.words import first_few
 
 from .ownership import set_managers
 
@@ -50,8 +50,8 @@ class FormerEntries(Struct, frozen=True, kw_only=True):
         others = [entry for entry in self._entries_to_move() if not _is_entry_of_manager(entry, self.manager)]
         if not others:
             return ""
-        managers = listed(sorted({repr(str(entry.get("manager"))) for entry in others}))
-        versions = listed(sorted({str(entry.get("apiVersion")) for entry in others}))
+        managers = first_few(sorted({repr(str(entry.get("manager"))) for entry in others}))
+        versions = first_few(sorted({str(entry.get("apiVersion")) for entry in others}))
         return (
             f"the managed fields of {managers} in {versions}, which kept it from being applied, are recorded in"
             f" {self.resource.api_version} now"

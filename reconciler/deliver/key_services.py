@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from render.documents import read_documents
-from render.model import as_list
+from render.model import list_or_empty
 
 LOCAL = frozenset({"age", "pgp"})
 """The kinds of keys that are on this machine or in the member."""
@@ -116,7 +116,7 @@ def _services_of_group(group: Mapping[str, Any], allowed: frozenset[str]) -> Ite
         service = SERVICES[kind]
         if not isinstance(keys, list):
             raise _UnaskedError(f"its {kind} is no list of keys")
-        for key in as_list(keys):
+        for key in list_or_empty(keys):
             _check_key(key, kind, service, allowed)
         yield kind
 

@@ -16,7 +16,7 @@ from reconciler.members.options import DeliveryOptions
 from reconciler.plans.model import DELETIONS
 from render.errors import GuardRefused
 from render.model import ObjectRef
-from render.words import counted
+from render.words import counted_noun
 
 from .rendered_commits import RenderedCommits
 from .results import ClusterReport
@@ -57,10 +57,10 @@ def orphan_agreement_on_terminal(options: DeliveryOptions, log: Log) -> Agree:
                 log.info(f"{cluster}: {ref}: orphan, to be deleted")
         if options.yes:
             return
-        would = f"{counted(count, 'orphan')} would be deleted; nothing was applied"
+        would = f"{counted_noun(count, 'orphan')} would be deleted; nothing was applied"
         if not sys.stdin.isatty():
             raise GuardRefused(would, hint="see the lines above, then run it again with --yes")
-        if not click.confirm(f"Delete {counted(count, 'orphan')}?", err=True):
+        if not click.confirm(f"Delete {counted_noun(count, 'orphan')}?", err=True):
             raise GuardRefused(would)
 
     return agree_or_raise

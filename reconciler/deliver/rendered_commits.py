@@ -27,7 +27,7 @@ from render.binding import Binding
 from render.cluster import Cluster
 from render.errors import GitError
 from render.layout import object_path
-from render.model import Manifest, ObjectRef, is_opaque
+from render.model import Manifest, ObjectRef, is_encrypted_by_sops
 from render.policy import ConflictResolution
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class RenderedCommits(Struct):
     def _load_manifests(self, path_by_id: Mapping[bytes, str]) -> None:
         wanted = {blob_id for blob_id in path_by_id if blob_id not in self._manifests}
         known = ((id_, self.known_manifests[id_]) for id_ in wanted & self.known_manifests.keys())
-        self._manifests |= {id_: manifest for id_, manifest in known if not is_opaque(manifest)}
+        self._manifests |= {id_: manifest for id_, manifest in known if not is_encrypted_by_sops(manifest)}
         missing = wanted - self._manifests.keys()
         if missing:
             with Cache(self.repository.cache_dir, "rendered", version=engine_version()) as cache:
@@ -262,7 +262,7 @@ class RenderedCommits(Struct):
         fresh = {}
         for blob_id, content in self.repository.read_blobs(blob_ids).items() if blob_ids else ():
             manifest = self._manifests[blob_id] = object_in(content, path_by_id[blob_id])
-            if is_opaque(manifest):
+            if is_encrypted_by_sops(manifest):
                 self._encrypted[id(manifest)] = content
             elif not may_be_secret(content, [manifest]):
                 fresh[blob_id] = manifest

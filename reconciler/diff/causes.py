@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from overrides.matching import priority_of, subject_of
+from overrides.matching import implicit_priority_of_policy, template_for_selectors
 from overrides.policy import OverridePolicy
 from reconciler.rendering.outcome import Outcome
 from reconciler.source.desired import Desired, is_about_kind
@@ -60,10 +60,10 @@ class _Changed(Struct, frozen=True, kw_only=True):
         if template.ref in self.builds:
             yield self.builds[template.ref]
         yield from (self.policies[name] for name in claimed_by if name in self.policies)
-        subject = subject_of(template.manifest)
+        subject = template_for_selectors(template.manifest)
         for cause, policy in (*self.overrides.get(api, ()), *self.overrides.get(None, ())):
             is_in_reach = not policy.namespace or policy.namespace == template.ref.namespace
-            if is_in_reach and priority_of(policy, subject):
+            if is_in_reach and implicit_priority_of_policy(policy, subject):
                 yield cause
         yield from (cause for cause, each in self.interpreters if is_about_kind(each, *api))
 

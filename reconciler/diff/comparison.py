@@ -55,7 +55,7 @@ from render.model import ObjectRef
 from render.scheduling.unknown_capacity import UnknownCapacity
 from render.settings.fleet import Fleet
 from render.settings.removal_guard import GuardScope
-from render.words import counted
+from render.words import counted_noun
 
 from .causes import with_causes
 from .difference import Allowance, ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
@@ -165,7 +165,7 @@ def _source(
         return memory.source(repository, commit, judge, contents)
     except InputError as error:
         where = f"commit {commit[:12]}" if commit else "the work tree"
-        summary = f"{counted(len(error.problems), 'problem')} in {where}; nothing was compared"
+        summary = f"{counted_noun(len(error.problems), 'problem')} in {where}; nothing was compared"
         raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
 
 

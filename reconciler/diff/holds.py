@@ -7,7 +7,7 @@ from reconciler.ledger.holds import ClusterHold, ClusterHolds
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from render.errors import GitError
-from render.timing import written
+from render.timing import instant_text
 
 from .comparison import Comparison
 
@@ -23,7 +23,7 @@ def holds_on_members(comparison: Comparison) -> dict[str, ClusterHold]:
     status = StatusBranch(publication=publication, branch=fleet.status_branch, clusters=desired.clusters)
     source = next(iter(repository.commit_info(rendered).trailer(SOURCE)), "")
     known = repository.tip(publication.ref(fleet.status_branch))
-    found = read_holds(status, known, source, written(given_or_current_time()))
+    found = read_holds(status, known, source, instant_text(given_or_current_time()))
     members = {cluster.name for cluster in desired.clusters}
     return {name: hold for name, hold in sorted(found.items()) if name in members}
 

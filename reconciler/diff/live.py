@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from reconciler.deliver.results import UNDONE, WAITING, ClusterReport
 from reconciler.plans.model import Action, ObjectOutcome
 from reconciler.plans.ownership import DifferenceKind
-from render.words import counted
+from render.words import counted_noun
 
 _SIGNS = {
     Action.CREATED: "+",
@@ -69,7 +69,7 @@ def _held_words(report: ClusterReport) -> str:
 
 
 def _number_of_differences(number: int) -> str:
-    return "equal" if not number else counted(number, "object differs", "objects differ")
+    return "equal" if not number else counted_noun(number, "object differs", "objects differ")
 
 
 def change_lines(change: ObjectOutcome) -> Iterator[str]:

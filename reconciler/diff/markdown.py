@@ -15,7 +15,7 @@ from reconciler.console.text import escape_markdown, on_one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.rendering.problems import ObjectProblem
 from render.fleet_settings import plain_setting_change
-from render.scheduling.unknown_capacity import said_together
+from render.scheduling.unknown_capacity import unknown_capacities_joined
 
 from .difference import ChangeAction, Difference
 from .origins import origin_words
@@ -121,7 +121,7 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     )
     yield MarkdownSection(title="Stay", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.staying])
     yield _warning_section("Not divided", difference.undivided)
-    yield _warning_section("Capacity unknown", said_together(difference.unknown_capacities))
+    yield _warning_section("Capacity unknown", unknown_capacities_joined(difference.unknown_capacities))
     yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
     yield MarkdownSection(title="Released", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")

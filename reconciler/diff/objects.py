@@ -11,7 +11,7 @@ from overrides.changes import ChangedField, changes_of
 from overrides.jsontext import json_text
 from reconciler.plans.rendered_object import mapping_in
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
-from render.layout import ref_of_path
+from render.layout import ref_of_object_path
 from render.model import Manifest, ObjectRef
 
 from .difference import ChangeAction, ObjectChange
@@ -194,7 +194,7 @@ def object_changes(
     """
     grouped: dict[tuple[ObjectRef, ChangeAction, str], tuple[tuple[ChangedField, ...], list[str]]] = {}
     for change, clusters in files.items():
-        ref = ref_by_path.get(change.path) or ref_of_path(change.path)
+        ref = ref_by_path.get(change.path) or ref_of_object_path(change.path)
         if change.before is None or change.after is None:
             action, fields = (
                 (ChangeAction.ADDED if change.before is None else ChangeAction.REMOVED),

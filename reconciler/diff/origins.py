@@ -11,7 +11,7 @@ from reconciler.source.built_files import BuildPart
 from reconciler.source.desired import Desired
 from reconciler.source.provenance import SourceBuild
 from render.model import ObjectRef
-from render.words import listed
+from render.words import first_few
 
 from .difference import ChangeAction, Difference, OriginChange, PartChange
 
@@ -92,7 +92,7 @@ def origin_words(change: OriginChange) -> str:
     for role, said in _UNVERSIONED.items():
         names = [f"{_SIGNS[part.action]}{part.name}" for part in roles.get(role, []) if part.name]
         if role in roles:
-            words.append(f"{said} {listed(names, _NAMED)}" if names else said)
+            words.append(f"{said} {first_few(names, _NAMED)}" if names else said)
     return "; ".join(words)
 
 
@@ -103,7 +103,7 @@ def _chart_words(charts: list[PartChange], files: list[PartChange]) -> Iterator[
         else:
             still = f", still {chart.after}" if chart.after else ""
             names = [f"{_SIGNS[each.action]}{each.name}" for each in files]
-            yield f"chart {chart.name}{still}: {listed(names, _NAMED) if names else 'other content'}"
+            yield f"chart {chart.name}{still}: {first_few(names, _NAMED) if names else 'other content'}"
 
 
 def _version_words(part: PartChange) -> str:

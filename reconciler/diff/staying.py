@@ -6,7 +6,7 @@ from reconciler.pipeline.eviction_notes import RUN_NOTES
 from reconciler.pipeline.need_notes import STILL_NEEDED
 from render.binding import Binding
 from render.model import ObjectRef
-from render.words import listed
+from render.words import first_few
 
 from .difference import StayNote, Unplaced
 
@@ -51,4 +51,4 @@ def _clusters_of(binding: Binding) -> tuple[str, ...]:
 
 def unplaced_words(unplaced: Unplaced, it: str = "it") -> str:
     """Return which clusters an object leaves, and that no other one takes it."""
-    return f"{'leaves' if it == 'it' else 'leave'} {listed(unplaced.clusters)}, and no cluster takes {it}"
+    return f"{'leaves' if it == 'it' else 'leave'} {first_few(unplaced.clusters)}, and no cluster takes {it}"

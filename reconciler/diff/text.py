@@ -15,7 +15,7 @@ from reconciler.pipeline.released import released_lines
 from reconciler.pipeline.unselected import unselected_lines
 from reconciler.rendering.problems import ObjectProblem
 from render.model import ObjectRef
-from render.scheduling.unknown_capacity import said_together
+from render.scheduling.unknown_capacity import unknown_capacities_joined
 
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .origins import origin_words
@@ -102,7 +102,10 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
     yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)
     yield (
         "CAPACITY UNKNOWN",
-        (f"  ! {each.message}\n      hint: {each.hint}\n" for each in said_together(difference.unknown_capacities)),
+        (
+            f"  ! {each.message}\n      hint: {each.hint}\n"
+            for each in unknown_capacities_joined(difference.unknown_capacities)
+        ),
     )
     yield "PROBLEMS", _problems(difference, difference.problems, is_full=is_full)
     yield "REFUSED", (f"  {line}\n" for line in difference.refused)

@@ -13,7 +13,7 @@ from reconciler.pipeline.pending import LAZY, SUSPENDED
 from reconciler.pipeline.unselected import unselected_words
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 from .difference import Allowance, ChangeAction, ChangedInput, Difference, PendingChange, Takeover
 
@@ -89,7 +89,7 @@ def cause_words(difference: Difference, ref: ObjectRef, *, is_number: bool = Fal
     if is_number:
         causes = [each for each in causes if each.name.startswith(_INTERPRETERS)]
     named = [f"{each.name} ({', '.join(filter(None, [each.path, each.action]))})" for each in causes]
-    return f"by {listed(named)}" if named else ""
+    return f"by {first_few(named)}" if named else ""
 
 
 def origin_note(difference: Difference, ref: ObjectRef) -> str:
@@ -99,18 +99,18 @@ def origin_note(difference: Difference, ref: ObjectRef) -> str:
 
 
 def _counted_unless_zero(number: int, one: str, many: str) -> str:
-    return counted(number, one, many) if number else ""
+    return counted_noun(number, one, many) if number else ""
 
 
 def _movement_text(difference: Difference) -> str:
     if not difference.moved:
         return ""
-    replicas = counted(difference.replicas, "replica")
+    replicas = counted_noun(difference.replicas, "replica")
     return f"{difference.moved} of {replicas} {'moves' if difference.moved == 1 else 'move'}"
 
 
 def _placed_anew(count: int) -> str:
-    return f"{counted(count, 'replica')} {'is' if count == 1 else 'are'} placed anew" if count else ""
+    return f"{counted_noun(count, 'replica')} {'is' if count == 1 else 'are'} placed anew" if count else ""
 
 
 def moved_words(movement: Movement) -> str:

@@ -16,7 +16,7 @@ from reconciler.source.loading import Loaded
 from render.documents import emit
 from render.errors import ConfigError
 from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION, ObjectRef
-from render.words import nearest
+from render.words import most_similar_word
 
 from .cluster_files import MemberSource
 from .joining import NewMember
@@ -119,7 +119,7 @@ def chosen_contexts(available: Iterable[str], chosen: Iterable[str]) -> tuple[st
     known, wanted = sorted(available), tuple(chosen)
     for name in wanted:
         if name not in known:
-            near = nearest(name, known)
+            near = most_similar_word(name, known)
             hint = f"did you mean {near!r}?" if near else "kubectl config get-contexts lists them"
             raise ConfigError(f"the kubeconfig has no context called {name!r}", hint=hint)
     return wanted or tuple(known)

@@ -24,7 +24,7 @@ from render.documents.editing.nodes import UneditableError
 from render.errors import ConfigError, GitError, InputError, Problem
 from render.gitobjects import BLOB_MODE, git_object_id
 from render.settings.fleet import Fleet
-from render.words import listed
+from render.words import first_few
 
 Contents = Mapping[str, bytes | None]
 """Files by path, None for one that is to go."""
@@ -144,7 +144,7 @@ def opened_source(log: Log) -> Iterator[MemberSource]:
 def warn_of_ignored(repository: Repository, paths: Iterable[str], log: Log) -> bool:
     """Warn of files that were written and that git ignores, so that nothing reads them; say whether there are any."""
     if found := repository.ignored_paths(paths):
-        log.warning(f"git ignores {listed(found)}, so that nothing reads what was written: git add -f adds it")
+        log.warning(f"git ignores {first_few(found)}, so that nothing reads what was written: git add -f adds it")
     return bool(found)
 
 

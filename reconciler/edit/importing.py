@@ -18,8 +18,8 @@ from render.federations import FEDERATIONS, RULE_BY_CODE, federation_named, fede
 from render.federations.federation import Federation
 from render.federations.policies import files_of_conversion
 from render.federations.units import Conversion, Grade, Placed
-from render.model import is_opaque
-from render.words import counted
+from render.model import is_encrypted_by_sops
+from render.words import counted_noun
 
 _SILENT = frozenset({"kind-left-out"})
 """The codes of what nobody misses."""
@@ -92,7 +92,7 @@ def _refuse_ciphertext(documents: Iterable[Placed], conversion: Conversion) -> N
     """Refuse ciphertext, which files that are made of it would have as values."""
     used = {unit.origin for unit in conversion.units} | {each.origin for each in conversion.kept}
     used |= {origin for origin, _ in conversion.members}
-    sealed = {each.origin: None for each in documents if is_opaque(each.manifest) and each.origin in used}
+    sealed = {each.origin: None for each in documents if is_encrypted_by_sops(each.manifest) and each.origin in used}
     if sealed:
         lines = [f"{origin}: sops: SOPS encrypted it, and nothing decrypts what is imported" for origin in sealed]
         raise ConfigError("\n".join(lines), hint="decrypt what is to be imported first: sops decrypt FILE")
@@ -152,7 +152,7 @@ def _objects_below_folder(folder: Path) -> Iterator[Placed]:
                 if len(said) == 2 and not unread:
                     yield Placed(manifest=manifest, origin=f"{name}:{document.line}")
     if problems:
-        raise ConfigError("\n".join([f"{counted(len(problems), 'problem')}:", *problems]))
+        raise ConfigError("\n".join([f"{counted_noun(len(problems), 'problem')}:", *problems]))
 
 
 def _objects_in_document(value: Any) -> Iterator[dict[str, Any]]:
@@ -161,7 +161,7 @@ def _objects_in_document(value: Any) -> Iterator[dict[str, Any]]:
         return
     items = value.get("items")
     if str(value.get("kind", "")).endswith("List") and isinstance(items, list):
-        shared = {"sops": value["sops"]} if is_opaque(value) else {}
+        shared = {"sops": value["sops"]} if is_encrypted_by_sops(value) else {}
         yield from ({**each, **shared} for each in items if isinstance(each, dict))
     else:
         yield value

@@ -20,8 +20,8 @@ from render.documents import emit, parse_documents
 from render.documents.editing import Edit
 from render.errors import ConfigError, InputError
 from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION
-from render.scheduling.unknown_capacity import capacity_hint
-from render.words import listed
+from render.scheduling.unknown_capacity import hint_to_make_capacity_known
+from render.words import first_few
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .labels import parse_labels, parse_taints, taint_as_plain_data, unread_places
@@ -108,8 +108,8 @@ def capacity_warning(name: str, desired: Desired) -> str:
     if not policies:
         return ""
     verb = "divides" if len(policies) == 1 else "divide"
-    why = f"it gets no new replicas from {listed(policies)}, which {verb} by room"
-    return f"no capacity is known of {name}, so that {why}\n  hint: {capacity_hint(name)}"
+    why = f"it gets no new replicas from {first_few(policies)}, which {verb} by room"
+    return f"no capacity is known of {name}, so that {why}\n  hint: {hint_to_make_capacity_known(name)}"
 
 
 def _path_of_new_cluster(source: MemberSource, name: str) -> str:

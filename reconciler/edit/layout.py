@@ -7,8 +7,8 @@ from reconciler.console.grouping import number_of_kinds
 from reconciler.locked.model import NOT_LOCKED
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason
-from render.model import is_opaque
-from render.words import counted, listed
+from render.model import is_encrypted_by_sops
+from render.words import counted_noun, first_few
 
 from .beginning import folders_deployed_by_tools
 from .cluster_files import MemberSource
@@ -32,16 +32,16 @@ def repository_layout_lines(source: MemberSource) -> Iterator[str]:
     desired = source.loaded.desired
     if desired.templates:
         folders = sorted({_first_folder_below_fleet(source, template.path) for template in desired.templates})
-        objects, files = counted(len(desired.templates), "object"), len({each.path for each in desired.templates})
-        yield f"{objects} in {counted(files, 'file')} of {listed(folders)}"
+        objects, files = counted_noun(len(desired.templates), "object"), len({each.path for each in desired.templates})
+        yield f"{objects} in {counted_noun(files, 'file')} of {first_few(folders)}"
     yield from _lines_about_builds(desired)
     yield from _files_in_other_languages(source)
     deployed = folders_deployed_by_tools(source)
     for tool in _tool_names_found_in_source(source, desired):
         if deployed is None or tool != deployed.tool:
             yield f"{tool} deploys from here: its own objects go to members only if a policy selects them"
-    if encrypted := sum(1 for each in desired.templates if is_opaque(each.manifest)):
-        yield f"{counted(encrypted, 'object')} that SOPS encrypted: whoever applies needs sops and its keys"
+    if encrypted := sum(1 for each in desired.templates if is_encrypted_by_sops(each.manifest)):
+        yield f"{counted_noun(encrypted, 'object')} that SOPS encrypted: whoever applies needs sops and its keys"
     if deployed is not None:
         yield from _lines_about_deployed_folders(deployed)
         return
@@ -51,14 +51,14 @@ def repository_layout_lines(source: MemberSource) -> Iterator[str]:
     others = [str(problem) for problem in left_out if problem.hint != NOT_LOCKED]
     if others:
         kinds = number_of_kinds(others)
-        of_kinds = f" of {counted(kinds, 'kind')}" if kinds < len(others) else ""
-        yield f"{counted(len(others), 'problem')}{of_kinds} to look at: argosy validate"
+        of_kinds = f" of {counted_noun(kinds, 'kind')}" if kinds < len(others) else ""
+        yield f"{counted_noun(len(others), 'problem')}{of_kinds} to look at: argosy validate"
 
 
 def _lines_about_deployed_folders(deployed: DeployedFolders) -> Iterator[str]:
     """Yield what a tool deploys, and what of it Argosy reads otherwise."""
-    named = f" named in {listed(deployed.environments)}" if deployed.environments else ""
-    folders, kinds = counted(len(deployed.folders), "folder"), " and ".join(f"{kind}s" for kind in deployed.kinds)
+    named = f" named in {first_few(deployed.environments)}" if deployed.environments else ""
+    folders, kinds = counted_noun(len(deployed.folders), "folder"), " and ".join(f"{kind}s" for kind in deployed.kinds)
     yield f"{deployed.tool} deploys {folders}{named}: argosy.yaml has its {kinds} read, which are then no objects"
     for other in deployed.left_out:
         yield f"{other} is another environment of {deployed.tool}: its folders are not read; overrides say what differs"
@@ -76,16 +76,16 @@ def _lines_about_builds(desired: Desired) -> Iterator[str]:
     if count := len({each.path for each in desired.templates if each.origin}):
         are, need = ("is", "needs") if count == 1 else ("are", "need")
         by = f" by {' and '.join(desired.tools)}" if desired.tools else f", and {need} no tool for it"
-        yield f"{counted(count, 'kustomization')} {are} built{by}"
+        yield f"{counted_noun(count, 'kustomization')} {are} built{by}"
     if count := found[Reason.HELM]:
         are = "is" if count == 1 else "are"
-        yield f"{counted(count, 'Helm chart')} {are} not read: helm template FOLDER > FILE makes objects of one"
+        yield f"{counted_noun(count, 'Helm chart')} {are} not read: helm template FOLDER > FILE makes objects of one"
     if count := found[Reason.TEMPLATE]:
         are = "is" if count == 1 else "are"
-        yield f"{counted(count, 'template')} with {{{{ }}}} {are} not read"
+        yield f"{counted_noun(count, 'template')} with {{{{ }}}} {are} not read"
     if count := found[Reason.YTT]:
         are = "is" if count == 1 else "are"
-        yield f"{counted(count, 'template')} of ytt {are} not read: commit what it makes"
+        yield f"{counted_noun(count, 'template')} of ytt {are} not read: commit what it makes"
 
 
 def _files_in_other_languages(source: MemberSource) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _files_in_other_languages(source: MemberSource) -> Iterator[str]:
     for language, ends in _LANGUAGES.items():
         if count := sum(1 for file in source.files if file.path.startswith(base) and file.path.endswith(ends)):
             are = "is" if count == 1 else "are"
-            yield f"{counted(count, 'file')} in {language} {are} not read: commit what {language} makes"
+            yield f"{counted_noun(count, 'file')} in {language} {are} not read: commit what {language} makes"
 
 
 def _tool_names_found_in_source(source: MemberSource, desired: Desired) -> Iterator[str]:

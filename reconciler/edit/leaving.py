@@ -21,7 +21,7 @@ from reconciler.pipeline.renames import by_new_names, new_names
 from render.cluster import DRAIN, drain_taints, is_applied_by_own_agent
 from render.errors import ConfigError
 from render.settings.fleet import Fleet
-from render.words import counted
+from render.words import counted_noun
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .joining import context_change
@@ -134,8 +134,8 @@ def object_count_in_words(paths: Collection[str]) -> str:
     """Return how many objects are at paths, counted as the removal guard counts: namespaces only among themselves."""
     count = sum(map(is_counted, paths))
     if paths and not count:
-        return counted(len(paths), "namespace is", "namespaces are")
-    return counted(count, "object is", "objects are")
+        return counted_noun(len(paths), "namespace is", "namespaces are")
+    return counted_noun(count, "object is", "objects are")
 
 
 def rendered_clusters(source: MemberSource) -> frozenset[str]:

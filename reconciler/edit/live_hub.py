@@ -27,8 +27,8 @@ from render.federations.plain_clusters.written_form import object_without_filled
 from render.federations.policies import files_of_conversion
 from render.federations.units import Conversion, Left, Placed, exact_remark, refused_remark
 from render.interpretation.removal import remove_field_if
-from render.model import Manifest, ObjectRef, as_mapping
-from render.words import counted
+from render.model import Manifest, ObjectRef, mapping_or_empty
+from render.words import counted_noun
 
 from .importing import Import, labels_of_clusters_among, report_lines_of_conversion
 
@@ -87,7 +87,7 @@ def _facts_of_karmada_clusters(documents: Iterable[Placed]) -> Iterator[tuple[st
     for each in documents:
         if each.kind != "Cluster" or not each.group.startswith("cluster.karmada.io"):
             continue
-        said = as_mapping(each.manifest.get("status"))
+        said = mapping_or_empty(each.manifest.get("status"))
         status = {name: said[name] for name in _OBSERVED if said.get(name) is not None}
         head = {"apiVersion": ClusterFacts.API_VERSION, "kind": ClusterFacts.KIND, "metadata": {"name": each.key[1]}}
         try:
@@ -121,7 +121,7 @@ def _propagated_and_other_objects(documents: Sequence[Placed]) -> tuple[list[Pla
         else:
             left[ObjectRef.of(each.manifest).group_kind, each.origin] += 1
     return kept, [
-        Left(origin=origin, subject=f"{kind}: {counted(count, 'object')}", remark=_NOT_PROPAGATED)
+        Left(origin=origin, subject=f"{kind}: {counted_noun(count, 'object')}", remark=_NOT_PROPAGATED)
         for (kind, origin), count in sorted(left.items())
     ]
 

@@ -19,7 +19,7 @@ from reconciler.locked.reading import MARKER, VENDOR_FOLDER, LockedFiles
 from reconciler.source.fleet_file import load_fleet
 from render.errors import InputError, UnknownName
 from render.fleet_settings import SettingChange
-from render.words import nearest
+from render.words import most_similar_word
 
 from .cluster_files import MemberSource
 
@@ -184,7 +184,7 @@ def _vendored_folder(source: MemberSource, locked: LockedSource) -> str:
 def _refuse_unknown_sources(known: LockedFiles, names: Iterable[str]) -> None:
     for name in names:
         if name not in known.names:
-            near = nearest(name, known.names)
+            near = most_similar_word(name, known.names)
             there = f"known here: {', '.join(known.names)}" if known.names else "the source has no Source"
             raise UnknownName(f"there is no Source {name!r}", hint=f"did you mean {near!r}?" if near else there)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.model import Manifest, as_list, group_of
+from render.model import Manifest, group_of, list_or_empty
 
 _FLUX, _ARGO = "kustomize.toolkit.fluxcd.io", "argoproj.io"
 _TOOL_BY_GROUP = {_FLUX: "Flux", _ARGO: "Argo CD"}
@@ -186,13 +186,13 @@ def _values_with_path(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     inner = template.get("spec") if isinstance(template, dict) else None
     generators = [each.get("git") for each in _mappings_in_list(spec.get("generators"))]
     folders = [each for git in _mappings_in_list(generators) for each in _mappings_in_list(git.get("directories"))]
-    sources = _mappings_in_list([spec.get("source"), *as_list(spec.get("sources"))])
+    sources = _mappings_in_list([spec.get("source"), *list_or_empty(spec.get("sources"))])
     nested = list(_values_with_path(inner)) if isinstance(inner, dict) else []
     yield from (each for each in (spec, *sources, *folders, *nested) if not each.get("exclude"))
 
 
 def _mappings_in_list(values: Any) -> list[dict[str, Any]]:
-    return [each for each in as_list(values) if isinstance(each, dict)]
+    return [each for each in list_or_empty(values) if isinstance(each, dict)]
 
 
 def _matches_pattern(folder: str, pattern: str) -> bool:

@@ -9,7 +9,7 @@ from reconciler.source.desired import Desired
 from render.documents import emit
 from render.errors import ConfigError
 from render.model import APPS_API_VERSION, Manifest, ObjectRef
-from render.timing import written
+from render.timing import instant_text
 
 from .cluster_files import MemberSource, SourceChange
 
@@ -65,6 +65,6 @@ def _rebalancer_manifest(name: str, refs: Sequence[ObjectRef], desired: Desired)
     return {
         "apiVersion": APPS_API_VERSION,
         "kind": "WorkloadRebalancer",
-        "metadata": {"name": name, "creationTimestamp": written(datetime.now(UTC))},
+        "metadata": {"name": name, "creationTimestamp": instant_text(datetime.now(UTC))},
         "spec": {"workloads": workloads},
     }

@@ -20,7 +20,7 @@ from render.admission.clusters import cluster_name_fault
 from render.documents.editing import Edit
 from render.errors import ConfigError
 from render.model import ARGOSY_GROUP, group_of
-from render.parsing import RENAMED_FROM, former_names
+from render.parsing import RENAMED_FROM, former_names_of_cluster
 from render.settings.clusters import OTHERS
 from render.settings.fleet import Fleet
 
@@ -88,7 +88,7 @@ def _refuse_name_of_disconnected(source: MemberSource, new: str) -> None:
 def _edits_of_cluster(place: LocatedManifest, old: str, new: str) -> tuple[Edit, ...]:
     if fault := cluster_name_fault(new):
         raise ConfigError(f"{new!r} is no name for a cluster: {fault}")
-    names = [name for name in (*former_names(place.manifest["metadata"]), old) if name not in {old, new}]
+    names = [name for name in (*former_names_of_cluster(place.manifest["metadata"]), old) if name not in {old, new}]
     return (
         Edit(("metadata", "name"), new),
         Edit(("metadata", "annotations", RENAMED_FROM), ", ".join([*names, old])),

@@ -14,9 +14,9 @@ from reconciler.source.karmada_objects import admitted_kind
 from render.model import Manifest, ObjectRef, Template
 from render.settings.fields import setting_fields
 from render.settings.fleet import Fleet
-from render.settings.reading import fleet as parse_fleet
+from render.settings.reading import parse_fleet
 from render.settings.setting import NOT_DECIDED_BY_IT
-from render.words import listed
+from render.words import first_few
 
 from .model import Emission
 
@@ -100,4 +100,4 @@ def _notes_on_templates(templates: Iterable[Template]) -> Iterator[str]:
             continue
         names = sorted(name for variant in template.variants for name in variant.clusters)
         if names:
-            yield f"{template.ref} is another object, or none, in {listed(names)}: values of a chart differ there"
+            yield f"{template.ref} is another object, or none, in {first_few(names)}: values of a chart differ there"

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.model import Manifest, ObjectRef, as_list, as_mapping
+from render.model import Manifest, ObjectRef, list_or_empty, mapping_or_empty
 from render.settings.emission import Deployer
 
 CLUSTER_LABEL = "argosy.dev/cluster"
@@ -123,7 +123,7 @@ def _fault_of_flux_source(objects: Iterable[Manifest], prefix: str) -> tuple[str
 
 def _part_of_kustomization(found: Manifest) -> PartReport:
     """Return what a Kustomization tells: it names a commit as applied once all that it applied is healthy."""
-    ready, status = _condition_of_type(found, "Ready"), as_mapping(found.get("status"))
+    ready, status = _condition_of_type(found, "Ready"), mapping_or_empty(found.get("status"))
     part = PartReport(name=_name_of_manifest(found), heard=_newest_time(_times_in_flux_status(status)))
     applied, attempted = (
         _commit_of_revision(status.get(key)) for key in ("lastAppliedRevision", "lastAttemptedRevision")
@@ -148,8 +148,8 @@ def _part_of_kustomization(found: Manifest) -> PartReport:
 
 def _objects_in_flux_inventory(status: Manifest, health: str, message: str) -> Iterator[ReportedObject]:
     """Yield the objects that Flux has applied; ``message`` names those that are not healthy."""
-    for entry in as_list(_value_at(status, "inventory", "entries")):
-        parts = _text_or_empty(as_mapping(entry).get("id")).split("_", 1)
+    for entry in list_or_empty(_value_at(status, "inventory", "entries")):
+        parts = _text_or_empty(mapping_or_empty(entry).get("id")).split("_", 1)
         name, *rest = parts[1].rsplit("_", 2) if len(parts) == 2 else ("",)
         if len(rest) != 2:
             continue
@@ -158,21 +158,21 @@ def _objects_in_flux_inventory(status: Manifest, health: str, message: str) -> I
         is_named = "/".join(filter(None, (ref.kind, ref.namespace, ref.name))) + " " in message
         yield ReportedObject(
             ref=ref,
-            version=_text_or_empty(as_mapping(entry).get("v")),
+            version=_text_or_empty(mapping_or_empty(entry).get("v")),
             health="Unhealthy" if is_named else health,
             message="its health check failed" if is_named else "",
         )
 
 
 def _times_in_flux_status(status: Manifest) -> Iterator[Any]:
-    yield from (as_mapping(each).get("lastTransitionTime") for each in as_list(status.get("conditions")))
-    yield from (as_mapping(each).get("lastReconciled") for each in as_list(status.get("history")))
+    yield from (mapping_or_empty(each).get("lastTransitionTime") for each in list_or_empty(status.get("conditions")))
+    yield from (mapping_or_empty(each).get("lastReconciled") for each in list_or_empty(status.get("history")))
 
 
 def _part_of_application(found: Manifest) -> PartReport:
     """Return what an Application tells, by what it compared last and by its last operation."""
-    status = as_mapping(found.get("status"))
-    operation, sync = as_mapping(status.get("operationState")), as_mapping(status.get("sync"))
+    status = mapping_or_empty(found.get("status"))
+    operation, sync = mapping_or_empty(status.get("operationState")), mapping_or_empty(status.get("sync"))
     times = (status.get("reconciledAt"), operation.get("finishedAt"))
     part = PartReport(name=_name_of_manifest(found), heard=_newest_time(times))
     compared, last = (
@@ -182,7 +182,7 @@ def _part_of_application(found: Manifest) -> PartReport:
     objects = tuple(_objects_of_application(status, operation))
     if sync.get("status") == "Synced" or _differs_only_by_unpruned(found, status):
         return _part_with_outcome(part, compared, CONVERGED, "", objects)
-    errors = (as_mapping(each) for each in as_list(status.get("conditions")))
+    errors = (mapping_or_empty(each) for each in list_or_empty(status.get("conditions")))
     error = next((each for each in errors if _text_or_empty(each.get("type")).endswith("Error")), {})
     if sync.get("status") != "OutOfSync":
         return _part_with_outcome(
@@ -202,7 +202,9 @@ def _part_of_application(found: Manifest) -> PartReport:
 
 def _differs_only_by_unpruned(found: Manifest, status: Manifest) -> bool:
     """Return whether all that differs is what has left the folder, and this Application prunes nothing."""
-    differs = [each for each in map(as_mapping, as_list(status.get("resources"))) if each.get("status") != "Synced"]
+    differs = [
+        each for each in map(mapping_or_empty, list_or_empty(status.get("resources"))) if each.get("status") != "Synced"
+    ]
     is_kept = _value_at(found, "spec", "syncPolicy", "automated", "prune") is False
     return is_kept and bool(differs) and all(each.get("requiresPruning") is True for each in differs)
 
@@ -211,13 +213,13 @@ def _objects_of_application(status: Manifest, operation: Manifest) -> Iterator[R
     """Yield the objects of an Application; where it tells no health of each, they are well if the whole is."""
     failed = {
         _ref_of_reported_object(each): _text_or_empty(each.get("message"))
-        for each in map(as_mapping, as_list(_value_at(operation, "syncResult", "resources")))
+        for each in map(mapping_or_empty, list_or_empty(_value_at(operation, "syncResult", "resources")))
         if str(each.get("status")) in {"SyncFailed", "PruneSkipped"}
     }
     has_health = status.get("resourceHealthSource") != "appTree"
     whole = _text_or_empty(_value_at(status, "health", "status"))
-    for each in map(as_mapping, as_list(status.get("resources"))):
-        ref, health = _ref_of_reported_object(each), as_mapping(each.get("health"))
+    for each in map(mapping_or_empty, list_or_empty(status.get("resources"))):
+        ref, health = _ref_of_reported_object(each), mapping_or_empty(each.get("health"))
         if not (ref.kind and ref.name) or each.get("requiresPruning") is True:
             continue
         is_synced = each.get("status") == "Synced"
@@ -271,13 +273,13 @@ def _newest_time(times: Iterable[Any]) -> str:
 
 
 def _condition_of_type(found: Manifest, kind: str) -> Mapping[str, Any]:
-    conditions = map(as_mapping, as_list(_value_at(found, "status", "conditions")))
+    conditions = map(mapping_or_empty, list_or_empty(_value_at(found, "status", "conditions")))
     return next((each for each in conditions if each.get("type") == kind), {})
 
 
 def _value_at(value: Any, *keys: str) -> Any:
     for key in keys:
-        value = as_mapping(value).get(key)
+        value = mapping_or_empty(value).get(key)
     return value
 
 

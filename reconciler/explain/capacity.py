@@ -9,7 +9,7 @@ from render.binding import Binding
 from render.cluster import ResourceSummary
 from render.scheduling.capacity import PODS, Capacity
 from render.scheduling.explanation import Candidate, Explanation
-from render.scheduling.requests import request_of, request_of_set, units
+from render.scheduling.requests import request_of_replica, request_of_set, units_of_quantity
 from render.scheduling.state import PassState
 
 
@@ -98,10 +98,10 @@ def _room_by_resource(summary: ResourceSummary | None, binding: Binding) -> Iter
     if summary is None:
         return
     request_of_all, pods = request_of_set(binding.components)
-    asked = request_of_all if binding.components else request_of(binding.requirements)
+    asked = request_of_all if binding.components else request_of_replica(binding.requirements)
     for resource, request in ((PODS, max(pods, 1)), *asked):
-        allocatable = units(resource, summary.allocatable.get(resource, "0"))
+        allocatable = units_of_quantity(resource, summary.allocatable.get(resource, "0"))
         parts = (summary.allocated, summary.allocating, summary.reserved)
-        used = sum(units(resource, part[resource]) for part in parts if resource in part)
+        used = sum(units_of_quantity(resource, part[resource]) for part in parts if resource in part)
         fits = max(allocatable - used, 0) // request
         yield ResourceRoom(resource=resource, request=request, allocatable=allocatable, used=used, fits=fits)

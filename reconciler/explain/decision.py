@@ -21,7 +21,7 @@ from render.scheduling.explanation import (
 from render.scheduling.replicas import Mode
 from render.scheduling.requests import CPU
 from render.scheduling.rules import BEYOND_OVERFLOW, Strategy
-from render.words import listed
+from render.words import first_few
 
 from .capacity import ClusterRoom, ResourceRoom
 
@@ -76,7 +76,7 @@ def decision_sections(explanation: Explanation, rooms: Sequence[ClusterRoom], vi
 
 
 def _heading_lines(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
-    why = f"it was evicted from {listed(left)}" if left else _WHY[explanation.trigger]
+    why = f"it was evicted from {first_few(left)}" if left else _WHY[explanation.trigger]
     yield f"{explanation.trigger}: {why}."
     condition = explanation.decision.condition
     if condition is not None and condition.message != SUCCESS_MESSAGE:

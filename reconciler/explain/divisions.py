@@ -23,7 +23,7 @@ _WORDS = {
 
 def interpreter_layers_of_replicas(template: Template, interpreter: Interpreter) -> Mapping[str, str]:
     """Return the layers of the interpreter that read and write an object's replicas; empty where nothing reads them."""
-    layers = {operation: interpreter.layer(operation, template.manifest) for operation in (_READ, _WRITE)}
+    layers = {operation: interpreter.answering_layer(operation, template.manifest) for operation in (_READ, _WRITE)}
     if layers[_READ] is Layer.NONE:
         return {}
     return {str(operation): str(layer) for operation, layer in layers.items()}

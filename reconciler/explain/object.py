@@ -31,10 +31,10 @@ from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 from render.scheduling.filters.unmet import Unmet
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
-from render.scheduling.unmet_placements import absent_clusters, unmet_placement
-from render.selectors import ImplicitPriority, implicit_priority
-from render.timing import written
-from render.words import counted, listed
+from render.scheduling.unmet_placements import unmet_lists_of_cluster_names, unmet_requirements_of_placement
+from render.selectors import ImplicitPriority, implicit_priority_for_template
+from render.timing import instant_text
+from render.words import counted_noun, first_few
 
 from .capacity import ClusterRoom, room_in_each_candidate
 from .divisions import division_warnings, interpreter_layers_of_replicas
@@ -157,7 +157,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         interpreters=tuple(_interpreters_asked_about(template, desired)),
         layers=interpreter_layers_of_replicas(template, built.work_context.interpreter) if binding else {},
         undivided=tuple(division_warnings(ref, desired, built)),
-        waits=f"{flip.what} at {written(flip.at)}" if (flip := built.waits.get(ref)) else "",
+        waits=f"{flip.what} at {instant_text(flip.at)}" if (flip := built.waits.get(ref)) else "",
     )
 
 
@@ -173,7 +173,7 @@ def _interpreters_asked_about(template: Template, desired: Desired) -> Iterator[
     for each in (*desired.customizations, *desired.webhooks):
         if is_about_kind(each, *api):
             scripts = ((each.manifest.get("spec") or {}).get("customizations") or {}).keys()
-            asked = f" for {listed(sorted(scripts))}" if scripts else ""
+            asked = f" for {first_few(sorted(scripts))}" if scripts else ""
             yield f"{each.ref.kind} {each.ref.name} ({each.path}){asked}"
 
 
@@ -181,25 +181,32 @@ def scaling_in_words(binding: Binding, capped: CappedReplicas | None = None) -> 
     """Return what scales a workload: rules and bounds, and which rule fires next; nothing where nothing does."""
     said = []
     if scaled := binding.scaled:
-        by = f"CronFederatedHPA {scaled.autoscaler} set {counted(scaled.replicas, 'replica')} by its rule {scaled.rule}"
-        said.append(f"{by} at {written(scaled.due)}, where the template says {scaled.template}")
+        by = (
+            f"CronFederatedHPA {scaled.autoscaler} set {counted_noun(scaled.replicas, 'replica')} by"
+            f" its rule {scaled.rule}"
+        )
+        said.append(f"{by} at {instant_text(scaled.due)}, where the template says {scaled.template}")
     if bounds := binding.bounds:
         words = scale_words(Scale(minimum=bounds.bounds.minimum, maximum=bounds.bounds.maximum), "it")
-        said.append(f"CronFederatedHPA {bounds.autoscaler} {words} by its rule {bounds.rule} of {written(bounds.due)}")
+        said.append(
+            f"CronFederatedHPA {bounds.autoscaler} {words} by its rule {bounds.rule} of {instant_text(bounds.due)}"
+        )
     if capped:
         words = scale_words(Scale(minimum=capped.bounds.minimum, maximum=capped.bounds.maximum), "it")
         said.append(f"FederatedHPA {capped.autoscaler.name} {words}, where {capped.asked} would be asked for")
     flip = next_firing(binding.ref, binding.cron)
     if flip and not said:
         said.append("The replicas are the template's own")
-    return "; ".join([*said, *([f"next, {flip.what} at {written(flip.at)}"] if flip else [])])
+    return "; ".join([*said, *([f"next, {flip.what} at {instant_text(flip.at)}"] if flip else [])])
 
 
 def descheduling_in_words(binding: Binding) -> str:
     """Return what the descheduler last took from clusters; nothing where it took nothing."""
     if binding.descheduled is None:
         return ""
-    taken = listed([f"{counted(each.replicas, 'replica')} from {each.name}" for each in binding.descheduled.clusters])
+    taken = first_few(
+        [f"{counted_noun(each.replicas, 'replica')} from {each.name}" for each in binding.descheduled.clusters]
+    )
     return f"The descheduler took {taken} at {binding.descheduled.at}, where no node took them"
 
 
@@ -207,7 +214,10 @@ def unmet_parts_of_placement(policy: PropagationPolicy | None, built: Built) -> 
     """Return the parts of a policy's placement that no cluster meets, or too few."""
     if policy is None:
         return ()
-    return (*absent_clusters(policy.placement, built.index), *unmet_placement(policy.placement, built.index))
+    return (
+        *unmet_lists_of_cluster_names(policy.placement, built.index),
+        *unmet_requirements_of_placement(policy.placement, built.index),
+    )
 
 
 def _unmet_spread_constraints(binding: Binding | None, built: Built) -> Iterator[Unmet]:
@@ -241,7 +251,8 @@ def _policy_that_nearly_selects(template: Template, match: Match, desired: Desir
         for policy in desired.policies
         if policy.is_namespaced and policy.namespace != template.ref.namespace
         for selector in policy.resource_selectors
-        if (selects_by := implicit_priority(replace(selector, namespace=""), template)) > ImplicitPriority.ALL
+        if (selects_by := implicit_priority_for_template(replace(selector, namespace=""), template))
+        > ImplicitPriority.ALL
     ]
     if not found:
         miss = NearMisses(desired.policies).nearest(template)
@@ -328,5 +339,5 @@ def _suspension_message(binding: Binding, kept: KeptTargets) -> str:
     state = "but nothing differs"
     if kept.is_pending:
         state = "and it is not there yet" if kept.replicas is None else "so an older version stays"
-    replicas = f" ({counted(kept.replicas, 'replica')})" if kept.replicas else ""
+    replicas = f" ({counted_noun(kept.replicas, 'replica')})" if kept.replicas else ""
     return f"{binding.policy} suspends dispatching, {state}{replicas}"

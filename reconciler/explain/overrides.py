@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from overrides.changes import changes_of
 from overrides.engine import Overridden, OverrideEngine
-from overrides.explanation import RuleEffect, effects_of
+from overrides.explanation import RuleEffect, effects_of_rules
 from overrides.record import AppliedRule
 from reconciler.pipeline.stages import Built
 from reconciler.source.desired import Desired
@@ -77,7 +77,7 @@ def _effects_by_clusters(
     for target in targets:
         if not (clusters := target.clusters & overridden.clusters):
             continue
-        steps = effects_of(_manifest_with_replicas_of_target(manifest, target), overridden.applied)
+        steps = effects_of_rules(_manifest_with_replicas_of_target(manifest, target), overridden.applied)
         same = next(
             (at for at, (_, others) in enumerate(effects) if _comparable_effects(others) == _comparable_effects(steps)),
             None,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from overrides.explanation import RuleEffect
-from overrides.matching import priority_of
+from overrides.matching import implicit_priority_of_policy
 from overrides.policy import OverridePolicy
 from reconciler.pipeline.claims import policy_index
 from reconciler.pipeline.stages import Built
@@ -16,7 +16,7 @@ from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
 from render.scheduling.filters.unmet import Unmet
-from render.selectors import ResourceSelector, implicit_priority
+from render.selectors import ResourceSelector, implicit_priority_for_template
 
 from .object import SELECTS_BY, unmet_parts_of_placement
 from .overrides import OverriddenClusters, overridden_clusters, sorted_cluster_names
@@ -83,7 +83,7 @@ def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built
 
 def count_selected_templates(selector: ResourceSelector, scope: Iterable[Template]) -> SelectorCount:
     """Count what a selector selects among the templates a policy may select."""
-    count = sum(bool(implicit_priority(selector, template)) for template in scope)
+    count = sum(bool(implicit_priority_for_template(selector, template)) for template in scope)
     return SelectorCount(selector=selector_text(selector), objects=count)
 
 
@@ -181,7 +181,7 @@ def _affected_object(
     classes = tuple(_merge_classes_with_equal_steps([_overrides_by_policy_alone(policy, each) for each in overridden]))
     if classes:
         return AffectedObject(ref=template.ref, classes=classes)
-    if not priority_of(policy, template):
+    if not implicit_priority_of_policy(policy, template):
         return None
     return AffectedObject(ref=template.ref, why=_reason_for_no_effect(template, binding, built))
 

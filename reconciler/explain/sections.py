@@ -7,7 +7,7 @@ from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE, shorte
 from reconciler.console.text import DITTO, Section, section_with_table
 from render.model import TargetCluster
 from render.scheduling.filters.unmet import Unmet
-from render.words import counted
+from render.words import counted_noun
 
 from .cluster import AbsentObject, ClusterExplanation, ClusterObject
 from .decision import DecisionView, decision_sections
@@ -95,7 +95,7 @@ def _outcome_lines(explanation: ObjectExplanation, cluster: str) -> Iterator[str
         yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
     if targets:
         names = shortened_cluster_list([_target_in_words(each, explanation.overridden, " ") for each in targets], ", ")
-        asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
+        asked = "" if explanation.replicas is None else f"asks for {counted_noun(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
         yield from _note_explaining_mark(own.intersection(explanation.overridden))
     yield from (f"It is {message}." for message in explanation.pending)
@@ -162,7 +162,7 @@ def override_policy_sections(explanation: OverridePolicyExplanation) -> Iterator
     """Yield the sections of an override policy: its selectors, the clusters of its rules, and their changes."""
     changed = [each for each in explanation.objects if each.classes]
     idle = [each for each in explanation.objects if not each.classes]
-    summary = f"It selects {counted(len(explanation.objects), 'object')} and is applied to {len(changed)}."
+    summary = f"It selects {counted_noun(len(explanation.objects), 'object')} and is applied to {len(changed)}."
     yield Section(title=f"{explanation.policy} ({explanation.path})", before=(summary,))
     selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]
     scope = () if selectors else ("It has none, and so selects every object in its scope.",)
@@ -190,7 +190,7 @@ def cluster_sections(explanation: ClusterExplanation) -> Iterator[Section]:
     where = f" ({explanation.path})" if explanation.path else ""
     yield Section(
         title=f"Cluster {explanation.name}{where}",
-        before=(*_traits_of_cluster(explanation), f"It holds {counted(len(explanation.held), 'object')}."),
+        before=(*_traits_of_cluster(explanation), f"It holds {counted_noun(len(explanation.held), 'object')}."),
     )
     if explanation.capacity:
         header = ("RESOURCE", "ALLOCATABLE", "ALLOCATED", "ALLOCATING", "RESERVED")
@@ -254,7 +254,10 @@ def policy_sections(explanation: PolicyExplanation) -> Iterator[Section]:
         title=f"{explanation.policy} ({explanation.path})",
         before=(
             f"Priority {explanation.priority}, preemption {explanation.preemption}.",
-            f"It selects {counted(len(explanation.objects), 'object')}, claims {len(claimed)} and loses {len(lost)}.",
+            (
+                f"It selects {counted_noun(len(explanation.objects), 'object')}, claims {len(claimed)} and"
+                f" loses {len(lost)}."
+            ),
         ),
     )
     selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]

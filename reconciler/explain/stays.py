@@ -8,8 +8,8 @@ from render.binding import Binding
 from render.model import ObjectRef
 from render.scheduling.decisions import SchedulingDecision, Trigger
 from render.scheduling.scheduler import is_schedulable
-from render.scheduling.unknown_capacity import capacity_hint
-from render.words import listed
+from render.scheduling.unknown_capacity import hint_to_make_capacity_known
+from render.words import first_few
 
 
 def reasons_objects_stay(refs: Iterable[ObjectRef], outcome: Outcome) -> Iterator[str]:
@@ -25,8 +25,8 @@ def reasons_objects_stay(refs: Iterable[ObjectRef], outcome: Outcome) -> Iterato
         yield f"{ref} stays as it is: {_reason_object_stays(binding, decision)}"
         if unknown := clusters_by_object.get(str(ref), []):
             gets = "it gets" if len(unknown) == 1 else "they get"
-            hint = capacity_hint(unknown[0])
-            yield f"no capacity is known of {listed(unknown)}, so that {gets} no new replicas of {ref}: {hint}"
+            hint = hint_to_make_capacity_known(unknown[0])
+            yield f"no capacity is known of {first_few(unknown)}, so that {gets} no new replicas of {ref}: {hint}"
 
 
 def _reason_object_stays(binding: Binding | None, decision: SchedulingDecision | None) -> str:
@@ -40,5 +40,5 @@ def _reason_object_stays(binding: Binding | None, decision: SchedulingDecision |
         return "its replicas are not divided, so that every pass decides it afresh"
     if decision.trigger is not Trigger.RESCHEDULE_TRIGGERED:
         return "it has begun, or waits for something else"
-    placed = listed([f"{each.name} {each.replicas}" for each in decision.targets])
+    placed = first_few([f"{each.name} {each.replicas}" for each in decision.targets])
     return f"decided afresh, its replicas are where they are already ({placed or 'nowhere'})"

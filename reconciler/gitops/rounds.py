@@ -32,7 +32,7 @@ from render.errors import Problem
 from render.gitobjects import git_object_id
 from render.model import ObjectRef
 from render.values import DiscreetStruct
-from render.words import listed
+from render.words import first_few
 
 from .readers import KINDS, FolderSources, Readers
 
@@ -299,7 +299,7 @@ def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
         for name, reason in chain.from_iterable(fields):
             by_field.setdefault((name, reason), []).append(place)
     for (name, reason), found in by_field.items():
-        names = listed([str(each.manifest["metadata"]["name"]) for each in found])
+        names = first_few([str(each.manifest["metadata"]["name"]) for each in found])
         yield found[0].problem(name, f"not read, for {names}: {reason}")
 
 
@@ -315,7 +315,7 @@ def _idle_sets(
         and not (outcomes[ref, 0].places or outcomes[ref, 0].broken)
     ]
     if found:
-        names = listed([str(each.manifest["metadata"]["name"]) for each in found])
+        names = first_few([str(each.manifest["metadata"]["name"]) for each in found])
         hint = "of clusters, they find the Clusters of the source, by their labels"
         yield found[0].problem(
             "spec.generators", f"find nothing, so that no Application is made, for {names}", hint=hint

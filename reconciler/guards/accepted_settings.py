@@ -24,7 +24,7 @@ from render.errors import ConfigError, GuardRefused, InputError, Problem
 from render.fleet_settings import SettingChange, SettingSubject, setting_changes
 from render.model import ARGOSY_API_VERSION, Manifest
 from render.settings.fleet import Fleet
-from render.settings.reading import fleet as parse_fleet
+from render.settings.reading import parse_fleet
 
 from .outward_addresses import webhook_changes
 from .removal_guard import NOTHING_COMMITTED

@@ -30,7 +30,7 @@ from reconciler.source.manifests import may_hold_manifest
 from render.boundary import INTERNAL
 from render.errors import GitError, InputError, Problem
 from render.model import ObjectRef
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 _EMPTY_LINES = frozenset({b"", b"---", b"...", b"{}", b"[]", b"null", b"~"})
 _OWN = (
@@ -56,7 +56,7 @@ class Unread(Struct, frozen=True, kw_only=True):
     @property
     def message(self) -> str:
         """The loss in words."""
-        return f"not read any more: {self.reason}; {listed(self.objects)} came from it"
+        return f"not read any more: {self.reason}; {first_few(self.objects)} came from it"
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
@@ -113,10 +113,13 @@ def _unread_problems(files: Iterable[Unread]) -> Iterator[Problem]:
             yield Problem(each.path, 0, "", each.message, _BACK)
     for marker, unread in by_marker.items():
         names = [name for each in unread for name in each.objects]
-        count = counted(len(unread), "file is", "files are")
-        message = f"is new, and for it {count} not read any more: {unread[0].reason}; {listed(names)} came from there"
+        count = counted_noun(len(unread), "file is", "files are")
+        message = (
+            f"is new, and for it {count} not read any more: {unread[0].reason}; {first_few(names)} came from there"
+        )
         hint = (
-            f"take it away again; if these objects are to go, remove {listed([each.path for each in unread])} as well"
+            "take it away again; if these objects are to go, remove"
+            f" {first_few([each.path for each in unread])} as well"
         )
         yield Problem(marker, 0, "", message, hint)
 
@@ -134,7 +137,7 @@ def _made_nowhere(
     lost = _lost_objects(repository, source.desired, previous, paths)
     for each in unchanged:
         if names := lost.get(each.makes):
-            yield replace(each.problem, message=f"{each.problem.message}; {listed(names)} came from it")
+            yield replace(each.problem, message=f"{each.problem.message}; {first_few(names)} came from it")
 
 
 def _taken_over(repository: Repository, source: Source, previous: Previous) -> Iterator[Problem]:
@@ -146,7 +149,7 @@ def _taken_over(repository: Repository, source: Source, previous: Previous) -> I
     if not taken or previous.bindings.keys() <= {template.ref for template in source.desired.templates}:
         return
     for path, names in sorted(_lost_objects(repository, source.desired, previous, taken).items()):
-        message = f"taken over by {taken[path]}, which builds upon it; {listed(names)} came from it"
+        message = f"taken over by {taken[path]}, which builds upon it; {first_few(names)} came from it"
         yield Problem(path, 0, "", message, _OWN)
 
 

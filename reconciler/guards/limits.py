@@ -11,7 +11,7 @@ from reconciler.pipeline.cluster_removals import Removal
 from reconciler.pipeline.previous import Previous
 from reconciler.source.desired import Desired
 from render.errors import GuardRefused
-from render.words import listed
+from render.words import first_few
 
 from .allowances import EACH, Allowed
 from .movement_guard import Breach, check_movements
@@ -38,7 +38,7 @@ def check_members(
     """
     if not before or after or any(each.cluster == EACH for each in allowed.removals):
         return
-    holders = f"{listed(sorted(before))} {'holds' if len(before) == 1 else 'hold'}"
+    holders = f"{first_few(sorted(before))} {'holds' if len(before) == 1 else 'hold'}"
     raise GuardRefused(
         f"the source has no clusters any more, but {holders} objects{consequence}",
         hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"

@@ -19,7 +19,7 @@ from render.binding import Binding
 from render.errors import GuardRefused
 from render.model import ObjectRef
 from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
-from render.words import counted
+from render.words import counted_noun
 
 from .allowances import EACH, MovementAllowance, allowing_hint
 from .removal_guard import NOTHING_COMMITTED
@@ -85,7 +85,7 @@ def _workload_breaches(movement: "Movement", budget: MovementBudget) -> Iterator
 
 
 def _movement_text(moved: int, total: int) -> str:
-    return f"{moved} of {counted(total, 'replica')} {'moves' if moved == 1 else 'move'}"
+    return f"{moved} of {counted_noun(total, 'replica')} {'moves' if moved == 1 else 'move'}"
 
 
 def _over(moved: int, total: int, budget: MovementBudget) -> str:
@@ -114,7 +114,7 @@ def _minimum_breaches(
             ("region", guard.minimum_regions, len(_regions(old, placements)), len(_regions(new, placements))),
         ):
             if has < minimum and has < had:
-                message = f"{movement.ref}: in {counted(has, what)}, at least {minimum} are asked for"
+                message = f"{movement.ref}: in {counted_noun(has, what)}, at least {minimum} are asked for"
                 yield Breach(subject=str(movement.ref), count=lost, message=message)
 
 

@@ -20,9 +20,9 @@ from reconciler.repository.trailers import ALLOW_REMOVAL
 from reconciler.source.files import SUBMODULE, SourceFile, may_be_read
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GuardRefused
-from render.model import ObjectRef, as_list, as_mapping
+from render.model import ObjectRef, list_or_empty, mapping_or_empty
 from render.template_annotations import PROTECTED, PROTECTED_ALWAYS
-from render.words import listed
+from render.words import first_few
 
 from .allowances import allowing_hint
 from .continuity import files_of_fleet
@@ -42,7 +42,7 @@ class ProtectedLoss(Struct, frozen=True, kw_only=True, order=True):
     path: str = ""
 
     def __str__(self) -> str:
-        where = f"{listed(self.clusters)}: " if self.clusters else f"{self.path}: "
+        where = f"{first_few(self.clusters)}: " if self.clusters else f"{self.path}: "
         return f"{where}{self.ref} has the label {PROTECTED}: {PROTECTED_ALWAYS}"
 
 
@@ -130,12 +130,12 @@ def _objects_in(content: bytes) -> Iterator[tuple[ObjectRef, Mapping[str, Any]]]
         values = [document.value for document in parse_documents(content)]
     except DocumentErrors:
         return
-    items = [item for value in values for item in as_list(as_mapping(value).get("items"))]
+    items = [item for value in values for item in list_or_empty(mapping_or_empty(value).get("items"))]
     for value in (*values, *items):
-        manifest, metadata = as_mapping(value), as_mapping(as_mapping(value).get("metadata"))
+        manifest, metadata = mapping_or_empty(value), mapping_or_empty(mapping_or_empty(value).get("metadata"))
         words = manifest.get("apiVersion"), manifest.get("kind"), metadata.get("name"), metadata.get("namespace") or ""
         if all(isinstance(word, str) for word in words) and all(words[:3]):
-            yield ObjectRef.of(manifest), as_mapping(metadata.get("labels"))
+            yield ObjectRef.of(manifest), mapping_or_empty(metadata.get("labels"))
 
 
 def protected_losses(

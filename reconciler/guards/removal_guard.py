@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from reconciler.pipeline.cluster_removals import Removal
 from reconciler.repository.trailers import ALLOW_REMOVAL
 from render.errors import GuardRefused
-from render.words import counted
+from render.words import counted_noun
 
 from .allowances import EACH, RemovalAllowance, allowing_hint, removals_allowed
 
@@ -47,6 +47,6 @@ def _removal_line(removal: Removal) -> str:
     names = ", ".join(removal.paths[:_LISTED])
     more = f" and {len(removal.paths) - _LISTED} more" if len(removal.paths) > _LISTED else ""
     return (
-        f"  {removal.cluster}: {len(removal.paths)} of {counted(removal.count_before, 'object')}"
+        f"  {removal.cluster}: {len(removal.paths)} of {counted_noun(removal.count_before, 'object')}"
         f" ({'; '.join(removal.reasons)}): {names}{more}"
     )

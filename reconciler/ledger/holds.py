@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, to_builtins
 
-from render.timing import Flip, earliest, parse_instant
+from render.timing import Flip, earliest_flip, parse_instant
 
 from .branch_file import FileFault
 
@@ -66,7 +66,7 @@ def check_hold(hold: ClusterHold | None) -> None:
 
 def end_of_first_hold(holds: ClusterHolds) -> Flip | None:
     """Return when the first hold ends by itself; None where none does."""
-    return earliest(hold.flip(cluster) for cluster, hold in holds.items())
+    return earliest_flip(hold.flip(cluster) for cluster, hold in holds.items())
 
 
 def hold_lines(holds: Mapping[str, ClusterHold | None]) -> list[str]:

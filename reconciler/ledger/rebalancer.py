@@ -5,7 +5,7 @@ from typing import ClassVar
 from msgspec import Struct, convert
 
 from render.rebalancers.rebalancing import NamedWorkload, ObservedWorkload, RebalancerStatus, RequestOutcome
-from render.timing import parse_instant, written
+from render.timing import instant_text, parse_instant
 
 from .branch_file import BranchFile
 
@@ -54,7 +54,7 @@ class RebalancerFile(BranchFile, frozen=True, kw_only=True):
             )
             for each in status.observed
         )
-        finished = written(status.finished) if status.finished else ""
+        finished = instant_text(status.finished) if status.finished else ""
         return cls(metadata=_Name(name=name), status=_RecordedStatus(observed_workloads=observed, finish_time=finished))
 
     @property

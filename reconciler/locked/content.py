@@ -7,8 +7,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from render.json_values import value_in
-from render.words import counted
+from render.json_values import value_of_json_text
+from render.words import counted_noun
 
 from .model import UnavailableSource
 
@@ -53,7 +53,7 @@ def path_fault(path: str) -> str:
 def checked_files(files: Files, what: str) -> Files:
     """Return files whose number, size and paths are within bounds; ``what`` names them in the refusal."""
     if len(files) > MOST_FILES:
-        raise UnavailableSource(f"{what} has {counted(len(files), 'file')}, but at most {MOST_FILES} are read")
+        raise UnavailableSource(f"{what} has {counted_noun(len(files), 'file')}, but at most {MOST_FILES} are read")
     size = sum(map(len, files.values()))
     if size > MOST_BYTES:
         raise UnavailableSource(f"{what} has {size} bytes, but at most {MOST_BYTES} are read")
@@ -73,7 +73,7 @@ def packed_files(files: Files) -> bytes:
 def unpacked_files(data: bytes) -> dict[str, bytes] | None:
     """Return the files in these bytes; None where they are damaged."""
     head, _, contents = data.partition(b"\n")
-    sizes = value_in(head, list[tuple[str, int]])
+    sizes = value_of_json_text(head, list[tuple[str, int]])
     if sizes is None:
         return None
     files, position = {}, 0

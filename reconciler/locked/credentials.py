@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from reconciler.repository.location import content_of_plain_file
 from render.errors import ConfigError
-from render.json_values import value_in
+from render.json_values import value_of_json_text
 from render.values import DiscreetStruct
 
 VARIABLE = "ARGOSY_CREDENTIALS"
@@ -54,7 +54,7 @@ def read_credentials(environment: Mapping[str, str], path: str = "") -> Credenti
     except OSError as error:
         raise ConfigError(f"{named} cannot be read: {error.strerror}", hint=f"{VARIABLE} names it") from error
     try:
-        return Credentials(dict(_headers_of_file(value_in(content[:_LARGEST], _CredentialsFile))))
+        return Credentials(dict(_headers_of_file(value_of_json_text(content[:_LARGEST], _CredentialsFile))))
     except ValueError as error:
         hint = 'write {"auths": {"HOST": {"username": "...", "password": "..."}}}'
         raise ConfigError(f"{named} is no file of credentials", hint=hint) from error

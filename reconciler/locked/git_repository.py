@@ -13,7 +13,7 @@ from reconciler.repository.location import checked_address
 from reconciler.repository.refs import checked_ref_name
 from reconciler.repository.remotes import list_remote_refs, resolve_remote
 from render.errors import GitError
-from render.versions import newest
+from render.versions import newest_version_in_range
 
 from .content import MOST_BYTES, MOST_FILES, Files, checked_files, path_fault
 from .credentials import Credentials
@@ -84,7 +84,7 @@ def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:
     """Return the ref that a Source means; UnavailableSource where the remote has none."""
     if wanted := place.get("semver"):
         tags = [ref.removeprefix(_TAGS) for ref in offered.tips if ref.startswith(_TAGS)]
-        found = newest(tags, wanted)
+        found = newest_version_in_range(tags, wanted)
         ref, what = f"{_TAGS}{found}", f"tag in {wanted!r}"
     elif tag := place.get("tag"):
         ref, what = f"{_TAGS}{tag}", f"tag {tag!r}"

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from render.documents import DocumentErrors, parse_documents
-from render.versions import newest
+from render.versions import newest_version_in_range
 
 from .archives import unpacked_archive
 from .content import MOST_BYTES, Files
@@ -25,7 +25,7 @@ def resolved_chart(source: ExternalSource, downloads: Downloads) -> Mapping[str,
         downloads.get(urljoin(base, "index.yaml"), most_bytes=_MOST_OF_AN_INDEX).content, name, where
     )
     exact = next((entry for entry in listed if entry["version"] == wanted), None)
-    version = wanted if exact else newest((entry["version"] for entry in listed), wanted)
+    version = wanted if exact else newest_version_in_range((entry["version"] for entry in listed), wanted)
     if version is None:
         known = ", ".join(entry["version"] for entry in listed[:5])
         raise UnavailableSource(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from render.versions import newest
+from render.versions import newest_version_in_range
 
 from .archives import unpacked_archive
 from .content import MOST_BYTES, Files
@@ -35,7 +35,7 @@ def resolved_artifact(source: ExternalSource, downloads: Downloads) -> Mapping[s
         return {"digest": digest}
     tag = place.get("tag") or "latest"
     if wanted := place.get("semver"):
-        found = newest(registry.tags(), wanted)
+        found = newest_version_in_range(registry.tags(), wanted)
         if found is None:
             raise UnavailableSource(f"{registry.shown} has no tag in {wanted!r}")
         tag = found

@@ -11,9 +11,9 @@ import click
 from reconciler.console.log import Log
 from reconciler.names.subjects import refuse_unknown_clusters
 from render.cluster import Cluster, is_applied_by_own_agent
-from render.selectors import LabelSelector, Requirement, matches
+from render.selectors import LabelSelector, Requirement, matches_labels
 from render.settings.fleet import Fleet
-from render.words import listed
+from render.words import first_few
 
 from .options import AccessOptions, names_of_reached_members
 
@@ -33,7 +33,7 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     )
     unreached = [cluster.name for cluster in wanted if cluster.name not in reached]
     if unreached:
-        log.info(f"left alone, for argosy.yaml does not say how to reach them: {listed(unreached)}")
+        log.info(f"left alone, for argosy.yaml does not say how to reach them: {first_few(unreached)}")
     elif not wanted and not any(map(is_applied_by_own_agent, by_name.values())):
         log.info("no cluster is chosen")
     return tuple(cluster for cluster in wanted if cluster.name in reached)
@@ -45,7 +45,7 @@ def warn_of_unreachable_pull_members(members: Iterable[Cluster], options: Access
         cluster.name for cluster in members if is_applied_by_own_agent(cluster) and cluster.name in options.clusters
     )
     if pulling:
-        log.info(f"left to their agents, for they pull: {listed(pulling)}")
+        log.info(f"left to their agents, for they pull: {first_few(pulling)}")
 
 
 def refuse_unknown_choice(options: AccessOptions, members: Iterable[str]) -> None:
@@ -59,7 +59,7 @@ def members_chosen_by_options(by_name: Mapping[str, Cluster], options: AccessOpt
     selector = parse_label_selector(options.selector)
     for name, cluster in sorted(by_name.items()):
         is_named = not options.clusters or name in options.clusters
-        is_selected = selector is None or matches(selector, cluster.labels)
+        is_selected = selector is None or matches_labels(selector, cluster.labels)
         if is_named and is_selected and is_in_shard(name, *options.shard):
             yield cluster
 

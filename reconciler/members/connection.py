@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.json_values import value_in
+from render.json_values import value_of_json_text
 from render.values import DiscreetStruct
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
@@ -218,5 +218,5 @@ class _Identified(Struct, frozen=True, kw_only=True):
 
 
 def _uid_in_answer(content: bytes) -> str:
-    found = value_in(content, _Identified)
+    found = value_of_json_text(content, _Identified)
     return "" if found is None else found.metadata.uid

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from render.json_values import value_in
+from render.json_values import value_of_json_text
 from render.values import DiscreetStruct
 
 from .exchange import Failure
@@ -113,7 +113,7 @@ def _expiry_time(text: str | None) -> float | None:
 
 def _parse_credential(output: bytes, command: str, version: str) -> Credential | Failure:
     """Return the credential of an ExecCredential document."""
-    answer = value_in(output, _ExecCredential)
+    answer = value_of_json_text(output, _ExecCredential)
     expires = None if answer is None else _expiry_time(answer.status.expires)
     if answer is None or expires is None:
         return failure_of_unusable_context(f"the exec plugin {command!r} answered with no ExecCredential", _BY_HAND)

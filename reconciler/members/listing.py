@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.json_values import value_in
+from render.json_values import value_of_json_text
 from render.model import ObjectRef
 from render.values import DiscreetStruct
 
@@ -195,7 +195,7 @@ class ListedMetadata(DiscreetStruct, frozen=True, kw_only=True):
         """Return the version of every object; None where the bytes are no such list."""
         versions: dict[ObjectRef, str] = {}
         for page in self.pages:
-            listed = value_in(b'{"items":' + page, _ListedItems)
+            listed = value_of_json_text(b'{"items":' + page, _ListedItems)
             if listed is None:
                 return None
             for item in listed.items:
@@ -249,7 +249,7 @@ def _list_metadata_and_item_bytes(content: bytes) -> tuple[Mapping[str, Any], by
     """Return the metadata of a list, and its items and whatever follows them as bytes; no metadata if that fails."""
     # Inside of a text the quotes would be escaped, so this is the key, and what is before it is the head.
     position = content.find(_ITEMS, 0, _LONGEST_HEAD)
-    head = value_in(content[:position] + b"%s[]}" % _ITEMS, _ListHead) if position >= 0 else None
+    head = value_of_json_text(content[:position] + b"%s[]}" % _ITEMS, _ListHead) if position >= 0 else None
     return ({}, b"") if head is None else (head.metadata, content[position + len(_ITEMS) :])
 
 

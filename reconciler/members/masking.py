@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from render.words import counted
+from render.words import counted_noun
 
 HIDDEN = "(hidden)"
 
@@ -80,7 +80,7 @@ def value_for_report(value: Any, path: str, manifest: Any) -> str:
     if _MASKED_PATH.search(path):
         return HIDDEN
     if isinstance(value, dict | list):
-        return f"({counted(len(value), 'field' if isinstance(value, dict) else 'item')})"
+        return f"({counted_noun(len(value), 'field' if isinstance(value, dict) else 'item')})"
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     return _shortened_text(text, _LONGEST_VALUE)
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from msgspec import DecodeError
 from msgspec.json import decode
 
-from render.model import as_list, as_mapping
+from render.model import list_or_empty, mapping_or_empty
 
 from .exchange import Expected, Request
 
@@ -72,9 +72,9 @@ def parse_status_of_refusal(content: bytes) -> dict[str, Any]:
         body = parse_json(content)
     except (NoJson, UnusableAnswer):
         body = None
-    status: Mapping[str, Any] = as_mapping(body)
+    status: Mapping[str, Any] = mapping_or_empty(body)
     details = status.get("details")
-    details = as_mapping(details)
+    details = mapping_or_empty(details)
     causes = details.get("causes")
     seconds = details.get("retryAfterSeconds")
     return {
@@ -87,7 +87,7 @@ def parse_status_of_refusal(content: bytes) -> dict[str, Any]:
             "retryAfterSeconds": min(seconds, _MOST_SECONDS) if type(seconds) is int and seconds > 0 else 0,
             "causes": [
                 {key: _bounded_text_field(each, key) for key in ("reason", "message", "field")}
-                for each in as_list(causes)[:_MOST_CAUSES]
+                for each in list_or_empty(causes)[:_MOST_CAUSES]
                 if isinstance(each, dict)
             ],
         },

@@ -9,7 +9,7 @@ from typing import Any
 from render.errors import UnknownName
 from render.kinds import BUILT_IN
 from render.model import ObjectRef, Template
-from render.words import listed, nearest
+from render.words import first_few, most_similar_word
 
 from .subjects import error_of_unknown_name
 
@@ -72,7 +72,7 @@ def ref_of_named_object(noun: str, name: str, namespace: str, templates: Iterabl
     where = f" in namespace {namespace}" if namespace else ""
     message = f"the source has no {noun} called {name!r}{where}"
     if elsewhere := sorted(ref.namespace for ref in refs if ref.name == name):
-        raise UnknownName(message, hint=f"there is one in namespace {listed(elsewhere)}")
+        raise UnknownName(message, hint=f"there is one in namespace {first_few(elsewhere)}")
     raise error_of_unknown_name(message, name, {ref.name for ref in candidates})
 
 
@@ -90,7 +90,7 @@ def _refs_of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectRef]
         if noun.lower() in words[key]:
             refs.append(ref)
     if not refs:
-        near = nearest(noun, {word for each in words.values() for word in each})
+        near = most_similar_word(noun, {word for each in words.values() for word in each})
         kinds = sorted({template.ref.kind for template in templates})
         message = f"the source has no objects of kind {noun!r}"
         raise (

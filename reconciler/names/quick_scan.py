@@ -121,11 +121,11 @@ def _add_names_in_document(text: str, names: ScannedNames) -> None:
 
 
 def _add_name_in_rendered_path(path: str, names: ScannedNames) -> None:
-    from render.layout import ref_of_path
+    from render.layout import ref_of_object_path
 
     folder, _, rest = path.partition("/")
     if folder == "clusters":
         names.clusters.add(rest.partition("/")[0])
     elif folder == "bindings":
-        ref = ref_of_path(rest)
+        ref = ref_of_object_path(rest)
         names.objects.add((ref.group_kind, ref.namespace, ref.name))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from render.errors import UnknownName
-from render.words import nearest, nearest_listed
+from render.words import hint_of_most_similar_words, most_similar_word
 
 if TYPE_CHECKING:  # completion asks for these names, and has no time for more
     from overrides.policy import OverridePolicy
@@ -29,9 +29,9 @@ _VERSION = ".v1alpha1"
 
 def error_of_unknown_name(message: str, name: str, known: Collection[str]) -> UnknownName:
     """Return the error for a name that is not among those known; the hint is the nearest of them, or a few of these."""
-    if near := nearest(name, known):
+    if near := most_similar_word(name, known):
         return UnknownName(message, hint=f"did you mean {near!r}?")
-    return UnknownName(message, hint=nearest_listed(name, known) if known else "")
+    return UnknownName(message, hint=hint_of_most_similar_words(name, known) if known else "")
 
 
 def error_of_unknown_cluster(name: str, known: Collection[str]) -> UnknownName:

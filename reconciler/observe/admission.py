@@ -12,7 +12,7 @@ from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import Listing, list_objects
 from reconciler.plans.admission import Admission
-from render.model import Manifest, as_list, as_mapping
+from render.model import Manifest, list_or_empty, mapping_or_empty
 
 ADMISSION_GROUP = "admissionregistration.k8s.io"
 WEBHOOKS = "MutatingWebhookConfiguration"
@@ -61,9 +61,11 @@ def _digest_of_objects(objects: Iterable[Manifest]) -> str:
 
 def _groups_and_resources_intercepted(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the groups and resources that a webhook configuration or a policy is about; whatever is no rule is none."""
-    constraints = as_mapping(as_mapping(manifest.get("spec")).get("matchConstraints"))
-    lists = [as_mapping(each).get("rules") for each in as_list(manifest.get("webhooks"))]
-    for rule in (as_mapping(each) for rules in (*lists, constraints.get("resourceRules")) for each in as_list(rules)):
-        for group in as_list(rule.get("apiGroups")):
+    constraints = mapping_or_empty(mapping_or_empty(manifest.get("spec")).get("matchConstraints"))
+    lists = [mapping_or_empty(each).get("rules") for each in list_or_empty(manifest.get("webhooks"))]
+    for rule in (
+        mapping_or_empty(each) for rules in (*lists, constraints.get("resourceRules")) for each in list_or_empty(rules)
+    ):
+        for group in list_or_empty(rule.get("apiGroups")):
             # A rule about a subresource is about what is written through it.
-            yield from ((str(group), str(plural).partition("/")[0]) for plural in as_list(rule.get("resources")))
+            yield from ((str(group), str(plural).partition("/")[0]) for plural in list_or_empty(rule.get("resources")))

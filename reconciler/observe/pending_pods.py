@@ -16,7 +16,7 @@ from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.members.listing import Listing, list_objects
 from render.model import Manifest, ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
-from render.timing import after, parse_instant, written
+from render.timing import instant_after, instant_text, parse_instant
 
 REPLICA_SETS = Resource(group="apps", version="v1", kind="ReplicaSet", plural="replicasets", is_namespaced=True)
 _REVISION = "deployment.kubernetes.io/revision"
@@ -45,7 +45,7 @@ def pending_with_times_of_our_clock(pending: Pending, ahead: int) -> Pending:
 
 def _earlier_time(since: str, seconds: int) -> str:
     found = parse_instant(since)
-    return written(after(found, -seconds)) if found else since
+    return instant_text(instant_after(found, -seconds)) if found else since
 
 
 def _pending_replicas_of_deployments(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:

@@ -12,7 +12,7 @@ from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import JSON, Answer, Client, Expected, Request
 from reconciler.members.parallel import results_in_parallel
 from render.interpreter.scale import plain_scale, scales_of
-from render.model import Manifest, as_mapping
+from render.model import Manifest, mapping_or_empty
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _METADATA = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
@@ -65,9 +65,9 @@ def _read_scale(client: Client, resource: Resource, accept: str) -> Manifest | N
     """Return the definition of a kind, or what is asked of it; None where it cannot be read."""
     path = f"{_DEFINITIONS}/{quote(f'{resource.plural}.{resource.group}', safe='')}"
     answer = client.send(Request(method="GET", path=path, expects=Expected.JSON, accept=accept, tries=2))
-    return as_mapping(answer.body) if isinstance(answer, Answer) else None
+    return mapping_or_empty(answer.body) if isinstance(answer, Answer) else None
 
 
 def _resource_version_of_definition(definition: Manifest) -> str:
-    metadata = as_mapping(definition.get("metadata"))
+    metadata = mapping_or_empty(definition.get("metadata"))
     return f"{metadata.get('uid', '')}/{metadata.get('generation', '')}"[:_LONGEST_REVISION]

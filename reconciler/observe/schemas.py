@@ -17,7 +17,7 @@ from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
 from reconciler.members.parallel import results_in_parallel
 from reconciler.source.schemas.observed import MOST_BYTES, digest_of_schema, schema_file_content
-from render.model import as_mapping, group_of
+from render.model import group_of, mapping_or_empty
 from render.values import DiscreetStruct
 
 INDEX = "/openapi/v3"
@@ -109,14 +109,17 @@ def _published_schema(client: Client, api_version: str) -> Mapping[str, Any] | F
         return answer
     components = answer.body.get("components")
     schemas = components.get("schemas") if isinstance(components, dict) else None
-    return as_mapping(schemas)
+    return mapping_or_empty(schemas)
 
 
 def _schema_file_content(published: Mapping[str, Any], api_version: str, kind: str) -> bytes:
     """Return what is kept of a kind's schema, as its file; empty where nothing is."""
-    from render.schemas.published import definition_name, kept_schema  # only where a schema was read
+    from render.schemas.published import (  # only where a schema was read
+        checked_parts_of_published_schema,
+        published_definition_name,
+    )
 
     group, _, version = api_version.rpartition("/")
-    schema = kept_schema(published.get(definition_name(group, version, kind)))
+    schema = checked_parts_of_published_schema(published.get(published_definition_name(group, version, kind)))
     content = schema_file_content(schema) if schema is not None else b""
     return content if len(content) <= MOST_BYTES else b""

@@ -255,7 +255,7 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
     """Return the fleet as a document."""
     from reconciler.pipeline.pending import pending_of
     from reconciler.status.live_replicas import live_shares
-    from render.timing import utc
+    from render.timing import epoch_text
 
     fleet = branches.fleet
     is_recorded = bool(branches.recorded.files)
@@ -276,7 +276,7 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
         unknown_capacities=unless_empty(tuple(map(unknown_capacity_part, fleet.unknown_capacities))),
         **_rules(branches),
         refused=UNSET if branches.refusal is None else refusal_part(branches.refusal),
-        recorded_at=utc(branches.status_time) if is_recorded else UNSET,
+        recorded_at=epoch_text(branches.status_time) if is_recorded else UNSET,
         unwell=tuple(_unwell(branches)) if is_recorded else UNSET,
         deviations=tuple(_deviations(branches)) if is_recorded else UNSET,
     )
@@ -361,7 +361,7 @@ def _quota(usage: "QuotaUsage", unsettled: Unsettled) -> QuotaPart:
 
 def _rebalancer(request: "RescheduleRequest", done: "RebalancerPass") -> RebalancerPart:
     from reconciler.record.rebalancer_status import rebalancer_status_file
-    from render.timing import written
+    from render.timing import instant_text
 
     status = rebalancer_status_file(request, done).plain()["status"]
     return RebalancerPart(
@@ -369,7 +369,7 @@ def _rebalancer(request: "RescheduleRequest", done: "RebalancerPass") -> Rebalan
         file=request.path,
         observed_workloads=as_recorded(status["observedWorkloads"]),
         finish_time=status.get("finishTime", UNSET),
-        expires=written(done.expires) if done.expires else UNSET,
+        expires=instant_text(done.expires) if done.expires else UNSET,
     )
 
 

@@ -219,9 +219,9 @@ def refusal_part(refusal: "SourceRefusal") -> RefusalPart:
 
 def next_change(flip: "Flip | None") -> NextChangePart | UnsetType:
     """Return what happens next by itself; it is left out where nothing does."""
-    from render.timing import written
+    from render.timing import instant_text
 
-    return UNSET if flip is None else NextChangePart(at=written(flip.at), what=flip.what)
+    return UNSET if flip is None else NextChangePart(at=instant_text(flip.at), what=flip.what)
 
 
 class UnknownCapacityPart(DocumentPart, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
 from render.errors import ClusterError, ConfigError, GitError, GuardRefused, NoSuchBranch, ReconcileError
 from render.settings.fleet import Fleet
-from render.timing import utc
+from render.timing import epoch_text
 
 from .applying import ApplyRun, Delivery
 from .logged_apply import apply_and_log
@@ -178,7 +178,7 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
     except (GitError, GuardRefused, ConfigError) as error:
         if mirror is None:
             if tip is not None:
-                report.record_refusal(error, utc(agent.clock()))
+                report.record_refusal(error, epoch_text(agent.clock()))
             raise
         refusal = error
     assert mirror is not None
@@ -198,7 +198,7 @@ def _beaten(agent: Agent) -> AgentPass:
         agent.fetch()
     except GitError as error:
         uplink.failure = error
-    agent.report(uplink).beat(utc(agent.clock()), options.heartbeat, is_all=True)
+    agent.report(uplink).beat(epoch_text(agent.clock()), options.heartbeat, is_all=True)
     uplink.push()
     return AgentPass(commit="", report=None, away=uplink.failure)
 
@@ -279,10 +279,10 @@ def _apply_mirror(
     )
     reports = apply_and_log(run, log)
     if options.heartbeat:
-        report.beat(utc(agent.clock()), options.heartbeat)
-    report.record_clock_fault(clock, utc(agent.clock()))
+        report.beat(epoch_text(agent.clock()), options.heartbeat)
+    report.record_clock_fault(clock, epoch_text(agent.clock()))
     if uplink.failure is None:
-        report.record_refusal(refusal, utc(agent.clock()))
+        report.record_refusal(refusal, epoch_text(agent.clock()))
     uplink.push()
     return next(iter(reports), None)
 

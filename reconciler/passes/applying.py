@@ -47,7 +47,7 @@ from render.cluster import Cluster
 from render.errors import GitError
 from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef
-from render.timing import utc
+from render.timing import epoch_text
 
 from .observation import PassRecord
 from .options import never_stopping
@@ -172,7 +172,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Return the holds that the apply goes by, as it sets them out."""
         members = tuple(member.name for member in self.delivery.members)
         source = self.wish.newest or self._commits.commit(self.commit).source
-        return self.wish.hold_rules(self.commit, source, utc(now), members)
+        return self.wish.hold_rules(self.commit, source, epoch_text(now), members)
 
     def _held_members(self, hold_rules: HoldRules, inventories: Mapping[str, Inventory]) -> MemberHolds:
         """Return the clusters of the fleet that are held: others must know of those that are not chosen as well."""
@@ -310,7 +310,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Return the members of which the commit and the status branch say nothing new since they were idle."""
         if not self.remembered:
             return {}
-        works, now = self.context.status.folders("works", self.context.status.tip()), utc(self.clock())
+        works, now = self.context.status.folders("works", self.context.status.tip()), epoch_text(self.clock())
         return {
             name: known
             for name, known in self.remembered.items()

@@ -18,7 +18,7 @@ from reconciler.branches.publication import Publication
 from reconciler.rendering.outcome import Outcome
 from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
 from render.model import ObjectRef
-from render.timing import Flip, written
+from render.timing import Flip, instant_text
 
 from .incremental import contents_of
 from .source_tip import SourceTip
@@ -80,7 +80,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
             contents=contents,
             warnings=(*map(str, outcome.source.desired.warnings), *outcome.lasting_warnings),
             problems=(*map(str, problems), *filter(None, [reason_for_empty_outcome(outcome)])),
-            next_flip=written(self.flip.at) if self.flip else "",
+            next_flip=instant_text(self.flip.at) if self.flip else "",
             members=members,
             mirrors=_mirrors_as_left(outcome, publication),
             proposed=proposed,

@@ -21,7 +21,7 @@ from reconciler.members.options import DeliveryOptions
 from reconciler.pipeline.renames import previous_by_new_names
 from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import ConfigError
-from render.timing import utc
+from render.timing import epoch_text
 
 
 def hold_wish(
@@ -49,7 +49,7 @@ def hold_wish(
         commit=commit,
         source=source,
         by=f"{author.name} <{author.email}>",
-        since=utc(time.time()),
+        since=epoch_text(time.time()),
         reason=reason,
         until=until,
     )

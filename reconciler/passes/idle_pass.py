@@ -38,7 +38,7 @@ from reconciler.observe.idle_members import IdleMember, is_still_idle
 from reconciler.observe.members import GRACE, MOST_SECONDS, RETRY_SECONDS, ObserveOptions
 from reconciler.repository import Repository
 from render.cluster import Cluster
-from render.timing import utc
+from render.timing import epoch_text
 
 from .observation import Observation, observe_members
 from .remembered_members import RememberedFleet
@@ -71,7 +71,7 @@ def fleet_still_idle(
 
     All branches stand where that pass left them.
     """
-    remembered, now = RememberedFleet.parse(checkpoint.members), utc(clock())
+    remembered, now = RememberedFleet.parse(checkpoint.members), epoch_text(clock())
     if not remembered.is_idle or remembered.options != plain_options(options):
         return None
     if any(member.until and now >= member.until for member in remembered.answering):

@@ -27,7 +27,7 @@ from reconciler.rendering.problems import problems_by_object
 from reconciler.repository import Repository, open_repository
 from reconciler.repository.opening import init_if_empty_folder
 from render.errors import InputError
-from render.words import counted
+from render.words import counted_noun
 
 from .applying import ApplyRun, Delivery
 
@@ -68,7 +68,7 @@ class Proof(Struct, frozen=True, kw_only=True):
             if each.failure:
                 yield f"{each.cluster}: not known: {each.failure}\n"
                 continue
-            same = f"{counted(each.proven, 'object')} taken over without a change"
+            same = f"{counted_noun(each.proven, 'object')} taken over without a change"
             other = f", {len(each.different)} not as wanted" if each.different else ""
             yield f"{each.cluster}: {same}{other}\n"
             for change in each.different:

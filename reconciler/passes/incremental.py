@@ -19,7 +19,7 @@ from render.binding import Binding
 from render.errors import GitError
 from render.gitobjects import TreeEntry
 from render.model import ObjectRef
-from render.timing import written
+from render.timing import instant_text
 
 from .time_and_health import objects_concerned, waits_of
 
@@ -40,7 +40,7 @@ def contents_of(outcome: Outcome, facts: bytes | None, noteworthy: frozenset[Obj
             "overridden": dict(tally.overridden),
             "reasons": {str(reason): count for reason, count in tally.reasons.items()},
         },
-        waits=[[*_words(ref), written(flip.at), flip.what] for ref, flip in sorted(failover.waits.items())],
+        waits=[[*_words(ref), instant_text(flip.at), flip.what] for ref, flip in sorted(failover.waits.items())],
     )
 
 

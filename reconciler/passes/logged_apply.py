@@ -9,7 +9,7 @@ from reconciler.console.log import Log
 from reconciler.deliver.deviations import unconfirmed_removals
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ClusterReport
-from render.words import counted
+from render.words import counted_noun
 
 from .applying import ApplyRun
 from .observation import PassRecord
@@ -25,7 +25,7 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
             log.info(line)
         if report.failure and report.failure.trace:
             log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
-        log.progress(f"{counted(done['clusters'], 'cluster')} done")
+        log.progress(f"{counted_noun(done['clusters'], 'cluster')} done")
 
     reports = replace(run, say=log.info).reports(tell)
     log.progress("")

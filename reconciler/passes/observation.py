@@ -43,8 +43,8 @@ from render.cluster import Cluster, is_applied_by_own_agent
 from render.model import ObjectRef
 from render.parsing.clusters import recorded_scales
 from render.settings.fleet import Fleet
-from render.timing import utc
-from render.words import listed
+from render.timing import epoch_text
+from render.words import first_few
 
 from .hearing import with_times_set_right, words_of_agents, words_of_clocks, words_of_reached
 from .silent_agents import states_of_silent
@@ -236,7 +236,9 @@ def observe_and_warn(context: FleetContext, members: Iterable[Cluster], reach: M
         observation = observe_members(context, members, observing)
     warn_of(observation, log)
     if observation.late:
-        log.info(f"not waited for, and taken as last recorded, until they answer: {listed(sorted(observation.late))}")
+        log.info(
+            f"not waited for, and taken as last recorded, until they answer: {first_few(sorted(observation.late))}"
+        )
     return observation
 
 
@@ -267,7 +269,7 @@ def observe_members(
     observing = replace(observing, has_descheduler=has_descheduler, scaled_kinds=context.scaled_kinds)
     observed = observe_fleet([cluster.name for cluster in members if not is_applied_by_own_agent(cluster)], observing)
     behind = clock_error(observed.in_time)
-    now = utc(clock() + behind)
+    now = epoch_text(clock() + behind)
     agents = _with_accounts_of_tools(context, agents, recorded, now)
     words = words_of_agents(context, agents, recorded, now)
     words = words_of_clocks(words, observed.in_time, behind)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from reconciler.rendering.outcome import Outcome
 from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
 from render.settings.rendered import PushMode
-from render.words import counted
+from render.words import counted_noun
 
 from .reconcile_pass import PassResult
 
@@ -49,9 +49,9 @@ def _contents_of_source(outcome: Outcome) -> str:
     desired = outcome.source.desired
     has = ", ".join(
         (
-            counted(len(desired.templates), "template"),
-            counted(len(desired.policies), "propagation policy", "propagation policies"),
-            counted(len(desired.clusters), "cluster"),
+            counted_noun(len(desired.templates), "template"),
+            counted_noun(len(desired.policies), "propagation policy", "propagation policies"),
+            counted_noun(len(desired.clusters), "cluster"),
         )
     )
     return f"for no cluster ({has})"

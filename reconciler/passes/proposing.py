@@ -36,7 +36,7 @@ from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.trailers import commit_written_by_argosy
 from render.errors import ConfigError, GitError, ReconcileError, SourceMoved
 from render.settings.fleet import Fleet
-from render.words import counted
+from render.words import counted_noun
 
 _MOST_BYTES = 60_000
 _MOST_OF_A_TITLE = 200
@@ -197,5 +197,5 @@ def _withdraw(repository: Repository, publication: Publication, fleet: Fleet, lo
     except (GitError, ConfigError) as error:
         log.warning(f"the branch {branch!r} is proposed no more, and is still there: {error.message}")
         return
-    closing = f", closed {counted(len(stale), 'pull request')}" if stale else ""
+    closing = f", closed {counted_noun(len(stale), 'pull request')}" if stale else ""
     log.info(f"removed the branch {branch!r}, which has nothing to propose{closing}")

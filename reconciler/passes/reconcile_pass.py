@@ -45,7 +45,7 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
-from render.timing import Flip, earliest, written
+from render.timing import Flip, earliest_flip, instant_text
 
 from .checkpointing import EndedRender, SeenFacts
 from .incremental import scope_of
@@ -91,7 +91,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
     @property
     def flip(self) -> Flip | None:
         """The next change that happens by itself: of what is rendered, or the end of a hold."""
-        return earliest((self.outcome.flip, end_of_first_hold(self.holds)))
+        return earliest_flip((self.outcome.flip, end_of_first_hold(self.holds)))
 
     def with_holds(self) -> "PassResult":
         """Return this with the holds that the status branch records now."""
@@ -100,7 +100,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
             return self
         source = next(iter(self.publication.repository.commit_info(rendered).trailer(SOURCE)), "")
         status = StatusBranch(publication=self.publication, branch=fleet.status_branch)
-        return replace(self, holds=read_holds(status, status.tip(), source, written(given_or_current_time())))
+        return replace(self, holds=read_holds(status, status.tip(), source, instant_text(given_or_current_time())))
 
     @property
     def rendered(self) -> str | None:

@@ -21,7 +21,7 @@ from reconciler.ledger.inventory import Inventory
 from reconciler.pipeline.previous import Previous
 from reconciler.record.recorded_status import read_recorded
 from reconciler.record.status_changes import StatusInputs, ask_webhooks_ahead, status_files, status_message
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 from .observation import Observation, PassRecord
 
@@ -57,7 +57,7 @@ class ReportRecording(Struct, kw_only=True):
             return
         self._record(self.commit, self._reports, self.record.observation if self.record else None)
         self._recorded = len(self._reports)
-        self.say(f"{counted(self._recorded, 'cluster')} done and recorded; still waiting for {listed(slow)}")
+        self.say(f"{counted_noun(self._recorded, 'cluster')} done and recorded; still waiting for {first_few(slow)}")
 
     def end(self) -> tuple[ClusterReport, ...]:
         """Record what is not recorded yet, and return all reports by name."""

@@ -25,7 +25,7 @@ from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import refusal_caused_by
 from reconciler.repository import Repository
 from render.errors import GitError, ReconcileError
-from render.words import counted
+from render.words import counted_noun
 
 from .options import ReconcileOptions
 
@@ -106,4 +106,4 @@ def _converged_words(reports: tuple[ClusterReport, ...]) -> str:
     """Return how many clusters hold it, and of how many where some do not."""
     converged = sum(report.state == ApplyOutcome.CONVERGED for report in reports)
     of = "" if converged == len(reports) else f"{converged} of "
-    return f"{of}{counted(len(reports), 'cluster')} converged"
+    return f"{of}{counted_noun(len(reports), 'cluster')} converged"

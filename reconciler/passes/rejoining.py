@@ -16,7 +16,7 @@ from reconciler.ledger.inventory import Inventory
 from reconciler.plans.model import Action
 from reconciler.record.recorded_status import read_recorded
 from render.errors import ClusterError, GuardRefused
-from render.words import counted
+from render.words import counted_noun
 
 from .applying import ApplyRun
 
@@ -77,7 +77,7 @@ def preview(found: Rejoining) -> tuple[str, ...]:
     ]
     counts = {words: sum(item.action is action for item in items) for action, words in _PREVIEWED.items()}
     summary = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
-    return (*lines, f"{counted(len(items), 'object')}: {summary}" if items else "no objects are rendered for it")
+    return (*lines, f"{counted_noun(len(items), 'object')}: {summary}" if items else "no objects are rendered for it")
 
 
 def accept_rejoining(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[[], float] = time.time) -> None:

@@ -29,7 +29,7 @@ from reconciler.plans.model import Action
 from reconciler.record.streaks import LEAST_PAUSE, LONGEST_PAUSE
 from reconciler.source.desired import Desired
 from render.cluster import is_applied_by_own_agent
-from render.timing import utc
+from render.timing import epoch_text
 
 from .idle_pass import ended_visits, plain_options
 from .remembered_members import RememberedFleet, RememberedMember, RememberedMembers
@@ -168,4 +168,4 @@ def _until(status: StatusBranch, works: str, now: float) -> str:
     seen = {(datetime.fromisoformat(time.decode()).timestamp(), bool(mark)) for time, mark in found}
     ends = {max(at + LEAST_PAUSE, now) for at, is_unsettled in seen if is_unsettled}
     ends |= {at + LONGEST_PAUSE for at, is_unsettled in seen if not is_unsettled}
-    return min((utc(end) for end in ends if end >= now), default="")
+    return min((epoch_text(end) for end in ends if end >= now), default="")

@@ -14,7 +14,7 @@ from reconciler.console.idle_options import is_option_given
 from reconciler.console.log import Log
 from reconciler.guards.allowances import Allowed
 from reconciler.repository import Repository
-from render.timing import parse_instant, written
+from render.timing import instant_text, parse_instant
 
 from .options import ReconcileOptions
 
@@ -94,7 +94,7 @@ def _up_to_date_checkpoint(repository: Repository, options: ReconcileOptions) ->
     checkpoint = read_checkpoint(repository)
     if checkpoint is None:
         return None
-    if checkpoint.next_flip and written(given_or_current_time(options.now)) >= checkpoint.next_flip:
+    if checkpoint.next_flip and instant_text(given_or_current_time(options.now)) >= checkpoint.next_flip:
         return None
     reaches = checkpoint.members is not None
     is_another = options.dry_run if reaches else any(map(is_option_given, options.delivery.names()))

@@ -17,8 +17,16 @@ from render.failover.eviction import DIRECTLY
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, git_object_id, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef, Template
-from render.quota.shares import resource_quotas
-from render.tree import Base, PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
+from render.quota.shares import resource_quotas_by_cluster
+from render.tree import (
+    Base,
+    PlacedFile,
+    TreeStore,
+    Variant,
+    build_nested_tree,
+    trees_of_clusters,
+    variants_with_equal_ids_joined,
+)
 from render.works import Works
 
 from .previous import RenderedTree
@@ -76,11 +84,11 @@ def placed_variants(binding: Binding, works: Works | None, fleet: TreeContext) -
     """
     kept = kept_mask(binding, works, fleet)
     if works is None:
-        return merged(fleet.variants_of(binding.ref, kept))
+        return variants_with_equal_ids_joined(fleet.variants_of(binding.ref, kept))
     if not kept:
         return works.variants
     fresh = [Variant(clusters & ~kept, blob_id) for clusters, blob_id in works.variants]
-    return merged([*fresh, *fleet.variants_of(binding.ref, kept)])
+    return variants_with_equal_ids_joined([*fresh, *fleet.variants_of(binding.ref, kept)])
 
 
 class Assembly(Struct):
@@ -141,7 +149,7 @@ class Assembly(Struct):
                 holders |= file.clusters
             return holders
         within = [replace(file, folders=file.folders[1:]) for file in files]
-        for clusters, _ in cluster_trees(within, self.fleet.index.all, self.store, self.base.below(namespace)):
+        for clusters, _ in trees_of_clusters(within, self.fleet.index.all, self.store, self.base.below(namespace)):
             holders |= clusters
         return holders
 
@@ -161,7 +169,7 @@ def cluster_folders(assembly: Assembly) -> tuple[dict[str, bytes], tuple[str, ..
     fleet = assembly.fleet
     names = fleet.index.names
     folders: dict[str, bytes] = {}
-    for clusters, tree_id in cluster_trees(assembly.files, fleet.index.all, assembly.store, assembly.base):
+    for clusters, tree_id in trees_of_clusters(assembly.files, fleet.index.all, assembly.store, assembly.base):
         folders.update(dict.fromkeys((names[index] for index in indexes_of_mask(clusters)), tree_id))
     before = fleet.previous.clusters if fleet.previous else {}
     disconnected = tuple(sorted(name for name in before if name not in fleet.index.index_by_name))
@@ -177,7 +185,7 @@ def build_tree(assembly: Assembly, folders: Mapping[str, bytes], disconnected: t
     paths: dict[tuple[str, ...], TreeEntry | bytes | None] = dict(assembly.beside)
     paths["clusters",] = TreeEntry(b"clusters", TREE_MODE, clusters) if clusters else None
     read = previous.trees.entries if previous else None
-    root = nested_tree(paths, store, read(previous.root) if previous and read else None, read) or store.add(b"")
+    root = build_nested_tree(paths, store, read(previous.root) if previous and read else None, read) or store.add(b"")
     return Tree(root=root, clusters=folders, disconnected=disconnected, blobs=assembly.blobs, trees=store.trees)
 
 
@@ -199,7 +207,7 @@ def place_shares(
             continue
         clusters: dict[bytes, int] = {}
         blobs: dict[bytes, Blob] = {}
-        for cluster, manifest in resource_quotas(quota.manifest, index.index_by_name):
+        for cluster, manifest in resource_quotas_by_cluster(quota.manifest, index.index_by_name):
             content = emit(manifest)
             blob_id = git_object_id("blob", content)
             clusters[blob_id] = clusters.get(blob_id, 0) | 1 << index.index_by_name[cluster]

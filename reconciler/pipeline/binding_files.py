@@ -18,7 +18,7 @@ from reconciler.ledger.branch_file import FileFault, object_of_any_size, words_o
 from render.binding import Binding
 from render.documents import SimilarDocuments
 from render.model import Manifest, TargetCluster
-from render.parsing import SharedPlacements, binding, binding_manifest
+from render.parsing import SharedPlacements, binding_manifest, parse_binding
 
 _MARK = "argosy-lines"
 _RECORD = re.compile(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
@@ -133,7 +133,7 @@ class BindingReader(Struct):
         if record:
             lines["applied_overrides"] = record
         try:
-            parsed = binding(manifest, placements=self.placements)
+            parsed = parse_binding(manifest, placements=self.placements)
         except ValidationError as error:
             raise FileFault(words_of_fault(str(error))) from error
         return replace(parsed, **lines) if lines else parsed

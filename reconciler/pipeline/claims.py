@@ -18,8 +18,8 @@ from render.boundary import REPORT_IT, result_or_substitute, words_of_unexpected
 from render.documents import emit
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import manifest_without_pruned_fields
-from render.kinds.batch import counts_indexes
-from render.matching.bindings import fields_waiting_for_change, interpreted_workload, make_binding
+from render.kinds.batch import is_indexed_job
+from render.matching.bindings import binding_before_scheduling, fields_waiting_for_change, interpreted_workload
 from render.matching.exclusions import exclusions_of
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.model import ObjectRef, Template
@@ -152,14 +152,14 @@ class _Claiming(Struct):
             self.failed.append((template, error))
             return
         is_changed = _is_changed(template, match, before)
-        made = make_binding(
+        made = binding_before_scheduling(
             template, match, workload, before or _binding_of_source(known, match), is_changed=is_changed
         )
         if made is not None:
             if not is_changed and (fields := fields_waiting_for_change(template, match, workload, made)):
                 self.waiting[template.ref] = waiting_words(str(match.policy), fields)
             digest = template_digest(template) if match.is_lazy else ""
-            is_whole = counts_indexes(template.manifest) and not self.desired.fleet.is_karmada_compatible
+            is_whole = is_indexed_job(template.manifest) and not self.desired.fleet.is_karmada_compatible
             kept_whole = replace(made, is_whole=True) if is_whole else made
             self.bindings.append(replace(kept_whole, template_digest=digest) if digest else kept_whole)
 

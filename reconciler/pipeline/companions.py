@@ -16,9 +16,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from render.interpreter.needs import NamedObject, named_objects
-from render.model import Manifest, ObjectRef, as_list, as_mapping
-from render.parsing.selectors import label_selector
-from render.selectors import LabelSelector, matches
+from render.model import Manifest, ObjectRef, list_or_empty, mapping_or_empty
+from render.parsing.selectors import parse_label_selector
+from render.selectors import LabelSelector, matches_labels
 
 NEVER_COMPANIONS = frozenset(
     {
@@ -58,13 +58,13 @@ def pod_labels(ref: ObjectRef, manifest: Manifest) -> Mapping[str, Any] | None:
     {'app': 'a'}
     """
     if ref.group_kind == "Pod":
-        return as_mapping(as_mapping(manifest.get("metadata")).get("labels"))
+        return mapping_or_empty(mapping_or_empty(manifest.get("metadata")).get("labels"))
     for path in _PODS:
         template = manifest
         for key in path:
-            template = as_mapping(template.get(key))
+            template = mapping_or_empty(template.get(key))
         if template:
-            return as_mapping(as_mapping(template.get("metadata")).get("labels"))
+            return mapping_or_empty(mapping_or_empty(template.get("metadata")).get("labels"))
     return None
 
 
@@ -94,7 +94,7 @@ class CompanionIndex(Struct):
         if labels is not None:
             yield from self._refs_selecting(ref.namespace, labels)
         elif ref.group_kind in _SELECTED_BY_LABELS:
-            own = as_mapping(as_mapping(manifest.get("metadata")).get("labels"))
+            own = mapping_or_empty(mapping_or_empty(manifest.get("metadata")).get("labels"))
             yield from (each for each in self._refs_selecting(ref.namespace, own) if each.group_kind not in _OF_PODS)
 
     def _add(self, ref: ObjectRef, manifest: Manifest) -> None:
@@ -116,7 +116,7 @@ class CompanionIndex(Struct):
         found = list(self._by_namespace.get(namespace, ()))
         for key, value in labels.items():
             found += self._by_label.get((namespace, key, str(value)), ())
-        yield from (ref for ref, selector in found if matches(selector, labels))
+        yield from (ref for ref, selector in found if matches_labels(selector, labels))
 
 
 def _refs_naming(ref: ObjectRef, named: Mapping[NamedObject, list[ObjectRef]]) -> Iterable[ObjectRef]:
@@ -128,7 +128,7 @@ def _without_group(named: NamedObject) -> NamedObject:
 
 
 def _spec_of(manifest: Manifest) -> Mapping[str, Any]:
-    return as_mapping(manifest.get("spec"))
+    return mapping_or_empty(manifest.get("spec"))
 
 
 def _selector_of(ref: ObjectRef, manifest: Manifest) -> LabelSelector | None:
@@ -148,11 +148,11 @@ def _selector_of(ref: ObjectRef, manifest: Manifest) -> LabelSelector | None:
 
 
 def _read_selector(plain: Mapping[str, Any]) -> LabelSelector | None:
-    labels, expressions = as_mapping(plain.get("matchLabels")), as_list(plain.get("matchExpressions"))
+    labels, expressions = mapping_or_empty(plain.get("matchLabels")), list_or_empty(plain.get("matchExpressions"))
     if not all(isinstance(word, str) for pair in labels.items() for word in pair):
         return None
     if not all(isinstance(each, dict) and isinstance(each.get("values") or [], list) for each in expressions):
         return None
     if not all(isinstance(each.get(key), str) for each in expressions for key in ("key", "operator")):
         return None
-    return label_selector({"matchLabels": labels, "matchExpressions": expressions})
+    return parse_label_selector({"matchLabels": labels, "matchExpressions": expressions})

@@ -23,7 +23,7 @@ from render.cron.execution import state_after_due_rules, state_with_rules_in_for
 from render.cron.rules import CronAutoscaler, CronMemory, CronState, Execution, Scale, ScaledBounds, ScaledReplicas
 from render.interpreter import Interpreter, InterpreterError
 from render.model import ObjectRef, Template
-from render.timing import Flip, earliest
+from render.timing import Flip, earliest_flip
 
 Autoscaler = CronAutoscaler | FederatedAutoscaler
 
@@ -119,7 +119,7 @@ def scaled_by_cron(
         templates=tuple(result),
         scalings=scalings,
         capped=capped,
-        flip=earliest(next_firing(ref, found.memories) for ref, found in scalings.items()),
+        flip=earliest_flip(next_firing(ref, found.memories) for ref, found in scalings.items()),
         is_timed=now is not None and any(each.memories for each in scalings.values()),
         fired=_fired_refs({ref: found for ref, found in scalings.items() if ref not in failed}, before),
         failed=failed,
@@ -280,7 +280,7 @@ def _fired_rules(before: CronState, after: CronState) -> list[tuple[str, Executi
 
 def next_firing(ref: ObjectRef, memories: Iterable[CronMemory]) -> Flip | None:
     """Return when a rule fires next of all that scale an object, and what it does then."""
-    return earliest(
+    return earliest_flip(
         Flip(each.upcoming, f"{memory.autoscaler} {scale_words(memory.state.in_force[each.name].scale, str(ref))}")
         for memory in memories
         for each in memory.state.histories

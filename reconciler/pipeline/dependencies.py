@@ -15,7 +15,7 @@ from render.cluster_index import LabelIndex
 from render.interpreter import Interpreter, InterpreterError
 from render.layout import object_path
 from render.model import ObjectRef, Template
-from render.parsing.selectors import label_selector
+from render.parsing.selectors import parse_label_selector
 from render.policy import ConflictResolution
 from render.resources import DependentObject
 
@@ -132,7 +132,7 @@ class _TemplateIndex:
         named = self._by_kind.get(key, {})
         if dependency.name:
             return [named[dependency.name].ref] if dependency.name in named else []
-        selector = label_selector(dependency.label_selector)
+        selector = parse_label_selector(dependency.label_selector)
         if selector is None or not named:
             return []
         if key not in self._labels:

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from render.binding import Binding, Condition, DescheduledReplicas
 from render.model import ObjectRef, TargetCluster
-from render.rescheduling.descheduling import descheduled, is_deschedulable, unschedulable
+from render.rescheduling.descheduling import count_of_unschedulable_pods, is_deschedulable, targets_after_descheduling
 from render.scheduling.scheduler import is_schedulable
 from render.settings.fleet import Fleet
-from render.timing import Flip, after, earliest, parse_instant, written
-from render.words import counted
+from render.timing import Flip, earliest_flip, instant_after, instant_text, parse_instant
+from render.words import counted_noun
 
 from .failover import FailoverInputs
 from .schedules import Schedule, has_no_place
@@ -77,7 +77,7 @@ def deschedule(
         bindings=tuple(each if each.ref in leaving else round_.deschedule_binding(each) for each in bindings),
         before=round_.before,
         is_timed=bool(round_.waits or round_.before or round_.is_avoiding),
-        flip=earliest(round_.waits.values()),
+        flip=earliest_flip(round_.waits.values()),
         waits=round_.waits,
     )
 
@@ -115,7 +115,7 @@ def _with_kept_record(before: Binding, lowered: Binding) -> Binding:
     """Return a binding as it was, with a note about the replicas that cannot start and go nowhere else."""
     assert lowered.descheduled is not None
     taken = lowered.descheduled.clusters
-    counts = ", ".join(f"{counted(each.replicas, 'replica')} in {each.name}" for each in taken)
+    counts = ", ".join(f"{counted_noun(each.replicas, 'replica')} in {each.name}" for each in taken)
     note = Condition(
         type=DESCHEDULED,
         status="False",
@@ -146,14 +146,14 @@ class _DeschedulingRound:
             each.cluster: each for each in self._pending.get(binding.ref, ()) if each.cluster not in self._sight.unseen
         }
         answers = {
-            name: unschedulable(each.pending, self._now, self._settings.threshold_seconds)
+            name: count_of_unschedulable_pods(each.pending, self._now, self._settings.threshold_seconds)
             for name, each in reports.items()
             if name in {target.name for target in binding.targets}
         }
         self._wait(
             binding.ref, (answer.flip for answer in answers.values()), f"replicas of {binding.ref.name} may move"
         )
-        found = descheduled(
+        found = targets_after_descheduling(
             binding.targets,
             ready={name: each.ready for name, each in reports.items()},
             unschedulable={name: answer.answer for name, answer in answers.items()},
@@ -167,7 +167,7 @@ class _DeschedulingRound:
             targets=tuple(each for each in found.targets if each.replicas or not self._drops_empty),
             unproven=self._sight.unproven,
             avoided=binding.avoided | {each.name for each in taken} if self._drops_empty else frozenset(),
-            descheduled=DescheduledReplicas(at=written(self._now), clusters=taken),
+            descheduled=DescheduledReplicas(at=instant_text(self._now), clusters=taken),
         )
 
     def _avoiding(self, binding: Binding) -> Binding:
@@ -176,7 +176,7 @@ class _DeschedulingRound:
         since = parse_instant(past.at) if past else None
         if past is None or since is None or not self._drops_empty:
             return binding
-        end = after(since, self._settings.interval_seconds)
+        end = instant_after(since, self._settings.interval_seconds)
         if end <= self._now:
             return binding
         self.is_avoiding = True
@@ -185,6 +185,6 @@ class _DeschedulingRound:
         return replace(binding, avoided=frozenset(names))
 
     def _wait(self, ref: ObjectRef, flips: Iterable[Flip | None], what: str) -> None:
-        found = earliest((self.waits.get(ref), *(Flip(each.at, what) for each in flips if each)))
+        found = earliest_flip((self.waits.get(ref), *(Flip(each.at, what) for each in flips if each)))
         if found:
             self.waits[ref] = found

@@ -7,7 +7,7 @@ from operator import or_
 
 from msgspec.structs import replace
 
-from overrides.pointer import tokens_of
+from overrides.pointer import tokens_of_pointer
 from overrides.policy import OverridePolicy, RuleWithCluster
 from reconciler.source.desired import Desired
 from render.binding import Binding
@@ -15,13 +15,13 @@ from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.divisions import DividedTemplate, DivisionContext, DivisionRule, DivisionWarning, division_warnings
 from render.interpreter import Interpreter
-from render.interpreter.scale import defined_kinds
+from render.interpreter.scale import kinds_of_definitions
 from render.kinds import BUILT_IN
 from render.matching.selector_index import SelectorIndex
 from render.model import ObjectRef, Template, group_of
 from render.placement import Placement, ReplicaSchedulingType, SpreadField
 from render.policy import PropagationPolicy
-from render.scheduling.rules import ignores_spread, placement_rules
+from render.scheduling.rules import rules_of_placement, selects_all_feasible_clusters
 from render.scheduling.scheduler import Scheduler
 from render.scheduling.targets import TargetList
 
@@ -101,7 +101,7 @@ def _division_of(binding: Binding, template: Template, scheduler: Scheduler) -> 
 def _context(
     desired: Desired, index: ClusterIndex, interpreter: Interpreter, *, tries_revisions: bool = False
 ) -> DivisionContext:
-    defined = defined_kinds(each.manifest for each in desired.crds)
+    defined = kinds_of_definitions(each.manifest for each in desired.crds)
     return DivisionContext(
         interpreter=interpreter,
         overridden=_OverriddenFields(desired, index).clusters,
@@ -134,11 +134,13 @@ def _clusters_among(placement: Placement, index: ClusterIndex) -> tuple[int, Mas
 
     The first is the most there may be at once, the second all that may be among them.
     """
-    rules = placement_rules(placement, index)
+    rules = rules_of_placement(placement, index)
     weighted = sum(1 << position for position, weight in enumerate(rules.weights) if weight)
     masks = [group.clusters(overflows=True) & (weighted if rules.weights else index.all) for group in rules.groups]
     by_cluster = (each for each in placement.spread_constraints if each.spread_by_field is SpreadField.CLUSTER)
-    limits = [] if ignores_spread(placement) else [each.max_groups for each in by_cluster if each.max_groups]
+    limits = (
+        [] if selects_all_feasible_clusters(placement) else [each.max_groups for each in by_cluster if each.max_groups]
+    )
     most = min([max((mask.bit_count() for mask in masks), default=0), *limits])
     return most, reduce(or_, masks, 0)
 
@@ -199,5 +201,5 @@ class _MaskIndex:
 def _pointers_of(rule: RuleWithCluster) -> Iterator[tuple[str, ...]]:
     for _, type_, overrider in rule.overriders:
         pointer = type_.pointer(overrider)
-        if pointer is not None and (tokens := tokens_of(pointer)):
+        if pointer is not None and (tokens := tokens_of_pointer(pointer)):
             yield tokens

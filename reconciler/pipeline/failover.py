@@ -36,7 +36,7 @@ from render.layout import object_path
 from render.model import ObjectRef
 from render.settings.failover import NoExecuteEviction
 from render.settings.fleet import Fleet
-from render.timing import Flip, after, earliest, parse_instant, written
+from render.timing import Flip, earliest_flip, instant_after, instant_text, parse_instant
 
 from .eviction_notes import REPORTS, UNSEEN, pausing, sparing, with_blocked_note, without_note
 from .schedules import Schedule, has_no_place, refs_all_unproven, refs_gaining_unproven
@@ -76,7 +76,7 @@ class FailedOver(Struct, frozen=True, kw_only=True):
     @property
     def flip(self) -> Flip | None:
         """The next instant at which the same facts give another outcome."""
-        return earliest(self.waits.values())
+        return earliest_flip(self.waits.values())
 
     def beside(self, others: Mapping[ObjectRef, Flip]) -> "FailedOver":
         """Return this with the waits of the objects that were not looked at."""
@@ -174,7 +174,7 @@ def with_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, input
 
 def _end(task: GracefulEvictionTask, is_replaced: bool, fleet: Fleet, now: datetime) -> datetime:
     seconds = fleet.failover.grace_seconds if task.grace_period_seconds is None else task.grace_period_seconds
-    return after(now, 1 if is_replaced else seconds + 1)
+    return instant_after(now, 1 if is_replaced else seconds + 1)
 
 
 def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[Binding]:
@@ -190,7 +190,7 @@ def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[B
 def _begun_since(bindings: Iterable[Binding], now: datetime) -> list[datetime]:
     """Return when the evictions of the last minute began."""
     times = (parse_instant(task.creation_timestamp) for each in bindings for task in each.eviction_tasks)
-    return sorted(time for time in times if time is not None and time > after(now, -_MINUTE))
+    return sorted(time for time in times if time is not None and time > instant_after(now, -_MINUTE))
 
 
 class _Round:
@@ -239,7 +239,7 @@ class _Round:
             done = sparing(done, spared_there, UNSEEN if spared_there.keys() & self._sight.unseen.keys() else REPORTS)
         elif not staying and self._paused[0]:
             done = pausing(done, *self._paused)
-        if found := earliest(flip for flip in self._flips if flip.at > self._now):
+        if found := earliest_flip(flip for flip in self._flips if flip.at > self._now):
             self.waits[binding.ref] = found
         return done
 
@@ -297,7 +297,7 @@ class _Round:
             self._end(binding.ref, done.ended)
         if done.due is not None and done.due >= self._now:
             names = ", ".join(task.from_cluster for task in done.tasks if task.suppress_deletion is None)
-            self._flips.append(Flip(after(done.due, 1), f"{binding.ref.name} ends in {names}"))
+            self._flips.append(Flip(instant_after(done.due, 1), f"{binding.ref.name} ends in {names}"))
         return replace(state, tasks=done.tasks)
 
     def _keeps(self, state: Leaving, health: WorkloadHealth) -> bool:
@@ -341,11 +341,11 @@ class _Round:
         until = stays_in_place_until(binding.moved, seconds) if self._settings.guard.has_pauses else None
         left = tuple(name for name in done.left if name in state.target_names)
         if left and until is not None and until > self._now:
-            self._paused = left, written(until)
+            self._paused = left, instant_text(until)
             self._flips.append(Flip(until, f"{binding.ref.name} leaves {', '.join(left)}"))
             done = replace(done, state=state)
         for cluster, since in done.timers.items():
-            self._flips.append(Flip(after(since, seconds + 1), f"{binding.ref.name} leaves {cluster}"))
+            self._flips.append(Flip(instant_after(since, seconds + 1), f"{binding.ref.name} leaves {cluster}"))
         return done.state
 
     def _seen_health(self, ref: ObjectRef) -> WorkloadHealth:
@@ -395,7 +395,7 @@ class _Round:
         limit = self._settings.guard.per_minute
         if limit is None or len(self._begun) < limit:
             return None
-        return after(sorted(self._begun)[-limit], _MINUTE)
+        return instant_after(sorted(self._begun)[-limit], _MINUTE)
 
     def _is_mass_failure(self, names: Sequence[str]) -> bool:
         failed = [name for name in names if self._is_failed(name)]

@@ -19,7 +19,7 @@ from render.bits import Mask, indexes_of_mask
 from render.model import ObjectRef, TargetCluster
 from render.settings.removal_guard import GuardScope, RemovalGuard
 from render.tree import Variant
-from render.words import counted
+from render.words import counted_noun
 
 from .assembly import Assembly, TreeContext
 from .cluster_removals import Paths, Removal, claimed_namespaces, removals
@@ -85,7 +85,7 @@ def holds_in(message: str) -> tuple[Hold, ...]:
 
 
 def _removal_words(removal: Removal) -> str:
-    leaving = f"{len(removal.paths)} of {counted(removal.count_before, 'object')} would leave"
+    leaving = f"{len(removal.paths)} of {counted_noun(removal.count_before, 'object')} would leave"
     return f"{removal.cluster}: {leaving} ({'; '.join(removal.reasons)})"
 
 

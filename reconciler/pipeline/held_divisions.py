@@ -25,7 +25,7 @@ from render.binding import Binding, Undivided
 from render.cluster import Cluster
 from render.gitobjects import TREE_MODE
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
-from render.interpreter.scale import Scales, defined_kinds, scales_of_members
+from render.interpreter.scale import Scales, kinds_of_definitions, scales_of_members
 from render.model import ObjectRef, TargetCluster, Template
 from render.scheduling.scheduler import Scheduler
 from render.scheduling.triggers import is_placement_changed
@@ -111,7 +111,7 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
         before = self._before(binding)
         if not before or path == before or binding.is_reschedule_requested or not self.desired.fleet.interprets_scale:
             return False
-        if (template.ref.group, template.ref.kind) in defined_kinds(each.manifest for each in self.desired.crds):
+        if (template.ref.group, template.ref.kind) in kinds_of_definitions(each.manifest for each in self.desired.crds):
             return False
         return self._layer(template) in {Layer.SCALE, Layer.NONE}
 
@@ -120,7 +120,7 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
         return former.replicas_at if former else ""
 
     def _layer(self, template: Template) -> Layer:
-        return self.interpreter.layer(Operation.INTERPRET_REPLICA, template.manifest)
+        return self.interpreter.answering_layer(Operation.INTERPRET_REPLICA, template.manifest)
 
 
 def _stays(before: Undivided, now: Undivided) -> bool:

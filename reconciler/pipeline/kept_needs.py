@@ -24,11 +24,11 @@ from render.documents import DocumentErrors, parse_documents
 from render.gitobjects import Blob
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.needs import NamedObject, named_objects
-from render.model import Manifest, ObjectRef, TargetCluster, as_mapping, group_of
-from render.parsing.selectors import label_selector
+from render.model import Manifest, ObjectRef, TargetCluster, group_of, mapping_or_empty
+from render.parsing.selectors import parse_label_selector
 from render.resources import DependentObject
-from render.selectors import matches
-from render.tree import Variant, merged
+from render.selectors import matches_labels
+from render.tree import Variant, variants_with_equal_ids_joined
 from render.works import Works
 
 from .assembly import TreeContext, evicting_mask, kept_mask, target_mask
@@ -127,7 +127,9 @@ def with_needs(
     ``unknown`` are objects of which nobody can say what they need; what they required before counts.
     """
     needed = needed_objects(passed, interpreter, unknown)
-    more = {each.ref: merged([*passed.placed.get(each.ref, ()), *each.variants]) for each in needed}
+    more = {
+        each.ref: variants_with_equal_ids_joined([*passed.placed.get(each.ref, ()), *each.variants]) for each in needed
+    }
     return with_needed_bindings(passed.bindings, needed, passed.before, passed.fleet.index.names, source), {
         **passed.placed,
         **more,
@@ -273,17 +275,19 @@ class _NeedSearch:
 
     def _refs_selected(self, dependency: DependentObject) -> Iterator[ObjectRef]:
         """Yield what a dependency selects by labels, going by those that clusters hold."""
-        selector, kind = label_selector(dependency.label_selector), dependency.kind
+        selector, kind = parse_label_selector(dependency.label_selector), dependency.kind
         key = (group_of(dependency.api_version), kind, dependency.namespace)
         for ref, manifest in self._lost_of_kind(key) if selector else ():
-            if selector and matches(selector, as_mapping(as_mapping(manifest.get("metadata")).get("labels"))):
+            if selector and matches_labels(
+                selector, mapping_or_empty(mapping_or_empty(manifest.get("metadata")).get("labels"))
+            ):
                 yield ref
 
     def _definitions(self, ref: ObjectRef) -> Iterator[ObjectRef]:
         """Yield the CustomResourceDefinition of an object's kind."""
         for each, manifest in self._lost_of_kind(_DEFINITIONS) if ref.group else ():
             if each.name.endswith(f".{ref.group}"):
-                names = as_mapping(as_mapping(manifest.get("spec")).get("names"))
+                names = mapping_or_empty(mapping_or_empty(manifest.get("spec")).get("names"))
                 if names.get("kind") == ref.kind:
                     yield each
 

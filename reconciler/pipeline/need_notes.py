@@ -9,7 +9,7 @@ from render.binding import Binding, BindingSnapshot, Condition
 from render.bits import Mask, indexes_of_mask
 from render.model import Manifest, ObjectRef, TargetCluster
 from render.tree import Variant
-from render.words import listed
+from render.words import first_few
 
 from .dependencies import NOT_SCHEDULED, binding_name
 from .rendered_condition import with_condition
@@ -76,9 +76,9 @@ def _attached_binding_of(needed: NeededObject, before: Binding | None) -> Bindin
 
 def _note_of_need(needed: NeededObject, names: Sequence[str]) -> Condition:
     clusters = tuple(sorted(names[position] for position in indexes_of_mask(needed.clusters)))
-    owners = listed([str(ref) for ref in sorted(needed.owners)], _LISTED)
+    owners = first_few([str(ref) for ref in sorted(needed.owners)], _LISTED)
     verbs = "stays there and needs" if len(needed.owners) == 1 else "stay there and need"
-    message = f"stays in {listed(clusters)} as it was: {owners} {verbs} it"
+    message = f"stays in {first_few(clusters)} as it was: {owners} {verbs} it"
     return Condition(type=REMOVED, status="False", reason=STILL_NEEDED, message=message, clusters=clusters)
 
 

@@ -99,7 +99,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
         if template is None or not binding.is_workload or binding.components:
             return
         path = self.interpreter.replica_field(template.manifest)
-        is_known = self.interpreter.layer(Operation.REVISE_REPLICA, template.manifest) is Layer.NATIVE
+        is_known = self.interpreter.answering_layer(Operation.REVISE_REPLICA, template.manifest) is Layer.NATIVE
         for content in works.contents:
             if content.applied:
                 number = self._read_number(content) if path is None else _number_at(content, path, is_known=is_known)
@@ -109,7 +109,10 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
     def _read_number(self, content: Content) -> int | None:
         """Return the replicas that are read of a manifest; None where each cluster has what is assigned to it."""
         try:
-            if self.interpreter.layer(Operation.INTERPRET_REPLICA, content.manifest) not in _LAYERS_WITH_REPLICAS:
+            if (
+                self.interpreter.answering_layer(Operation.INTERPRET_REPLICA, content.manifest)
+                not in _LAYERS_WITH_REPLICAS
+            ):
                 return None
             read = self.interpreter.replicas(content.manifest)
         except InterpreterError:

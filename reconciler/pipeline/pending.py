@@ -18,7 +18,7 @@ from render.binding import Binding, Condition, KeptTargets
 from render.bits import Mask, indexes_of_mask
 from render.model import ObjectRef
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
-from render.words import listed
+from render.words import first_few
 from render.works import Works
 
 from .assembly import TreeContext, suspended_mask, target_mask
@@ -90,7 +90,7 @@ def waiting_words(policy: str, fields: Sequence[str]) -> str:
     if "policy" in fields:
         return f"waiting: {policy} is lazy, so it claims this when the template changes"
     verb = "takes" if len(fields) == 1 else "take"
-    return f"waiting: {policy} is lazy, so its {listed(list(fields))} {verb} effect when the template changes"
+    return f"waiting: {policy} is lazy, so its {first_few(list(fields))} {verb} effect when the template changes"
 
 
 class PastOutcome(Struct, frozen=True, kw_only=True):
@@ -142,11 +142,11 @@ def _suspension_words(kept: Iterable[KeptTargets], suspended: Sequence[str]) -> 
         state = _ABSENT if each.replicas is None else _OUTDATED if each.is_outdated else _CURRENT
         names.setdefault(state, []).extend(each.clusters)
     states = ", ".join(
-        f"{listed(sorted(names[state]), _LISTED)} {_VERBS[state][len(names[state]) > 1]}"
+        f"{first_few(sorted(names[state]), _LISTED)} {_VERBS[state][len(names[state]) > 1]}"
         for state in _VERBS
         if state in names
     )
-    return f"not dispatched to {listed(suspended, _LISTED)}: dispatching is suspended; {states}"
+    return f"not dispatched to {first_few(suspended, _LISTED)}: dispatching is suspended; {states}"
 
 
 def _kept_targets(binding: Binding, works: Works, mask: Mask, past: PastOutcome) -> Iterator[KeptTargets]:

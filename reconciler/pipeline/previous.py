@@ -12,7 +12,7 @@ from render.errors import GitError
 from render.gitobjects import TREE_MODE, TreeEntry
 from render.layout import object_path
 from render.model import ObjectRef
-from render.tree import Base, Variant, merged
+from render.tree import Base, Variant, variants_with_equal_ids_joined
 
 from .binding_files import BindingCache, BindingReader
 
@@ -144,7 +144,10 @@ class RenderedTree(Struct, frozen=True, kw_only=True):
         for name, tree_id in self.clusters.items():
             if name in index_by_cluster:
                 masks[tree_id] = masks.get(tree_id, 0) | 1 << index_by_cluster[name]
-        return Base(merged(Variant(clusters, tree_id) for tree_id, clusters in masks.items()), self.trees.entries)
+        return Base(
+            variants_with_equal_ids_joined(Variant(clusters, tree_id) for tree_id, clusters in masks.items()),
+            self.trees.entries,
+        )
 
     def load(self, refs: Iterable[ObjectRef]) -> None:
         """Read the folders that clusters hold some objects in, a level in one go."""

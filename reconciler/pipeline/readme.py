@@ -9,7 +9,7 @@ from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
 from render.matching.match import NoPolicyReason
 from render.model import TargetCluster
-from render.words import counted
+from render.words import counted_noun
 
 from .dependencies import NOT_SCHEDULED
 from .eviction_notes import RUN_NOTES
@@ -91,7 +91,7 @@ def _line(name: str, objects: int | str, replicas: int | str, note: str) -> str:
 def _override_note(tally: Tally, name: str) -> str:
     """Return how many objects of a cluster have replicas that an override sets there, and not their policy."""
     count = tally.overridden.get(name, 0)
-    return f"replicas of {counted(count, 'object')} by overrides" if count else ""
+    return f"replicas of {counted_noun(count, 'object')} by overrides" if count else ""
 
 
 def objects_by_index(clusters_by_object: Iterable[Mask]) -> Counter[int]:

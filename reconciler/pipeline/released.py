@@ -18,7 +18,7 @@ from render.matching.bindings import interpreted_workload
 from render.matching.match import NoPolicyReason
 from render.model import ObjectRef, Template
 from render.tree import Variant
-from render.words import listed
+from render.words import first_few
 from render.works import TargetGroups, WorkContext, render_works
 
 from .assembly import TreeContext
@@ -40,7 +40,7 @@ class Released(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         keep = "keeps" if len(self.clusters) == 1 else "keep"
         sentence = (
-            f"{self.ref} is released: no policy selects it, so {listed(self.clusters, _LISTED)} {keep} it as it is"
+            f"{self.ref} is released: no policy selects it, so {first_few(self.clusters, _LISTED)} {keep} it as it is"
         )
         return f"{sentence}, though its template or its overrides have changed" if self.is_outdated else sentence
 

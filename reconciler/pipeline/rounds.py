@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from render.binding import Binding
 from render.cluster import Cluster, loses_last_copies
 from render.model import ObjectRef
-from render.scheduling.last_copies import clusters_to_stay_in
+from render.scheduling.last_copies import targets_kept_from_emptying
 from render.settings.fleet import Fleet
 
 from .descheduling import Descheduling, deschedule, with_places
@@ -71,7 +71,7 @@ def _last_copies(schedule: Schedule, fleet: Fleet) -> _Clusters:
         return {}
     state = schedule.scheduler.state
     found = (
-        (binding.ref, clusters_to_stay_in(state, binding, schedule.decisions[binding.ref]))
+        (binding.ref, targets_kept_from_emptying(state, binding, schedule.decisions[binding.ref]))
         for binding in schedule.undecided
         if not binding.staying
     )

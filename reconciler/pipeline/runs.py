@@ -16,7 +16,7 @@ from reconciler.ledger.health import ObservedHealth
 from render.binding import Binding, Completions
 from render.cluster_index import ClusterIndex
 from render.model import Manifest, ObjectRef, TargetCluster
-from render.runs import Runs, completions_in, rescaled_targets
+from render.runs import Runs, completions_by_cluster, rescaled_targets
 from render.settings.switches import TieBreak
 
 from .eviction_notes import RUN_NOTES, with_run_note
@@ -108,7 +108,7 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         if type(total) is not int:
             return None
         before = asked if applied is None else replace(asked, placement=applied)
-        divided = completions_in(manifest, before, _replicas_of(asked.targets), self._identity(asked))
+        divided = completions_by_cluster(manifest, before, _replicas_of(asked.targets), self._identity(asked))
         return Completions(
             total=total, clusters=tuple(TargetCluster(each.name, divided.get(each.name, total)) for each in fixed)
         )

@@ -9,7 +9,7 @@ from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, Template
 from render.resources import Component
-from render.scheduling.batch import BatchContext, explanations, schedule_all
+from render.scheduling.batch import BatchContext, explanations_of_decisions, schedule_all
 from render.scheduling.decisions import SchedulingDecision, binding_with_decision
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
@@ -36,7 +36,7 @@ class Schedule(Struct, frozen=True, kw_only=True):
     def explanations(self, among: Container[ObjectRef]) -> "Iterator[Explanation]":
         """Take the decisions once more and explain those about some objects."""
         state = self.scheduler.state
-        return explanations(self.undecided, state.index, state.options, self.context, among=among)
+        return explanations_of_decisions(self.undecided, state.index, state.options, self.context, among=among)
 
 
 def schedule_bindings(

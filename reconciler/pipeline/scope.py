@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from render.binding import Binding
 from render.model import ObjectRef
-from render.scheduling.rules import Strategy, strategy_of
+from render.scheduling.rules import Strategy, strategy_of_scheduling
 from render.settings.switches import Rescheduling
 from render.timing import Flip
 
@@ -101,7 +101,7 @@ def _chooses_in_every_pass(binding: Binding) -> bool:
     placement = binding.placement
     if placement is None or not (placement.spread_constraints or placement.cluster_affinities):
         return False
-    return not binding.is_workload or strategy_of(placement.replica_scheduling) in {
+    return not binding.is_workload or strategy_of_scheduling(placement.replica_scheduling) in {
         Strategy.DUPLICATED,
         Strategy.UNDIVIDED,
     }

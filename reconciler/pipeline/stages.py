@@ -29,11 +29,11 @@ from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
-from render.quota.enforcement import quota
-from render.rescheduling.requests import with_requests
+from render.quota.enforcement import parse_federated_quota
+from render.rescheduling.requests import bindings_with_requests
 from render.revisions import WorkFailure
 from render.scheduling.batch import BatchContext
-from render.timing import Flip, earliest, earliest_of_each
+from render.timing import Flip, earliest_flip, earliest_flip_of_each_key
 from render.works import TargetGroups, WorkContext, Works, render_works
 
 from .assembly import (
@@ -117,7 +117,7 @@ class Built(Struct, frozen=True, kw_only=True):
     @property
     def flip(self) -> Flip | None:
         """The next instant at which the same inputs give another outcome, and what happens then."""
-        return earliest((self.failover.flip, self.descheduling.flip, self.cron.flip))
+        return earliest_flip((self.failover.flip, self.descheduling.flip, self.cron.flip))
 
     @property
     def is_timed(self) -> bool:
@@ -127,7 +127,7 @@ class Built(Struct, frozen=True, kw_only=True):
     @property
     def waits(self) -> Mapping[ObjectRef, Flip]:
         """The next instant at which each object that waits for one has another outcome, but for rules of cron."""
-        return earliest_of_each(self.failover.waits, self.descheduling.waits)
+        return earliest_flip_of_each_key(self.failover.waits, self.descheduling.waits)
 
     @property
     def expected_removals(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
@@ -236,7 +236,7 @@ def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef,
     """Match templates with policies, record what scales them, and ask again for what rebalancers name."""
     claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
     claims = claims.without_failed(cron.failed, inputs.templates)
-    bindings = with_requests(cron.with_cron_states(claims.bindings), inputs.desired.reschedule_requests)
+    bindings = bindings_with_requests(cron.with_cron_states(claims.bindings), inputs.desired.reschedule_requests)
     past = PastDivisions(
         previous=inputs.previous, source=inputs.source, desired=inputs.desired, interpreter=interpreter
     )
@@ -288,7 +288,7 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
     return BatchContext(
         unscheduled=(*claims.released, *failed, *others),
         apis_by_crd=apis_by_crd(inputs.templates),
-        quotas=[quota(each.manifest) for each in quotas],
+        quotas=[parse_federated_quota(each.manifest) for each in quotas],
         former=former_components(claims.bindings, before) if quotas else {},
     )
 

@@ -20,7 +20,7 @@ from render.failover.taint_eviction import NO_EXECUTE
 from render.failover.taint_policies import taints_after_policies
 from render.model import ARGOSY_API_VERSION
 from render.policy import ClusterTaintPolicy
-from render.timing import written
+from render.timing import instant_text
 
 TAINTS_FILE = "taints.yaml"
 KIND = "ClusterTaints"
@@ -70,7 +70,7 @@ def _with_time_added(taint: Taint, known: Mapping[tuple[str, str], Taint], now: 
     if taint.effect != NO_EXECUTE or taint.time_added:
         return taint
     before = known.get(key_and_effect_of_taint(taint))
-    return replace(taint, time_added=before.time_added if before and before.time_added else written(now))
+    return replace(taint, time_added=before.time_added if before and before.time_added else instant_text(now))
 
 
 def _lasting_taints(

@@ -12,8 +12,8 @@ from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
 from render.placement import ReplicaDivisionPreference, ReplicaSchedulingType, SpreadConstraint, SpreadField
-from render.scheduling.rules import ignores_spread
-from render.words import counted, listed
+from render.scheduling.rules import selects_all_feasible_clusters
+from render.words import counted_noun, first_few
 
 _COUNTED = frozenset({SpreadField.CLUSTER, SpreadField.REGION})
 _MOST = 10
@@ -36,9 +36,11 @@ class ThinSpread(Struct, frozen=True, kw_only=True):
     @property
     def message(self) -> str:
         """The difference between what is asked for and what there is."""
-        where = f"in {counted(len(self.groups), self.spread_by)}: {listed(self.groups)}"
+        where = f"in {counted_noun(len(self.groups), self.spread_by)}: {first_few(self.groups)}"
         verb = "is" if self.replicas == 1 else "are"
-        return f"{self.asked} {self.spread_by}s are asked for, but {counted(self.replicas, 'replica')} {verb} {where}"
+        return (
+            f"{self.asked} {self.spread_by}s are asked for, but {counted_noun(self.replicas, 'replica')} {verb} {where}"
+        )
 
     @property
     def hint(self) -> str:
@@ -62,7 +64,7 @@ def thin_spreads_of(bindings: Iterable[Binding], index: ClusterIndex) -> Iterato
     """Yield the spread constraints that ask for more clusters or regions than have replicas."""
     for binding in bindings:
         placement = binding.placement
-        if placement is None or ignores_spread(placement) or not binding.replicas or not binding.targets:
+        if placement is None or selects_all_feasible_clusters(placement) or not binding.replicas or not binding.targets:
             continue
         scheduling = placement.replica_scheduling
         if scheduling is None or scheduling.type is not ReplicaSchedulingType.DIVIDED:

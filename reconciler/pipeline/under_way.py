@@ -22,8 +22,8 @@ from render.failover.recovery import (
 from render.failover.tasks import HEALTHY, reported_health_by_cluster
 from render.failover.workload import WorkloadHealth
 from render.settings.failover import FailoverSettings
-from render.timing import Flip, after, written
-from render.words import listed
+from render.timing import Flip, instant_after, instant_text
+from render.words import first_few
 
 
 class UnderWay(Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ def followed_policies(
             purged += [] if is_needed else [task.from_cluster]
         tasks.append(asked)
     flips = [
-        Flip(after(since, SETTLING), f"{binding.ref.name} ends in {task.from_cluster}")
+        Flip(instant_after(since, SETTLING), f"{binding.ref.name} ends in {task.from_cluster}")
         for task in tasks
         if task.suppress_deletion and (since := health.healthy_since.get(task.from_cluster))
     ]
@@ -70,7 +70,7 @@ def comeback_of(
     """Return targets and tasks without what has become healthy again where it was left, if tasks end by that."""
     if not state.tasks or not settings.guard.follows_policies:
         return Comeback(state)
-    steady = {name for name, since in health.healthy_since.items() if after(since, SETTLING) <= now}
+    steady = {name for name, since in health.healthy_since.items() if instant_after(since, SETTLING) <= now}
     return state_after_copies_came_back(state, binding, reported_health_by_cluster(health.reported), steady)
 
 
@@ -87,13 +87,13 @@ def move_of(
     if reason != FAILURE:
         untolerated = sorted({str(taint) for name in clusters for taint in taints.get(name, ())})
         message = f"it tolerates {', '.join(untolerated)} no longer" if untolerated else ""
-        return LastMove(at=written(now), clusters=clusters, reason=reason, message=message)
+        return LastMove(at=instant_text(now), clusters=clusters, reason=reason, message=message)
     seconds = toleration_seconds((binding.failover or {})["application"])
-    since = [written(health.unhealthy_since[name]) for name in clusters if name in health.unhealthy_since]
+    since = [instant_text(health.unhealthy_since[name]) for name in clusters if name in health.unhealthy_since]
     well = max((time for name in clusters if (time := health.healthy_until.get(name))), default=None)
     message = f"it was not healthy since {min(since)}, for longer than {seconds} s" if since else ""
     times = moves_in_a_row(binding.moved, seconds, well, now)
-    return LastMove(at=written(now), clusters=clusters, reason=reason, message=message, times=times)
+    return LastMove(at=instant_text(now), clusters=clusters, reason=reason, message=message, times=times)
 
 
 def moving_words(binding: Binding) -> str:
@@ -103,4 +103,4 @@ def moving_words(binding: Binding) -> str:
         return ""
     times = f", {moved.times} times in a row" if moved.times > 1 else ""
     message = f": {moved.message}" if moved.message else ""
-    return f"It was evicted from {listed(moved.clusters)} at {moved.at}{times} ({moved.reason}){message}"
+    return f"It was evicted from {first_few(moved.clusters)} at {moved.at}{times} ({moved.reason}){message}"

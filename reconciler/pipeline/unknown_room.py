@@ -8,7 +8,7 @@ from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter, Operation
 from render.model import Manifest, ObjectRef
 from render.policy import PropagationPolicy
-from render.scheduling.unknown_capacity import clusters_of_unknown_room, unknown_clusters
+from render.scheduling.unknown_capacity import clusters_of_unknown_capacity, clusters_of_unknown_room
 
 PolicyWithClusters = tuple[PropagationPolicy, tuple[str, ...]]
 
@@ -21,7 +21,7 @@ def policies_of_unknown_room(
     ``clusters`` are those of the source as far as they are known, ``claims`` the policies that claim its templates.
     """
     index = ClusterIndex(clusters)
-    unknown = unknown_clusters(index)
+    unknown = clusters_of_unknown_capacity(index)
     asking = ((policy, clusters_of_unknown_room(policy.placement, index, unknown)) for policy in desired.policies)
     found = [(policy, names) for policy, names in asking if names]
     if not found:

@@ -14,7 +14,7 @@ from render.matching.near_misses import NearMisses
 from render.model import ObjectRef, Template
 from render.settings.fleet import Fleet
 from render.settings.switches import NamespacePropagation
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 from .claims import match_options, policy_index
 
@@ -92,7 +92,7 @@ def unselected_lines(unselected: Iterable[Unselected]) -> Iterator[str]:
             rest = sum(map(len, list(by_nearest.values())[_MOST_SHOWN:]))
             yield f"and {rest} more"
             return
-        yield f"{listed(refs, _MOST_SHOWN)}{f'; nearest policy: {policy}' if policy else ''}"
+        yield f"{first_few(refs, _MOST_SHOWN)}{f'; nearest policy: {policy}' if policy else ''}"
 
 
 def unselected_words(count: int, what: str = "template") -> str:
@@ -101,4 +101,4 @@ def unselected_words(count: int, what: str = "template") -> str:
     >>> unselected_words(1, "new template")
     '1 new template goes nowhere'
     """
-    return f"{counted(count, what)} {'goes' if count == 1 else 'go'} nowhere"
+    return f"{counted_noun(count, what)} {'goes' if count == 1 else 'go'} nowhere"

@@ -13,7 +13,14 @@ from msgspec import Struct, field
 
 from reconciler.ledger.webhook_answers import Answers, WebhookAnswer
 from render.interpreter import InterpreterError, Operation
-from render.interpreter.webhooks import Call, Send, Webhook, WebhookError, function_of, refusal
+from render.interpreter.webhooks import (
+    Call,
+    Send,
+    Webhook,
+    WebhookError,
+    error_of_uncalled_webhook,
+    operation_by_webhook,
+)
 from render.model import ObjectRef
 from render.values import DiscreetStruct
 
@@ -55,7 +62,7 @@ class Recording(Struct):
         answer = self.answers.get(uid)
         if answer is None:
             self.open[uid] = Question(webhook=webhook, context=context)
-            raise WebhookError(refusal(webhook).what + _HINT)
+            raise WebhookError(error_of_uncalled_webhook(webhook).what + _HINT)
         self.used[uid] = answer
         if answer.error:
             raise WebhookError(answer.error)
@@ -71,7 +78,7 @@ def ask_webhook(question: Question, send: Send) -> WebhookAnswer:
         said = send(question.webhook, question.context)
         call = Call(webhook=question.webhook, operation=operation, send=lambda _webhook, _context: said)
         replicas = [request["replicas"]] if "replicas" in request else []
-        function_of(call)(request["object"], *replicas)
+        operation_by_webhook(call)(request["object"], *replicas)
     except InterpreterError as error:
         return WebhookAnswer(webhook=question.webhook.id, operation=operation, object=str(ref), error=error.what)
     parts = {name: said["response"][name] for name in _PARTS[operation] if said["response"].get(name) is not None}

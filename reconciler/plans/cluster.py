@@ -18,8 +18,8 @@ from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from render.boundary import INTERNAL, REPORT_IT, result_or_substitute, words_of_unexpected_error
 from render.kinds import KUBERNETES
-from render.model import Manifest, ObjectRef, is_opaque
-from render.words import listed
+from render.model import Manifest, ObjectRef, is_encrypted_by_sops
+from render.words import first_few
 
 from .applyset import ApplySet
 from .context import PlanContext
@@ -146,7 +146,9 @@ def _refusal_of_desired(
     if options.twins:
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
-            message=f"the context of {desired.cluster!r} leads to the same cluster as that of {listed(options.twins)}",
+            message=(
+                f"the context of {desired.cluster!r} leads to the same cluster as that of {first_few(options.twins)}"
+            ),
             hint=OWN_CONTEXT,
         )
     return None if options.allow_older else _failure_to_follow(desired, observed, inventory, options)
@@ -311,7 +313,7 @@ def _plan_desired(desired: DesiredObject, context: _ClusterContext) -> PlannedOb
 
 def _unreadable(desired: DesiredObject) -> PlannedObject | None:
     """Return the plan for an object whose manifest cannot be sent as it is; None for any other."""
-    if is_opaque(desired.manifest):
+    if is_encrypted_by_sops(desired.manifest):
         message = desired.fault or "SOPS encrypted it, and nothing here decrypts it"
         return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=desired.fault_hint)
     unread = [key for key in ("labels", "annotations") if not _is_map(desired.manifest["metadata"].get(key))]

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from render.model import Manifest, ObjectRef
-from render.rule_paths import Items, listed_paths, parsed_path
+from render.rule_paths import Items, parse_rule_path, paths_in_annotation
 from render.settings.field_rules import FieldRule, FieldRuling
 from render.template_annotations import FIELD_ANNOTATIONS
 
@@ -34,7 +34,7 @@ def rules_of(manifest: Manifest, ref: ObjectRef, rules: Iterable[FieldRule]) -> 
         FieldRule(rule=ruling, path=path)
         for name, ruling in FIELD_ANNOTATIONS.items()
         if name in annotations
-        for path in listed_paths(str(annotations[name]))
+        for path in paths_in_annotation(str(annotations[name]))
     )
     return (*own, *(rule for rule in rules if _is_about(rule, ref)))
 
@@ -72,7 +72,7 @@ def claims_of(rules: Iterable[FieldRule], *, overwrite: bool) -> OwnershipClaims
 @cache
 def _pattern_of_path(path: str) -> re.Pattern[str]:
     """Return the pattern of a field and everything in it; a text that is no path is no field's."""
-    steps = parsed_path(path)
+    steps = parse_rule_path(path)
     if steps is None:
         return re.compile(r"(?!)")
     return re.compile("".join(map(_expression_of_step, steps)) + r"(?=[.\[]|$)")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from render.interpretation.retention import EACH
 from render.model import Manifest
-from render.words import listed
+from render.words import first_few
 
 from .conflicts import field_changes, value_differences
 from .field_paths import MISSING, Key, Path, value_at
@@ -80,4 +80,4 @@ def _differences(want: Manifest, live: Manifest, fields: Fields, path: Path) -> 
 
 def fixed_message(changes: Iterable[FieldChange]) -> str:
     """Return the sentence about fixed fields that a manifest states otherwise."""
-    return f"of an object that is there already {listed([each.path for each in changes])} cannot change"
+    return f"of an object that is there already {first_few([each.path for each in changes])} cannot change"

@@ -16,7 +16,7 @@ from reconciler.ledger.inventory import HeldObject, Inventory
 from render.model import Manifest, ObjectRef
 from render.settings.removal_guard import FEW, is_worth_guarding
 from render.template_annotations import PRUNE
-from render.words import counted
+from render.words import counted_noun
 
 from .membership import fleet_entry, is_labelled, is_member, other_claim
 from .model import DELETIONS, Action, ObservedCluster, PlannedObject, PlanOptions
@@ -188,7 +188,7 @@ def _excess(
     guarded = [ref for ref in ours if not needs_confirmation(ref)]
     leaves_last_copy = len(guarded) >= FEW or _leave_last_copy(removed, options)
     broken = options.guard.broken_by(_places(removed), _places(guarded), leaves_last_copy=leaves_last_copy)
-    return f"{len(removed)} of {counted(len(guarded), 'object')} would go ({broken[0]})" if broken else ""
+    return f"{len(removed)} of {counted_noun(len(guarded), 'object')} would go ({broken[0]})" if broken else ""
 
 
 def _refs_to_remove(candidates: Iterable[PlannedObject]) -> list[ObjectRef]:

@@ -2,7 +2,7 @@
 
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GitError
-from render.model import Manifest, ref_in
+from render.model import Manifest, ref_of_plain_value
 
 _HINT = "the rendered branch is Argosy's to write; restore its last good commit"
 
@@ -10,7 +10,7 @@ _HINT = "the rendered branch is Argosy's to write; restore its last good commit"
 def object_in(content: bytes, path: str) -> Manifest:
     """Return the object of a file of a rendered commit's ``clusters``; GitError where it holds none."""
     manifest = mapping_in(content, path)
-    if ref_in(manifest) is None:
+    if ref_of_plain_value(manifest) is None:
         raise GitError(f"{path} on the rendered branch holds no object", hint=_HINT)
     return manifest
 

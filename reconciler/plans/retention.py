@@ -170,7 +170,7 @@ def retention_by(interpreter: "Interpreter") -> Retain:
     custom = frozenset({Layer.CUSTOMIZATION, Layer.WEBHOOK, Layer.THIRD_PARTY})
 
     def retain(desired: Manifest, live: Manifest) -> Manifest:
-        if interpreter.layer(Operation.RETAIN, desired) not in custom:
+        if interpreter.answering_layer(Operation.RETAIN, desired) not in custom:
             return desired
         try:
             kept = interpreter.retain(desired, live)

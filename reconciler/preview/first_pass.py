@@ -10,7 +10,7 @@ from reconciler.pipeline.unselected import unselected_templates
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
 from reconciler.rendering.problems import problems_by_object
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 
 def outcome_of_first_pass(source: MemberSource, files: Mapping[str, bytes], log: Log) -> Outcome | None:
@@ -26,11 +26,11 @@ def first_pass_lines(outcome: Outcome) -> Iterator[str]:
     built = outcome.rendered.built
     placed = sum(bool(binding.targets or binding.required_by) for binding in built.bindings)
     if placed:
-        clusters = listed(sorted(outcome.rendered.tree.clusters))
-        yield f"the first pass places {counted(placed, 'object')} in {clusters}"
+        clusters = first_few(sorted(outcome.rendered.tree.clusters))
+        yield f"the first pass places {counted_noun(placed, 'object')} in {clusters}"
     if unplaced := len({each.ref for each in problems_by_object(outcome)}):
-        yield f"{counted(unplaced, 'object')} cannot be placed or built, as argosy validate says"
+        yield f"{counted_noun(unplaced, 'object')} cannot be placed or built, as argosy validate says"
     unselected = unselected_templates(outcome.source.desired, {binding.ref for binding in built.bindings})
     if unselected:
         them = "it" if len(unselected) == 1 else "them"
-        yield f"{counted(len(unselected), 'object goes', 'objects go')} nowhere until a policy selects {them}"
+        yield f"{counted_noun(len(unselected), 'object goes', 'objects go')} nowhere until a policy selects {them}"

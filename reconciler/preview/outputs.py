@@ -23,7 +23,7 @@ from render.bits import indexes_of_mask
 from render.documents import emit
 from render.model import Manifest, TargetCluster, Template
 from render.parsing import binding_manifest
-from render.words import nearest
+from render.words import most_similar_word
 
 _LEAST_ROOM = 16
 _ALONG = "with the objects in it"
@@ -262,7 +262,7 @@ def emptiness(outcome: Outcome, selection: Selection) -> str:
     if any(map(selection.has_binding, outcome.rendered.built.bindings)) or any(cluster_files(outcome, selection)):
         return ""
     if selection.namespace and selection.namespace not in namespaces:
-        near = nearest(selection.namespace, namespaces)
+        near = most_similar_word(selection.namespace, namespaces)
         return f"no objects in namespace {selection.namespace!r}" + (f"; did you mean {near!r}?" if near else "")
     what = f"no object of namespace {selection.namespace!r}" if selection.namespace else "no object"
     return f"{what} goes to {' or '.join(selection.clusters)}" if selection.clusters else f"{what} goes anywhere"

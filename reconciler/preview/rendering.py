@@ -29,7 +29,7 @@ from reconciler.repository import Repository
 from render.errors import ConfigError, GitError
 from render.fleet_settings import SettingChange
 from render.settings.removal_guard import GuardScope
-from render.words import counted
+from render.words import counted_noun
 
 
 class PreviewOptions(Struct, frozen=True, kw_only=True):
@@ -152,7 +152,7 @@ def warn_of_refusals(outcome: Outcome, log: Log) -> None:
     for removal in outcome.rendered.held_removals if is_by_cluster else outcome.removals:
         if removal.reasons:
             count, reasons = len(removal.paths), "; ".join(removal.reasons)
-            total = counted(removal.count_before, "object")
+            total = counted_noun(removal.count_before, "object")
             end = "it keeps what it has" if is_by_cluster else "a commit is refused"
             log.warning(f"{removal.cluster} loses {count} of {total} ({reasons}); {end}")
     for breach in movement_breaches(outcome):

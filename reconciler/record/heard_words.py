@@ -13,7 +13,7 @@ from msgspec import Struct
 from reconciler.ledger.agents import AgentWord
 from reconciler.ledger.cluster import TIMES
 from render.documents import emit, parse_documents
-from render.timing import parse_instant, utc
+from render.timing import epoch_text, parse_instant
 
 MOST_SKEW = 60
 """The seconds by which a clock may be wrong before that is said, and by which it may differ from what is recorded."""
@@ -41,7 +41,9 @@ def agent_word_after(before: AgentWord | None, said: Said, now: str, recorded_at
     today = int(instant.timestamp()) if instant else said.time
     ahead = _seconds_clock_is_ahead(before or AgentWord(), said, today)
     is_known = recorded_at <= said.time <= today and not ahead and not (before and before.ahead)
-    return AgentWord(commit=said.commit, heard=utc(said.time) if is_known else now, asked=said.asked, ahead=ahead)
+    return AgentWord(
+        commit=said.commit, heard=epoch_text(said.time) if is_known else now, asked=said.asked, ahead=ahead
+    )
 
 
 def _seconds_clock_is_ahead(before: AgentWord, said: Said, now: int) -> int:
@@ -105,4 +107,4 @@ def _with_earlier_times(value: Mapping[str, Any], names: Iterable[str], ahead: i
 
 def _earlier_time(text: str, seconds: int) -> str:
     found = parse_instant(text)
-    return utc(found.timestamp() - seconds) if found else text
+    return epoch_text(found.timestamp() - seconds) if found else text

@@ -18,7 +18,7 @@ def live_replicas(live: Manifest | None, interpreter: Interpreter) -> LiveReplic
 
     A webhook is not asked: it would be called again at every change.
     """
-    if live is None or interpreter.layer(Operation.INTERPRET_REPLICA, live) is Layer.WEBHOOK:
+    if live is None or interpreter.answering_layer(Operation.INTERPRET_REPLICA, live) is Layer.WEBHOOK:
         return None
     try:
         count = _count(live, interpreter)
@@ -31,7 +31,7 @@ def _count(live: Manifest, interpreter: Interpreter) -> int | None:
     """Return the replicas of an object; of one with several pod templates, those of all of them together."""
     read = interpreter.replicas(live)
     of_all = None
-    if interpreter.layer(Operation.INTERPRET_COMPONENT, live) is not Layer.WEBHOOK:
+    if interpreter.answering_layer(Operation.INTERPRET_COMPONENT, live) is not Layer.WEBHOOK:
         components = interpreter.components(live)
         of_all = None if components is None else sum(each.replicas for each in components)
     if read is None or of_all is None:

@@ -10,8 +10,8 @@ from reconciler.members.boundary import result_or_failure
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.model import Manifest, ObjectRef
-from render.quota.enforcement import QuotaUsage, quota, quota_usage
-from render.quota.shares import ReportedQuota, reported_quota, resource_quotas
+from render.quota.enforcement import QuotaUsage, parse_federated_quota, usage_of_quota
+from render.quota.shares import ReportedQuota, reported_quota, resource_quotas_by_cluster
 
 from .recorded_status import RecordedStatus, path_in_cluster
 from .work_status import APPLIED
@@ -24,7 +24,7 @@ def usage_of_each_quota(
     is_enforced = desired.fleet.feature_gates.federated_quota_enforcement
     for template in desired.quotas:
         shares = _reported_shares_of_quota(template.manifest, recorded)
-        yield quota_usage(quota(template.manifest), bindings, shares, is_enforced=is_enforced)
+        yield usage_of_quota(parse_federated_quota(template.manifest), bindings, shares, is_enforced=is_enforced)
 
 
 def quota_file(usage: QuotaUsage) -> QuotaFile:
@@ -53,7 +53,7 @@ def _work_by_cluster_of_quota(manifest: Manifest, recorded: RecordedStatus) -> I
     metadata = manifest["metadata"]
     below = path_in_cluster(ObjectRef("", "ResourceQuota", metadata["namespace"], metadata["name"]))
     assigned = {each["clusterName"] for each in manifest["spec"].get("staticAssignments") or ()}
-    for cluster, _ in sorted(resource_quotas(manifest, assigned), key=lambda each: each[0]):
+    for cluster, _ in sorted(resource_quotas_by_cluster(manifest, assigned), key=lambda each: each[0]):
         yield cluster, recorded.manifest(f"works/{cluster}/{below}")
 
 

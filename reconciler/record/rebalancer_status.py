@@ -12,7 +12,7 @@ from render.rebalancers.rebalancing import (
     RebalancerPass,
     RebalancerStatus,
 )
-from render.rescheduling.requests import RescheduleRequest, answered
+from render.rescheduling.requests import RescheduleRequest, pass_of_reschedule_request
 
 from .recorded_status import RecordedStatus
 
@@ -29,7 +29,7 @@ def rebalancers_with_passes(
     """Yield what became of each rebalancer of the source."""
     for request in desired.reschedule_requests:
         file = recorded.file(RebalancerFile, path_of_rebalancer_status(request))
-        yield request, answered(request, file.recorded if file else RebalancerStatus(), bindings, now)
+        yield request, pass_of_reschedule_request(request, file.recorded if file else RebalancerStatus(), bindings, now)
 
 
 def rebalancer_status_file(request: RescheduleRequest, done: RebalancerPass) -> RebalancerFile:

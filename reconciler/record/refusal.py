@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from reconciler.guards.removal_guard import NOTHING_COMMITTED
 from reconciler.ledger.refusal import SourceRefusal
 from render.errors import InputError, ReconcileError
-from render.words import counted
+from render.words import counted_noun
 
 _MOST_DETAILS = 20
 
@@ -14,7 +14,7 @@ def refusal_caused_by(source: str, error: ReconcileError) -> SourceRefusal:
     """Return the refusal that an error means, without anything that a problem quotes."""
     if isinstance(error, InputError):
         problems = error.problems
-        message = f"{counted(len(problems), 'problem')}; run argosy validate"
+        message = f"{counted_noun(len(problems), 'problem')}; run argosy validate"
         details = _first_details_and_count(each.place for each in problems)
         return SourceRefusal(source=source, code=error.exit_code, message=message, details=details)
     first, *lines = error.message.splitlines()

@@ -40,7 +40,7 @@ from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_deschedulable
 from render.timing import parse_instant
 from render.values import DiscreetStruct
-from render.words import counted
+from render.words import counted_noun
 
 from .binding_status import BINDING_NAMES, BindingInputs, binding_status_after, reported_health
 from .changed_works import work_files_to_write
@@ -94,7 +94,9 @@ def _inputs_for_webhooks(reports: Iterable[ClusterReport], interpreter: Interpre
 
 def _is_asked_of_webhook(inputs: WorkInputs, interpreter: Interpreter) -> bool:
     live = inputs.live
-    return live is not None and any(interpreter.layer(operation, live) is Layer.WEBHOOK for operation in _ASKED)
+    return live is not None and any(
+        interpreter.answering_layer(operation, live) is Layer.WEBHOOK for operation in _ASKED
+    )
 
 
 class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
@@ -364,7 +366,7 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
     parts = [*_clusters_grouped_by_word(ready), *_clusters_grouped_by_word(ended)]
     parts += [f"facts of {_few_names_or_count(facts)}"] if facts else []
     parts += [f"schemas of {_few_names_or_count(schemas)}"] if schemas else []
-    parts += [f"{counted(objects.total(), 'object')} of {_few_names_or_count(sorted(objects))}"] if objects else []
+    parts += [f"{counted_noun(objects.total(), 'object')} of {_few_names_or_count(sorted(objects))}"] if objects else []
     if inputs.refusal is not None and SourceRefusal.PATH in files:
         parts.append(f"source {inputs.refusal.source[:12]} is refused")
     subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
@@ -405,7 +407,7 @@ def _few_names_or_count(names: Sequence[str]) -> str:
     >>> _few_names_or_count(["eu"]), _few_names_or_count(["eu", "us"]), _few_names_or_count(["ap", "eu", "us"])
     ('eu', 'eu and us', '3 clusters')
     """
-    return " and ".join(names) if len(names) <= _MOST_NAMED else counted(len(names), "cluster")
+    return " and ".join(names) if len(names) <= _MOST_NAMED else counted_noun(len(names), "cluster")
 
 
 def _words_about_cluster(
@@ -417,4 +419,4 @@ def _words_about_cluster(
     yield from (word_by_cluster[name] for word_by_cluster in words if name in word_by_cluster)
     yield from (word for word, names in clusters_with_agents.items() if name in names)
     if name in objects:
-        yield counted(objects[name], "object")
+        yield counted_noun(objects[name], "object")

@@ -26,7 +26,7 @@ from reconciler.pipeline.previous import RenderedTree
 from reconciler.repository.trailers import RENDERED
 from render.documents import emit
 from render.errors import GitError
-from render.layout import object_path, ref_of_path
+from render.layout import object_path, ref_of_object_path
 from render.model import Manifest
 from render.settings.emission import Deployer
 
@@ -232,7 +232,7 @@ def _record_for_tool_alone(before: ClusterRecord, report: ToolReport) -> Cluster
 def _unreported_object(path: str) -> ReportedObject:
     """Return an object of the folder that no part lists."""
     message = "the tool that applies the folder does not list it"
-    return ReportedObject(ref=ref_of_path(path), is_applied=False, message=message)
+    return ReportedObject(ref=ref_of_object_path(path), is_applied=False, message=message)
 
 
 def _work_status(reported: ReportedObject) -> WorkStatus:

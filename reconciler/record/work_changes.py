@@ -19,7 +19,7 @@ from render.documents import SimilarDocuments
 from render.interpreter import Interpreter
 from render.kinds import KUBERNETES
 from render.model import Manifest, ObjectRef
-from render.words import counted
+from render.words import counted_noun
 
 from .live_scale import manager_of_replicas
 from .streaks import Due, Streak
@@ -176,7 +176,7 @@ def _flapping_work(observed: Manifest, turns: Streak) -> Manifest:
     """Return a Work that turns again and again: its health is not known."""
     status = observed["status"]
     seen = _first_manifest_status(status).get("health")
-    message = f"it has turned {counted(turns.times, 'time')} since {turns.since}; when last recorded it was {seen}"
+    message = f"it has turned {counted_noun(turns.times, 'time')} since {turns.since}; when last recorded it was {seen}"
     unknown = condition(HEALTHY, "Unknown", FLAPPING, message)
     conditions = [unknown if each["type"] == HEALTHY else each for each in status["conditions"]]
     entries = [{**_first_manifest_status(status), "health": str(Health.UNKNOWN)}]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from overrides.admission import all_kinds
+from overrides.admission import all_admitted_kinds
 from render.admission.schema import Anything, MapOf, Node, Record, Text
 from render.admission.webhooks import WEBHOOKS
 from render.model import CONFIG_API_VERSION
@@ -70,7 +70,7 @@ class KarmadaKind(NamedTuple):
 @cache
 def karmada_kinds() -> Mapping[str, KarmadaKind]:
     """Return the kinds by name."""
-    admitted, found = all_kinds(), dict[str, KarmadaKind]()
+    admitted, found = all_admitted_kinds(), dict[str, KarmadaKind]()
     for name, about in KARMADA_KINDS.items():
         if name == _WEBHOOKS:
             found[name] = KarmadaKind(CONFIG_API_VERSION, name, about, {"webhooks!": WEBHOOKS})

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from reconciler.outputs.documents import DOCUMENTS
-from render.words import counted, nearest_listed
+from render.words import counted_noun, hint_of_most_similar_words
 
 from .karmada import karmada_kinds
 from .other_words import ELSEWHERE, OTHERWISE
@@ -141,6 +141,6 @@ def hint_where_nothing_is_found(words: Sequence[str], entries: Sequence[Referenc
     missing = next((word for word, count in counts.items() if not count), "")
     if missing:
         which = f"{missing!r} is nowhere; " if len(counts) > 1 else ""
-        return f"{which}{nearest_listed(missing, words_of_names(entries))}"
-    each = (f"{word!r} in {counted(count, 'entry', 'entries')}" for word, count in counts.items())
+        return f"{which}{hint_of_most_similar_words(missing, words_of_names(entries))}"
+    each = (f"{word!r} in {counted_noun(count, 'entry', 'entries')}" for word, count in counts.items())
     return f"each is there alone: {', '.join(each)}"

@@ -19,7 +19,7 @@ from render.errors import GuardRefused
 from render.model import ObjectRef
 from render.settings.movement_guard import MovementGuard
 from render.settings.removal_guard import GuardScope
-from render.words import listed
+from render.words import first_few
 
 from .outcome import Outcome
 
@@ -80,7 +80,7 @@ def check_removals_held_back(outcome: Outcome) -> None:
     held_removals = outcome.rendered.held_removals
     if not held_removals:
         return
-    names = listed([each.cluster for each in held_removals])
+    names = first_few([each.cluster for each in held_removals])
     error = removal_refusal(
         held_removals, f"; {names} {'keeps' if len(held_removals) == 1 else 'keep'} what was there, all others go on"
     )

@@ -36,11 +36,15 @@ from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange, is_recorded_at_once
 from render.gitobjects import TREE_MODE, TreeEntry, git_object_id, parse_tree
 from render.model import Manifest
-from render.scheduling.unknown_capacity import UnknownCapacity, placements_with_replicas, unknown_capacities
+from render.scheduling.unknown_capacity import (
+    UnknownCapacity,
+    clusters_of_unknown_capacity_by_use,
+    placements_with_replicas,
+)
 from render.settings.removal_guard import GuardScope
-from render.timing import Flip, after, written
-from render.tree import TreeStore, nested_tree
-from render.words import counted
+from render.timing import Flip, instant_after, instant_text
+from render.tree import TreeStore, build_nested_tree
+from render.words import counted_noun
 
 from .inputs import RenderInputs, allowed_removals, pipeline_inputs_of_source, time_not_before_last_pass
 from .stumbles import render_or_name_culprits
@@ -85,7 +89,7 @@ class Outcome(Struct, frozen=True, dict=True):
     @property
     def summary(self) -> str:
         """The source that was rendered, and for how many clusters, in words."""
-        clusters = counted(len(self.rendered.tree.clusters), "cluster")
+        clusters = counted_noun(len(self.rendered.tree.clusters), "cluster")
         return f"source {self.source.commit[:12]} for {clusters}"
 
     @property
@@ -127,7 +131,7 @@ class Outcome(Struct, frozen=True, dict=True):
     def unknown_capacities(self) -> tuple[UnknownCapacity, ...]:
         """The clusters that get no replicas by room, because nobody knows how much they have."""
         built = self.rendered.built
-        return unknown_capacities(placements_with_replicas(built.bindings), built.index)
+        return clusters_of_unknown_capacity_by_use(placements_with_replicas(built.bindings), built.index)
 
     @cached_property
     def divisions(self) -> tuple[DivisionWarning, ...]:
@@ -148,7 +152,7 @@ class Outcome(Struct, frozen=True, dict=True):
         for ref, clusters in sorted(built.failover.left.items()):
             yield f"{ref} is evicted from {', '.join(clusters)}"
         for ref, taken in sorted(built.descheduling.taken.items()):
-            places = (f"{counted(each.replicas, 'replica')} of {each.name}" for each in taken.clusters)
+            places = (f"{counted_noun(each.replicas, 'replica')} of {each.name}" for each in taken.clusters)
             yield f"{ref} takes {', '.join(places)}, where no node takes them, elsewhere"
 
     @property
@@ -169,9 +173,10 @@ class Outcome(Struct, frozen=True, dict=True):
         """Yield what a person should know of a clock that was set back: rules of time wait until it catches up."""
         if self.now is None or self.clock is None or not self.rendered.built.is_timed:
             return
-        if self.now > after(self.clock, _MOST_BEHIND):
+        if self.now > instant_after(self.clock, _MOST_BEHIND):
             yield (
-                f"the clock shows a time before {written(self.now)}, when rules of time last decided: they wait until"
+                f"the clock shows a time before {instant_text(self.now)}, when rules of time last decided:"
+                " they wait until"
                 " then; if that time is wrong, set the rendered branch back to the commit before"
             )
 
@@ -281,7 +286,7 @@ def _with_emitted_files(outcome: Outcome) -> Outcome:
     }
     store = TreeStore(trees=dict(tree.trees))
     base = {entry.text: entry for entry in outcome.entries(tree.root) if entry.text != FOLDER}
-    root = nested_tree(ids, store, base) or tree.root
+    root = build_nested_tree(ids, store, base) or tree.root
     tree = replace(tree, root=root, blobs={**tree.blobs, **blobs}, trees=store.trees)
     return replace(outcome, rendered=replace(rendered, tree=tree))
 
@@ -312,7 +317,7 @@ def stored_commit(outcome: Outcome) -> NewCommit:
         previous=tip,
         branch=outcome.source_branch,
         tools=outcome.source.desired.tools,
-        now=written(outcome.now) if outcome.now is not None and outcome.rendered.built.is_timed else "",
+        now=instant_text(outcome.now) if outcome.now is not None and outcome.rendered.built.is_timed else "",
         removals=[f"{each.cluster} {each.count}" for each in removals_allowed_by_options(outcome)],
     )
     info = repository.commit_info(outcome.source.commit)
@@ -359,7 +364,7 @@ def _commit_message(outcome: Outcome, source: CommitInfo) -> str:
         subject += f" with engine {engine_version()}"
     elif source.subject:
         subject += f": {source.subject[:_LONGEST_SUBJECT]}"
-    total, change = counted(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
+    total, change = counted_noun(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
     what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
     renamed = [f"{old} is called {new} now" for old, new in sorted(outcome.new_names.items())]
     parts = (what, "; ".join(renamed), settings_line(filter(is_recorded_at_once, outcome.new_settings)))

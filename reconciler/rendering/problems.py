@@ -9,7 +9,7 @@ from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED,
 from reconciler.pipeline.unselected import is_meant_to_stay
 from render.bits import indexes_of_mask
 from render.model import ObjectRef
-from render.words import counted
+from render.words import counted_noun
 
 from .outcome import Outcome
 
@@ -44,7 +44,7 @@ def reason_for_empty_outcome(outcome: Outcome) -> str:
     meant_to_go = [each for each in desired.templates if not is_meant_to_stay(each, desired.fleet)]
     if not meant_to_go:
         return ""
-    nothing = f"nothing is rendered of {counted(len(meant_to_go), 'template')}"
+    nothing = f"nothing is rendered of {counted_noun(len(meant_to_go), 'template')}"
     if not desired.clusters:
         hint = "argosy cluster join NAME declares a cluster"
         return f"{nothing}: the source has no cluster\n  hint: {hint}"

@@ -31,7 +31,7 @@ from render.bits import Mask, indexes_of_mask
 from render.errors import InputError, Problem
 from render.model import ObjectRef, Template
 from render.settings.switches import TemplateValidation
-from render.words import listed
+from render.words import first_few
 from render.works import Content, Works
 
 from .checked_templates import AttributedFinding, CheckedTemplate, Edition, has_finding
@@ -235,7 +235,7 @@ def _problem_of_mistake(mistake: _Mistake, outcome: Outcome) -> Problem:
     path, document, where = rule.origin.path, rule.origin.document, rule.rule
     what = f"{finding.field}: {finding.message}" if finding.field else finding.message
     message = (
-        f"makes {listed(list(map(str, mistake.refs)))} wrong in {_cluster_names(mistake.clusters, outcome)}: {what}"
+        f"makes {first_few(list(map(str, mistake.refs)))} wrong in {_cluster_names(mistake.clusters, outcome)}: {what}"
     )
     message += ", by the schema observed there" if mistake.is_observed else ""
     line = lines.line_of(path, document, where) if lines else 0
@@ -243,7 +243,7 @@ def _problem_of_mistake(mistake: _Mistake, outcome: Outcome) -> Problem:
 
 
 def _cluster_names(clusters: Mask, outcome: Outcome) -> str:
-    return listed([outcome.rendered.built.index.names[number] for number in indexes_of_mask(clusters)])
+    return first_few([outcome.rendered.built.index.names[number] for number in indexes_of_mask(clusters)])
 
 
 def _where_refused_in_words(mistake: _Mistake, outcome: Outcome) -> str:
@@ -277,8 +277,8 @@ def _where_observed_in_words(mistake: _Mistake, outcome: Outcome) -> str:
 def _versions_run_in_words(mistake: _Mistake, outcome: Outcome) -> str:
     """Return which clusters run the versions that find a mistake."""
     clusters = [outcome.rendered.built.index.clusters[number] for number in indexes_of_mask(mistake.clusters)]
-    names, verb = listed([each.name for each in clusters]), "runs" if len(clusters) == 1 else "run"
-    versions = listed(sorted({each.kubernetes_version for each in clusters}))
+    names, verb = first_few([each.name for each in clusters]), "runs" if len(clusters) == 1 else "run"
+    versions = first_few(sorted({each.kubernetes_version for each in clusters}))
     if mistake.cause.finding.field == "apiVersion":
         return f", and {names} {verb} {versions}"
     return f" in Kubernetes {versions}, which {names} {verb}"

@@ -16,7 +16,7 @@ from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.source.culprits import items_causing_unexpected_error
 from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError
-from render.words import listed
+from render.words import first_few
 
 _OF_THE_SOURCE = (
     "templates",
@@ -55,7 +55,7 @@ def _refuse_culprits(inputs: Inputs, source: Source, error: Exception) -> Render
     first, *others = found
     record = first.key if first.group in _OF_THE_SOURCE else None
     path, document = getattr(record, "path", ""), getattr(record, "document", 0)
-    beside = f" together with {listed([each.name for each in others])}" if others else ""
+    beside = f" together with {first_few([each.name for each in others])}" if others else ""
     problem = unexpected_problem(path, error, what=f"{first.name}{beside} cannot be rendered")
     line = source.lines.line_of(path, document, "") if source.lines and path else 0
     raise InputError([replace(problem, line=line)], warnings=source.desired.warnings) from error

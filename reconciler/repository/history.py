@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from render.errors import GitError
-from render.words import nearest
+from render.words import most_similar_word
 
 from .command import GitCommand
 from .commits import parse_commit
@@ -71,7 +71,7 @@ def _hint_for_missing_revision(git: GitCommand, folder: GitFolder, name: str, *,
     if shallow:
         return "this clone is shallow; fetch the whole history: git fetch --unshallow"
     refs = git.text("for-each-ref", "--format=%(refname:short)").split()
-    if near := nearest(name, refs):
+    if near := most_similar_word(name, refs):
         return f"did you mean {near!r}?"
     remotes = git.text("remote").split()
     fetch = f"fetch it first (git fetch {remotes[0]}), or " if remotes else ""

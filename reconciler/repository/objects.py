@@ -10,7 +10,7 @@ from msgspec import field
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TREE_MODE, TreeEntry, git_object_id, parse_tree
 from render.values import DiscreetStruct
-from render.words import counted
+from render.words import counted_noun
 
 from .command import GitCommand
 from .commits import parse_commit
@@ -200,7 +200,7 @@ def _raise_for_missing_objects(ids: list[bytes], *, partial: bool) -> None:
     if not ids:
         return
     named = ", ".join(id_.hex()[:12] for id_ in islice(sorted(ids), _NAMED)) + (" ..." if len(ids) > _NAMED else "")
-    count = counted(len(ids), "object is", "objects are")
+    count = counted_noun(len(ids), "object is", "objects are")
     if partial:
         raise GitError(
             f"{count} not in this partial clone: {named}",

@@ -27,7 +27,7 @@ from reconciler.members.opening import members_for_delivery
 from reconciler.run.web.serving import ServedAddress
 from reconciler.run.web.webhooks import Webhooks
 from render.errors import ConfigError, ReconcileError
-from render.words import counted
+from render.words import counted_noun
 
 from .fleet_run import FleetRun
 from .fleets import FleetLocation, fleets_at_locations
@@ -101,7 +101,7 @@ class Controller:
         self._open_and_close_fleets(fleets_at_locations(self._settings.locations, self._settings.names))
         self._serve_addresses(self._settings)
         self._seek_leadership()
-        self._log.info(f"running {counted(len(self.fleets), 'fleet')}")
+        self._log.info(f"running {counted_noun(len(self.fleets), 'fleet')}")
         while not self._has_ended():
             self._begin_what_is_due()
             self._take_pending_events()
@@ -278,7 +278,7 @@ class Controller:
             self._seek_leadership()
         if (settings.lease is None) != (before.lease is None):
             self._take_leadership(LeadershipChanged(settings.lease is None))
-        self._log.info(f"read the settings again: {counted(len(self.fleets), 'fleet')}")
+        self._log.info(f"read the settings again: {counted_noun(len(self.fleets), 'fleet')}")
 
     def _has_ended(self) -> bool:
         if self._stopping is None:
@@ -294,5 +294,5 @@ class Controller:
             if fleet.worker is not None:
                 fleet.worker.kill()
         if killed:
-            self._log.warning(f"killed {counted(len(killed), 'pass', 'passes')} that did not end in time")
+            self._log.warning(f"killed {counted_noun(len(killed), 'pass', 'passes')} that did not end in time")
         return 130 if self._stopping and self._stopping[0] is signal.SIGINT else 0

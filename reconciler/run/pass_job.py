@@ -8,7 +8,7 @@ from typing import Self
 from msgspec import Struct, convert, field
 
 from reconciler.members.options import DeliveryOptions
-from render.json_values import json_text, value_in
+from render.json_values import json_text, value_of_json_text
 
 from .pacing import Ending, PassEnded
 
@@ -114,7 +114,9 @@ class PassReport(Struct, frozen=True, kw_only=True):
     @classmethod
     def from_json(cls, text: str) -> "PassReport":
         """Read it back; a process that was killed has said nothing."""
-        return value_in(text, cls) or cls(code=KILLED, message="the process of the pass ended without a report")
+        return value_of_json_text(text, cls) or cls(
+            code=KILLED, message="the process of the pass ended without a report"
+        )
 
 
 def line_telling_source(source: str) -> str:

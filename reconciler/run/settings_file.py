@@ -20,7 +20,7 @@ from render.admission.run_settings import run_settings_kind
 from render.documents import Places, read_documents
 from render.errors import ConfigError, InputError, Problem
 from render.model import ARGOSY_API_VERSION
-from render.notations import address_in, seconds_in
+from render.notations import host_and_port_of_address, seconds_of_duration
 
 from .leader import LeaseName
 from .settings import RunSettings
@@ -121,7 +121,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             yield "locations", tuple(location for location, _ in located)
             yield "names", {location: name for location, name in located if name}
         for field in ("poll", "drift", "passTimeout", "grace"):
-            yield _OPTIONS[field], seconds_in(spec[field]) if spec.get(field) else None
+            yield _OPTIONS[field], seconds_of_duration(spec[field]) if spec.get(field) else None
         yield "max_fleets", spec.get("maxFleets")
         yield "bootstrap", spec.get("bootstrap")
         yield (
@@ -129,7 +129,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             self._path_beside_settings(spec["acceptedSettings"]) if spec.get("acceptedSettings") else None,
         )
         if webhook:
-            yield "webhook", address_in(webhook["address"])
+            yield "webhook", host_and_port_of_address(webhook["address"])
             yield (
                 "webhook_secrets",
                 tuple(
@@ -137,7 +137,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
                     for each in webhook["secrets"]
                 ),
             )
-        yield "inside", address_in(spec["inside"]) if spec.get("inside") else None
+        yield "inside", host_and_port_of_address(spec["inside"]) if spec.get("inside") else None
         if spec.get("notifications"):
             yield (
                 "channels",
@@ -163,7 +163,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             yield field, self._path_beside_settings(members[field]) if members.get(field) else None
         for field in ("clusters", "asGroups"):
             yield _OPTIONS[f"members.{field}"], tuple(members[field]) if members.get(field) else None
-        yield "timeout", seconds_in(members["timeout"]) if members.get("timeout") else None
+        yield "timeout", seconds_of_duration(members["timeout"]) if members.get("timeout") else None
 
     def _path_beside_settings(self, path: str) -> str:
         """Return a path that begins beside the file of settings, unless it is absolute."""

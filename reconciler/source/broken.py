@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reconciler.locked.model import NOT_AT_HAND
 from render.errors import Problem
-from render.words import counted
+from render.words import counted_noun
 
 from .built_files import source_files_behind
 from .files import SourceFile
@@ -94,4 +94,4 @@ def _first_problem_with_count(found: Collection[Problem]) -> Problem:
     first = min(found)
     if len(found) == 1:
         return first
-    return replace(first, message=f"{first.message} (needed in {counted(len(found) - 1, 'more place')})")
+    return replace(first, message=f"{first.message} (needed in {counted_noun(len(found) - 1, 'more place')})")

@@ -15,10 +15,10 @@ from render.matching.selector_index import SelectorIndex
 from render.model import ObjectRef, Template
 from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
-from render.scheduling.unmet_placements import absent_names
+from render.scheduling.unmet_placements import message_and_hint_of_absent_names
 from render.settings.clusters import OTHERS
 from render.settings.fleet import Fleet
-from render.words import listed, nearest
+from render.words import first_few, most_similar_word
 
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest
@@ -151,7 +151,7 @@ def _duplicates_of_two_folders(
     if any(each.file.path in folders for definitions in found for _, each in definitions):
         ignore = ""
     if ignore:
-        lost = f", with what is nowhere else ({listed(left_out.alone)})," if left_out.alone else ""
+        lost = f", with what is nowhere else ({first_few(left_out.alone)})," if left_out.alone else ""
         said = f"keep one, or leave out a folder{lost} in argosy.yaml:"
         hint = f"{said}\n    spec:\n      source:\n        ignore: [{ignore}]"
     return DuplicateTemplates(
@@ -205,7 +205,7 @@ def warnings_of_absent_clusters(places: Iterable[LocatedManifest], known: Collec
             return
         for path, names in lists_of_clusters(place.manifest["spec"], "spec"):
             # To compare each of thousands with each of thousands takes minutes, and nobody reads as many hints.
-            if (absent := absent_names(names, known, has_hint=found < _MOST_HINTS)) is not None:
+            if (absent := message_and_hint_of_absent_names(names, known, has_hint=found < _MOST_HINTS)) is not None:
                 found += 1
                 yield place.problem(path, absent[0], hint=absent[1])
 
@@ -235,7 +235,7 @@ def warnings_of_absent_fleet_clusters(
     for place in places:
         absent = [(index, each.name) for index, each in enumerate(fleet.clusters) if each.name not in there]
         for number, (index, name) in enumerate(absent):
-            near = nearest(name, known) if number < _MOST_HINTS else ""
+            near = most_similar_word(name, known) if number < _MOST_HINTS else ""
             hint = f"did you mean {near!r}?" if near else ""
             message = f"the source has no cluster called {name!r}"
             yield place.problem(f"spec.clusters[{index}].name", message, hint=hint)

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from render.model import is_opaque
-from render.words import counted
+from render.model import is_encrypted_by_sops
+from render.words import counted_noun
 
 MARK = b"ENC[AES256_GCM,"
 """The beginning of each value that SOPS encrypts."""
@@ -56,7 +56,7 @@ def misplaced_ciphertext(manifest: Any, *, is_made: bool) -> Misplaced | None:
     fields = list(_fields_with_ciphertext(manifest, "", is_made=is_made))
     if not fields:
         return None
-    more = f", and so {'does' if len(fields) == 2 else 'do'} {counted(len(fields) - 1, 'more field')}"
+    more = f", and so {'does' if len(fields) == 2 else 'do'} {counted_noun(len(fields) - 1, 'more field')}"
     said = more if fields[1:] else ""
     if is_made:
         return Misplaced(fields[0], f"holds ciphertext of SOPS as a value, which nobody decrypts{said}", BESIDE)
@@ -102,7 +102,7 @@ def places_of_jointly_signed_documents(documents: Sequence[tuple[Any, tuple[str,
     signed = {
         place: (origin[0], str(value["sops"].get("mac")))
         for place, (value, origin) in enumerate(documents)
-        if isinstance(value, dict) and is_opaque(value)
+        if isinstance(value, dict) and is_encrypted_by_sops(value)
     }
     places = {(signature, documents[place][1]) for place, signature in signed.items()}
     counts = Counter(signature for signature, _ in places)

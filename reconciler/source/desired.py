@@ -13,7 +13,7 @@ from render.errors import Problem
 from render.interpretation.operations import Operation
 from render.interpreter import Interpreter
 from render.interpreter.customization_keys import KIND as CUSTOMIZATION
-from render.interpreter.scale import REPLICATION_CONTROLLERS, Scales, defined_kinds, scales_of, scales_of_members
+from render.interpreter.scale import REPLICATION_CONTROLLERS, Scales, kinds_of_definitions, scales_of, scales_of_members
 from render.interpreter.webhooks import Send, webhooks_of
 from render.model import ObjectRef, Template, group_of
 from render.policy import ClusterTaintPolicy, PropagationPolicy
@@ -120,7 +120,7 @@ def known_scales(desired: Desired, members: Iterable[Cluster]) -> Scales:
     if not desired.fleet.interprets_scale:
         return {}
     definitions = [each.manifest for each in desired.crds]
-    of_members, defined = scales_of_members(each.scales for each in members), defined_kinds(definitions)
+    of_members, defined = scales_of_members(each.scales for each in members), kinds_of_definitions(definitions)
     left = {kind: scale for kind, scale in of_members.items() if (group_of(kind[0]), kind[1]) not in defined}
     return {**REPLICATION_CONTROLLERS, **left, **scales_of(definitions)}
 

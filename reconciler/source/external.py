@@ -22,7 +22,7 @@ from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError, Problem
-from render.model import ARGOSY_API_VERSION, as_mapping
+from render.model import ARGOSY_API_VERSION, mapping_or_empty
 
 from .manifests import FieldProblem, LocatedManifest
 
@@ -142,7 +142,7 @@ def login_secret_name(spec: Mapping[str, Any], namespace: str) -> str:
 
 def _first_given_field(reference: Any, fields: Iterable[str]) -> dict[str, str]:
     """Return the first of some fields that a reference has."""
-    given = as_mapping(reference)
+    given = mapping_or_empty(reference)
     return next(({field: str(given[field])} for field in fields if given.get(field)), {})
 
 

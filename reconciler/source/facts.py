@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from reconciler.ledger.facts import ClusterFacts, Facts
 from render.cluster import Cluster, Taint
 from render.failover.health import taints_with_those_of_ready
-from render.parsing import cluster as parse_cluster
+from render.parsing import parse_cluster
 from render.settings.fleet import Fleet
 
 FactsOf = Callable[[Fleet], Facts]

@@ -11,9 +11,9 @@ from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import Problem
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, group_of
 from render.settings.fleet import Fleet
-from render.settings.reading import fleet as parse_fleet
-from render.syntax import quoted
-from render.words import nearest
+from render.settings.reading import parse_fleet
+from render.syntax import quoted_text
+from render.words import most_similar_word
 
 from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
 from .ignoring import MOST_TRIED, count_of_tried_lines
@@ -114,9 +114,9 @@ def _problems_of_misnamed_fleets(places: Iterable[LocatedManifest]) -> Iterator[
     for place in places:
         api_version, kind = place.manifest["apiVersion"], place.manifest["kind"]
         if group_of(api_version) == ARGOSY_GROUP:
-            yield place.problem("kind", f"is {quoted(kind)}, but argosy.yaml holds a Fleet", hint="write 'Fleet'")
-        elif nearest(kind, ["Fleet"]) or kind == "Fleet":
-            message = f"is {quoted(api_version)}, but argosy.yaml holds a Fleet of Argosy"
+            yield place.problem("kind", f"is {quoted_text(kind)}, but argosy.yaml holds a Fleet", hint="write 'Fleet'")
+        elif most_similar_word(kind, ["Fleet"]) or kind == "Fleet":
+            message = f"is {quoted_text(api_version)}, but argosy.yaml holds a Fleet of Argosy"
             hint = f"write {ARGOSY_API_VERSION!r}" + ("" if kind == "Fleet" else ", and kind: Fleet")
             yield place.problem("apiVersion", message, hint=hint)
 
@@ -133,7 +133,7 @@ def _problems_of_absent_paths(
         root = wanted.removeprefix("./").strip("/")
         if root in there:
             continue
-        near = nearest(root, folders) if hints < _MOST_HINTS else ""
+        near = most_similar_word(root, folders) if hints < _MOST_HINTS else ""
         hints += 1
         hint = f"did you mean {near!r}?" if near else "it would be looked for beside argosy.yaml"
         yield place.problem(f"spec.source.paths[{number}]", f"there is no {wanted!r}", hint=hint)

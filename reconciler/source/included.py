@@ -15,10 +15,10 @@ from reconciler.locked.model import LOCK_FILE, ExternalSource, Lock, Unavailable
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from render.documents import document_texts, emit
 from render.errors import Problem
-from render.model import ARGOSY_GROUP, group_of, is_opaque
-from render.revisions import ordered_text
+from render.model import ARGOSY_GROUP, group_of, is_encrypted_by_sops
+from render.revisions import json_in_signed_order
 from render.settings.fleet import Fleet
-from render.words import counted
+from render.words import counted_noun
 
 from .built_files import NUMBERS_LEFT_FREE, BuiltFile, Origin
 from .external import KIND as SOURCE
@@ -96,7 +96,7 @@ def _read_locked_content(
     )
     faults = (*_problems_of_included_files(inner), *(each.problem for each in inner.contents.unreadable))
     decided = len(inner.contents.every) - len(templates)
-    message = f"{counted(decided, 'object')} of its content decide on others, and are left out"
+    message = f"{counted_noun(decided, 'object')} of its content decide on others, and are left out"
     return BuiltSource(
         files=(file,),
         contents={file.id: output},
@@ -136,5 +136,5 @@ def _manifests_as_stream(places: Sequence[LocatedManifest], read: ReadBlobs) -> 
 def _text_of_document(place: LocatedManifest, texts: Mapping[bytes, Sequence[bytes]]) -> bytes:
     """Return a document as it stands, for it may be signed; an item of a list is written anew, its fields in order."""
     if place.prefix:
-        return ordered_text(place.manifest) if is_opaque(place.manifest) else emit(place.manifest)
+        return json_in_signed_order(place.manifest) if is_encrypted_by_sops(place.manifest) else emit(place.manifest)
     return texts[place.file.id][place.position]

@@ -11,18 +11,24 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from overrides.admission import all_kinds
-from overrides.parsing import override_policy
+from overrides.admission import all_admitted_kinds
+from overrides.parsing import parse_override_policy
 from render.admission import Admitted, AdmittedKind, Kinds, admit_as_kind, admitted_kind_of
 from render.autoscaling import federated_autoscaler
 from render.binding import Binding
 from render.cron.rules import cron_autoscaler
 from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
-from render.parsing import SharedPlacements, binding, cluster, cluster_taint_policy, propagation_policy
+from render.parsing import (
+    SharedPlacements,
+    parse_binding,
+    parse_cluster,
+    parse_cluster_taint_policy,
+    parse_propagation_policy,
+)
 from render.policy import PropagationPolicy
-from render.remedies import remedy
-from render.rescheduling.requests import reschedule_request
+from render.remedies import parse_remedy
+from render.rescheduling.requests import parse_reschedule_request
 
 from .desired import KarmadaObjects
 from .manifests import FieldProblem, LocatedManifest
@@ -34,7 +40,7 @@ _PREFERENCE = "PreferNoSchedule"
 @cache
 def source_kinds() -> Kinds:
     """Return the kinds that a source may hold and that are admitted."""
-    return all_kinds()
+    return all_admitted_kinds()
 
 
 def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
@@ -65,24 +71,27 @@ def _read_template(manifest: Manifest, place: LocatedManifest, _: SharedPlacemen
 
 
 def _read_policy(manifest: Manifest, place: LocatedManifest, placements: SharedPlacements) -> PropagationPolicy:
-    return propagation_policy(manifest, path=place.file.path, document=place.number, placements=placements)
+    return parse_propagation_policy(manifest, path=place.file.path, document=place.number, placements=placements)
 
 
 def _read_binding(manifest: Manifest, _: LocatedManifest, placements: SharedPlacements) -> Binding:
-    return binding(manifest, placements=placements)
+    return parse_binding(manifest, placements=placements)
 
 
 _NAMES, _REF = ("namespace", "name"), ("ref",)
 FAMILIES = (
     ObjectFamily("policies", ("PropagationPolicy", "ClusterPropagationPolicy"), _read_policy, _NAMES),
     ObjectFamily(
-        "override_policies", ("OverridePolicy", "ClusterOverridePolicy"), _reader_with_place(override_policy), _NAMES
+        "override_policies",
+        ("OverridePolicy", "ClusterOverridePolicy"),
+        _reader_with_place(parse_override_policy),
+        _NAMES,
     ),
-    ObjectFamily("taint_policies", ("ClusterTaintPolicy",), _reader_with_place(cluster_taint_policy)),
-    ObjectFamily("clusters", ("Cluster",), _reader_with_place(cluster)),
+    ObjectFamily("taint_policies", ("ClusterTaintPolicy",), _reader_with_place(parse_cluster_taint_policy)),
+    ObjectFamily("clusters", ("Cluster",), _reader_with_place(parse_cluster)),
     ObjectFamily("customizations", ("ResourceInterpreterCustomization",), _read_template, _REF),
     ObjectFamily(
-        "reschedule_requests", ("WorkloadRebalancer",), _reader_with_place(reschedule_request), has_group=True
+        "reschedule_requests", ("WorkloadRebalancer",), _reader_with_place(parse_reschedule_request), has_group=True
     ),
     ObjectFamily(
         "cron_autoscalers",
@@ -95,7 +104,7 @@ FAMILIES = (
         "federated_autoscalers", ("FederatedHPA",), _reader_with_place(federated_autoscaler), _REF, has_group=True
     ),
     ObjectFamily("quotas", ("FederatedResourceQuota",), _read_template, _REF, has_group=True),
-    ObjectFamily("remedies", ("Remedy",), lambda manifest, *_: remedy(manifest), has_group=True),
+    ObjectFamily("remedies", ("Remedy",), lambda manifest, *_: parse_remedy(manifest), has_group=True),
     ObjectFamily(
         "starting_bindings", ("ResourceBinding", "ClusterResourceBinding"), _read_binding, _REF, has_group=True
     ),

@@ -29,7 +29,7 @@ from render.kinds import BUILT_IN, GroupKind
 from render.model import Manifest
 from render.settings.switches import Permission, TemplateValidation
 from render.values import SelectiveStruct
-from render.words import listed
+from render.words import first_few
 
 from .broken import Broken, broken_by_problem, merged_by_what_they_lack
 from .checks import (
@@ -169,7 +169,7 @@ def _without_culprits(
 ) -> Loaded:
     """Load a source without the files that lead to an error nobody thought of, which are its problem."""
     found = items_causing_unexpected_error(files, load)
-    beside = f" together with {listed([each.path for each in found[1:]])}" if found[1:] else ""
+    beside = f" together with {first_few([each.path for each in found[1:]])}" if found[1:] else ""
     if not found:
         raise error
     problem = unexpected_problem(found[0].path, error, what=f"is not read{beside}")

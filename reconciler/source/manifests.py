@@ -17,8 +17,8 @@ from render.boundary import result_or_substitute, unexpected_problem
 from render.documents import DocumentError, read_documents
 from render.errors import Problem
 from render.kinds import BUILT_IN
-from render.model import ARGOSY_GROUP, Manifest, as_mapping, group_of, is_opaque
-from render.words import counted
+from render.model import ARGOSY_GROUP, Manifest, group_of, is_encrypted_by_sops, mapping_or_empty
+from render.words import counted_noun
 
 from .broken import CIPHERTEXT
 from .built_files import BuiltFile
@@ -152,9 +152,9 @@ def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: Parse
     """Parse every file, reading only the blobs the cache does not know."""
     outcomes = list(_parse_outcomes(files, read, cache))
     manifests = tuple(each for each in outcomes if type(each) is LocatedManifest)
-    sealed = tuple(each for each in manifests if is_opaque(each.manifest))
+    sealed = tuple(each for each in manifests if is_encrypted_by_sops(each.manifest))
     return Contents(
-        manifests=tuple(each for each in manifests if not is_opaque(each.manifest)) if sealed else manifests,
+        manifests=tuple(each for each in manifests if not is_encrypted_by_sops(each.manifest)) if sealed else manifests,
         problems=tuple(each for each in outcomes if type(each) is FieldProblem),
         unreadable=tuple(each for each in outcomes if type(each) is UnreadableDocument),
         skipped=tuple(each for each in outcomes if type(each) is Skipped),
@@ -265,7 +265,9 @@ def _outcomes_without_lost_ciphertext(file: SourceFile, documents: ParsedBlob, c
             yield each
         elif each.position in together:
             yield from _problems_of_signature(each, together)
-        elif not is_opaque(each.manifest) and (found := misplaced_ciphertext(each.manifest, is_made=is_made)):
+        elif not is_encrypted_by_sops(each.manifest) and (
+            found := misplaced_ciphertext(each.manifest, is_made=is_made)
+        ):
             yield each.problem(found.field, found.message, hint=found.hint, kind=CIPHERTEXT)
         else:
             yield each
@@ -274,7 +276,9 @@ def _outcomes_without_lost_ciphertext(file: SourceFile, documents: ParsedBlob, c
 def _problems_of_signature(place: LocatedManifest, together: Collection[int]) -> Iterator[FieldProblem]:
     """Yield the problem of documents that SOPS signed together, at the first of them."""
     if place.position == min(together):
-        message = f"SOPS signed {counted(len(together), 'document')} of this file together, so that none is decrypted"
+        message = (
+            f"SOPS signed {counted_noun(len(together), 'document')} of this file together, so that none is decrypted"
+        )
         yield place.problem("sops", f"{message} without the others", hint=APART, kind=CIPHERTEXT)
 
 
@@ -338,7 +342,7 @@ def _manifest_or_list_items(
         is_built_in = group.endswith(("karmada.io", ARGOSY_GROUP)) or (group, place.manifest["kind"]) in BUILT_IN
         reason = reason_not_kubernetes_object(place.manifest, is_built_in=is_built_in)
         yield Skipped(place.file.path, reason) if reason else place._replace(number=next(numbers))
-    elif is_opaque(place.manifest):
+    elif is_encrypted_by_sops(place.manifest):
         message = (
             f"SOPS encrypted the {place.manifest['kind']} as a whole, so that no item of it can be decrypted alone"
         )
@@ -375,6 +379,6 @@ def _problems_of_identity(place: LocatedManifest) -> Iterator[FieldProblem]:
 
 def has_name_and_namespace(manifest: Manifest) -> bool:
     """Say whether a manifest has a name, and a namespace that is a text if it has one."""
-    metadata = as_mapping(manifest.get("metadata"))
+    metadata = mapping_or_empty(manifest.get("metadata"))
     name, namespace = metadata.get("name"), metadata.get("namespace") or ""
     return isinstance(name, str) and bool(name) and isinstance(namespace, str)

@@ -12,8 +12,8 @@ from render.admission.kinds import render_kinds
 from render.cluster import Cluster
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, CLUSTER_API_VERSION, Manifest, ObjectRef, Template, group_of
 from render.settings.fleet import Fleet
-from render.settings.reading import fleet as parse_fleet
-from render.settings.trials import tried_settings
+from render.settings.reading import parse_fleet
+from render.settings.trials import settings_that_trials_may_set
 from render.timing import parse_instant
 
 from .karmada_objects import admitted_kind, load_karmada_objects
@@ -203,7 +203,7 @@ def _settings_given_to_test(place: LocatedManifest, given: Any, loaded: PolicyTe
     loaded.problems += (FieldProblem(inner, problem) for problem in outcome.problems)
     if outcome.object is None:
         return {}
-    tried_fields = tried_settings()
+    tried_fields = settings_that_trials_may_set()
     for name in (each for each in outcome.object["spec"] if each not in tried_fields):
         message = "means nothing in a test, which reads by argosy.yaml and delivers nothing"
         loaded.warnings.append(inner.problem(f"spec.{name}", message))

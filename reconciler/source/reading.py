@@ -15,7 +15,7 @@ from reconciler.locked.store import ContentStore
 from render.errors import Problem
 from render.model import Template
 from render.values import DiscreetStruct
-from render.words import listed
+from render.words import first_few
 
 from .broken import Broken
 from .built_files import BuiltFile
@@ -200,5 +200,5 @@ def warnings_of_unlisted_files(skipped: Iterable[Skipped]) -> Iterator[Problem]:
             by_folder.setdefault(folder, []).append(name)
     for folder, names in by_folder.items():
         path = f"{folder}/{names[0]}" if len(names) == 1 else folder
-        others = f"{listed(names)}: " if len(names) > 1 else ""
+        others = f"{first_few(names)}: " if len(names) > 1 else ""
         yield Problem(path, 0, "", f"not read: {others}{Reason.UNLISTED}")

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from render.admission import AdmittedKind
 from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, CONFIG_API_VERSION, group_of
-from render.words import nearest
+from render.words import most_similar_word
 
 from .fleet_file import FleetSource
 from .karmada_objects import admitted_kind, source_kinds
@@ -50,17 +50,19 @@ def _problem_of_misnamed_kind(place: LocatedManifest, group: str, kind: str) -> 
         return place.problem("apiVersion", message, hint=f"write {api_version!r}", kind="NotSupported")
     known = _kinds_by_group().get(group)
     if known is None:
-        near = nearest(kind, _builtin_kinds_of_group(group), cutoff=_SLIP)
+        near = most_similar_word(kind, _builtin_kinds_of_group(group), cutoff=_SLIP)
         message = f"there is no {kind!r} in {place.manifest['apiVersion']}"
         return place.problem("kind", message, hint=f"did you mean {near!r}?", kind="NotSupported") if near else None
-    near = nearest(kind, known)
+    near = most_similar_word(kind, known)
     hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
     return place.problem("kind", f"there is no {kind!r} in {group}", hint=hint, kind="NotSupported")
 
 
 def _is_misspelled_group(group: str) -> bool:
     """Say whether a group must have meant one of Karmada's or ours."""
-    return bool(nearest(group, _kinds_by_group(), cutoff=_SLIP)) or any(name in group for name in ("karmada", "argosy"))
+    return bool(most_similar_word(group, _kinds_by_group(), cutoff=_SLIP)) or any(
+        name in group for name in ("karmada", "argosy")
+    )
 
 
 @cache
@@ -137,6 +139,6 @@ def _problems_of_misplaced_fleet(place: LocatedManifest, home: FleetSource) -> I
         if place.file.path != home.path:
             yield place.problem("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.expected_path}")
     elif kind not in _OURS:
-        near = nearest(kind, _OURS)
+        near = most_similar_word(kind, _OURS)
         hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(_OURS)}"
         yield place.problem("kind", f"there is no {kind!r} in {ARGOSY_GROUP}", hint=hint, kind="NotSupported")

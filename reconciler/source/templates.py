@@ -20,11 +20,11 @@ from render.admission.webhooks import check_webhooks
 from render.documents import document_texts
 from render.kinds import BUILT_IN
 from render.matching.exclusions import CLAIMED_BY, Exclusions, exclusions_of
-from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
-from render.revisions import ordered_text
+from render.model import Manifest, ObjectRef, Template, group_of, is_encrypted_by_sops
+from render.revisions import json_in_signed_order
 from render.settings.fleet import Fleet
-from render.syntax import dns_label_fault, quoted, subdomain_fault
-from render.words import listed
+from render.syntax import fault_of_dns_label, fault_of_dns_subdomain, quoted_text
+from render.words import first_few
 
 from .built_files import BuiltFile
 from .idle_kinds import warning_of_object_left_out
@@ -65,10 +65,12 @@ def check_identity(manifest: Manifest, findings: Findings) -> None:
 def _check_api_version_and_kind(manifest: Manifest, findings: Findings) -> None:
     api_version, kind = manifest["apiVersion"], manifest["kind"]
     group, slash, version = api_version.rpartition("/")
-    if (slash and subdomain_fault(group)) or not _VERSION.fullmatch(version):
-        findings.problem("apiVersion", f"{quoted(api_version)} is no API version", hint="such as 'v1' or 'apps/v1'")
+    if (slash and fault_of_dns_subdomain(group)) or not _VERSION.fullmatch(version):
+        findings.problem(
+            "apiVersion", f"{quoted_text(api_version)} is no API version", hint="such as 'v1' or 'apps/v1'"
+        )
     if not _KIND.fullmatch(kind) or len(kind) > _MAX_NAME:
-        findings.problem("kind", f"{quoted(kind)} is no kind", hint="such as 'ConfigMap'")
+        findings.problem("kind", f"{quoted_text(kind)} is no kind", hint="such as 'ConfigMap'")
 
 
 def _has_right_types(metadata: Mapping[str, Any], findings: Findings) -> bool:
@@ -101,16 +103,16 @@ def _name_rule_of_kind(manifest: Manifest) -> NameFault:
     """Return the rule for names of a kind: most are DNS names; some, such as roles, need only be harmless in a path."""
     group = group_of(manifest["apiVersion"])
     if manifest["kind"] == "Namespace" and not group:
-        return dns_label_fault
-    return subdomain_fault if group in _STRICT_GROUPS else fault_of_path_segment
+        return fault_of_dns_label
+    return fault_of_dns_subdomain if group in _STRICT_GROUPS else fault_of_path_segment
 
 
 def fault_of_path_segment(name: str) -> str:
     """Say why a name cannot be part of a path, as Kubernetes asks of all names."""
     if len(name.encode("utf-8", "surrogatepass")) > _MAX_NAME:
-        return f"{quoted(name)} is longer than {_MAX_NAME} characters"
+        return f"{quoted_text(name)} is longer than {_MAX_NAME} characters"
     if name in {".", ".."} or not name.isprintable() or not {"/", "%"}.isdisjoint(name):
-        return f"{quoted(name)} may not be '.' or '..' or have '/', '%' or a control character"
+        return f"{quoted_text(name)} may not be '.' or '..' or have '/', '%' or a control character"
     return ""
 
 
@@ -172,7 +174,7 @@ class Templates(Struct):
                 repeated.setdefault(place.file.path, []).append((template, place))
         for each in repeated.values():
             others = [pair for pair in each if pair[0].manifest != written[pair[0].ref].manifest or pair[0].variants]
-            names = listed([f"{template.ref} ({path_by_ref[template.ref]})" for template, _ in others])
+            names = first_few([f"{template.ref} ({path_by_ref[template.ref]})" for template, _ in others])
             if names:
                 message = f"not taken from what is built, as files have it: {names}"
                 self.warnings.append(others[0][1].problem("", message))
@@ -227,7 +229,7 @@ def _load_template(place: LocatedManifest, loaded: Templates, loading: _Loading)
     is_inside = loading.is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
     default = (isinstance(place.file, BuiltFile) and place.file.namespace) or fleet.default_namespace
     manifest = manifest_with_namespace(place.manifest, is_namespaced=is_inside, default=default)
-    if manifest is not place.manifest and is_opaque(manifest):
+    if manifest is not place.manifest and is_encrypted_by_sops(manifest):
         return [_problem_of_encrypted_namespace(place, is_missing=bool(is_inside))]
     template = _template_saying_default_replicas(template_of(place, manifest), manifest, fleet)
     # Tools that build give a namespace to all they know no scope of, and nobody could take it out again.
@@ -246,7 +248,7 @@ def _load_template(place: LocatedManifest, loaded: Templates, loading: _Loading)
 
 def _check_annotations(manifest: Manifest, findings: Findings) -> None:
     """Check what annotations say, unless nothing else may be trusted or SOPS encrypted them."""
-    if not findings.problems and not is_opaque(manifest):
+    if not findings.problems and not is_encrypted_by_sops(manifest):
         check_template_annotations(manifest, findings)
 
 
@@ -265,13 +267,13 @@ def keep_encrypted_texts(templates: Templates, read: ReadBlobs) -> None:
     SOPS signs the whole document, so emitting it anew could break the signature. An item of a list has no text of its
     own: it is written as JSON, in which its fields keep their order.
     """
-    opaque = [place for template, place in templates.placed if is_opaque(template.manifest)]
+    opaque = [place for template, place in templates.placed if is_encrypted_by_sops(template.manifest)]
     if not opaque:
         return
     contents = read({place.file.id for place in opaque})
     texts = {id_: document_texts(content) for id_, content in contents.items()}
     text_by_place = {
-        id(place): ordered_text(place.manifest) if place.prefix else texts[place.file.id][place.position]
+        id(place): json_in_signed_order(place.manifest) if place.prefix else texts[place.file.id][place.position]
         for place in opaque
     }
     templates.placed = [
@@ -375,7 +377,7 @@ def check_counts(manifest: Manifest, findings: Findings) -> None:
         value = spec.get(name)
         if value is None:
             continue
-        if isinstance(value, str) and value.startswith("ENC[") and is_opaque(manifest):
+        if isinstance(value, str) and value.startswith("ENC[") and is_encrypted_by_sops(manifest):
             hint = "leave it readable: --encrypted-regex says what SOPS encrypts"
             findings.problem(f"spec.{name}", "SOPS encrypted it, and nothing decrypts what is divided", hint=hint)
         elif type(value) is not int:

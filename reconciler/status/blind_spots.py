@@ -17,7 +17,7 @@ from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.work_status import APPLIED
 from render.cluster import Cluster, is_applied_by_own_agent
 from render.failover.health import READY, UNKNOWN
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 from .staleness import NO_AGENT, NO_AGENT_HINT, SILENT_AGENT_HINT
 
@@ -75,7 +75,7 @@ def _blind_spot_of_refusals(
 ) -> BlindSpot:
     kinds, spaces = {kind for _, kind, _ in refused}, {space for space, _, _ in refused}
     is_space = len(spaces) == 1 and (bool(kinds & seen) or len(kinds) > 1)
-    what = f"in namespace {next(iter(spaces))}" if is_space else f"of {listed(sorted(kinds))}"
+    what = f"in namespace {next(iter(spaces))}" if is_space else f"of {first_few(sorted(kinds))}"
     first = min(refused, key=lambda each: str(each[2].get("lastTransitionTime") or ""))[2]
     printing = (
         f"argosy cluster agent {member.name}"
@@ -84,7 +84,7 @@ def _blind_spot_of_refusals(
     )
     return BlindSpot(
         state="NamespaceForbidden" if is_space else "KindForbidden",
-        message=f"{counted(len(refused), 'object')} {what} cannot be seen or written: {first.get('message')}",
+        message=f"{counted_noun(len(refused), 'object')} {what} cannot be seen or written: {first.get('message')}",
         hint=f"grant what is missing: {printing} | kubectl --context {member.name} apply -f -",
         since=str(first.get("lastTransitionTime") or ""),
     )

@@ -33,9 +33,9 @@ from render.binding import Binding
 from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import ConfigError, GitError, InputError, ReconcileError
 from render.layout import object_path
-from render.model import Manifest, ObjectRef, TargetCluster, as_mapping
+from render.model import Manifest, ObjectRef, TargetCluster, mapping_or_empty
 from render.settings.fleet import Fleet
-from render.timing import Flip, earliest, utc
+from render.timing import Flip, earliest_flip, epoch_text
 
 from .fleet import FleetStatus, current_refusal, fleet_status, last_good_before
 from .staleness import AskedCommits, MemberProgress, progress_of_members
@@ -87,13 +87,13 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def holds(self) -> ClusterHolds:
         """The holds that keep the newest rendered commit from members."""
-        found = self.recorded.holds(self.fleet.previous.source, utc(self.now))
+        found = self.recorded.holds(self.fleet.previous.source, epoch_text(self.now))
         return {name: hold for name, hold in sorted(found.items()) if name in self.fleet.members}
 
     @property
     def flip(self) -> Flip | None:
         """The next change that happens by itself: of what is rendered, or the end of a hold."""
-        return earliest((self.fleet.flip, end_of_first_hold(self.holds)))
+        return earliest_flip((self.fleet.flip, end_of_first_hold(self.holds)))
 
     @cached_property
     def progress(self) -> Mapping[str, MemberProgress]:
@@ -109,7 +109,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
 def is_over(work: Manifest | None) -> bool:
     """Say whether the Job of a Work has ended, well or not."""
     entry: Manifest = next(iter(((work or {}).get("status") or {}).get("manifestStatuses") or ()), {})
-    conditions = as_mapping(entry.get("status")).get("conditions")
+    conditions = mapping_or_empty(entry.get("status")).get("conditions")
     found = [each for each in conditions if isinstance(each, Mapping)] if isinstance(conditions, list) else []
     return any(condition_of_type(found, kind).get("status") == "True" for kind in ("Complete", "Failed"))
 
@@ -127,7 +127,7 @@ def read_recorded_fleet(
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     tip = fetched[2] if fetched else repository.tip(publication.ref(status.branch))
     recorded, now = read_recorded(status, tip), clock()
-    asked = AskedCommits(newest=fleet.previous.commit, holds=recorded.holds(fleet.previous.source, utc(now)))
+    asked = AskedCommits(newest=fleet.previous.commit, holds=recorded.holds(fleet.previous.source, epoch_text(now)))
     return RecordedFleet(
         fleet=fleet,
         recorded=recorded,

@@ -37,9 +37,9 @@ from render.errors import GitError, InputError
 from render.model import ObjectRef
 from render.scheduling.unknown_capacity import (
     UnknownCapacity,
+    clusters_of_unknown_capacity_by_use,
     divides_by_room,
     placements_with_replicas,
-    unknown_capacities,
 )
 from render.timing import Flip
 
@@ -256,7 +256,9 @@ def _unknown_capacities(repository: Repository, source: Source, previous: Previo
     if not by_room:
         return ()
     facts = read_observed_inputs(repository, previous.commit).facts
-    return unknown_capacities(by_room, ClusterIndex(clusters_corrected_by_facts(source.desired.clusters, facts)))
+    return clusters_of_unknown_capacity_by_use(
+        by_room, ClusterIndex(clusters_corrected_by_facts(source.desired.clusters, facts))
+    )
 
 
 def _next_change_by_time(publication: Publication, source: Source, previous: Previous, log: Log) -> Flip | None:

@@ -16,9 +16,9 @@ from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, ObjectRea
 from reconciler.record.recorded_status import RecordedStatus, line_by_cluster, unhealthy_objects
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
-from render.scheduling.unknown_capacity import said_together
-from render.timing import utc
-from render.words import listed
+from render.scheduling.unknown_capacity import unknown_capacities_joined
+from render.timing import epoch_text
+from render.words import first_few
 
 from .blind_spots import lines_of_partly_seen_members
 from .branches import RecordedFleet
@@ -94,13 +94,15 @@ def _binding_count_lines(fleet: FleetStatus) -> Iterator[str]:
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
     if refs := fleet.unselected:
-        names, them = listed(tuple(map(str, refs))), "it" if len(refs) == 1 else "them"
+        names, them = first_few(tuple(map(str, refs))), "it" if len(refs) == 1 else "them"
         yield f"{unselected_words(len(refs))}, as no policy selects {them}: {names} (argosy validate says more)\n"
 
 
 def _lines_of_unknown_capacity(fleet: FleetStatus) -> Iterator[str]:
     """Yield the clusters that get no replicas by room, because nobody knows how much they have."""
-    yield from (f"\n{each.names}: UnknownCapacity: {each}\n" for each in said_together(fleet.unknown_capacities))
+    yield from (
+        f"\n{each.names}: UnknownCapacity: {each}\n" for each in unknown_capacities_joined(fleet.unknown_capacities)
+    )
 
 
 def _is_binding_notable(binding: Binding) -> bool:
@@ -111,7 +113,7 @@ def _is_binding_notable(binding: Binding) -> bool:
 
 def line_about_record(branches: RecordedFleet) -> str:
     """Return the commit and the time of what is recorded, which is that of the last change."""
-    recorded_at = utc(branches.status_time)
+    recorded_at = epoch_text(branches.status_time)
     ago = time_since_in_words(recorded_at, branches.now)
     return f"recorded {recorded_at}, {ago} ago"
 

@@ -14,7 +14,7 @@ from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import path_in_cluster
 from render.binding import Binding
 from render.model import Manifest, ObjectRef
-from render.words import listed
+from render.words import first_few
 
 from .branches import RecordedFleet, is_over
 
@@ -115,4 +115,4 @@ def lines_of_owners(clusters_by_manager: Mapping[str, list[str]]) -> Iterator[st
     """Yield a line for each manager that owns the replicas of an object in some clusters; "" where none is recorded."""
     for manager, names in sorted(clusters_by_manager.items()):
         who = f"{owner_words(manager)} owns the field" if manager else "nobody else is recorded as the owner"
-        yield f"LIVE is not what the tree says in {listed(sorted(names))}: {who}\n"
+        yield f"LIVE is not what the tree says in {first_few(sorted(names))}: {who}\n"

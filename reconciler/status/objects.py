@@ -21,7 +21,7 @@ from reconciler.record.work_status import APPLIED
 from render.binding import Binding
 from render.layout import object_path
 from render.model import Manifest
-from render.words import listed
+from render.words import first_few
 
 from .live_replicas import UNKNOWN, has_other_replicas, lines_of_owners
 from .staleness import MemberProgress, time_since_in_words
@@ -222,7 +222,7 @@ def _condition_as_known(condition: Mapping[str, Any], late: Sequence[str]) -> Ma
     """Return a condition that was recorded, unknown if it says that the object is applied where nobody knows now."""
     if not late or condition.get("type") != FULLY_APPLIED or condition.get("status") != "True":
         return condition
-    message = f"it was applied when that was last known; it is not known of {listed(late)}"
+    message = f"it was applied when that was last known; it is not known of {first_few(late)}"
     return {"type": FULLY_APPLIED, "status": "Unknown", "reason": "NotKnown", "message": message}
 
 

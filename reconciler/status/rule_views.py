@@ -11,7 +11,7 @@ from render.cron.rules import RuleHistory
 from render.quota.enforcement import QuotaUsage
 from render.rebalancers.rebalancing import RebalancerPass, RequestOutcome
 from render.rescheduling.requests import RescheduleRequest
-from render.timing import written
+from render.timing import instant_text
 
 from .branches import RecordedFleet
 from .staleness import time_since_in_words
@@ -37,7 +37,7 @@ def _rows_of_cron_rules(binding: Binding) -> Iterator[tuple[str, ...]]:
     for memory in binding.cron:
         for rule in memory.state.histories:
             is_on = rule.name in memory.state.in_force
-            coming = written(rule.upcoming) if rule.upcoming and is_on else "never" if is_on else "suspended"
+            coming = instant_text(rule.upcoming) if rule.upcoming and is_on else "never" if is_on else "suspended"
             yield name, f"{memory.autoscaler}/{rule.name}", _last_run_in_words(rule), coming
             name = DITTO
 
@@ -47,7 +47,7 @@ def _last_run_in_words(rule: RuleHistory) -> str:
     last = max((*rule.successes[:1], *rule.failures[:1]), key=lambda run: run.due, default=None)
     if last is None:
         return ""
-    return f"{written(last.due)} failed: {last.failure}" if last.failure else written(last.due)
+    return f"{instant_text(last.due)} failed: {last.failure}" if last.failure else instant_text(last.due)
 
 
 def rebalancers_with_outcome(branches: RecordedFleet) -> Iterator[tuple[RescheduleRequest, RebalancerPass]]:
@@ -62,7 +62,7 @@ def rebalancers_with_outcome(branches: RecordedFleet) -> Iterator[tuple[Reschedu
 def _row_of_rebalancer(request: RescheduleRequest, done: RebalancerPass) -> tuple[str, str, str, str]:
     outcomes = [each.outcome for each in done.status.observed]
     count = f"{outcomes.count(RequestOutcome.SUCCESSFUL)} of {len(outcomes)}"
-    finished = written(done.status.finished) if done.status.finished else ""
+    finished = instant_text(done.status.finished) if done.status.finished else ""
     return request.name, count, finished, f"its time is over: delete {request.path}" if done.is_expired else ""
 
 

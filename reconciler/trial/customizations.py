@@ -76,7 +76,7 @@ def _parse_documents_of_file(path: Path, content: bytes) -> Iterable[Document]:
 def execute_operation(interpreter: Interpreter, call: OperationCall) -> tuple[Layer, Any]:
     """Execute an operation; return the layer of the interpreter that answered, and the answer as plain data."""
     workload = _object_asked_about(call)
-    return interpreter.layer(call.operation, workload), _call_interpreter(interpreter, workload, call)
+    return interpreter.answering_layer(call.operation, workload), _call_interpreter(interpreter, workload, call)
 
 
 def _object_asked_about(call: OperationCall) -> Manifest:

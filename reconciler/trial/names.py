@@ -14,7 +14,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.errors import Problem
 from render.scheduling.filters import FILTERS
-from render.words import nearest
+from render.words import most_similar_word
 
 KIND = "UnknownName"
 _FILTERS = frozenset(each.name for each in FILTERS)
@@ -48,7 +48,7 @@ def problems_of_unknown_names(
         names = KnownNames(clusters=clusters | given, policies=policies, is_rewritten=is_rewritten)
         for each in _names_used_in_test(test, names):
             if each.name not in each.known:
-                near = nearest(each.name, each.known) or _policy_called_similarly(each.name, each.known)
+                near = most_similar_word(each.name, each.known) or _policy_called_similarly(each.name, each.known)
                 hint = f"did you mean {near!r}?" if near else ""
                 line = line_of(test.path, test.document, each.field)
                 yield Problem(test.path, line, each.field, each.message, hint, KIND)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from overrides.lint import LineOf
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
-from render.words import counted
+from render.words import counted_noun
 
 from .trials import Coverage, Mismatch, Trial
 
@@ -44,8 +44,9 @@ def _summary_lines(results: Results) -> Iterator[str]:
     used_rules = coverage.rules - len(coverage.idle_rules)
     yield (
         f"{passed} passed, {len(results.trials) - passed} failed;"
-        f" exercised {used_policies} of {counted(coverage.policies, 'propagation policy', 'propagation policies')},"
-        f" {used_rules} of {counted(coverage.rules, 'override rule')}"
+        f" exercised {used_policies} of"
+        f" {counted_noun(coverage.policies, 'propagation policy', 'propagation policies')},"
+        f" {used_rules} of {counted_noun(coverage.rules, 'override rule')}"
     )
     idle = (*coverage.idle_policies, *(f"{policy} {rule}" for policy, rule in coverage.idle_rules))
     for each in idle:

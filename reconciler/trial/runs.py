@@ -16,7 +16,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.manifests import LocatedManifest
 from reconciler.source.policy_tests import PolicyTest
 from render.errors import InputError
-from render.words import counted
+from render.words import counted_noun
 
 from .names import problems_of_unknown_names
 from .reports import Results
@@ -53,7 +53,7 @@ def run_tests(
     tests = _tests_below(paths, loaded.tests, repository.folder.under)
     line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0
     if problems := tuple(problems_of_unknown_names(tests, loaded.desired, line_of, is_rewritten=is_rewritten)):
-        raise InputError(problems, summary=f"{counted(len(problems), 'problem')}; no test was run")
+        raise InputError(problems, summary=f"{counted_noun(len(problems), 'problem')}; no test was run")
     answers = _recorded_webhook_answers(repository, loaded.desired)
     trials = [run_trial(test, loaded.desired, answers) for test in tests]
     results = Results(trials=trials, coverage=coverage_of(trials, loaded.desired), line_of=line_of)

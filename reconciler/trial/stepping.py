@@ -22,7 +22,7 @@ from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.gitobjects import TreeEntry, parse_tree
 from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
-from render.timing import SECOND, written
+from render.timing import SECOND, instant_text
 
 _MOST_STEPS = 1000
 
@@ -71,7 +71,7 @@ def _inputs_at(
 def _cluster_conditions(failed: datetime | None, *, is_reporting: bool) -> tuple[ClusterCondition, ...]:
     if failed is None:
         return (ClusterCondition(type=READY, status=TRUE),)
-    since = written(failed)
+    since = instant_text(failed)
     word = (ClusterCondition(type=REPORTING, status=TRUE, since=since),) if is_reporting else ()
     return (ClusterCondition(type=READY, status=FALSE, since=since), *word)
 
@@ -88,7 +88,7 @@ def _reported_health(binding: Binding, unhealthy: Mapping[str, datetime], at: da
         yield ReportedHealth(
             cluster=target.name,
             health=UNHEALTHY if is_failing else HEALTHY,
-            since=written(since) if since and is_failing else "",
+            since=instant_text(since) if since and is_failing else "",
         )
 
 
@@ -97,7 +97,7 @@ def _pending_replicas(binding: Binding, started: Iterable[StartedReplicas], at: 
     for each in started:
         more = replicas.get(each.cluster, 0) - each.ready
         if each.since <= at and more > 0:
-            pods = (PendingPods(since=written(each.since), pods=more),)
+            pods = (PendingPods(since=instant_text(each.since), pods=more),)
             yield PendingReplicas(cluster=each.cluster, ready=each.ready, pending=pods)
 
 

@@ -16,8 +16,8 @@ from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.binding import Binding
 from render.boundary import REPORT_IT, result_or_substitute, words_of_unexpected_error
 from render.model import ObjectRef, TargetCluster
-from render.patterns import matches_whole, part_pattern
-from render.words import nearest
+from render.patterns import matches_whole, pattern_of_partial_match
+from render.words import most_similar_word
 
 from .fields import MISSING, WITHHELD, field_at_json_pointer, objects_rendered_for_clusters, value_for_message
 from .stepping import render_pass_at
@@ -113,7 +113,9 @@ def _mismatches_of_expectation(
     binding = bindings.get(expected.ref, Binding(ref=expected.ref, api_version=""))
     known = {each.ref for each in bindings.values()} | rendered.built.claims.matches.keys()
     if expected.ref not in known and not any(each.ref == expected.ref for each, _ in rendered.namespaces):
-        near = nearest(expected.ref.name, {ref.name for ref in known if ref.group_kind == expected.ref.group_kind})
+        near = most_similar_word(
+            expected.ref.name, {ref.name for ref in known if ref.group_kind == expected.ref.group_kind}
+        )
         if expected.is_absent and not near:
             return
         hint = f"; did you mean {near!r}?" if near else ""
@@ -163,7 +165,7 @@ def _mismatches_of_message(path: str, expected: Expectation, binding: Binding) -
     if expected.message is not None and expected.message not in message:
         yield _mismatch_of_field(f"{path}.message", expected.message, message)
     pattern = expected.message_matches
-    if pattern is not None and not matches_whole(part_pattern(pattern), message):
+    if pattern is not None and not matches_whole(pattern_of_partial_match(pattern), message):
         difference = f"want a match of {pattern}, got {value_in_words(message)}"
         yield Mismatch(field=f"{path}.messageMatches", message=difference, got=WITHHELD)
 

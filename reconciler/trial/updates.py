@@ -13,7 +13,7 @@ from render.documents.editing import REMOVED, Edit, edit_file
 from render.documents.editing.nodes import UneditableError
 from render.documents.positions import path_of_field_name
 from render.errors import InputError, Problem
-from render.words import counted
+from render.words import counted_noun
 
 from .fields import MISSING, WITHHELD
 from .runs import PlaceByTest
@@ -53,7 +53,7 @@ def update_files(repository: Repository, trials: Iterable[Trial], places: PlaceB
             (root / path).write_bytes(content)
         yield FileUpdate(path=path, written=written, left=tuple(left))
     if problems:
-        raise InputError(problems, summary=f"{counted(len(problems), 'test')} could not be updated")
+        raise InputError(problems, summary=f"{counted_noun(len(problems), 'test')} could not be updated")
 
 
 def _failed_trials_by_path(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:

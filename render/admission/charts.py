@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from render.syntax import dns_label_fault, quoted
+from render.syntax import fault_of_dns_label, quoted_text
 
 from .findings import Findings
 from .placements import check_cluster_affinity
@@ -39,16 +39,18 @@ def check_helm_chart(chart: dict[str, Any], findings: Findings) -> None:
         findings.problem("spec.chart", "must name a path, a source or both")
     release = spec.get("releaseName") or chart["metadata"].get("name", "")
     field = "spec.releaseName" if spec.get("releaseName") else "metadata.name"
-    if len(release) > _RELEASE or dns_label_fault(release):
-        message = f"{quoted(release)} is no name of a release: a DNS label of at most {_RELEASE} characters"
+    if len(release) > _RELEASE or fault_of_dns_label(release):
+        message = f"{quoted_text(release)} is no name of a release: a DNS label of at most {_RELEASE} characters"
         findings.problem(field, message)
     version = spec.get("kubeVersion")
     if version and not _KUBERNETES.fullmatch(version):
-        findings.problem("spec.kubeVersion", f"{quoted(version)} is no version of Kubernetes", hint="such as '1.33'")
+        findings.problem(
+            "spec.kubeVersion", f"{quoted_text(version)} is no version of Kubernetes", hint="such as '1.33'"
+        )
     for place, text in enumerate(spec.get("apiVersions") or ()):
         if not _API.fullmatch(text):
             hint = "such as 'monitoring.coreos.com/v1' or 'monitoring.coreos.com/v1/ServiceMonitor'"
-            findings.problem(f"spec.apiVersions[{place}]", f"{quoted(text)} is no API version", hint=hint)
+            findings.problem(f"spec.apiVersions[{place}]", f"{quoted_text(text)} is no API version", hint=hint)
     for place, rule in enumerate(spec.get("overrideRules") or ()):
         _check_rule_of_chart(rule, f"spec.overrideRules[{place}]", findings)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from render.cluster import DEFAULT_GRADES, LARGEST
 from render.quantity import canonical_quantity, parse_quantity
-from render.syntax import dns_label_fault, label_key_fault, label_value_fault, quoted
+from render.syntax import fault_of_dns_label, fault_of_label_key, fault_of_label_value, quoted_text
 
 from .findings import Findings
 from .schema import INT64, Anything, Flag, ListOf, MapOf, Quantity, Record, Whole
@@ -78,7 +78,7 @@ DEFAULT_MODELS: Models = [model.plain() for model in DEFAULT_GRADES]
 
 def cluster_name_fault(name: str) -> str:
     """Say what is wrong with the name of a Cluster: a DNS label, short enough to name a namespace after it."""
-    return dns_label_fault(name, limit=NAME_LIMIT)
+    return fault_of_dns_label(name, limit=NAME_LIMIT)
 
 
 def mutate_cluster(cluster: Object, _findings: Findings) -> None:
@@ -123,7 +123,7 @@ def _check_endpoint_and_proxy(spec: Mapping[str, Any], findings: Findings) -> No
         elif address.scheme not in PROXY_SCHEMES:
             findings.problem(
                 "spec.proxyURL",
-                f"unknown scheme {quoted(address.scheme)}",
+                f"unknown scheme {quoted_text(address.scheme)}",
                 hint="begin it with http://, https:// or socks5://",
             )
 
@@ -147,7 +147,7 @@ def _endpoint_fault(endpoint: str) -> str:
 
 def _check_region_and_zones(spec: Mapping[str, Any], findings: Findings) -> None:
     for part in ("provider", "region"):
-        if fault := label_value_fault(spec.get(part) or ""):
+        if fault := fault_of_label_value(spec.get(part) or ""):
             findings.problem(f"spec.{part}", fault)
     zone, zones = spec.get("zone") or "", spec.get("zones") or ()
     if zone and zones:
@@ -155,10 +155,10 @@ def _check_region_and_zones(spec: Mapping[str, Any], findings: Findings) -> None
             "spec.spec", "zone and zones exclude each other", hint="keep zones, a list", kind="TypeInvalid"
         )
         return
-    if fault := label_value_fault(zone):
+    if fault := fault_of_label_value(zone):
         findings.problem("spec.Zone", fault)
     for each in zones:
-        if fault := label_value_fault(each):
+        if fault := fault_of_label_value(each):
             findings.problem("spec.Zones", fault)
 
 
@@ -166,9 +166,9 @@ def _check_taints(taints: Sequence[Mapping[str, Any]], findings: Findings) -> No
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(taints):
         path, key, effect = f"spec.taints[{index}]", taint.get("key") or "", taint.get("effect") or ""
-        if fault := label_key_fault(key):
+        if fault := fault_of_label_key(key):
             findings.problem(f"{path}.key", fault)
-        if fault := label_value_fault(taint.get("value") or ""):
+        if fault := fault_of_label_value(taint.get("value") or ""):
             findings.problem(f"{path}.value", fault)
         if not effect:
             findings.required(f"{path}.effect", hint="write 'NoSchedule' or 'NoExecute'")

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from render.errors import Problem
-from render.syntax import quoted
-from render.words import nearest
+from render.syntax import quoted_text
+from render.words import most_similar_word
 
 NAME_BY_TYPE = {
     dict: "an object",
@@ -68,12 +68,12 @@ class Findings:
     def not_supported(self, field: str, value: str, choices: Sequence[str]) -> None:
         """Add a word that is none of the choices."""
         self.problem(
-            field, f"unknown value {quoted(value)}", hint=f"write {alternatives(choices)}", kind="NotSupported"
+            field, f"unknown value {quoted_text(value)}", hint=f"write {alternatives(choices)}", kind="NotSupported"
         )
 
     def unknown(self, field: str, name: str, known: Iterable[str]) -> None:
         """Add a field that does not exist. Karmada drops such fields silently; a typo would go unseen."""
-        near = nearest(name, known)
+        near = most_similar_word(name, known)
         hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(sorted(known)) or 'nothing'}"
         self.problem(field, "unknown field", hint=hint, kind="Unknown")
 

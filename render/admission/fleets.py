@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from render.settings.fields import SettingField, setting_fields
 from render.settings.fleet import Fleet
-from render.syntax import quoted, subdomain_fault
+from render.syntax import fault_of_dns_subdomain, quoted_text
 
 from .findings import Findings
 from .schema import INT32, ListOf, Node, Record, Text, Whole
@@ -57,12 +57,14 @@ FLEET_SPEC = _schema_of_section(Fleet)
 
 def fleet_name_fault(name: str) -> str:
     """Say what is wrong with the name of a fleet, which is part of a field manager and of branches."""
-    if fault := subdomain_fault(name):
+    if fault := fault_of_dns_subdomain(name):
         return fault
     if len(name) > NAME_LIMIT:
-        return f"{quoted(name)} is longer than {NAME_LIMIT} characters"
+        return f"{quoted_text(name)} is longer than {NAME_LIMIT} characters"
     return (
-        f"{quoted(name)} is no such name: Git has no branches that end with '.lock'" if name.endswith(".lock") else ""
+        f"{quoted_text(name)} is no such name: Git has no branches that end with '.lock'"
+        if name.endswith(".lock")
+        else ""
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from render.syntax import dns_label_fault, label_key_fault, label_value_fault, subdomain_fault
+from render.syntax import fault_of_dns_label, fault_of_dns_subdomain, fault_of_label_key, fault_of_label_value
 
 from .findings import Findings
 from .schema import INT64, Anything, ListOf, Record, Whole
@@ -51,31 +51,33 @@ def set_namespace(metadata: dict[str, Any], default: str | None, findings: Findi
         metadata["namespace"] = default
 
 
-def check_metadata(metadata: Mapping[str, Any], findings: Findings, name_fault: NameFault = subdomain_fault) -> None:
+def check_metadata(
+    metadata: Mapping[str, Any], findings: Findings, name_fault: NameFault = fault_of_dns_subdomain
+) -> None:
     """Report metadata that Kubernetes refuses in any object."""
     _check_name(metadata, findings, name_fault)
-    if (namespace := metadata.get("namespace")) and (fault := dns_label_fault(namespace)):
+    if (namespace := metadata.get("namespace")) and (fault := fault_of_dns_label(namespace)):
         findings.problem("metadata.namespace", fault)
     check_labels(metadata.get("labels") or {}, "metadata.labels", findings)
     check_annotations(metadata.get("annotations") or {}, "metadata.annotations", findings)
     for finalizer in metadata.get("finalizers") or ():
-        if fault := label_key_fault(finalizer):
+        if fault := fault_of_label_key(finalizer):
             findings.problem("metadata.finalizers", fault.replace("label key", "finalizer"))
 
 
 def check_labels(labels: Mapping[str, str], path: str, findings: Findings) -> None:
     """Report label keys and values that Kubernetes refuses."""
     for key, value in labels.items():
-        if fault := label_key_fault(key):
+        if fault := fault_of_label_key(key):
             findings.problem(path, fault)
-        if fault := label_value_fault(value):
+        if fault := fault_of_label_value(value):
             findings.problem(path, f"the value of {key!r}: {fault}")
 
 
 def check_annotations(annotations: Mapping[str, str], path: str, findings: Findings) -> None:
     """Report annotation keys that Kubernetes refuses, upper case aside, and too much text."""
     for key in annotations:
-        if fault := label_key_fault(key.lower()):
+        if fault := fault_of_label_key(key.lower()):
             findings.problem(path, fault.replace("label key", "annotation key"))
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATION_LIMIT:
         findings.problem(path, f"more than {ANNOTATION_LIMIT // 1024} KiB in all", kind="TooLong")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from render.syntax import label_key_fault, quoted
+from render.syntax import fault_of_label_key, quoted_text
 
 from .findings import Findings
 
@@ -102,7 +102,7 @@ def _check_workload_affinity(affinity: Mapping[str, Any] | None, path: str, find
         if affinity and part in affinity
     }
     for part, key in keys.items():
-        if fault := label_key_fault(key):
+        if fault := fault_of_label_key(key):
             findings.problem(f"{path}.{part}.groupByLabelKey", fault)
     if len(keys) == 2 and len(set(keys.values())) == 1:
         findings.problem(path, "affinity and antiAffinity group by the same label key", hint="remove one of them")
@@ -115,11 +115,11 @@ def check_cluster_affinity(affinity: Mapping[str, Any] | None, path: str, findin
         key, operator = expression.get("key") or "", expression.get("operator") or ""
         if key not in FIELD_KEYS:
             findings.problem(
-                f"{path}.fieldSelector", f"unknown key {quoted(key)}", hint="write 'provider', 'region' or 'zone'"
+                f"{path}.fieldSelector", f"unknown key {quoted_text(key)}", hint="write 'provider', 'region' or 'zone'"
             )
         elif operator not in FIELD_OPERATORS:
             findings.problem(
-                f"{path}.fieldSelector", f"unknown operator {quoted(operator)}", hint="write 'In' or 'NotIn'"
+                f"{path}.fieldSelector", f"unknown operator {quoted_text(operator)}", hint="write 'In' or 'NotIn'"
             )
 
 
@@ -128,10 +128,10 @@ def check_affinity_terms(terms: Sequence[Mapping[str, Any]], path: str, findings
     seen: set[str] = set()
     for index, term in enumerate(terms):
         here, name = f"{path}[{index}]", term.get("affinityName") or ""
-        if fault := label_key_fault(name):
+        if fault := fault_of_label_key(name):
             findings.problem(here, f"affinityName: {fault}")
         if name in seen:
-            findings.problem(path, f"two terms are called {quoted(name)}", hint="give each its own affinityName")
+            findings.problem(path, f"two terms are called {quoted_text(name)}", hint="give each its own affinityName")
         seen.add(name)
         check_cluster_affinity(term, here, findings)
         _check_overflow_affinities(term, here, findings)
@@ -148,9 +148,11 @@ def _check_overflow_affinities(term: Mapping[str, Any], path: str, findings: Fin
     seen = {term.get("affinityName") or ""}
     for index, each in enumerate(overflow):
         here, name = f"{path}.overflowAffinities[{index}]", each.get("affinityName") or ""
-        if fault := label_key_fault(name):
+        if fault := fault_of_label_key(name):
             findings.problem(f"{here}.affinityName", fault)
         if name in seen:
-            findings.problem(f"{here}.affinityName", f"{quoted(name)} is taken by this term or another overflow of it")
+            findings.problem(
+                f"{here}.affinityName", f"{quoted_text(name)} is taken by this term or another overflow of it"
+            )
         seen.add(name)
         check_cluster_affinity(each, here, findings)

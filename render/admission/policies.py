@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from render.syntax import label_key_fault, quoted
+from render.syntax import fault_of_label_key, quoted_text
 
 from .findings import Findings
 from .placements import check_placement, mutate_placement
@@ -92,7 +92,7 @@ def check_selectors(selectors: Sequence[Mapping[str, Any]], namespace: str | Non
         if (found := selector.get("namespace") or "") != namespace:
             findings.problem(
                 f"spec.resourceSelectors[{index}].namespace",
-                f"{quoted(found)} is not the policy's own namespace, {namespace!r}",
+                f"{quoted_text(found)} is not the policy's own namespace, {namespace!r}",
                 hint="leave it out, or use the cluster-scoped kind of policy",
             )
 
@@ -117,7 +117,7 @@ def _check_failover_behavior(spec: Mapping[str, Any], findings: Findings) -> Non
     for part, behavior in (("application", application), ("cluster", cluster)):
         rules = ((behavior or {}).get("statePreservation") or {}).get("rules") or ()
         for index, rule in enumerate(rules):
-            if fault := label_key_fault(rule.get("aliasLabelName") or ""):
+            if fault := fault_of_label_key(rule.get("aliasLabelName") or ""):
                 path = f"spec.failover.{part}.statePreservation.rules[{index}].aliasLabelName"
                 findings.problem(path, fault)
 

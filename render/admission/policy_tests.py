@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from render.patterns import UnusablePattern, check_pattern, part_pattern
-from render.syntax import quoted
+from render.patterns import UnusablePattern, check_pattern, pattern_of_partial_match
+from render.syntax import quoted_text
 from render.timing import parse_instant
 
 from .findings import Findings
@@ -84,7 +84,7 @@ def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
         times[f"spec.given.unschedulable[{number}].since"] = found["since"]
     for path, text in times.items():
         if parse_instant(text) is None:
-            findings.problem(path, f"{quoted(text)} is no time", hint="write it as '2026-03-01T14:05:00Z'")
+            findings.problem(path, f"{quoted_text(text)} is no time", hint="write it as '2026-03-01T14:05:00Z'")
     since, now = (parse_instant(given.get(name) or "") for name in ("since", "now"))
     if since and now and since > now:
         findings.problem("spec.given.since", "must not be after now")
@@ -92,7 +92,7 @@ def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
 
 def _check_regular_expression(pattern: str | None, path: str, findings: Findings) -> None:
     try:
-        check_pattern(part_pattern(pattern or ""))
+        check_pattern(pattern_of_partial_match(pattern or ""))
     except UnusablePattern as error:
         findings.problem(path, f"is no pattern that can be used: {error}")
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from render.jsonpath import check_jsonpath
-from render.syntax import label_key_fault, label_value_fault, quoted
+from render.jsonpath import fault_of_jsonpath
+from render.syntax import fault_of_label_key, fault_of_label_value, quoted_text
 
 from .findings import Findings, alternatives
 
@@ -78,7 +78,9 @@ def warn_of_affinity(affinity: Plain | None, path: str, findings: Findings) -> N
     warn_of_label_selector(affinity.get("labelSelector"), f"{path}.labelSelector", findings)
     names = affinity.get("clusterNames") or ()
     if both := sorted(set(names) & set(affinity.get("exclude") or ())):
-        findings.warning(f"{path}.exclude", f"{', '.join(map(quoted, both))} is also in clusterNames; exclude wins")
+        findings.warning(
+            f"{path}.exclude", f"{', '.join(map(quoted_text, both))} is also in clusterNames; exclude wins"
+        )
     for index, expression in enumerate((affinity.get("fieldSelector") or {}).get("matchExpressions") or ()):
         if not expression.get("values"):
             here = f"{path}.fieldSelector.matchExpressions[{index}].values"
@@ -91,7 +93,7 @@ def warn_of_label_selector(selector: Plain | None, path: str, findings: Findings
     if selector is None:
         return
     for key, value in (selector.get("matchLabels") or {}).items():
-        if fault := label_key_fault(key) or label_value_fault(value):
+        if fault := fault_of_label_key(key) or fault_of_label_value(value):
             findings.warning(f"{path}.matchLabels", f"{fault}; the selector matches nothing")
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
         if fault := _fault_of_label_requirement(expression):
@@ -101,29 +103,29 @@ def warn_of_label_selector(selector: Plain | None, path: str, findings: Findings
 
 def _fault_of_label_requirement(expression: Plain) -> str:
     key, operator, values = expression["key"], expression["operator"], expression.get("values") or ()
-    if fault := label_key_fault(key):
+    if fault := fault_of_label_key(key):
         return fault
     if operator not in OPERATORS:
-        return f"the operator {quoted(operator)} is none of {alternatives(OPERATORS)}"
+        return f"the operator {quoted_text(operator)} is none of {alternatives(OPERATORS)}"
     if operator in {"In", "NotIn"} and not values:
         return f"{operator} needs values"
     if operator in {"Exists", "DoesNotExist"} and values:
         return f"{operator} takes no values"
-    return next(filter(None, map(label_value_fault, values)), "")
+    return next(filter(None, map(fault_of_label_value, values)), "")
 
 
 def _warn_of_ineffective_toleration(toleration: Plain, path: str, findings: Findings) -> None:
     operator, key, effect = (toleration.get(part) or "" for part in ("operator", "key", "effect"))
     if operator not in {"", "Exists", "Equal"}:
-        findings.warning(f"{path}.operator", f"unknown value {quoted(operator)}, so nothing is tolerated")
+        findings.warning(f"{path}.operator", f"unknown value {quoted_text(operator)}, so nothing is tolerated")
     elif not key and operator != "Exists":
         findings.warning(f"{path}.key", "is empty, so only operator Exists would tolerate anything")
-    elif key and (fault := label_key_fault(key)):
+    elif key and (fault := fault_of_label_key(key)):
         findings.warning(f"{path}.key", f"{fault}; no taint is like it")
     if operator == "Exists" and toleration.get("value"):
         findings.warning(f"{path}.value", "means nothing beside operator Exists")
     if effect not in {"", "NoSchedule", "NoExecute"}:
-        findings.warning(f"{path}.effect", f"{quoted(effect)} is no effect a cluster's taint can have")
+        findings.warning(f"{path}.effect", f"{quoted_text(effect)} is no effect a cluster's taint can have")
     elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         findings.warning(f"{path}.tolerationSeconds", "only means something with effect NoExecute")
     elif toleration.get("tolerationSeconds") is not None:
@@ -172,7 +174,7 @@ def _warn_of_ineffective_weights(scheduling: Plain, path: str, findings: Finding
 
 
 def _warn_of_unusable_json_path(text: str, path: str, findings: Findings) -> None:
-    if fault := check_jsonpath(text):
-        findings.warning(path, f"{quoted(text)} is no JSONPath: {fault}")
+    if fault := fault_of_jsonpath(text):
+        findings.warning(path, f"{quoted_text(text)} is no JSONPath: {fault}")
     elif "{" not in text:
-        findings.warning(path, f"{quoted(text)} is no JSONPath", hint="write it in braces: '{.updatedReplicas}'")
+        findings.warning(path, f"{quoted_text(text)} is no JSONPath", hint="write it in braces: '{.updatedReplicas}'")

@@ -9,8 +9,8 @@ from collections import Counter
 from typing import Any
 
 from render.model import ARGOSY_API_VERSION
-from render.notations import address_in, seconds_in
-from render.syntax import quoted
+from render.notations import host_and_port_of_address, seconds_of_duration
+from render.syntax import quoted_text
 
 from .findings import Findings
 from .fleets import set_fleet_name
@@ -85,11 +85,13 @@ def _check_run_settings(settings: dict[str, Any], findings: Findings) -> None:
     members, webhook = spec.get("members", {}), spec.get("webhook", {})
     times = [(f"spec.{name}", spec.get(name)) for name in _TIMES]
     for field, text in [*times, ("spec.members.timeout", members.get("timeout"))]:
-        if text and seconds_in(text) is None:
-            findings.problem(field, f"{quoted(text)} is no duration", hint="such as 90s, 5m or 1h")
+        if text and seconds_of_duration(text) is None:
+            findings.problem(field, f"{quoted_text(text)} is no duration", hint="such as 90s, 5m or 1h")
     for field, text in (("spec.webhook.address", webhook.get("address")), ("spec.inside", spec.get("inside"))):
-        if text and address_in(text) is None:
-            findings.problem(field, f"{quoted(text)} is no address", hint="such as 8080, 0.0.0.0:8080 or [::]:8080")
+        if text and host_and_port_of_address(text) is None:
+            findings.problem(
+                field, f"{quoted_text(text)} is no address", hint="such as 8080, 0.0.0.0:8080 or [::]:8080"
+            )
     _check_number_is_at_most("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS, findings)
     _check_number_is_at_most("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL, findings)
     if members.get("asGroups") and not members.get("as"):
@@ -119,6 +121,8 @@ def _check_names_of_fleets(fleets: Any, findings: Findings) -> None:
     for index, each in enumerate(fleets):
         name, field = each.get("name"), f"spec.fleets[{index}].name"
         if name and not _FLEET_NAME.fullmatch(name):
-            findings.problem(field, f"{quoted(name)} is no name of a fleet", hint="letters, digits, '.', '_' and '-'")
+            findings.problem(
+                field, f"{quoted_text(name)} is no name of a fleet", hint="letters, digits, '.', '_' and '-'"
+            )
         elif name and names[name] > 1:
-            findings.problem(field, f"{quoted(name)} is the name of {names[name]} fleets", kind="Duplicate")
+            findings.problem(field, f"{quoted_text(name)} is the name of {names[name]} fleets", kind="Duplicate")

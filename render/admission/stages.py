@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from render.errors import Problem
 from render.model import Manifest, group_of
-from render.syntax import subdomain_fault
+from render.syntax import fault_of_dns_subdomain
 
 from .findings import Findings
 from .metadata import NameFault, check_metadata, decoded_metadata, set_namespace
@@ -59,7 +59,7 @@ class AdmittedKind(Struct, frozen=True, kw_only=True):
     status: Walk | None = None
     is_spec_required: bool = True
     is_decoded: bool = False
-    name_fault: NameFault = subdomain_fault
+    name_fault: NameFault = fault_of_dns_subdomain
     prepare: Rules = lambda _object, _findings: None
     mutate: Rules = lambda _object, _findings: None
     check: Rules = lambda _object, _findings: None

@@ -1,10 +1,10 @@
 """Annotations of resource templates: those of Argosy's, with values that mean something."""
 
 from render.model import ARGOSY_GROUP, Manifest
-from render.rule_paths import listed_paths, rule_path_fault
-from render.syntax import quoted
+from render.rule_paths import paths_in_annotation, rule_path_fault
+from render.syntax import quoted_text
 from render.template_annotations import CONFLICT_RESOLUTION, FIELD_ANNOTATIONS, PRUNE, RECREATE
-from render.words import nearest
+from render.words import most_similar_word
 
 from .findings import Findings, alternatives
 
@@ -20,19 +20,19 @@ def check_template_annotations(manifest: Manifest, findings: Findings) -> None:
         if name == CONFLICT_RESOLUTION and value.lower() not in _RESOLUTIONS:
             # Karmada goes by the policy where it does not know the word.
             hint = f"write {alternatives(_RESOLUTIONS)}"
-            findings.warning(field, f"unknown value {quoted(value)}, so that the policy decides", hint=hint)
+            findings.warning(field, f"unknown value {quoted_text(value)}, so that the policy decides", hint=hint)
         elif name.startswith(_PREFIX):
             _check_argosy_annotation(name, value, field, findings)
 
 
 def _check_argosy_annotation(name: str, value: str, field: str, findings: Findings) -> None:
     if name in FIELD_ANNOTATIONS:
-        for path in listed_paths(value) or ("",):
+        for path in paths_in_annotation(value) or ("",):
             if fault := rule_path_fault(path):
                 findings.problem(field, fault[0], hint=fault[1])
     elif name not in _CHOICES:
         known = (each.removeprefix(_PREFIX) for each in (*FIELD_ANNOTATIONS, *_CHOICES))
-        near = nearest(name.removeprefix(_PREFIX), known)
+        near = most_similar_word(name.removeprefix(_PREFIX), known)
         hint = f"did you mean '{_PREFIX}{near}'?" if near else "argosy help annotations"
         findings.warning(field, "unknown annotation, which nothing reads", hint=hint)
     elif value.lower() not in _CHOICES[name]:

@@ -11,7 +11,7 @@ from typing import Any
 from render.interpretation.operations import Operation
 from render.interpreter.webhooks import SECRET
 from render.model import Manifest
-from render.syntax import quoted, subdomain_fault
+from render.syntax import fault_of_dns_subdomain, quoted_text
 
 from .findings import Findings
 from .policy_warnings import WITHOUT_COMPONENTS
@@ -65,11 +65,11 @@ def check_webhooks(configuration: Manifest, findings: Findings) -> None:
 
 def _check_name(name: str, names: set[str], path: str, findings: Findings) -> None:
     if name in names:
-        findings.problem(path, f"another webhook here is called {quoted(name)}", kind="Duplicate")
+        findings.problem(path, f"another webhook here is called {quoted_text(name)}", kind="Duplicate")
     names.add(name)
-    fault = subdomain_fault(name)
+    fault = fault_of_dns_subdomain(name)
     if not fault and "." not in name:
-        fault = f"{quoted(name)} has no dot: write a full name, such as {name}.example.com"
+        fault = f"{quoted_text(name)} has no dot: write a full name, such as {name}.example.com"
     if fault:
         findings.problem(path, fault)
 
@@ -113,8 +113,8 @@ def _check_service(service: Mapping[str, Any], path: str, findings: Findings) ->
         findings.problem(f"{path}.port", f"must be from 1 to 65535, not {service['port']}")
     below = service.get("path") or "/"
     steps = below[1:].removesuffix("/").split("/") if below != "/" else []
-    if not below.startswith("/") or any(subdomain_fault(step) for step in steps):
-        findings.problem(f"{path}.path", f"{quoted(below)} is no path: write one such as '/interpret'")
+    if not below.startswith("/") or any(fault_of_dns_subdomain(step) for step in steps):
+        findings.problem(f"{path}.path", f"{quoted_text(below)} is no path: write one such as '/interpret'")
 
 
 def _check_ca_bundle(bundle: str, path: str, findings: Findings) -> None:
@@ -131,7 +131,7 @@ def _check_versions(versions: Iterable[str], path: str, findings: Findings) -> N
     seen: set[str] = set()
     for index, version in enumerate(versions):
         if version in seen:
-            findings.problem(f"{path}[{index}]", f"{quoted(version)} stands here twice", kind="Duplicate")
+            findings.problem(f"{path}[{index}]", f"{quoted_text(version)} stands here twice", kind="Duplicate")
         seen.add(version)
     if VERSION not in seen:
         findings.problem(path, f"must contain {VERSION!r}, the only version there is")

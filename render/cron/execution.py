@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.timing import after, is_past
+from render.timing import has_passed_since, instant_after
 
 from .occurrences import next_time, time_zone
 from .rules import CronRule, CronState, Execution, RuleHistory, Scale
@@ -50,7 +50,7 @@ def state_after_due_rules(
     while (due := _history_of_first_due_rule(state, until)) is not None:
         rule = state.in_force[due.name]
         fires, following = _firing_and_the_next(rule, due, until, only_latest=only_latest)
-        is_late = deadline is not None and is_past(until, fires, deadline)
+        is_late = deadline is not None and has_passed_since(until, fires, deadline)
         failure = f"it was found more than {deadline} seconds late" if is_late else scale(rule.scale)
         ran = until if only_latest else fires
         run = Execution(due=fires, ran=ran, scale=Scale() if failure else rule.scale, failure=failure)
@@ -107,7 +107,7 @@ def _firing_and_the_next(
 def _time_shortly_before(rule: CronRule, first: datetime, until: datetime) -> datetime:
     """Return a time of a rule that is not long before an instant, so that little has to be walked through."""
     for back in _STRIDES:
-        start = after(until, -back)
+        start = instant_after(until, -back)
         found = next_firing_of_rule(rule, start) if start > first else None
         if found is not None and found <= until:
             return found

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from render.autoscaling import ReplicaBounds
-from render.timing import FIRST, parse_instant, written
+from render.timing import FIRST, instant_text, parse_instant
 
 from .rules import (
     FAILURES_KEPT,
@@ -125,7 +125,7 @@ def plain_scaled_replicas(scaled: ScaledReplicas | None) -> Plain:
         "template": scaled.template,
         "by": scaled.autoscaler,
         "rule": scaled.rule,
-        "at": written(scaled.due),
+        "at": instant_text(scaled.due),
     }
 
 
@@ -153,7 +153,7 @@ def plain_scaled_bounds(bounds: ScaledBounds | None) -> Plain:
         "ownMaximum": bounds.own.maximum,
         "by": bounds.autoscaler,
         "rule": bounds.rule,
-        "at": written(bounds.due),
+        "at": instant_text(bounds.due),
     }
 
 
@@ -203,7 +203,7 @@ def _plain_run(run: Execution) -> Plain:
         "maximum": run.scale.maximum,
         "message": run.failure or None,
     }
-    times = {"due": written(run.due), "ran": written(run.ran)}
+    times = {"due": instant_text(run.due), "ran": instant_text(run.ran)}
     return times | {name: value for name, value in numbers.items() if value is not None}
 
 
@@ -212,7 +212,7 @@ def _plain_history(history: RuleHistory, rule: CronRule | None) -> Plain:
     if rule is not None:
         entry["inForce"] = _plain_rule(rule)
     if history.upcoming is not None:
-        entry["next"] = written(history.upcoming)
+        entry["next"] = instant_text(history.upcoming)
     if history.successes:
         entry["runs"] = list(map(_plain_run, history.successes))
     if history.failures:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from render.kinds import GroupKind
-from render.model import Template, is_opaque
+from render.model import Template, is_encrypted_by_sops
 
 from .values import DividedWorkload, DivisionContext, DivisionRule, DivisionWarning, mapping_in, whole_number_at
 from .workload_index import WorkloadIndex
@@ -35,13 +35,13 @@ class _ScalerBounds(NamedTuple):
 
 def is_budget(template: Template) -> bool:
     """Say whether a template is a budget of disruptions."""
-    return (template.ref.group, template.ref.kind) in BUDGETS and not is_opaque(template.manifest)
+    return (template.ref.group, template.ref.kind) in BUDGETS and not is_encrypted_by_sops(template.manifest)
 
 
 def is_autoscaler(template: Template) -> bool:
     """Say whether a template scales another in each cluster by itself, such as a HorizontalPodAutoscaler."""
     is_scaler = template.ref.group != _FLEETS_OWN and bool(mapping_in(template.manifest, "spec", _SCALED))
-    return is_scaler and not is_opaque(template.manifest)
+    return is_scaler and not is_encrypted_by_sops(template.manifest)
 
 
 def budget_warnings(budget: Template, workloads: WorkloadIndex, context: DivisionContext) -> Iterator[DivisionWarning]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from render.interpreter import InterpreterError
 from render.kinds import BUILT_IN
-from render.model import Template, is_signed_whole
+from render.model import Template, is_signed_whole_by_sops
 
 from .companions import autoscaler_warnings, budget_warnings, is_autoscaler, is_budget
 from .own_numbers import own_number_warnings
@@ -49,7 +49,7 @@ def _warnings_of_workload(workload: DividedWorkload, context: DivisionContext) -
 
 def _warnings_of_signed_document(workload: DividedWorkload) -> Iterator[DivisionWarning]:
     """Yield the warning about a document that SOPS signed as a whole: no cluster's share can be written into it."""
-    if is_signed_whole(workload.template.manifest):
+    if is_signed_whole_by_sops(workload.template.manifest):
         message = (
             "SOPS signed all of it, so that the share of a cluster is not written: where it is not"
             f" {workload.replicas}, the cluster keeps what it has"

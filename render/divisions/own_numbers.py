@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from render.kinds import GroupKind
-from render.kinds.batch import counts_indexes
-from render.model import as_mapping
+from render.kinds.batch import is_indexed_job
+from render.model import mapping_or_empty
 
 from .values import ONE_CLUSTER, DividedWorkload, DivisionContext, DivisionWarning, whole_number_at
 
@@ -100,7 +100,7 @@ Found = Iterator[tuple[str, str, str]]
 
 def _completions_of_indexed_job(workload: DividedWorkload) -> Found:
     """Find the completions of an Indexed Job: each cluster numbers its own from 0."""
-    if counts_indexes(workload.template.manifest):
+    if is_indexed_job(workload.template.manifest):
         message = (
             "each cluster counts the indexes of its completions from 0, so they are not divided: one runs them all"
         )
@@ -113,20 +113,22 @@ def _completions_of_indexed_job(workload: DividedWorkload) -> Found:
 
 def _replica_steps_of_canary(workload: DividedWorkload) -> Found:
     """Find the steps of a Rollout that set the replicas of its canary by a number."""
-    canary = as_mapping(as_mapping(as_mapping(workload.template.manifest.get("spec")).get("strategy")).get("canary"))
+    canary = mapping_or_empty(
+        mapping_or_empty(mapping_or_empty(workload.template.manifest.get("spec")).get("strategy")).get("canary")
+    )
     steps = canary.get("steps")
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
-        if type(as_mapping(as_mapping(step).get("setCanaryScale")).get("replicas")) is int:
+        if type(mapping_or_empty(mapping_or_empty(step).get("setCanaryScale")).get("replicas")) is int:
             field = f"spec.strategy.canary.steps[{index}].setCanaryScale.replicas"
             yield field, "counts in each cluster, where it is meant for all", "write a weight instead"
 
 
 def _subsets_with_replicas(workload: DividedWorkload) -> Found:
     """Find the subsets of a UnitedDeployment that have a number of replicas."""
-    topology = as_mapping(as_mapping(workload.template.manifest.get("spec")).get("topology"))
+    topology = mapping_or_empty(mapping_or_empty(workload.template.manifest.get("spec")).get("topology"))
     subsets = topology.get("subsets")
     for index, subset in enumerate(subsets if isinstance(subsets, list) else ()):
-        if type(as_mapping(subset).get("replicas")) is int:
+        if type(mapping_or_empty(subset).get("replicas")) is int:
             message = "counts in each cluster, so that the subset may take all of a cluster's share"
             yield f"spec.topology.subsets[{index}].replicas", message, "write a percentage"
 

@@ -12,7 +12,7 @@ from render.interpretation.pod_templates import is_pod_template, pod_specs_in
 from render.interpreter import InterpreterError, Layer, Operation
 from render.interpreter.scale import ScaleSubresource
 from render.kinds import BUILT_IN
-from render.model import Manifest, Template, as_mapping, is_opaque
+from render.model import Manifest, Template, is_encrypted_by_sops, mapping_or_empty
 
 from .values import ONE_CLUSTER, DividedTemplate, DivisionContext, DivisionRule, DivisionWarning
 
@@ -39,7 +39,7 @@ def undivided_warning(
     ``is_in_vain``: the policy selects custom kinds alone, none of which is divided.
     """
     template = division.template
-    if division.clusters < 2 or is_opaque(template.manifest):
+    if division.clusters < 2 or is_encrypted_by_sops(template.manifest):
         return None
     if division.is_held:
         return _warning_of_undivided_object(division, _reason_and_hint_of_pending_division(division), _EVERY)
@@ -88,7 +88,7 @@ def _reason_why_no_share_is_written(
 ) -> tuple[str, str] | None:
     """Return why no share is written, and what to do; None where one is, as far as that is tried."""
     interpreter, manifest = context.interpreter, template.manifest
-    layer = interpreter.layer(Operation.REVISE_REPLICA, manifest)
+    layer = interpreter.answering_layer(Operation.REVISE_REPLICA, manifest)
     if layer is Layer.NONE:
         return _reason_of_unwritten_replicas(template)
     if layer is not Layer.CUSTOMIZATION or not context.tries_revisions:
@@ -170,7 +170,7 @@ def looks_like_workload(manifest: Manifest) -> bool:
 
 def _numbers_named_like_replicas(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield the numbers by names that replicas have, with their keys, but for those in pod templates and in lists."""
-    for key, child in as_mapping(value).items():
+    for key, child in mapping_or_empty(value).items():
         if type(child) is int and (key in _COUNTS or (*path, key) == _SIZE):
             yield (*path, key), child
         elif isinstance(child, dict) and len(path) < _MOST_DEPTH and not is_pod_template(child):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from render.bits import Mask
 from render.interpreter import Interpreter, Operation
 from render.kinds import GroupKind
-from render.model import Manifest, ObjectRef, TargetCluster, Template, as_mapping
+from render.model import Manifest, ObjectRef, TargetCluster, Template, mapping_or_empty
 
 
 class DivisionRule(StrEnum):
@@ -147,7 +147,7 @@ def whole_number_at(manifest: Manifest, path: tuple[str, ...]) -> int | None:
     """Return the whole number at a path; None for anything else, such as a percentage."""
     value: Any = manifest
     for key in path:
-        value = as_mapping(value).get(key)
+        value = mapping_or_empty(value).get(key)
     return value if type(value) is int else None
 
 
@@ -155,8 +155,8 @@ def mapping_in(manifest: Manifest, *path: str) -> Mapping[str, Any]:
     """Return the object at a path; an empty one where there is none."""
     value: Any = manifest
     for key in path:
-        value = as_mapping(value).get(key)
-    return as_mapping(value)
+        value = mapping_or_empty(value).get(key)
+    return mapping_or_empty(value)
 
 
 ONE_CLUSTER = "replicaSchedulingType: Duplicated, and a spread constraint by cluster with maxGroups: 1"

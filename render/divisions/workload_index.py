@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from render.model import ObjectRef, Template, as_mapping, group_of
-from render.selectors import LabelSelector, Requirement, matches
+from render.model import ObjectRef, Template, group_of, mapping_or_empty
+from render.selectors import LabelSelector, Requirement, matches_labels
 
 from .values import DividedWorkload, mapping_in
 
@@ -48,7 +48,7 @@ class WorkloadIndex:
             return
         selector, found = _label_selector_as_written(written), 0
         for workload in self._workloads_for_selector(companion.ref.namespace, selector)[:_MOST_COMPARED]:
-            if found < _MOST_SELECTED and matches(selector, mapping_in(workload.template.manifest, *_LABELS)):
+            if found < _MOST_SELECTED and matches_labels(selector, mapping_in(workload.template.manifest, *_LABELS)):
                 found += 1
                 yield workload
 
@@ -60,13 +60,15 @@ class WorkloadIndex:
 def _label_selector_as_written(written: Mapping[str, Any]) -> LabelSelector:
     expressions = written.get("matchExpressions")
     return LabelSelector(
-        match_labels=tuple((str(key), str(value)) for key, value in as_mapping(written.get("matchLabels")).items()),
+        match_labels=tuple(
+            (str(key), str(value)) for key, value in mapping_or_empty(written.get("matchLabels")).items()
+        ),
         match_expressions=tuple(map(_requirement_as_written, expressions if isinstance(expressions, list) else ())),
     )
 
 
 def _requirement_as_written(written: Any) -> Requirement:
-    each = as_mapping(written)
+    each = mapping_or_empty(written)
     values = each.get("values")
     return Requirement(
         key=str(each.get("key")),

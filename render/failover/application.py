@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.model import Manifest
-from render.timing import Flip, is_past, strictly_after
+from render.timing import Flip, first_whole_second_after, has_passed_since
 
 from .eviction import (
     GRACEFULLY,
@@ -76,7 +76,7 @@ def pass_of_application_failover(
     running, left, waits = dict(timers), list[str](), list[int]()
     for cluster in _clusters_reporting_unhealthy(workload):
         started = running.setdefault(cluster, now)
-        if is_past(now, started, seconds):
+        if has_passed_since(now, started, seconds):
             left.append(cluster)
         else:
             waits.append(seconds - int((now - started).total_seconds()))
@@ -87,7 +87,7 @@ def pass_of_application_failover(
     except PreservationError as error:
         return FailoverPass(state=workload.state, timers=running, error=str(error))
     kept = _timers_of_unhealthy_clusters(running, state, workload.reported)
-    ends = [strictly_after(started, seconds) for started in kept.values()]
+    ends = [first_whole_second_after(started, seconds) for started in kept.values()]
     flip = Flip(min(ends)) if ends else None
     return FailoverPass(state=state, timers=kept, left=tuple(left), wait=min(waits, default=0), flip=flip)
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.cluster import ClusterCondition, Taint
-from render.timing import Flip, Timed, after, written
+from render.timing import Flip, Timed, instant_after, instant_text
 
 READY = "Ready"
 REPORTING = "AgentReporting"
@@ -79,7 +79,7 @@ def ready_condition_after_probe(
         probed = Probed(found.status, now)
     threshold = thresholds.success if found.status == TRUE else thresholds.failure
     is_crossing = (found.status == TRUE) != (current.status == TRUE)
-    if is_crossing and probed.since is not None and now < (end := after(probed.since, threshold)):
+    if is_crossing and probed.since is not None and now < (end := instant_after(probed.since, threshold)):
         return Timed((current, probed), Flip(end, f"Ready becomes {found.status}"))
     return Timed((condition_with_time_of_change(current, found, now), probed))
 
@@ -107,7 +107,7 @@ def condition_with_time_of_change(
 ) -> ClusterCondition:
     """Return a condition as it is recorded: its time stays where its status does."""
     is_same = current is not None and current.status == found.status and current.since
-    return replace(found, since=current.since if current and is_same else written(now))
+    return replace(found, since=current.since if current and is_same else instant_text(now))
 
 
 def taints_with_those_of_ready(
@@ -121,7 +121,7 @@ def taints_with_those_of_ready(
     unwanted = {TRUE: (NOT_READY, UNREACHABLE), FALSE: (UNREACHABLE,), UNKNOWN: (NOT_READY,)}.get(ready or "", ())
     leaving = {key_and_effect_of_taint(each) for each in unwanted}
     present = set(map(key_and_effect_of_taint, taints))
-    time = written(now) if now else ""
+    time = instant_text(now) if now else ""
     added = (replace(each, time_added=time) for each in wanted if key_and_effect_of_taint(each) not in present)
     return (*(each for each in taints if key_and_effect_of_taint(each) not in leaving), *added)
 

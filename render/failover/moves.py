@@ -8,7 +8,7 @@ when it was healthy somewhere and twice the pause is over.
 from datetime import datetime
 
 from render.binding import LastMove
-from render.timing import after, parse_instant
+from render.timing import instant_after, parse_instant
 
 from .application import REASON
 
@@ -29,7 +29,7 @@ def stays_in_place_until(moved: LastMove | None, seconds: int) -> datetime | Non
     ('2026-03-01T09:10:00Z', None)
     """
     at = _time_of_last_move(moved)
-    return after(at, _seconds_of_pause(moved, seconds)) if at and moved else None
+    return instant_after(at, _seconds_of_pause(moved, seconds)) if at and moved else None
 
 
 def moves_in_a_row(moved: LastMove | None, seconds: int, healthy_until: datetime | None, now: datetime) -> int:
@@ -41,7 +41,7 @@ def moves_in_a_row(moved: LastMove | None, seconds: int, healthy_until: datetime
     if at is None or moved is None:
         return 1
     was_well = healthy_until is not None and healthy_until > at
-    return 1 if was_well and now >= after(at, 2 * _seconds_of_pause(moved, seconds)) else moved.times + 1
+    return 1 if was_well and now >= instant_after(at, 2 * _seconds_of_pause(moved, seconds)) else moved.times + 1
 
 
 def _time_of_last_move(moved: LastMove | None) -> datetime | None:

@@ -15,8 +15,8 @@ from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.model import Manifest, TargetCluster
 from render.placement import Placement, ReplicaSchedulingType
-from render.timing import written
-from render.words import listed
+from render.timing import instant_text
+from render.words import first_few
 
 from .application import REASON as FAILURE
 from .eviction import DIRECTLY, GRACEFULLY, NEVER, Leaving
@@ -166,9 +166,9 @@ def binding_with_comeback(
     binding: Binding, back: Sequence[str], left: Sequence[str], clusters: Sequence[Cluster], now: datetime
 ) -> Binding:
     """Return a binding with the record that it came back, and with the affinity group that it came back to."""
-    message = f"it is healthy again in {listed(back)}"
+    message = f"it is healthy again in {first_few(back)}"
     times = binding.moved.times if binding.moved is not None else 1
-    moved = LastMove(at=written(now), clusters=tuple(left), reason=RECOVERED, message=message, times=times)
+    moved = LastMove(at=instant_text(now), clusters=tuple(left), reason=RECOVERED, message=message, times=times)
     index, groups = ClusterIndex(clusters), binding.placement.cluster_affinities if binding.placement else ()
     mask = index.named(back)
     group = next((each.name for each in groups if index.matching(each.affinity) & mask == mask), None)

@@ -17,7 +17,7 @@ from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.cluster import Taint, is_tolerated
 from render.model import Manifest
 from render.placement import Toleration
-from render.timing import FIRST, after, parse_instant
+from render.timing import FIRST, instant_after, parse_instant
 
 from .eviction import GRACEFULLY, Leaving, evict_cluster, labels_preserved_from_status
 
@@ -46,7 +46,7 @@ def time_of_taint_eviction(taints: Sequence[Taint], tolerations: Sequence[Tolera
     if used is None:
         return FIRST
     ends = (
-        after(added, toleration.toleration_seconds)
+        instant_after(added, toleration.toleration_seconds)
         for toleration in used
         if toleration.toleration_seconds is not None
         for taint in taints

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from render.cluster import ClusterCondition, Taint
 from render.policy import ClusterTaintPolicy, MatchCondition
-from render.timing import FIRST, parse_instant, written
+from render.timing import FIRST, instant_text, parse_instant
 
 from .health import key_and_effect_of_taint
 
@@ -52,7 +52,7 @@ def _matches_condition(wanted: MatchCondition, status: str | None) -> bool:
 def _add_taints(added: Iterable[Taint], taints: list[Taint], now: datetime) -> None:
     for taint in added:
         if key_and_effect_of_taint(taint) not in map(key_and_effect_of_taint, taints):
-            taints.append(replace(taint, time_added=written(now)))
+            taints.append(replace(taint, time_added=instant_text(now)))
 
 
 def _remove_taints(removed: Iterable[Taint], taints: list[Taint]) -> None:

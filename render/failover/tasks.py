@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.binding import AggregatedStatusItem, GracefulEvictionTask
-from render.timing import after, is_past, parse_instant, written
+from render.timing import has_passed_since, instant_after, instant_text, parse_instant
 
 HEALTHY, UNHEALTHY, UNKNOWN_HEALTH = "Healthy", "Unhealthy", "Unknown"
 DEFAULT_GRACE_SECONDS = 600
@@ -37,12 +37,12 @@ def tasks_after_one_look(
     for task in tasks:
         created = parse_instant(task.creation_timestamp)
         seconds = grace if task.grace_period_seconds is None else task.grace_period_seconds
-        if created is not None and _is_task_finished(task, is_past(now, created, seconds) or is_replaced):
+        if created is not None and _is_task_finished(task, has_passed_since(now, created, seconds) or is_replaced):
             ended.append(task.from_cluster)
             continue
-        kept.append(task if created else replace(task, creation_timestamp=written(now)))
+        kept.append(task if created else replace(task, creation_timestamp=instant_text(now)))
         if task.suppress_deletion is None:
-            ends.append(after(created or now, seconds))
+            ends.append(instant_after(created or now, seconds))
     return TaskPass(tasks=tuple(kept), ended=tuple(ended), due=min(ends, default=None))
 
 

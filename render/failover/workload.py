@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from render.binding import AggregatedStatusItem, Binding, GracefulEvictionTask
 from render.cluster import Taint
-from render.timing import Flip, earliest, written
+from render.timing import Flip, earliest_flip, instant_text
 
 from .application import (
     CLUSTER_SCOPED_PRODUCER,
@@ -91,7 +91,7 @@ def pass_of_taint_eviction(
             state = state_after_taint_eviction(replace(binding, state=state), cluster)
         except PreservationError as error:
             errors[cluster] = str(error)
-    return TaintPass(state, errors, earliest(flips))
+    return TaintPass(state, errors, earliest_flip(flips))
 
 
 def pass_of_failover_by_policy(
@@ -113,4 +113,6 @@ def pass_of_failover_by_policy(
 
 def tasks_with_creation_times(tasks: Sequence[GracefulEvictionTask], now: datetime) -> tuple[GracefulEvictionTask, ...]:
     """Return tasks with their time: those of this pass get ``now``."""
-    return tuple(task if task.creation_timestamp else replace(task, creation_timestamp=written(now)) for task in tasks)
+    return tuple(
+        task if task.creation_timestamp else replace(task, creation_timestamp=instant_text(now)) for task in tasks
+    )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from render.selectors import LabelSelector, Requirement, has_valid_values
-from render.syntax import label_key_fault, label_value_fault
+from render.syntax import fault_of_label_key, fault_of_label_value
 
 Shape = TypeVar("Shape")
 
@@ -75,12 +75,12 @@ def decode_label_selector(plain: Any, what: str) -> LabelSelector | None:
 def checked_selector(selector: LabelSelector, what: str) -> LabelSelector:
     """Return a selector that Kubernetes can evaluate; WrongShape for another."""
     for key, value in selector.match_labels:
-        if fault := label_key_fault(key) or label_value_fault(value):
+        if fault := fault_of_label_key(key) or fault_of_label_value(value):
             raise WrongShape(f"{what}: {fault}")
     for requirement in selector.match_expressions:
         if not has_valid_values(requirement):
             raise WrongShape(f"{what}: the operator {requirement.operator} does not fit its values")
-        faults = [label_key_fault(requirement.key), *map(label_value_fault, requirement.values)]
+        faults = [fault_of_label_key(requirement.key), *map(fault_of_label_value, requirement.values)]
         if fault := next(filter(None, faults), ""):
             raise WrongShape(f"{what}: {fault}")
     return selector

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
-from render.scheduling.webster import divide
+from render.scheduling.webster import divide_replicas
 
 from .units import Weight
 
@@ -194,7 +194,9 @@ def gives_same_division(total: int, weight_by_cluster: Mapping[str, int], replic
     """
     if max(total, *weight_by_cluster.values()) > _MOST:
         return False
-    return all(divide(total, weight_by_cluster, uid=uid) == dict(sorted(replicas.items())) for uid in _BOTH_WAYS)
+    return all(
+        divide_replicas(total, weight_by_cluster, uid=uid) == dict(sorted(replicas.items())) for uid in _BOTH_WAYS
+    )
 
 
 _MOST = (1 << 31) - 1

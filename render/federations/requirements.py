@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from render.selectors import Requirement, has_valid_values, holds
-from render.syntax import label_key_fault, label_value_fault
+from render.selectors import Requirement, has_valid_values, holds_for_labels
+from render.syntax import fault_of_label_key, fault_of_label_value
 
 from .decoding import WrongShape
 
@@ -19,7 +19,7 @@ def checked_requirement(requirement: Requirement, what: str) -> Requirement:
             raise WrongShape(f"{what}: {requirement.operator} needs one whole number")
     elif not has_valid_values(requirement):
         raise WrongShape(f"{what}: the operator {requirement.operator} does not fit its values")
-    faults = [label_key_fault(requirement.key), *map(label_value_fault, requirement.values)]
+    faults = [fault_of_label_key(requirement.key), *map(fault_of_label_value, requirement.values)]
     if fault := next(filter(None, faults), ""):
         raise WrongShape(f"{what}: {fault}")
     return requirement
@@ -28,7 +28,7 @@ def checked_requirement(requirement: Requirement, what: str) -> Requirement:
 def is_met(requirement: Requirement, labels: Mapping[str, str]) -> bool:
     """Say whether labels meet a checked requirement; a label that is no whole number meets no comparison."""
     if requirement.operator not in COMPARISONS:
-        return holds(requirement, labels)
+        return holds_for_labels(requirement, labels)
     found, bound = _number_in_text(labels.get(requirement.key) or ""), _number_in_text(requirement.values[0])
     if found is None or bound is None:
         return False

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.model import Manifest, as_mapping
+from render.model import Manifest, mapping_or_empty
 from render.placement import Toleration
 from render.selectors import LabelSelector
 
@@ -81,13 +81,13 @@ class Placed(Struct, frozen=True, kw_only=True):
     def metadata(self) -> Mapping[str, Any]:
         """Its metadata; nothing where that is no object."""
         metadata = self.manifest.get("metadata")
-        return as_mapping(metadata)
+        return mapping_or_empty(metadata)
 
     @property
     def spec(self) -> Mapping[str, Any]:
         """Its spec; nothing where that is no object."""
         spec = self.manifest.get("spec")
-        return as_mapping(spec)
+        return mapping_or_empty(spec)
 
     @property
     def key(self) -> tuple[str, str]:

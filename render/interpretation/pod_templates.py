@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from render.model import as_mapping
+from render.model import mapping_or_empty
 
 _MOST_DEPTH = 8
 
 
 def is_pod_template(value: Any) -> bool:
     """Say whether a value is a pod template: an object with a spec whose containers have images."""
-    containers = as_mapping(as_mapping(value).get("spec")).get("containers")
-    return isinstance(containers, list) and any("image" in as_mapping(each) for each in containers)
+    containers = mapping_or_empty(mapping_or_empty(value).get("spec")).get("containers")
+    return isinstance(containers, list) and any("image" in mapping_or_empty(each) for each in containers)
 
 
 def pod_specs_in(value: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
@@ -19,7 +19,7 @@ def pod_specs_in(value: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
     if depth > _MOST_DEPTH:
         return
     if is_pod_template(value):
-        yield as_mapping(value["spec"])
+        yield mapping_or_empty(value["spec"])
         return
     children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for child in children:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from render.model import Manifest, as_mapping
+from render.model import Manifest, mapping_or_empty
 
 
 class Progress(StrEnum):
@@ -50,7 +50,7 @@ def state_under_way(cause: Mapping[str, Any]) -> LiveState:
 
 def status_of(live: Manifest) -> Mapping[str, Any]:
     """Return the status of a live object; an empty one where it has none."""
-    return as_mapping(live.get("status"))
+    return mapping_or_empty(live.get("status"))
 
 
 def live_condition(live: Manifest, kind: str) -> Mapping[str, Any]:

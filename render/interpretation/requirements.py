@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from render.quantity import QuantityFormat, format_quantity, milli, parse_quantity, rounded_up
+from render.quantity import QuantityFormat, amount_rounded_up, format_quantity, milli_value_of_amount, parse_quantity
 from render.resources import NodeClaim, ReplicaRequirements
 
 from .fields import error_of_wrong_type, mapping_at, objects_at
@@ -83,7 +83,7 @@ def _requests_of_container(container: Mapping[str, Any]) -> Amounts:
 def _amounts_of_quantities(quantities: Mapping[str, Any], where: str) -> Amounts:
     amounts: Amounts = {}
     for name, quantity in quantities.items():
-        if quantity is None or not _is_counted(name):
+        if quantity is None or not _is_resource_counted(name):
             continue
         if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
             raise error_of_wrong_type(quantity, "a quantity", (where, name))
@@ -91,7 +91,7 @@ def _amounts_of_quantities(quantities: Mapping[str, Any], where: str) -> Amounts
             amount = parse_quantity(quantity if isinstance(quantity, str) else str(quantity))
         except ValueError as error:
             raise InterpreterError(f"{where}.{name}: {error}") from error
-        amounts[name] = milli(amount) if name == "cpu" else rounded_up(amount)
+        amounts[name] = milli_value_of_amount(amount) if name == "cpu" else amount_rounded_up(amount)
     return amounts
 
 
@@ -109,7 +109,7 @@ def _written_amount(name: str, amount: int) -> str:
 
 
 @lru_cache(maxsize=512)
-def _is_counted(name: str) -> bool:
+def _is_resource_counted(name: str) -> bool:
     """Say whether Kubernetes counts a resource of this name: built in, huge pages, attachable volumes or extended."""
     if name in COUNTED or name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
         return True

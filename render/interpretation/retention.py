@@ -17,7 +17,7 @@ EACH = "*"
 """The step of a path that stands for each item of a list, found by its name in another list."""
 
 
-def always(_desired: Manifest) -> bool:
+def is_always_retained(_desired: Manifest) -> bool:
     """Say that a field is the member's to decide, whatever the manifest says."""
     return True
 
@@ -33,7 +33,7 @@ class Retained(Struct, frozen=True, kw_only=True):
     """
 
     path: tuple[str, ...]
-    condition: Callable[[Manifest], bool] = always
+    condition: Callable[[Manifest], bool] = is_always_retained
     read: Callable[..., Any] = value_at
     is_fixed: bool = False
     is_injected: bool = False
@@ -43,44 +43,44 @@ class Retained(Struct, frozen=True, kw_only=True):
     is_karmadas: bool = True
 
 
-def retaining(fields: Iterable[Retained]) -> Callable[[Manifest, Manifest], Manifest] | None:
+def retain_operation_of_fields(fields: Iterable[Retained]) -> Callable[[Manifest, Manifest], Manifest] | None:
     """Return the operation of an interpreter that keeps fields; None where Karmada's keeps none of them."""
     known = tuple(field for field in fields if field.is_karmadas)
 
     def retain(desired: Manifest, observed: Manifest) -> Manifest:
         for field in known:
             if field.condition(desired):
-                desired = _with_live(desired, observed, field, field.path)
+                desired = _desired_with_live_value(desired, observed, field, field.path)
         return desired
 
     return retain if known else None
 
 
-def _with_live(desired: Manifest, observed: Manifest, field: Retained, path: tuple[str, ...]) -> Manifest:
+def _desired_with_live_value(desired: Manifest, observed: Manifest, field: Retained, path: tuple[str, ...]) -> Manifest:
     if EACH in path:
-        return _with_live_items(desired, observed, field, path)
+        return _desired_with_live_items(desired, observed, field, path)
     if field.is_united:
-        return manifest_with_value(desired, _items_of_both(desired, observed, path), *path)
+        return manifest_with_value(desired, _items_in_both_manifests(desired, observed, path), *path)
     live = field.read(observed, *path)
     if field.is_exact and not live:
         return manifest_without_value(desired, *path)
     return desired if live is None or live in ("", 0) else manifest_with_value(desired, live, *path)
 
 
-def _with_live_items(desired: Manifest, observed: Manifest, field: Retained, path: tuple[str, ...]) -> Manifest:
+def _desired_with_live_items(desired: Manifest, observed: Manifest, field: Retained, path: tuple[str, ...]) -> Manifest:
     place = path.index(EACH)
     above, below = path[:place], path[place + 1 :]
     if not value_at(desired, *above):
         return desired
     live = {text_at(item, "name"): item for item in objects_at(observed, *above)}
     items = [
-        _with_live(item, live[name], field, below) if (name := text_at(item, "name")) in live else item
+        _desired_with_live_value(item, live[name], field, below) if (name := text_at(item, "name")) in live else item
         for item in objects_at(desired, *above)
     ]
     return manifest_with_value(desired, items, *above)
 
 
-def _items_of_both(desired: Manifest, observed: Manifest, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
+def _items_in_both_manifests(desired: Manifest, observed: Manifest, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
     first_by_name: dict[str, Mapping[str, Any]] = {}
     for reference in (*objects_at(desired, *path), *objects_at(observed, *path)):
         first_by_name.setdefault(text_at(reference, "name"), reference)

@@ -18,7 +18,7 @@ def statuses_by_cluster(items: Items) -> Iterator[tuple[str, Mapping[str, Any]]]
             yield text_at(item, "clusterName"), mapping_at(item, "status")
 
 
-def summed(items: Items, counters: Iterable[str]) -> dict[str, int]:
+def sums_of_counters(items: Items, counters: Iterable[str]) -> dict[str, int]:
     """Return the sums of these counters over the members."""
     sums = dict.fromkeys(counters, 0)
     for _, status in statuses_by_cluster(items):
@@ -27,17 +27,17 @@ def summed(items: Items, counters: Iterable[str]) -> dict[str, int]:
     return sums
 
 
-def without_zeros(status: Mapping[str, Any], optional: Sequence[str]) -> dict[str, Any]:
+def status_without_zeros(status: Mapping[str, Any], optional: Sequence[str]) -> dict[str, Any]:
     """Leave out optional counters that are zero, as the API does."""
     return {key: value for key, value in status.items() if value or key not in optional}
 
 
-def generation(manifest: Manifest) -> int:
+def generation_of_manifest(manifest: Manifest) -> int:
     """Return metadata.generation; 0 when there is none."""
     return count_at(manifest, "metadata", "generation")
 
 
-def template_generation(observed: Manifest) -> int:
+def observed_template_generation(observed: Manifest) -> int:
     """Return the generation of the template a member's object was made from, which it carries as an annotation."""
     annotation = text_at(observed, "metadata", "annotations", GENERATION_ANNOTATION)
     try:
@@ -46,7 +46,9 @@ def template_generation(observed: Manifest) -> int:
         raise InterpreterError(f"annotation {GENERATION_ANNOTATION} is not an integer") from None
 
 
-def reflected(observed: Manifest, fields: Iterable[str], required: Sequence[str] = ()) -> dict[str, Any] | None:
+def reflected_status_fields(
+    observed: Manifest, fields: Iterable[str], required: Sequence[str] = ()
+) -> dict[str, Any] | None:
     """Return these fields of a status, without empty ones unless required; None when there is no status."""
     if observed.get("status") is None:
         return None

@@ -6,7 +6,7 @@ from render.interpretation.fields import error_of_wrong_type, integer_at, mappin
 from render.resources import Component, DependentObject, NodeClaim, ReplicaRequirements
 
 
-def requirements_of(answer: Any) -> ReplicaRequirements | None:
+def requirements_from_answer(answer: Any) -> ReplicaRequirements | None:
     """Return ReplicaRequirements from the API's form; None for null."""
     if answer is None:
         return None
@@ -15,14 +15,14 @@ def requirements_of(answer: Any) -> ReplicaRequirements | None:
         if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
             raise error_of_wrong_type(quantity, "a quantity", ("resourceRequest", name))
     return ReplicaRequirements(
-        node_claim=_claim_of(answer["nodeClaim"]) if answer.get("nodeClaim") is not None else None,
+        node_claim=_node_claim_from_answer(answer["nodeClaim"]) if answer.get("nodeClaim") is not None else None,
         resource_request={name: str(quantity) for name, quantity in request.items()},
         namespace=text_at(answer, "namespace"),
         priority_class_name=text_at(answer, "priorityClassName"),
     )
 
 
-def _claim_of(claim: Any) -> NodeClaim:
+def _node_claim_from_answer(claim: Any) -> NodeClaim:
     return NodeClaim(
         node_selector=mapping_at(claim, "nodeSelector"),
         tolerations=tuple(objects_at(claim, "tolerations")),
@@ -30,16 +30,16 @@ def _claim_of(claim: Any) -> NodeClaim:
     )
 
 
-def component_of(answer: Any) -> Component:
+def component_from_answer(answer: Any) -> Component:
     """Return a Component from the API's form."""
     return Component(
         name=text_at(answer, "name"),
         replicas=integer_at(answer, "replicas") or 0,
-        requirements=requirements_of(mapping_at(answer, "replicaRequirements") or None),
+        requirements=requirements_from_answer(mapping_at(answer, "replicaRequirements") or None),
     )
 
 
-def dependency_of(answer: Any) -> DependentObject:
+def dependency_from_answer(answer: Any) -> DependentObject:
     """Return a DependentObject from the API's form."""
     selector = mapping_at(answer, "labelSelector") if answer.get("labelSelector") is not None else None
     return DependentObject(
@@ -57,7 +57,7 @@ def plain_requirements(requirements: ReplicaRequirements | None) -> dict[str, An
         return None
     claim = requirements.node_claim
     written = {
-        "nodeClaim": None if claim is None else _plain_claim(claim),
+        "nodeClaim": None if claim is None else _plain_node_claim(claim),
         "resourceRequest": dict(requirements.resource_request) or None,
         "namespace": requirements.namespace or None,
         "priorityClassName": requirements.priority_class_name or None,
@@ -65,7 +65,7 @@ def plain_requirements(requirements: ReplicaRequirements | None) -> dict[str, An
     return {key: value for key, value in written.items() if value is not None}
 
 
-def _plain_claim(claim: NodeClaim) -> dict[str, Any]:
+def _plain_node_claim(claim: NodeClaim) -> dict[str, Any]:
     written = {
         "nodeSelector": claim.node_selector,
         "tolerations": list(claim.tolerations),
@@ -93,7 +93,7 @@ def plain_dependency(dependency: DependentObject) -> dict[str, Any]:
     return {key: value for key, value in written.items() if value is not None and value != ""}
 
 
-def missing_part(dependency: DependentObject) -> str:
+def missing_part_of_reference(dependency: DependentObject) -> str:
     """Return the part a reference to a dependency lacks; empty when it is complete."""
     if not dependency.api_version or not dependency.kind:
         return "apiVersion or kind"

@@ -22,9 +22,9 @@ from render.interpretation.operations import (
 from render.model import Manifest, group_of
 from render.resources import Component, DependentObject
 
-from .answers import component_of, dependency_of, requirements_of
+from .answers import component_from_answer, dependency_from_answer, requirements_from_answer
 from .customization_keys import FUNCTION, KIND, RULES
-from .lua.conversion import value_with_references, without_empty
+from .lua.conversion import value_shaped_like_references, value_without_empty_containers
 from .lua.sandbox import Limits, ScriptExhausted, call_script
 
 LIMITS = Limits()
@@ -43,7 +43,7 @@ class Script(Struct, frozen=True):
 
     def table(self, *arguments: Any) -> Any:
         """Call the function, whose one result must be a table."""
-        answer = self._result(self.call(*arguments))
+        answer = self._only_result(self.call(*arguments))
         if not isinstance(answer, Mapping | list):
             raise self.error(f"it must return a table, not {yaml_type_name(answer)}")
         return answer
@@ -58,53 +58,57 @@ class Script(Struct, frozen=True):
             raise self.error(f"it must return a table or nil second, not {yaml_type_name(requirements)}")
         if not -INT32 <= int(replicas) < INT32:
             raise self.error(f"{int(replicas)} replicas do not fit into 32 bits")
-        needs = None if requirements is None else requirements_of(without_empty(requirements) or {})
+        needs = (
+            None
+            if requirements is None
+            else requirements_from_answer(value_without_empty_containers(requirements) or {})
+        )
         return Replicas(replicas=int(replicas), requirements=needs)
 
     def components(self, workload: Manifest) -> Sequence[Component]:
         """Ask GetComponents: a list of components, or nil."""
-        answer = self._result(self.call(workload))
-        return () if answer is None else [component_of(entry) for entry in self._objects(answer)]
+        answer = self._only_result(self.call(workload))
+        return () if answer is None else [component_from_answer(entry) for entry in self._checked_objects(answer)]
 
     def revised(self, workload: Manifest, replicas: int) -> Manifest:
         """Ask ReviseReplica: the object."""
-        return self._object(value_with_references(self.table(workload, replicas), (workload,)))
+        return self._checked_object(value_shaped_like_references(self.table(workload, replicas), (workload,)))
 
     def retained(self, desired: Manifest, observed: Manifest) -> Manifest:
         """Ask Retain: the object."""
-        return self._object(value_with_references(self.table(desired, observed), (desired, observed)))
+        return self._checked_object(value_shaped_like_references(self.table(desired, observed), (desired, observed)))
 
     def aggregated(self, template: Manifest, items: Items) -> Any:
         """Ask AggregateStatus: the object, of which the status counts."""
-        return self._object(without_empty(self.table(template, items))).get("status")
+        return self._checked_object(value_without_empty_containers(self.table(template, items))).get("status")
 
     def reflected(self, observed: Manifest) -> Any:
         """Ask ReflectStatus: the status."""
-        return without_empty(self.table(observed)) or {}
+        return value_without_empty_containers(self.table(observed)) or {}
 
     def health(self, observed: Manifest) -> bool:
         """Ask InterpretHealth: a boolean and nothing else."""
-        answer = self._result(self.call(observed))
+        answer = self._only_result(self.call(observed))
         if not isinstance(answer, bool):
             raise self.error(f"it must return a boolean, not {yaml_type_name(answer)}")
         return answer
 
     def dependencies(self, workload: Manifest) -> Sequence[DependentObject]:
         """Ask GetDependencies: a list of references."""
-        return [dependency_of(entry) for entry in self._objects(self.table(workload))]
+        return [dependency_from_answer(entry) for entry in self._checked_objects(self.table(workload))]
 
     def error(self, what: str) -> InterpreterError:
         """Return an error of this script."""
         return InterpreterError(f"{FUNCTION[self.operation]}: {what}")
 
-    def _objects(self, answer: Any) -> Sequence[Mapping[str, Any]]:
-        return objects_at({"the result": without_empty(answer)}, "the result")
+    def _checked_objects(self, answer: Any) -> Sequence[Mapping[str, Any]]:
+        return objects_at({"the result": value_without_empty_containers(answer)}, "the result")
 
-    def _object(self, answer: Any) -> Mapping[str, Any]:
+    def _checked_object(self, answer: Any) -> Mapping[str, Any]:
         return mapping_at({"the result": answer or {}}, "the result")
 
     @staticmethod
-    def _result(results: Sequence[Any]) -> Any:
+    def _only_result(results: Sequence[Any]) -> Any:
         return results[0] if results else None
 
 
@@ -120,38 +124,38 @@ METHOD_BY_OPERATION: Mapping[Operation, Callable[[Script], Callable[..., Any]]] 
 """The method of a script that answers each operation; dependencies are united instead."""
 
 
-def customized_kinds(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Interpretation]:
+def interpretations_by_customized_kind(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Interpretation]:
     """Return the interpretation of each kind that customizations, in order of their names, have scripts for."""
     scripts: dict[tuple[str, str], dict[Operation, list[Script]]] = {}
     for manifest in manifests:
         if manifest["kind"] == KIND and group_of(manifest["apiVersion"]) == "config.karmada.io":
             target = mapping_at(manifest, "spec", "target")
             by_operation = scripts.setdefault((text_at(target, "apiVersion"), text_at(target, "kind")), {})
-            for script in _scripts(manifest):
+            for script in _scripts_of_customization(manifest):
                 by_operation.setdefault(script.operation, []).append(script)
-    return {kind: _interpretation(by_operation) for kind, by_operation in scripts.items()}
+    return {kind: _interpretation_by_scripts(by_operation) for kind, by_operation in scripts.items()}
 
 
-def _scripts(manifest: Manifest) -> Iterator[Script]:
+def _scripts_of_customization(manifest: Manifest) -> Iterator[Script]:
     for rule in RULES:
         source = text_at(manifest, "spec", "customizations", rule.key, "luaScript")
         if source:
             yield Script(text_at(manifest, "metadata", "name"), rule.operation, source)
 
 
-def _interpretation(by_operation: Mapping[Operation, Sequence[Script]]) -> Interpretation:
+def _interpretation_by_scripts(by_operation: Mapping[Operation, Sequence[Script]]) -> Interpretation:
     functions: dict[str, Any] = {
-        FUNCTION_BY_OPERATION[operation]: _with_errors_named(script, method(script))
+        FUNCTION_BY_OPERATION[operation]: _function_with_named_errors(script, method(script))
         for operation, method in METHOD_BY_OPERATION.items()
         for script in by_operation.get(operation, ())[:1]
     }
     if scripts := by_operation.get(Operation.INTERPRET_DEPENDENCY):
-        asked = [_with_errors_named(script, script.dependencies) for script in scripts]
+        asked = [_function_with_named_errors(script, script.dependencies) for script in scripts]
         functions["dependencies"] = lambda workload: chain.from_iterable(ask(workload) for ask in asked)
     return Interpretation(**functions)
 
 
-def _with_errors_named(script: Script, function: Callable[..., Any]) -> Callable[..., Any]:
+def _function_with_named_errors(script: Script, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function, its errors naming their customization.
 
     A script that ran out of time is not asked again: each of the kind's objects would cost the whole limit once more.

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from render.model import Manifest, as_mapping, group_of
+from render.model import Manifest, group_of, mapping_or_empty
 
 _KIND_BY_FIELD: Mapping[str, str] = {
     "claimName": "PersistentVolumeClaim",
@@ -68,12 +68,14 @@ def named_objects(manifest: Manifest) -> frozenset[NamedObject]:
     >>> [(each.kind, each.namespace, each.name) for each in found]
     [('Role', 'shop', 'r')]
     """
-    namespace = as_mapping(manifest.get("metadata")).get("namespace")
+    namespace = mapping_or_empty(manifest.get("metadata")).get("namespace")
     own = namespace if isinstance(namespace, str) else ""
-    return frozenset(_named_in({key: value for key, value in manifest.items() if key not in _NOT_REFERRING}, own))
+    return frozenset(
+        _objects_named_in({key: value for key, value in manifest.items() if key not in _NOT_REFERRING}, own)
+    )
 
 
-def _named_in(value: Any, namespace: str) -> Iterator[NamedObject]:
+def _objects_named_in(value: Any, namespace: str) -> Iterator[NamedObject]:
     stack = [value]
     while stack:
         each = stack.pop()
@@ -81,34 +83,34 @@ def _named_in(value: Any, namespace: str) -> Iterator[NamedObject]:
             stack += each
         elif isinstance(each, dict):
             stack += each.values()
-            yield from _named_by_kind(each, namespace)
-            yield from _named_by_fields(each, namespace)
+            yield from _objects_named_by_kind(each, namespace)
+            yield from _objects_named_by_fields(each, namespace)
 
 
-def _named_by_kind(value: Mapping[str, Any], namespace: str) -> Iterator[NamedObject]:
+def _objects_named_by_kind(value: Mapping[str, Any], namespace: str) -> Iterator[NamedObject]:
     kind, name = value.get("kind"), value.get("name")
     if isinstance(kind, str) and isinstance(name, str):
-        yield NamedObject(kind, _namespace_in(value, namespace), name, _group_in(value))
+        yield NamedObject(kind, _namespace_of_reference(value, namespace), name, _group_of_reference(value))
 
 
-def _group_in(value: Mapping[str, Any]) -> str | None:
+def _group_of_reference(value: Mapping[str, Any]) -> str | None:
     if isinstance(version := value.get("apiVersion"), str):
         return group_of(version)
     group = value.get("apiGroup", value.get("group"))
     return group if isinstance(group, str) else None
 
 
-def _named_by_fields(value: Mapping[str, Any], namespace: str) -> Iterator[NamedObject]:
+def _objects_named_by_fields(value: Mapping[str, Any], namespace: str) -> Iterator[NamedObject]:
     for key, inner in value.items():
         if isinstance(inner, str):
             if kind := _KIND_BY_FIELD.get(key):
-                yield NamedObject(kind, _namespace_in(value, namespace), inner)
+                yield NamedObject(kind, _namespace_of_reference(value, namespace), inner)
         elif kind := _KIND_BY_OBJECT.get(key):
             for each in inner if isinstance(inner, list) else [inner]:
                 if isinstance(each, dict) and isinstance(each.get("name"), str):
-                    yield NamedObject(kind, _namespace_in(each, namespace), each["name"])
+                    yield NamedObject(kind, _namespace_of_reference(each, namespace), each["name"])
 
 
-def _namespace_in(value: Mapping[str, Any], namespace: str) -> str:
+def _namespace_of_reference(value: Mapping[str, Any], namespace: str) -> str:
     found = value.get("namespace")
     return found if isinstance(found, str) and found else namespace

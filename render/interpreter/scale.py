@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from render.interpretation.fields import INT32, manifest_with_value, value_at
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.statuses import statuses_by_cluster
-from render.model import Manifest, as_mapping
+from render.model import Manifest, mapping_or_empty
 
 Path = tuple[str, ...]
 Scales = Mapping[tuple[str, str], "ScaleSubresource"]
@@ -66,16 +66,16 @@ class ScaleSubresource(Struct, frozen=True, kw_only=True):
         """Return the status of a template: the sum of its members' replicas, and the selector if all have the same."""
         status: Any = template.get("status")
         statuses = [{"status": reported} for _, reported in statuses_by_cluster(items)]
-        counts = [value for value in _values(statuses, self.status_replicas) if type(value) is int]
+        counts = [value for value in _values_at_path(statuses, self.status_replicas) if type(value) is int]
         if counts:
-            status = manifest_with_value(as_mapping(status), sum(counts), *self.status_replicas[1:])
-        selectors = [value for value in _values(statuses, self.label_selector) if isinstance(value, str)]
+            status = manifest_with_value(mapping_or_empty(status), sum(counts), *self.status_replicas[1:])
+        selectors = [value for value in _values_at_path(statuses, self.label_selector) if isinstance(value, str)]
         if selectors and len(set(selectors)) == 1:
-            status = manifest_with_value(as_mapping(status), selectors[0], *self.label_selector[1:])
+            status = manifest_with_value(mapping_or_empty(status), selectors[0], *self.label_selector[1:])
         return status
 
 
-def _values(statuses: Iterable[Manifest], path: Path) -> Iterator[Any]:
+def _values_at_path(statuses: Iterable[Manifest], path: Path) -> Iterator[Any]:
     """Yield the values at a path of statuses, as far as they have it."""
     for status in statuses if len(path) > 1 and path[0] == "status" else ():
         try:
@@ -95,78 +95,78 @@ REPLICATION_CONTROLLERS: Scales = {
 def interpretation_by_scale(scale: ScaleSubresource) -> Interpretation:
     """Return the interpretation of a kind by its scale subresource."""
     if scale.is_ambiguous:
-        return Interpretation(replicas=_refuse, revise=_refuse, aggregate=scale.aggregated)
+        return Interpretation(replicas=_refuse_operation, revise=_refuse_operation, aggregate=scale.aggregated)
     return Interpretation(
-        replicas=partial(_replicas, scale),
+        replicas=partial(_replicas_by_scale, scale),
         revise=scale.revised,
         aggregate=scale.aggregated,
         replica_field=scale.spec_replicas,
     )
 
 
-def _refuse(*_: Any) -> Any:
+def _refuse_operation(*_: Any) -> Any:
     raise InterpreterError(_AMBIGUOUS)
 
 
-def _replicas(scale: ScaleSubresource, manifest: Manifest) -> Replicas | None:
+def _replicas_by_scale(scale: ScaleSubresource, manifest: Manifest) -> Replicas | None:
     replicas = scale.replicas(manifest)
     return None if replicas is None else Replicas(replicas=replicas)
 
 
 def scales_of(manifests: Iterable[Manifest]) -> dict[tuple[str, str], ScaleSubresource]:
     """Return the scale subresources that CustomResourceDefinitions among manifests define, by version and kind."""
-    return {kind: scale for manifest in manifests for kind, scale in _scales_in(manifest)}
+    return {kind: scale for manifest in manifests for kind, scale in _scales_of_definition(manifest)}
 
 
-def defined_kinds(manifests: Iterable[Manifest]) -> frozenset[tuple[str, str]]:
+def kinds_of_definitions(manifests: Iterable[Manifest]) -> frozenset[tuple[str, str]]:
     """Return the groups and kinds that CustomResourceDefinitions define, with or without the subresource."""
-    specs = [as_mapping(each.get("spec")) for each in manifests]
-    return frozenset((str(spec.get("group")), str(as_mapping(spec.get("names")).get("kind"))) for spec in specs)
+    specs = [mapping_or_empty(each.get("spec")) for each in manifests]
+    return frozenset((str(spec.get("group")), str(mapping_or_empty(spec.get("names")).get("kind"))) for spec in specs)
 
 
-def _scales_in(manifest: Manifest) -> Iterator[tuple[tuple[str, str], ScaleSubresource]]:
+def _scales_of_definition(manifest: Manifest) -> Iterator[tuple[tuple[str, str], ScaleSubresource]]:
     if (manifest.get("apiVersion"), manifest.get("kind")) != _DEFINITION:
         return
-    spec = as_mapping(manifest.get("spec"))
-    group, kind = spec.get("group"), as_mapping(spec.get("names")).get("kind")
-    for version in map(as_mapping, _sequence(spec.get("versions"))):
-        scale = scale_in(as_mapping(version.get("subresources")).get("scale"))
+    spec = mapping_or_empty(manifest.get("spec"))
+    group, kind = spec.get("group"), mapping_or_empty(spec.get("names")).get("kind")
+    for version in map(mapping_or_empty, _value_as_sequence(spec.get("versions"))):
+        scale = scale_as_defined(mapping_or_empty(version.get("subresources")).get("scale"))
         if scale is not None and isinstance(group, str) and isinstance(kind, str) and version.get("served") is True:
-            schema = as_mapping(version.get("schema")).get("openAPIV3Schema")
-            default = _default_at(schema, scale.spec_replicas)
+            schema = mapping_or_empty(version.get("schema")).get("openAPIV3Schema")
+            default = _default_number_in_schema(schema, scale.spec_replicas)
             yield (f"{group}/{version.get('name')}", kind), replace(scale, default=default)
 
 
-def scale_in(written: Any) -> ScaleSubresource | None:
+def scale_as_defined(written: Any) -> ScaleSubresource | None:
     """Return the scale subresource that a definition writes; None where it has none that a server would take."""
-    paths = as_mapping(written)
-    spec, status = (_keys(paths.get(name)) for name in ("specReplicasPath", "statusReplicasPath"))
+    paths = mapping_or_empty(written)
+    spec, status = (_keys_of_dotted_path(paths.get(name)) for name in ("specReplicasPath", "statusReplicasPath"))
     if len(spec) < 2 or spec[0] != "spec" or len(status) < 2 or status[0] != "status":
         return None
     return ScaleSubresource(
-        spec_replicas=spec, status_replicas=status, label_selector=_keys(paths.get("labelSelectorPath"))
+        spec_replicas=spec, status_replicas=status, label_selector=_keys_of_dotted_path(paths.get("labelSelectorPath"))
     )
 
 
 def plain_scale(scale: ScaleSubresource) -> dict[str, Any]:
     """Return a scale subresource as a definition writes it, with the default of its replicas."""
-    selector = {"labelSelectorPath": _path(scale.label_selector)} if scale.label_selector else {}
+    selector = {"labelSelectorPath": _dotted_path(scale.label_selector)} if scale.label_selector else {}
     default = {} if scale.default is None else {"default": scale.default}
     return {
-        "specReplicasPath": _path(scale.spec_replicas),
-        "statusReplicasPath": _path(scale.status_replicas),
+        "specReplicasPath": _dotted_path(scale.spec_replicas),
+        "statusReplicasPath": _dotted_path(scale.status_replicas),
         **selector,
         **default,
     }
 
 
-def _path(keys: Path) -> str:
+def _dotted_path(keys: Path) -> str:
     return f".{'.'.join(keys)}"
 
 
-def recorded_scale(plain: Any) -> ScaleSubresource | None:
+def scale_from_record(plain: Any) -> ScaleSubresource | None:
     """Return the scale subresource that ``plain_scale`` wrote; None for anything else."""
-    scale, default = scale_in(plain), as_mapping(plain).get("default")
+    scale, default = scale_as_defined(plain), mapping_or_empty(plain).get("default")
     return replace(scale, default=default) if scale is not None and type(default) is int else scale
 
 
@@ -181,13 +181,13 @@ def scales_of_members(
     found: dict[tuple[str, str], ScaleSubresource] = {}
     for plain_scales in recorded:
         for kind, plain in plain_scales.items():
-            if scale := recorded_scale(plain):
+            if scale := scale_from_record(plain):
                 known = found.get(kind, scale)
-                found[kind] = known if known == scale else _common_scale(known, scale)
+                found[kind] = known if known == scale else _scale_that_both_have(known, scale)
     return found
 
 
-def _common_scale(one: ScaleSubresource, other: ScaleSubresource) -> ScaleSubresource:
+def _scale_that_both_have(one: ScaleSubresource, other: ScaleSubresource) -> ScaleSubresource:
     return ScaleSubresource(
         spec_replicas=one.spec_replicas,
         status_replicas=one.status_replicas if one.status_replicas == other.status_replicas else (),
@@ -197,7 +197,7 @@ def _common_scale(one: ScaleSubresource, other: ScaleSubresource) -> ScaleSubres
     )
 
 
-def _keys(path: Any) -> Path:
+def _keys_of_dotted_path(path: Any) -> Path:
     """Return the keys of a path such as ``.spec.replicas``: a server takes no other notation.
 
     A member may say anything, and what it says is recorded: so a path is as short as any that is meant.
@@ -206,13 +206,13 @@ def _keys(path: Any) -> Path:
     return tuple(path[1:].split(".")) if is_path else ()
 
 
-def _default_at(schema: Any, path: Path) -> int | None:
+def _default_number_in_schema(schema: Any, path: Path) -> int | None:
     """Return the number that a schema has for an object without a field."""
     for key in path:
-        schema = as_mapping(as_mapping(schema).get("properties")).get(key)
-    default = as_mapping(schema).get("default")
+        schema = mapping_or_empty(mapping_or_empty(schema).get("properties")).get(key)
+    default = mapping_or_empty(schema).get("default")
     return default if type(default) is int and 0 <= default < INT32 else None
 
 
-def _sequence(value: Any) -> Sequence[Any]:
+def _value_as_sequence(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else ()

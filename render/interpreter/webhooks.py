@@ -28,7 +28,7 @@ from render.interpretation.operations import (
 from render.model import CONFIG_API_VERSION, Manifest, group_of
 from render.resources import Component, DependentObject
 
-from .answers import component_of, dependency_of, missing_part, requirements_of
+from .answers import component_from_answer, dependency_from_answer, missing_part_of_reference, requirements_from_answer
 
 KIND = "ResourceInterpreterWebhookConfiguration"
 SECRET = ("v1", "Secret")
@@ -113,11 +113,11 @@ class Call(Struct, frozen=True, kw_only=True):
             "object": manifest,
             **{key: value for key, value in more.items() if value is not None},
         }
-        uid = _uid(self.webhook, request)
+        uid = _uid_of_request(self.webhook, request)
         context = {"apiVersion": CONFIG_API_VERSION, "kind": CONTEXT_KIND, "request": {"uid": uid, **request}}
-        return self._response(self.send(self.webhook, context), uid)
+        return self._checked_response(self.send(self.webhook, context), uid)
 
-    def _response(self, answer: Mapping[str, Any], uid: str) -> Mapping[str, Any]:
+    def _checked_response(self, answer: Mapping[str, Any], uid: str) -> Mapping[str, Any]:
         # Karmada's own library for webhooks leaves apiVersion and kind out of its answers.
         for field, wanted in (("apiVersion", CONFIG_API_VERSION), ("kind", CONTEXT_KIND)):
             if (value_at(answer, field) or wanted) != wanted:
@@ -146,18 +146,18 @@ class Call(Struct, frozen=True, kw_only=True):
         """Ask for replicas and requirements."""
         response = self.ask(manifest)
         self.needed(response, "replicas")
-        needs = requirements_of(mapping_at(response, "replicaRequirements") or None)
+        needs = requirements_from_answer(mapping_at(response, "replicaRequirements") or None)
         return Replicas(replicas=integer_at(response, "replicas") or 0, requirements=needs)
 
     def components(self, manifest: Manifest) -> Iterable[Component]:
         """Ask for the pod templates."""
-        return tuple(map(component_of, objects_at(self.ask(manifest), "components")))
+        return tuple(map(component_from_answer, objects_at(self.ask(manifest), "components")))
 
     def dependencies(self, manifest: Manifest) -> Iterable[DependentObject]:
         """Ask for the objects that must be propagated with it."""
-        found = tuple(map(dependency_of, objects_at(self.ask(manifest), "dependencies")))
+        found = tuple(map(dependency_from_answer, objects_at(self.ask(manifest), "dependencies")))
         for dependency in found:
-            if missing := missing_part(dependency):
+            if missing := missing_part_of_reference(dependency):
                 raise self.error(f"answered with a dependency that has no {missing}")
         return found
 
@@ -182,10 +182,10 @@ class Call(Struct, frozen=True, kw_only=True):
             raise self.error("answered with a patch that is no JSONPatch")
         if not patch:
             raise self.error("left out response.patch")
-        return _apply_patch(self, manifest, patch)
+        return _manifest_after_json_patch(self, manifest, patch)
 
 
-def _uid(webhook: Webhook, request: Mapping[str, Any]) -> str:
+def _uid_of_request(webhook: Webhook, request: Mapping[str, Any]) -> str:
     """Return the digest of a question and of the webhook it goes to. A new certificate makes no new webhook."""
     address = {key: value for key, value in webhook.client_config.items() if key != "caBundle"}
     return hashlib.sha256(json.dumps([webhook.id, address, request], sort_keys=True).encode()).hexdigest()[:32]
@@ -200,12 +200,12 @@ def _reason_of_status(status: Mapping[str, Any]) -> str:
     return (message or "it gives no reason") + (f" (code {code})" if code else "")
 
 
-def _apply_patch(call: Call, manifest: Manifest, encoded: str) -> Manifest:
+def _manifest_after_json_patch(call: Call, manifest: Manifest, encoded: str) -> Manifest:
     import jsonpatch
 
     try:
         patch = jsonpatch.JsonPatch.from_string(base64.b64decode(encoded, validate=True).decode())
-        _check_copies(call, patch)
+        _check_patch_copies_little(call, patch)
         patched = patch.apply(manifest)
     except (binascii.Error, UnicodeDecodeError, ValueError) as error:
         raise call.error("answered with a patch that is no base64 JSON") from error
@@ -217,7 +217,7 @@ def _apply_patch(call: Call, manifest: Manifest, encoded: str) -> Manifest:
     return made
 
 
-def _check_copies(call: Call, patch: Any) -> None:
+def _check_patch_copies_little(call: Call, patch: Any) -> None:
     """Refuse a patch of more than a few copies: each may double the object, and twenty make a million of it.
 
     A copy cannot be larger than all that is there, which the copies before it at most doubled.
@@ -241,7 +241,7 @@ FUNCTIONS: Mapping[Operation, Callable[[Call], Callable[..., Any]]] = {
 """The function of a call that asks for each operation."""
 
 
-def function_of(call: Call) -> Callable[..., Any]:
+def operation_by_webhook(call: Call) -> Callable[..., Any]:
     """Return the function that asks for a call's operation; all its errors name the webhook."""
     function = FUNCTIONS[call.operation](call)
 
@@ -289,13 +289,13 @@ def webhook_interpretation(
         return None
     for webhook in webhooks:
         if any(rule.matches(operation, *kind) for rule in webhook.rules):
-            call = Call(webhook=webhook, operation=operation, send=send or _refuse)
-            functions: dict[str, Any] = {FUNCTION_BY_OPERATION[operation]: function_of(call)}
+            call = Call(webhook=webhook, operation=operation, send=send or _refuse_to_send)
+            functions: dict[str, Any] = {FUNCTION_BY_OPERATION[operation]: operation_by_webhook(call)}
             return Interpretation(**functions)
     return None
 
 
-def refusal(webhook: Webhook) -> WebhookError:
+def error_of_uncalled_webhook(webhook: Webhook) -> WebhookError:
     """Return the error about a kind that needs a webhook where none is called."""
     return webhook.error(
         "interprets this kind, and rendering calls nothing over the network; "
@@ -303,5 +303,5 @@ def refusal(webhook: Webhook) -> WebhookError:
     )
 
 
-def _refuse(webhook: Webhook, _context: Mapping[str, Any]) -> Mapping[str, Any]:
-    raise refusal(webhook)
+def _refuse_to_send(webhook: Webhook, _context: Mapping[str, Any]) -> Mapping[str, Any]:
+    raise error_of_uncalled_webhook(webhook)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from render.interpretation.operations import Interpretation
-from render.interpretation.retention import retaining
+from render.interpretation.retention import retain_operation_of_fields
 
 from . import (
     access,
@@ -52,7 +52,7 @@ SCOPES: Mapping[GroupKind, bool] = {key: kind.is_namespaced for key, kind in BUI
 """The scopes of built-in kinds; True is namespaced."""
 
 NATIVE: Mapping[tuple[str, str], Interpretation] = {
-    (kind.api_version, kind.kind): replace(kind.interpretation, retain=retaining(kind.retained))
+    (kind.api_version, kind.kind): replace(kind.interpretation, retain=retain_operation_of_fields(kind.retained))
     for kind in BUILT_IN.values()
     if kind.version
 }

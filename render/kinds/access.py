@@ -5,7 +5,15 @@ from typing import Any
 
 from render.interpretation.retention import Retained
 
-from .kind import NO_DELIVERY_RULES, NO_LIVE_RULES, NO_PODS, NO_RULES, NO_TEMPLATE_RULES, BuiltInKind, plain_kinds
+from .kind import (
+    NO_DELIVERY_RULES,
+    NO_LIVE_RULES,
+    NO_PODS,
+    NO_RULES,
+    NO_TEMPLATE_RULES,
+    BuiltInKind,
+    built_in_kinds_without_rules,
+)
 
 _ROLES = "rbac.authorization.k8s.io"
 
@@ -15,7 +23,7 @@ def is_aggregated(role: Mapping[str, Any]) -> bool:
     return bool(role.get("aggregationRule"))
 
 
-def clean_role(role: dict[str, Any]) -> None:
+def remove_aggregated_rules(role: dict[str, Any]) -> None:
     """Take out the rules that a controller gathers from other roles."""
     if is_aggregated(role):
         role.pop("rules", None)
@@ -28,7 +36,7 @@ KINDS = (
         kind="ClusterRole",
         version="v1",
         is_namespaced=False,
-        clean=clean_role,
+        clean=remove_aggregated_rules,
         retained=(Retained(path=("rules",), condition=is_aggregated, is_karmadas=False),),
         has_no=f"{NO_PODS} interpretation progress {NO_DELIVERY_RULES} defaults filled_in prune pruned_fields",
     ),
@@ -48,23 +56,23 @@ KINDS = (
         is_recreatable=True,
         has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along maps is_transient",
     ),
-    *plain_kinds("authentication.k8s.io", "SelfSubjectReview TokenReview", is_namespaced=False),
-    *plain_kinds("authorization.k8s.io", "LocalSubjectAccessReview", is_namespaced=True),
-    *plain_kinds(
+    *built_in_kinds_without_rules("authentication.k8s.io", "SelfSubjectReview TokenReview", is_namespaced=False),
+    *built_in_kinds_without_rules("authorization.k8s.io", "LocalSubjectAccessReview", is_namespaced=True),
+    *built_in_kinds_without_rules(
         "authorization.k8s.io",
         "SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview",
         is_namespaced=False,
     ),
-    *plain_kinds(
+    *built_in_kinds_without_rules(
         "certificates.k8s.io",
         "CertificateSigningRequest",
         is_namespaced=False,
         short_names=("csr",),
         not_written="it is a request to the cluster",
     ),
-    *plain_kinds(
+    *built_in_kinds_without_rules(
         "certificates.k8s.io", "PodCertificateRequest", is_namespaced=True, not_written="it is a request to the cluster"
     ),
-    *plain_kinds("certificates.k8s.io", "ClusterTrustBundle", is_namespaced=False),
+    *built_in_kinds_without_rules("certificates.k8s.io", "ClusterTrustBundle", is_namespaced=False),
 )
 """The kinds about who may do what."""

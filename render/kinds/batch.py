@@ -19,12 +19,17 @@ from render.interpretation.references import pod_dependencies
 from render.interpretation.removal import Path, remove_field_if
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
-from render.interpretation.statuses import reflected, statuses_by_cluster, summed, without_zeros
-from render.model import Manifest, as_mapping
+from render.interpretation.statuses import (
+    reflected_status_fields,
+    status_without_zeros,
+    statuses_by_cluster,
+    sums_of_counters,
+)
+from render.model import Manifest, mapping_or_empty
 from render.resources import DependentObject
 
 from .kind import NO_DELIVERY_RULES, BuiltInKind, Default, PrunedField
-from .pod_defaults import POD_DEFAULTS, below
+from .pod_defaults import POD_DEFAULTS, defaults_below_path
 from .workloads import POD_TEMPLATE, template_dependencies
 
 PARALLELISM = ("spec", "parallelism")
@@ -59,40 +64,42 @@ def revise_parallelism(job: Manifest, replicas: int) -> Manifest:
 def aggregated_job(template: Manifest, items: Items) -> Any:
     """Add up the members' jobs: one failed fails the template, all complete complete it; a finished one is final."""
     status = mapping_at(template, "status")
-    if _finish(status):
+    if _finish_of_job_status(status):
         return status
-    started = value_at(status, "startTime") or _time(items, "startTime", min)
+    started = value_at(status, "startTime") or _picked_time_of_members(items, "startTime", min)
     finished = {
-        "conditions": list(_conditions(items)),
+        "conditions": list(_conditions_of_aggregated_job(items)),
         "startTime": started,
-        "completionTime": _time(items, "completionTime", max),
+        "completionTime": _picked_time_of_members(items, "completionTime", max),
     }
-    sums = without_zeros(summed(items, COUNTERS), COUNTERS)
+    sums = status_without_zeros(sums_of_counters(items, COUNTERS), COUNTERS)
     return {**sums, **{field: value for field, value in finished.items() if value}}
 
 
-def _conditions(items: Items) -> Iterable[dict[str, str]]:
+def _conditions_of_aggregated_job(items: Items) -> Iterable[dict[str, str]]:
     statuses = dict(statuses_by_cluster(items))
-    finishes = [(member, _finish(status)) for member, status in statuses_by_cluster(items)]
+    finishes = [(member, _finish_of_job_status(status)) for member, status in statuses_by_cluster(items)]
     failed = [member for member, finish in finishes if finish == "Failed"]
-    since = max(filter(None, map(_finish_time, statuses.values())), default="")
+    since = max(filter(None, map(_finish_time_of_job_status, statuses.values())), default="")
     if failed:
-        yield _condition("Failed", "JobFailed", f"the job failed in {', '.join(failed)}", since)
+        yield _true_job_condition("Failed", "JobFailed", f"the job failed in {', '.join(failed)}", since)
     total = len(items or ())
     if not total or sum(finish == "Complete" for _, finish in finishes) < total:
         return
-    yield _condition("Complete", "Completed", "the job is complete in every cluster", since)
-    if sum(_is_true(status, "SuccessCriteriaMet") for _, status in statuses_by_cluster(items)) == total:
-        yield _condition("SuccessCriteriaMet", "CompletionsReached", "every cluster met its success criteria", since)
+    yield _true_job_condition("Complete", "Completed", "the job is complete in every cluster", since)
+    if sum(_is_condition_true(status, "SuccessCriteriaMet") for _, status in statuses_by_cluster(items)) == total:
+        yield _true_job_condition(
+            "SuccessCriteriaMet", "CompletionsReached", "every cluster met its success criteria", since
+        )
 
 
-def _condition(kind: str, reason: str, message: str, since: str) -> dict[str, str]:
+def _true_job_condition(kind: str, reason: str, message: str, since: str) -> dict[str, str]:
     """Return a condition that began when the last member's did: rendering has no clock to say "now"."""
     times = {"lastProbeTime": since, "lastTransitionTime": since} if since else {}
     return {"type": kind, "status": "True", "reason": reason, "message": message, **times}
 
 
-def _finish(status: Mapping[str, Any]) -> str:
+def _finish_of_job_status(status: Mapping[str, Any]) -> str:
     """Return Complete or Failed, whichever is first true; empty while the job runs."""
     for condition in objects_at(status, "conditions"):
         if condition.get("type") in FINISHED and condition.get("status") == "True":
@@ -100,19 +107,19 @@ def _finish(status: Mapping[str, Any]) -> str:
     return ""
 
 
-def _finish_time(status: Mapping[str, Any]) -> str:
+def _finish_time_of_job_status(status: Mapping[str, Any]) -> str:
     times = [text_at(condition, "lastTransitionTime") for condition in objects_at(status, "conditions")]
     return max([*times, text_at(status, "completionTime")])
 
 
-def _is_true(status: Mapping[str, Any], kind: str) -> bool:
+def _is_condition_true(status: Mapping[str, Any], kind: str) -> bool:
     return any(
         condition.get("type") == kind and condition.get("status") == "True"
         for condition in objects_at(status, "conditions")
     )
 
 
-def _time(items: Items, field: str, pick: Any) -> str:
+def _picked_time_of_members(items: Items, field: str, pick: Any) -> str:
     """Return the earliest or latest of the members' times, empty unless every item has one."""
     times = [text_at(status, field) for _, status in statuses_by_cluster(items)]
     return pick(times) if times and all(times) and len(times) == len(items or ()) else ""
@@ -120,18 +127,18 @@ def _time(items: Items, field: str, pick: Any) -> str:
 
 def reflect_job(observed: Manifest) -> Any:
     """Report a member job's counters, conditions and times."""
-    return reflected(observed, (*COUNTERS, "conditions", "startTime", "completionTime"))
+    return reflected_status_fields(observed, (*COUNTERS, "conditions", "startTime", "completionTime"))
 
 
 def job_finish(job: Manifest) -> str:
     """Return Complete or Failed for a Job that is over; empty while it runs."""
-    return _finish(mapping_at(job, "status"))
+    return _finish_of_job_status(mapping_at(job, "status"))
 
 
-def counts_indexes(manifest: Manifest) -> bool:
+def is_indexed_job(manifest: Manifest) -> bool:
     """Say whether an object is a Job whose pods each have an index: a part of one would count its own from 0."""
     is_job = manifest.get("kind") == "Job" and str(manifest.get("apiVersion")).startswith("batch/")
-    return is_job and as_mapping(manifest.get("spec")).get("completionMode") == "Indexed"
+    return is_job and mapping_or_empty(manifest.get("spec")).get("completionMode") == "Indexed"
 
 
 def cron_job_dependencies(cron_job: Manifest) -> set[DependentObject]:
@@ -164,7 +171,7 @@ def job_progress(live: Manifest) -> LiveState | None:
     return LiveState(Progress.IN_PROGRESS, "JobRunning", "it has not completed yet")
 
 
-def without_identity(manifest: Manifest) -> Manifest:
+def job_without_generated_identity(manifest: Manifest) -> Manifest:
     """Drop labels that controllers pick, and a time to live, with which delivery and deletion would alternate."""
     if value_at(manifest, "spec", "manualSelector") is not True:
         for label in CONTROLLER_LABELS:
@@ -174,7 +181,7 @@ def without_identity(manifest: Manifest) -> Manifest:
     return manifest_without_value(manifest, "spec", "ttlSecondsAfterFinished")
 
 
-def clean_job(job: dict[str, Any]) -> None:
+def remove_generated_selector_and_labels(job: dict[str, Any]) -> None:
     """Take out the selector and the labels that the server makes of the UID of a Job."""
     spec = job.get("spec")
     if not isinstance(spec, dict) or spec.get("manualSelector"):
@@ -196,9 +203,9 @@ KINDS = (
                 path="spec.ttlSecondsAfterFinished", why="a cluster would delete what the next pass creates again"
             ),
         ),
-        defaults={**below(("spec",), JOB_DEFAULTS), **below(POD_TEMPLATE, POD_DEFAULTS)},
-        clean=clean_job,
-        prune=without_identity,
+        defaults={**defaults_below_path(("spec",), JOB_DEFAULTS), **defaults_below_path(POD_TEMPLATE, POD_DEFAULTS)},
+        clean=remove_generated_selector_and_labels,
+        prune=job_without_generated_identity,
         pod_spec=POD_TEMPLATE,
         has_edited_containers=True,
         counts=("parallelism", "completions"),
@@ -229,8 +236,8 @@ KINDS = (
             ("spec", "suspend"): False,
             ("spec", "successfulJobsHistoryLimit"): 3,
             ("spec", "failedJobsHistoryLimit"): 1,
-            **below(("spec", "jobTemplate", "spec"), JOB_DEFAULTS),
-            **below(("spec", "jobTemplate", *POD_TEMPLATE), POD_DEFAULTS),
+            **defaults_below_path(("spec", "jobTemplate", "spec"), JOB_DEFAULTS),
+            **defaults_below_path(("spec", "jobTemplate", *POD_TEMPLATE), POD_DEFAULTS),
         },
         pod_spec=("spec", "jobTemplate", *POD_TEMPLATE),
         short_names=("cj",),

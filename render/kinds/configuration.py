@@ -15,7 +15,7 @@ TOKEN_TYPE = "kubernetes.io/service-account-token"  # noqa: S105 - a type's name
 _BOUNDS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
-def is_token(secret: Manifest) -> bool:
+def is_service_account_token(secret: Manifest) -> bool:
     """Say whether a secret is a token of a service account, which the member's controller writes."""
     return secret.get("type") == TOKEN_TYPE
 
@@ -26,7 +26,7 @@ def namespace_progress(live: Manifest) -> LiveState | None:
     return None if phase == "Active" else LiveState(Progress.IN_PROGRESS, "NotActive", f"its phase is {phase}")
 
 
-def without_token(manifest: Manifest) -> Manifest:
+def secret_without_token(manifest: Manifest) -> Manifest:
     """Drop the content of a token, which each member writes for itself."""
     if manifest.get("type") != TOKEN_TYPE:
         return manifest
@@ -34,7 +34,7 @@ def without_token(manifest: Manifest) -> Manifest:
     return {**manifest, "data": None} if "data" in manifest else manifest
 
 
-def without_generated_secrets(manifest: Manifest) -> Manifest:
+def account_without_generated_secrets(manifest: Manifest) -> Manifest:
     """Drop generated token secrets; of two side by side Karmada drops the first, and so do we."""
     secrets = list(objects_at(manifest, "secrets"))
     prefix = f"{text_at(manifest, 'metadata', 'name')}-token-"
@@ -46,7 +46,7 @@ def without_generated_secrets(manifest: Manifest) -> Manifest:
     return {**manifest, "secrets": secrets} if "secrets" in manifest else manifest
 
 
-def clean_account(account: dict[str, Any]) -> None:
+def remove_empty_token_list(account: dict[str, Any]) -> None:
     """Take out a list of tokens that is empty."""
     if not account.get("secrets", True):
         del account["secrets"]
@@ -81,11 +81,11 @@ KINDS = (
         kind="Secret",
         version="v1",
         is_namespaced=True,
-        prune=without_token,
+        prune=secret_without_token,
         stage=ApplyStage.CONFIGURATION,
         is_recreatable=True,
         maps={"data": "", "stringData": ""},
-        retained=(Retained(path=("data",), condition=is_token),),
+        retained=(Retained(path=("data",), condition=is_service_account_token),),
         has_no=f"{NO_PODS} interpretation progress defaults filled_in clean"
         " takes_others_along is_transient pruned_fields",
     ),
@@ -94,8 +94,8 @@ KINDS = (
         kind="ServiceAccount",
         version="v1",
         is_namespaced=True,
-        clean=clean_account,
-        prune=without_generated_secrets,
+        clean=remove_empty_token_list,
+        prune=account_without_generated_secrets,
         stage=ApplyStage.RIGHTS,
         short_names=("sa",),
         retained=(

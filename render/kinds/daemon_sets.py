@@ -6,8 +6,15 @@ from render.interpretation.progress import LiveState, Progress, counter_in_statu
 from render.model import Manifest
 
 from .kind import NO_DELIVERY_RULES, BuiltInKind
-from .pod_defaults import POD_DEFAULTS, below
-from .workloads import POD_TEMPLATE, Counters, aggregation, is_observed, reflection, template_dependencies
+from .pod_defaults import POD_DEFAULTS, defaults_below_path
+from .workloads import (
+    POD_TEMPLATE,
+    Counters,
+    aggregation_of_counters,
+    is_newest_generation_observed,
+    reflection_of_counters,
+    template_dependencies,
+)
 
 DAEMON_COUNTERS = (
     "currentNumberScheduled",
@@ -31,7 +38,7 @@ def is_daemon_set_available(observed: Manifest) -> bool:
     status = mapping_at(observed, "status")
     updated = count_at(status, "updatedNumberScheduled")
     return (
-        is_observed(observed)
+        is_newest_generation_observed(observed)
         and updated >= count_at(status, "desiredNumberScheduled")
         and count_at(status, "numberAvailable") >= updated
     )
@@ -60,7 +67,7 @@ KINDS = (
             ("spec", "updateStrategy", "rollingUpdate", "maxSurge"): 0,
             ("spec", "updateStrategy", "rollingUpdate", "maxUnavailable"): 1,
             ("spec", "updateStrategy", "type"): "RollingUpdate",
-            **below(POD_TEMPLATE, POD_DEFAULTS),
+            **defaults_below_path(POD_TEMPLATE, POD_DEFAULTS),
         },
         filled_in=(("metadata", "annotations", "deprecated.daemonset.template.generation"),),
         pod_spec=POD_TEMPLATE,
@@ -68,8 +75,8 @@ KINDS = (
         progress=daemon_set_progress,
         short_names=("ds",),
         interpretation=Interpretation(
-            aggregate=aggregation(DAEMON_SET),
-            reflect=reflection(DAEMON_SET),
+            aggregate=aggregation_of_counters(DAEMON_SET),
+            reflect=reflection_of_counters(DAEMON_SET),
             health=is_daemon_set_available,
             dependencies=template_dependencies,
         ),

@@ -7,7 +7,15 @@ from render.interpretation.removal import Path
 from render.interpretation.retention import EACH, Retained
 from render.model import Manifest
 
-from .kind import NO_DELIVERY_RULES, NO_PODS, NO_TEMPLATE_RULES, ApplyStage, BuiltInKind, Default, plain_kinds
+from .kind import (
+    NO_DELIVERY_RULES,
+    NO_PODS,
+    NO_TEMPLATE_RULES,
+    ApplyStage,
+    BuiltInKind,
+    Default,
+    built_in_kinds_without_rules,
+)
 
 _CERTIFICATE = ("clientConfig", "caBundle")
 
@@ -91,13 +99,13 @@ KINDS = (
         retained=_injected_ca_bundle("webhooks", EACH, *_CERTIFICATE),
         has_no=f"{NO_PODS} {NO_DELIVERY_RULES} interpretation progress filled_in clean prune pruned_fields",
     ),
-    *plain_kinds(
+    *built_in_kinds_without_rules(
         "admissionregistration.k8s.io",
         "InitializerConfiguration MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy"
         " ValidatingAdmissionPolicyBinding",
         is_namespaced=False,
     ),
-    *plain_kinds(
+    *built_in_kinds_without_rules(
         "flowcontrol.apiserver.k8s.io",
         "FlowSchema PriorityLevelConfiguration",
         is_namespaced=False,

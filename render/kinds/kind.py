@@ -1,7 +1,7 @@
 """A built-in kind as one value: every rule that goes by the kind alone is a field of it.
 
-A kind that is no more than a name with a scope is made by ``plain_kinds``. Each other one says of every field what it
-is, or names the field in ``has_no``, so that nothing about a new kind is forgotten (a test asks).
+A kind that is no more than a name with a scope is made by ``built_in_kinds_without_rules``. Each other one says of
+every field what it is, or names the field in ``has_no``, so that nothing about a new kind is forgotten (a test asks).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -127,7 +127,7 @@ class BuiltInKind(Struct, frozen=True, kw_only=True):
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-def plain_kinds(
+def built_in_kinds_without_rules(
     group: str, kinds: str, *, is_namespaced: bool, short_names: tuple[str, ...] = (), not_written: str = ""
 ) -> Iterator[BuiltInKind]:
     """Yield kinds of a group that no rule is about; what holds for every kind holds for them."""

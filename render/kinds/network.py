@@ -28,7 +28,7 @@ from .kind import (
     ApplyStage,
     BuiltInKind,
     PrunedField,
-    plain_kinds,
+    built_in_kinds_without_rules,
 )
 
 BALANCED = "LoadBalancer"
@@ -45,43 +45,43 @@ def aggregated_service(template: Manifest, items: Items) -> Any:
     """Collect the members' addresses; only a load balancer has any."""
     if value_at(template, "spec", "type") != BALANCED:
         return template.get("status")
-    return _status_of_members(template, items, ("hostname", "ip", "ipMode"))
+    return _load_balancer_status_of_members(template, items, ("hostname", "ip", "ipMode"))
 
 
 def aggregated_ingress(template: Manifest, items: Items) -> Any:
     """Collect the members' addresses."""
-    return _status_of_members(template, items, ("hostname", "ip"))
+    return _load_balancer_status_of_members(template, items, ("hostname", "ip"))
 
 
-def _status_of_members(template: Manifest, items: Items, identity: Sequence[str]) -> Any:
+def _load_balancer_status_of_members(template: Manifest, items: Items, identity: Sequence[str]) -> Any:
     merged: dict[tuple[str, ...], dict[str, Any]] = {}
     for _, status in statuses_by_cluster(items):
         for address in objects_at(status, "loadBalancer", "ingress"):
             key = tuple(text_at(address, field) for field in identity)
             known = merged.setdefault(key, {field: value for field, value in address.items() if value})
             if ports := [*objects_at(known, "ports"), *objects_at(address, "ports")]:
-                known["ports"] = _distinct(ports)
+                known["ports"] = _distinct_ports(ports)
     # An address without a hostname sorts last, and among equals one without an ipMode.
     by_rank = sorted(
-        merged.items(), key=lambda entry: [entry[0][0] == "", *entry[0][:2], *map(_last_part, entry[0][2:])]
+        merged.items(), key=lambda entry: [entry[0][0] == "", *entry[0][:2], *map(_last_part_of_path, entry[0][2:])]
     )
     return manifest_with_value(
         mapping_at(template, "status"), [address for _, address in by_rank], "loadBalancer", "ingress"
     )
 
 
-def _last_part(text: str) -> str:
+def _last_part_of_path(text: str) -> str:
     return text or "\U0010ffff"
 
 
-def _distinct(ports: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _distinct_ports(ports: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     by_identity = {
         (count_at(port, "port"), text_at(port, "protocol"), text_at(port, "error")): port for port in reversed(ports)
     }
     return [port for _, port in sorted(by_identity.items(), key=lambda entry: entry[0])]
 
 
-def has_address(observed: Manifest) -> bool:
+def has_load_balancer_address(observed: Manifest) -> bool:
     """Say whether any address was given out."""
     return any(
         address.get("hostname") or address.get("ip")
@@ -91,7 +91,7 @@ def has_address(observed: Manifest) -> bool:
 
 def missing_address(ingress: Manifest) -> tuple[str, str] | None:
     """Say that no controller gave an address to an ingress, and which one should."""
-    if has_address(ingress):
+    if has_load_balancer_address(ingress):
         return None
     name = text_at(ingress, "spec", "ingressClassName")
     controller = f"the controller of the IngressClass {name}" if name else "the controller of the default IngressClass"
@@ -100,7 +100,7 @@ def missing_address(ingress: Manifest) -> tuple[str, str] | None:
 
 def is_service_healthy(observed: Manifest) -> bool:
     """Say whether the service needs no address, or has one."""
-    return value_at(observed, "spec", "type") != BALANCED or has_address(observed)
+    return value_at(observed, "spec", "type") != BALANCED or has_load_balancer_address(observed)
 
 
 def ingress_dependencies(ingress: Manifest) -> set[DependentObject]:
@@ -118,7 +118,7 @@ def service_progress(live: Manifest) -> LiveState | None:
     return None if addresses else LiveState(Progress.IN_PROGRESS, "NoAddress", "its load balancer has no address yet")
 
 
-def without_addresses(manifest: Manifest) -> Manifest:
+def service_without_addresses(manifest: Manifest) -> Manifest:
     """Drop allocated addresses; a headless service keeps its None."""
     spec: Mapping[str, Any] = mapping_at(manifest, "spec")
     if "clusterIP" not in spec or spec["clusterIP"] == "None":
@@ -126,11 +126,11 @@ def without_addresses(manifest: Manifest) -> Manifest:
     return manifest_without_value(manifest_without_value(manifest, "spec", "clusterIP"), "spec", "clusterIPs")
 
 
-def _same_port(port: Mapping[str, Any]) -> Any:
+def _default_target_port(port: Mapping[str, Any]) -> Any:
     return port.get("port")
 
 
-def clean_service(service: dict[str, Any]) -> None:
+def remove_allocated_addresses(service: dict[str, Any]) -> None:
     """Take out the addresses and families that the cluster chose."""
     spec = service.get("spec")
     if not isinstance(spec, dict):
@@ -165,11 +165,11 @@ KINDS = (
             ("spec", "externalTrafficPolicy"): "Cluster",
             ("spec", "allocateLoadBalancerNodePorts"): True,
             ("spec", "ports", "*", "protocol"): "TCP",
-            ("spec", "ports", "*", "targetPort"): _same_port,
+            ("spec", "ports", "*", "targetPort"): _default_target_port,
         },
         filled_in=(("spec", "healthCheckNodePort"), ("spec", "ports", "*", "nodePort")),
-        clean=clean_service,
-        prune=without_addresses,
+        clean=remove_allocated_addresses,
+        prune=service_without_addresses,
         stage=ApplyStage.CONFIGURATION,
         maps={**COMMON_MAPS, "selector": ""},
         progress=service_progress,
@@ -210,7 +210,7 @@ KINDS = (
         short_names=("ing",),
         interpretation=Interpretation(
             aggregate=aggregated_ingress,
-            health=has_address,
+            health=has_load_balancer_address,
             dependencies=ingress_dependencies,
             lacking=missing_address,
         ),
@@ -225,15 +225,17 @@ KINDS = (
         short_names=("netpol",),
         has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_DELIVERY_RULES} filled_in clean prune pruned_fields",
     ),
-    *plain_kinds("extensions", "Ingress NetworkPolicy", is_namespaced=True),
-    *plain_kinds(
+    *built_in_kinds_without_rules("extensions", "Ingress NetworkPolicy", is_namespaced=True),
+    *built_in_kinds_without_rules(
         "networking.k8s.io",
         "IPAddress",
         is_namespaced=False,
         short_names=("ip",),
         not_written="an API server writes it",
     ),
-    *plain_kinds("networking.k8s.io", "ClusterCIDR IngressClass", is_namespaced=False),
-    *plain_kinds("networking.k8s.io", "ServiceCIDR", is_namespaced=False, not_written="an API server writes it"),
+    *built_in_kinds_without_rules("networking.k8s.io", "ClusterCIDR IngressClass", is_namespaced=False),
+    *built_in_kinds_without_rules(
+        "networking.k8s.io", "ServiceCIDR", is_namespaced=False, not_written="an API server writes it"
+    ),
 )
 """The kinds by which pods are reached; those of ``extensions`` are served no more."""

@@ -11,7 +11,7 @@ from render.interpretation.removal import Path
 from .kind import Default
 
 
-def _pull_policy(container: Mapping[str, Any]) -> str:
+def _default_pull_policy(container: Mapping[str, Any]) -> str:
     """Return the default for a container: images without a tag or digest, and ``latest``, are always pulled."""
     image = str(container.get("image") or "")
     name = image.rpartition("/")[2]
@@ -19,7 +19,7 @@ def _pull_policy(container: Mapping[str, Any]) -> str:
     return "Always" if tag in {"", "latest"} else "IfNotPresent"
 
 
-def _same_account(pod: Mapping[str, Any]) -> Any:
+def _default_service_account(pod: Mapping[str, Any]) -> Any:
     return pod.get("serviceAccountName")
 
 
@@ -34,23 +34,23 @@ _PROBE: Mapping[Path, Default] = {
 _LIFECYCLE: Mapping[Path, Default] = {(hook, "httpGet", "scheme"): "HTTP" for hook in ("postStart", "preStop")}
 
 
-def below(path: Path, defaults: Mapping[Path, Default]) -> dict[Path, Default]:
+def defaults_below_path(path: Path, defaults: Mapping[Path, Default]) -> dict[Path, Default]:
     """Return defaults of a part of an object as those of the object that has it at a path."""
     return {(*path, *inner): default for inner, default in defaults.items()}
 
 
 _CONTAINER: Mapping[Path, Default] = {
-    ("imagePullPolicy",): _pull_policy,
+    ("imagePullPolicy",): _default_pull_policy,
     ("terminationMessagePath",): "/dev/termination-log",
     ("terminationMessagePolicy",): "File",
     ("resources",): {},
     ("ports", "*", "protocol"): "TCP",
     ("env", "*", "valueFrom", "fieldRef", "apiVersion"): "v1",
     ("env", "*", "valueFrom", "resourceFieldRef", "divisor"): "0",
-    **below(("livenessProbe",), _PROBE),
-    **below(("readinessProbe",), _PROBE),
-    **below(("startupProbe",), _PROBE),
-    **below(("lifecycle",), _LIFECYCLE),
+    **defaults_below_path(("livenessProbe",), _PROBE),
+    **defaults_below_path(("readinessProbe",), _PROBE),
+    **defaults_below_path(("startupProbe",), _PROBE),
+    **defaults_below_path(("lifecycle",), _LIFECYCLE),
 }
 _MODE = 0o644
 POD_DEFAULTS: Mapping[Path, Default] = {
@@ -60,7 +60,7 @@ POD_DEFAULTS: Mapping[Path, Default] = {
     ("securityContext",): {},
     ("terminationGracePeriodSeconds",): 30,
     ("enableServiceLinks",): True,
-    ("serviceAccount",): _same_account,
+    ("serviceAccount",): _default_service_account,
     ("volumes", "*", "configMap", "defaultMode"): _MODE,
     ("volumes", "*", "secret", "defaultMode"): _MODE,
     ("volumes", "*", "downwardAPI", "defaultMode"): _MODE,
@@ -69,7 +69,7 @@ POD_DEFAULTS: Mapping[Path, Default] = {
     ("volumes", "*", "projected", "sources", "*", "serviceAccountToken", "expirationSeconds"): 3600,
     ("volumes", "*", "projected", "sources", "*", "downwardAPI", "items", "*", "fieldRef", "apiVersion"): "v1",
     ("volumes", "*", "hostPath", "type"): "",
-    **below(("containers", "*"), _CONTAINER),
-    **below(("initContainers", "*"), _CONTAINER),
+    **defaults_below_path(("containers", "*"), _CONTAINER),
+    **defaults_below_path(("initContainers", "*"), _CONTAINER),
 }
 """The defaults of a spec of pods, by path."""

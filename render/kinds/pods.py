@@ -33,7 +33,7 @@ def pod_replicas(pod: Manifest) -> Replicas:
     return Replicas(replicas=1, requirements=pod_requirements(mapping_at(pod, "spec")))
 
 
-def own_dependencies(pod: Manifest) -> set[DependentObject]:
+def pod_own_dependencies(pod: Manifest) -> set[DependentObject]:
     """Return the objects the pod refers to."""
     return pod_dependencies(mapping_at(pod, "spec"), text_at(pod, "metadata", "namespace"))
 
@@ -102,7 +102,7 @@ KINDS = (
         interpretation=Interpretation(
             replicas=pod_replicas,
             aggregate=aggregated_pod,
-            dependencies=own_dependencies,
+            dependencies=pod_own_dependencies,
             health=is_pod_healthy,
             finish=pod_finish,
         ),

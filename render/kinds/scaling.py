@@ -5,7 +5,12 @@ from typing import Any
 from render.interpretation.fields import count_at, mapping_at
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, has_condition, live_condition, state_under_way
-from render.interpretation.statuses import reflected, statuses_by_cluster, summed, without_zeros
+from render.interpretation.statuses import (
+    reflected_status_fields,
+    status_without_zeros,
+    statuses_by_cluster,
+    sums_of_counters,
+)
 from render.model import Manifest
 
 from .kind import NO_DELIVERY_RULES, NO_PODS, NO_TEMPLATE_RULES, BuiltInKind
@@ -14,19 +19,19 @@ BUDGET_COUNTERS = ("disruptionsAllowed", "expectedPods", "desiredHealthy", "curr
 AUTOSCALER_COUNTERS = ("currentReplicas", "desiredReplicas")
 
 
-def reflect_budget(observed: Manifest) -> Any:
+def reflect_disruption_budget(observed: Manifest) -> Any:
     """Report a member budget's counters and the pods being disrupted."""
-    return reflected(observed, (*BUDGET_COUNTERS, "disruptedPods"), BUDGET_COUNTERS)
+    return reflected_status_fields(observed, (*BUDGET_COUNTERS, "disruptedPods"), BUDGET_COUNTERS)
 
 
-def aggregated_budget(_template: Manifest, items: Items) -> Any:
+def aggregated_disruption_budget(_template: Manifest, items: Items) -> Any:
     """Add up the counters; a disrupted pod is named with its member."""
     disrupted = {
         f"{member}/{pod}": since
         for member, status in statuses_by_cluster(items)
         for pod, since in mapping_at(status, "disruptedPods").items()
     }
-    counters = summed(items, BUDGET_COUNTERS)
+    counters = sums_of_counters(items, BUDGET_COUNTERS)
     return {**counters, "disruptedPods": disrupted} if disrupted else counters
 
 
@@ -45,15 +50,15 @@ def missing_pods(budget: Manifest) -> tuple[str, str] | None:
 
 def reflect_autoscaler(observed: Manifest) -> Any:
     """Report a member autoscaler's replicas, current and desired."""
-    return reflected(observed, AUTOSCALER_COUNTERS, ("desiredReplicas",))
+    return reflected_status_fields(observed, AUTOSCALER_COUNTERS, ("desiredReplicas",))
 
 
 def aggregated_autoscaler(template: Manifest, items: Items) -> Any:
     """Add up the replicas, current and desired; where no member reports any, a template without status stays so."""
-    counters = summed(items, AUTOSCALER_COUNTERS)
+    counters = sums_of_counters(items, AUTOSCALER_COUNTERS)
     if not any(counters.values()) and not mapping_at(template, "status"):
         return None
-    return without_zeros(counters, ("currentReplicas",))
+    return status_without_zeros(counters, ("currentReplicas",))
 
 
 def autoscaler_progress(live: Manifest) -> LiveState | None:
@@ -72,7 +77,10 @@ KINDS = (
         is_namespaced=True,
         short_names=("pdb",),
         interpretation=Interpretation(
-            reflect=reflect_budget, aggregate=aggregated_budget, health=is_budget_met, lacking=missing_pods
+            reflect=reflect_disruption_budget,
+            aggregate=aggregated_disruption_budget,
+            health=is_budget_met,
+            lacking=missing_pods,
         ),
         has_no=f"{NO_PODS} {NO_TEMPLATE_RULES} {NO_DELIVERY_RULES} retained progress",
     ),

@@ -13,8 +13,8 @@ from render.model import Manifest
 from render.resources import DependentObject
 
 from .kind import BuiltInKind
-from .pod_defaults import POD_DEFAULTS, below
-from .workloads import POD_TEMPLATE, Counters, aggregation, scaled_dependencies, scaled_interpretation
+from .pod_defaults import POD_DEFAULTS, defaults_below_path
+from .workloads import POD_TEMPLATE, Counters, aggregation_of_counters, scaled_dependencies, scaled_interpretation
 
 STATEFUL_SET = Counters(
     summed=("availableReplicas", "currentReplicas", "readyReplicas", "replicas", "updatedReplicas"),
@@ -65,7 +65,7 @@ KINDS = (
             ("spec", "updateStrategy", "type"): "RollingUpdate",
             ("spec", "persistentVolumeClaimRetentionPolicy"): {"whenDeleted": "Retain", "whenScaled": "Retain"},
             ("spec", "volumeClaimTemplates", "*", "spec", "volumeMode"): "Filesystem",
-            **below(POD_TEMPLATE, POD_DEFAULTS),
+            **defaults_below_path(POD_TEMPLATE, POD_DEFAULTS),
         },
         filled_in=tuple(("spec", "volumeClaimTemplates", "*", name) for name in ("status", "apiVersion", "kind")),
         pod_spec=POD_TEMPLATE,
@@ -76,7 +76,9 @@ KINDS = (
         progress=stateful_set_progress,
         short_names=("sts",),
         interpretation=scaled_interpretation(
-            STATEFUL_SET, aggregate=aggregation(STATEFUL_SET, by_member=True), dependencies=stateful_dependencies
+            STATEFUL_SET,
+            aggregate=aggregation_of_counters(STATEFUL_SET, by_member=True),
+            dependencies=stateful_dependencies,
         ),
         has_no="retained clean prune stage takes_others_along maps is_transient pruned_fields",
     ),

@@ -11,7 +11,16 @@ from render.interpretation.retention import Retained
 from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 
-from .kind import COMMON_MAPS, NO_LIVE_RULES, NO_PODS, NO_TEMPLATE_RULES, ApplyStage, BuiltInKind, Default, plain_kinds
+from .kind import (
+    COMMON_MAPS,
+    NO_LIVE_RULES,
+    NO_PODS,
+    NO_TEMPLATE_RULES,
+    ApplyStage,
+    BuiltInKind,
+    Default,
+    built_in_kinds_without_rules,
+)
 
 CLAIM_NOTES = (
     "pv.kubernetes.io/bind-completed",
@@ -37,14 +46,14 @@ def aggregated_claim(_template: Manifest, items: Items) -> Any:
     return {"phase": phase} if phase else {}
 
 
-def is_bound(observed: Manifest) -> bool:
+def is_claim_bound(observed: Manifest) -> bool:
     """Say whether the claim has its volume."""
     return text_at(observed, "status", "phase") == "Bound"
 
 
 def missing_volume(claim: Manifest) -> tuple[str, str] | None:
     """Say that a claim is not bound, and to what it should be."""
-    if is_bound(claim):
+    if is_claim_bound(claim):
         return None
     phase, storage = text_at(claim, "status", "phase") or "unknown", text_at(claim, "spec", "storageClassName")
     where = f"the StorageClass {storage}" if storage else "the default StorageClass"
@@ -68,7 +77,7 @@ def claim_progress(live: Manifest) -> LiveState | None:
     return None
 
 
-def without_node(manifest: Manifest) -> Manifest:
+def claim_without_selected_node(manifest: Manifest) -> Manifest:
     """Drop the node that a scheduler selected."""
     return manifest_without_value(manifest, "metadata", "annotations", "volume.kubernetes.io/selected-node")
 
@@ -81,12 +90,12 @@ KINDS = (
         is_namespaced=True,
         defaults=CLAIM_DEFAULTS,
         filled_in=(("spec", "volumeName"), *NOTES_OF_CONTROLLERS),
-        prune=without_node,
+        prune=claim_without_selected_node,
         stage=ApplyStage.CONFIGURATION,
         takes_others_along=True,
         progress=claim_progress,
         short_names=("pvc",),
-        interpretation=Interpretation(aggregate=aggregated_claim, health=is_bound, lacking=missing_volume),
+        interpretation=Interpretation(aggregate=aggregated_claim, health=is_claim_bound, lacking=missing_volume),
         retained=(Retained(path=("spec", "volumeName"), read=text_at, is_fixed=True),),
         has_no=f"{NO_PODS} clean is_recreatable maps is_transient pruned_fields",
     ),
@@ -114,10 +123,14 @@ KINDS = (
         short_names=("sc",),
         has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage is_recreatable is_transient",
     ),
-    *plain_kinds("storage.k8s.io", "CSIStorageCapacity", is_namespaced=True, not_written="drivers write it"),
-    *plain_kinds("storage.k8s.io", "CSIDriver", is_namespaced=False),
-    *plain_kinds("storage.k8s.io", "CSINode", is_namespaced=False, not_written="nodes write it"),
-    *plain_kinds("storage.k8s.io", "VolumeAttachment", is_namespaced=False, not_written="controllers write it"),
+    *built_in_kinds_without_rules(
+        "storage.k8s.io", "CSIStorageCapacity", is_namespaced=True, not_written="drivers write it"
+    ),
+    *built_in_kinds_without_rules("storage.k8s.io", "CSIDriver", is_namespaced=False),
+    *built_in_kinds_without_rules("storage.k8s.io", "CSINode", is_namespaced=False, not_written="nodes write it"),
+    *built_in_kinds_without_rules(
+        "storage.k8s.io", "VolumeAttachment", is_namespaced=False, not_written="controllers write it"
+    ),
     BuiltInKind(
         group="storage.k8s.io",
         kind="VolumeAttributesClass",
@@ -127,8 +140,8 @@ KINDS = (
         short_names=("vac",),
         has_no=f"{NO_PODS} {NO_LIVE_RULES} {NO_TEMPLATE_RULES} stage takes_others_along is_recreatable is_transient",
     ),
-    *plain_kinds("storagemigration.k8s.io", "StorageVersionMigration", is_namespaced=False),
-    *plain_kinds(
+    *built_in_kinds_without_rules("storagemigration.k8s.io", "StorageVersionMigration", is_namespaced=False),
+    *built_in_kinds_without_rules(
         "internal.apiserver.k8s.io", "StorageVersion", is_namespaced=False, not_written="an API server writes it"
     ),
 )

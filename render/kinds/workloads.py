@@ -29,18 +29,18 @@ from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
 from render.interpretation.statuses import (
-    generation,
-    reflected,
+    generation_of_manifest,
+    observed_template_generation,
+    reflected_status_fields,
+    status_without_zeros,
     statuses_by_cluster,
-    summed,
-    template_generation,
-    without_zeros,
+    sums_of_counters,
 )
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .kind import COMMON_MAPS, NO_DELIVERY_RULES, NO_LIVE_RULES, BuiltInKind, plain_kinds
-from .pod_defaults import POD_DEFAULTS, below
+from .kind import COMMON_MAPS, NO_DELIVERY_RULES, NO_LIVE_RULES, BuiltInKind, built_in_kinds_without_rules
+from .pod_defaults import POD_DEFAULTS, defaults_below_path
 
 PAUSED = "it is paused (spec.paused), so nothing is rolled out"
 POD_TEMPLATE = ("spec", "template", "spec")
@@ -122,7 +122,7 @@ def scaled_dependencies(workload: Manifest) -> set[DependentObject]:
     return template_dependencies(workload)
 
 
-def aggregation(counters: Counters, *, by_member: bool = False) -> Callable[[Manifest, Items], Any]:
+def aggregation_of_counters(counters: Counters, *, by_member: bool = False) -> Callable[[Manifest, Items], Any]:
     """Return the aggregation of statuses: the sums, and observedGeneration once every member has caught up.
 
     ``by_member`` compares a member's template generation with its own generation instead of the template's: Karmada's
@@ -133,35 +133,39 @@ def aggregation(counters: Counters, *, by_member: bool = False) -> Callable[[Man
     def aggregated_workload_status(template: Manifest, items: Items) -> Any:
         if counters.is_scaled:
             integer_at(template, *REPLICA_FIELD)
-        wanted, current = generation(template), mapping_at(template, "status")
-        new = summed(items, counters.summed)
+        wanted, current = generation_of_manifest(template), mapping_at(template, "status")
+        new = sums_of_counters(items, counters.summed)
         caught_up = sum(
-            _has_caught_up(status, None if by_member else wanted) for _, status in statuses_by_cluster(items)
+            _has_member_observed_generation(status, None if by_member else wanted)
+            for _, status in statuses_by_cluster(items)
         )
         if caught_up == len(items or ()):
             new["observedGeneration"] = wanted
         if all(count_at(current, counter) == count for counter, count in new.items()):
             return template.get("status")
-        return without_zeros({**current, **new}, sorted(optional))
+        return status_without_zeros({**current, **new}, sorted(optional))
 
     return aggregated_workload_status
 
 
-def _has_caught_up(status: Mapping[str, Any], wanted: int | None) -> bool:
+def _has_member_observed_generation(status: Mapping[str, Any], wanted: int | None) -> bool:
     own = count_at(status, "generation")
     least = own if wanted is None else wanted
     return count_at(status, "observedGeneration") >= own and count_at(status, "resourceTemplateGeneration") >= least
 
 
-def reflection(counters: Counters) -> Callable[[Manifest], Any]:
+def reflection_of_counters(counters: Counters) -> Callable[[Manifest], Any]:
     """Return the reflection of a member's status: its counters with both generations; None when all is zero."""
 
     def reflect(observed: Manifest) -> Any:
-        status = reflected(observed, counters.reflected, counters.required)
+        status = reflected_status_fields(observed, counters.reflected, counters.required)
         if status is None:
             return None
-        generations = {"generation": generation(observed), "resourceTemplateGeneration": template_generation(observed)}
-        return without_zeros({**generations, **status}, tuple(generations)) or None
+        generations = {
+            "generation": generation_of_manifest(observed),
+            "resourceTemplateGeneration": observed_template_generation(observed),
+        }
+        return status_without_zeros({**generations, **status}, tuple(generations)) or None
 
     return reflect
 
@@ -171,7 +175,7 @@ def is_rollout_complete(observed: Manifest) -> bool:
     status, wanted = mapping_at(observed, "status"), integer_at(observed, *REPLICA_FIELD)
     updated = count_at(status, "updatedReplicas")
     return (
-        is_observed(observed)
+        is_newest_generation_observed(observed)
         and (wanted is None or updated >= wanted)
         and count_at(status, "availableReplicas") >= updated
     )
@@ -181,12 +185,12 @@ def is_replica_set_available(observed: Manifest) -> bool:
     """Say whether the controller has seen the replica set, and every replica is available."""
     wanted = integer_at(observed, *REPLICA_FIELD)
     available = count_at(observed, "status", "availableReplicas")
-    return is_observed(observed) and (wanted is None or available >= wanted)
+    return is_newest_generation_observed(observed) and (wanted is None or available >= wanted)
 
 
-def is_observed(observed: Manifest) -> bool:
+def is_newest_generation_observed(observed: Manifest) -> bool:
     """Say whether the controller has seen the newest generation."""
-    return count_at(observed, "status", "observedGeneration") == generation(observed)
+    return count_at(observed, "status", "observedGeneration") == generation_of_manifest(observed)
 
 
 def deployment_progress(live: Manifest) -> LiveState | None:
@@ -197,14 +201,14 @@ def deployment_progress(live: Manifest) -> LiveState | None:
     failure = live_condition(live, "ReplicaFailure")
     if failure.get("status") == "True":
         return state_of_broken_object(failure)
-    state = _rollout(live)
+    state = _rollout_progress(live)
     is_paused = (live.get("spec") or {}).get("paused") is True
     if state is not None and is_paused and state.reason != "NotObserved":
         return state._replace(reason="Paused", message=f"{PAUSED}; {state.message}")
     return state
 
 
-def _rollout(live: Manifest) -> LiveState | None:
+def _rollout_progress(live: Manifest) -> LiveState | None:
     status, wanted = status_of(live), wanted_replicas(live)
     for counter in ("updatedReplicas", "readyReplicas", "availableReplicas"):
         if counter_in_status(status, counter) < wanted:
@@ -226,7 +230,7 @@ def replica_set_progress(live: Manifest) -> LiveState | None:
     return None if ready >= wanted else state_of_missing_replicas("availableReplicas", ready, wanted)
 
 
-def without_revisions(manifest: Manifest) -> Manifest:
+def workload_without_revision_notes(manifest: Manifest) -> Manifest:
     """Drop the notes of the controller about revisions."""
     if not mapping_at(manifest, "metadata").get("annotations"):
         return manifest
@@ -241,8 +245,8 @@ def scaled_interpretation(counters: Counters, **special: Any) -> Interpretation:
         "replicas": workload_replicas,
         "revise": revise_replicas,
         "replica_field": REPLICA_FIELD,
-        "aggregate": aggregation(counters),
-        "reflect": reflection(counters),
+        "aggregate": aggregation_of_counters(counters),
+        "reflect": reflection_of_counters(counters),
         "health": is_rollout_complete,
         "dependencies": scaled_dependencies,
     }
@@ -261,9 +265,9 @@ KINDS = (
             ("spec", "strategy", "rollingUpdate", "maxSurge"): "25%",
             ("spec", "strategy", "rollingUpdate", "maxUnavailable"): "25%",
             ("spec", "strategy", "type"): "RollingUpdate",
-            **below(POD_TEMPLATE, POD_DEFAULTS),
+            **defaults_below_path(POD_TEMPLATE, POD_DEFAULTS),
         },
-        prune=without_revisions,
+        prune=workload_without_revision_notes,
         pod_spec=POD_TEMPLATE,
         has_edited_containers=True,
         is_scaled=True,
@@ -280,7 +284,7 @@ KINDS = (
         kind="ReplicaSet",
         version="v1",
         is_namespaced=True,
-        defaults=below(POD_TEMPLATE, POD_DEFAULTS),
+        defaults=defaults_below_path(POD_TEMPLATE, POD_DEFAULTS),
         pod_spec=POD_TEMPLATE,
         has_edited_containers=True,
         is_scaled=True,
@@ -295,7 +299,7 @@ KINDS = (
         kind="ReplicationController",
         version="v1",
         is_namespaced=True,
-        defaults=below(POD_TEMPLATE, POD_DEFAULTS),
+        defaults=defaults_below_path(POD_TEMPLATE, POD_DEFAULTS),
         pod_spec=POD_TEMPLATE,
         is_scaled=True,
         maps={**COMMON_MAPS, "selector": ""},
@@ -303,7 +307,7 @@ KINDS = (
         has_no=f"{NO_LIVE_RULES} has_edited_containers counts filled_in clean prune is_transient"
         " stage takes_others_along is_recreatable pruned_fields",
     ),
-    *plain_kinds("apps", "ControllerRevision", is_namespaced=True, not_written="controllers write it"),
-    *plain_kinds("extensions", "DaemonSet Deployment ReplicaSet", is_namespaced=True),
+    *built_in_kinds_without_rules("apps", "ControllerRevision", is_namespaced=True, not_written="controllers write it"),
+    *built_in_kinds_without_rules("extensions", "DaemonSet Deployment ReplicaSet", is_namespaced=True),
 )
 """The kinds that run pods for as long as they are there; those of ``extensions`` are served no more."""

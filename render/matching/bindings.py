@@ -15,7 +15,7 @@ from render.model import Template
 from render.placement import WorkloadAffinity
 from render.policy import PropagationPolicy
 from render.resources import Component, ReplicaRequirements
-from render.syntax import quoted
+from render.syntax import quoted_text
 
 from .match import Match
 
@@ -51,30 +51,30 @@ def interpreted_workload(template: Template, interpreter: Interpreter, *, divide
     """
     if divides_components and interpreter.has(Operation.INTERPRET_COMPONENT, template.manifest):
         components = interpreter.components(template.manifest) or ()
-        if fault := _components_fault(components):
+        if fault := _fault_of_components(components):
             raise InterpreterError(f"{Operation.INTERPRET_COMPONENT}: {fault}", where=str(template.ref))
         return Workload(components=components)
     answer = interpreter.replicas(template.manifest)
     return Workload() if answer is None else Workload(replicas=answer.replicas, requirements=answer.requirements)
 
 
-def _components_fault(components: Sequence[Component]) -> str:
+def _fault_of_components(components: Sequence[Component]) -> str:
     """Return what Karmada would not let stand in a binding of these components; empty if it is right."""
     names = set()
     for each in components:
         if not each.name:
             return "a component has no name"
         if len(each.name) > _MOST_LETTERS:
-            return f"the component {quoted(each.name)} has a name of more than {_MOST_LETTERS} characters"
+            return f"the component {quoted_text(each.name)} has a name of more than {_MOST_LETTERS} characters"
         if each.name in names:
-            return f"two components are called {quoted(each.name)}"
+            return f"two components are called {quoted_text(each.name)}"
         if each.replicas < 0:
-            return f"the component {quoted(each.name)} has {each.replicas} replicas"
+            return f"the component {quoted_text(each.name)} has {each.replicas} replicas"
         names.add(each.name)
     return ""
 
 
-def make_binding(
+def binding_before_scheduling(
     template: Template,
     match: Match,
     workload: Workload,
@@ -91,11 +91,11 @@ def make_binding(
     if kept is not None and template.absent_in:
         kept = replace(kept, absent_in=template.absent_in)
     if match.policy is None:
-        return kept and replace(kept, policy="" if _is_released(match) else kept.policy)
+        return kept and replace(kept, policy="" if _is_released_by_policy(match) else kept.policy)
     if match.is_lazy and not is_changed:
         return kept
     fresh = _new_binding(template, match, match.policy, workload)
-    return fresh if kept is None else _with_kept_fields(fresh, kept)
+    return fresh if kept is None else _binding_with_kept_fields(fresh, kept)
 
 
 def fields_waiting_for_change(template: Template, match: Match, workload: Workload, kept: Binding) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def is_same_object(template: Template, previous: Binding) -> bool:
     return not template.uid or not previous.uid or template.uid == previous.uid
 
 
-def _is_released(match: Match) -> bool:
+def _is_released_by_policy(match: Match) -> bool:
     return not match.is_selected
 
 
@@ -120,7 +120,7 @@ def _new_binding(template: Template, match: Match, policy: PropagationPolicy, wo
     fresh = _binding_of_policy(template, policy, workload)
     if not template.ref.namespace:
         return fresh
-    together, apart = _groups(policy.placement.workload_affinity, template.labels)
+    together, apart = _workload_affinity_groups(policy.placement.workload_affinity, template.labels)
     return replace(fresh, priority=match.priority, affinity_group=together, anti_affinity_group=apart)
 
 
@@ -144,7 +144,7 @@ def _binding_of_policy(template: Template, policy: PropagationPolicy, workload: 
     )
 
 
-def _with_kept_fields(fresh: Binding, kept: Binding) -> Binding:
+def _binding_with_kept_fields(fresh: Binding, kept: Binding) -> Binding:
     return replace(
         fresh,
         # Karmada sets propagateDeps on a cluster-scoped binding when it creates one, and never again.
@@ -165,7 +165,7 @@ def _with_kept_fields(fresh: Binding, kept: Binding) -> Binding:
     )
 
 
-def _groups(affinity: WorkloadAffinity | None, labels: Mapping[str, str]) -> tuple[str, str]:
+def _workload_affinity_groups(affinity: WorkloadAffinity | None, labels: Mapping[str, str]) -> tuple[str, str]:
     """Return the affinity and anti-affinity group, ``key=value``; empty where the template lacks the label."""
     if affinity is None:
         return "", ""

@@ -62,11 +62,11 @@ class Exclusions(Struct, frozen=True, kw_only=True):
             return False
         if namespace in SYSTEM_NAMESPACES or namespace.startswith("karmada-es-"):
             return True
-        return _is_among(namespace, self.namespaces)
+        return _matches_any_pattern(namespace, self.namespaces)
 
 
 @lru_cache(maxsize=1024)
-def _is_among(namespace: str, patterns: tuple[str, ...]) -> bool:
+def _matches_any_pattern(namespace: str, patterns: tuple[str, ...]) -> bool:
     """Say whether a pattern matches all of a namespace's name, which many templates share."""
     return any(matches_whole(pattern, namespace) for pattern in patterns)
 

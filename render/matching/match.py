@@ -18,7 +18,14 @@ from render.selectors import best_selector
 from render.settings.switches import ClaimMode
 
 from .exclusions import Exclusions
-from .precedence import CandidatePolicy, RankedPolicy, candidates_of, claimed_policy, may_preempt, rank_candidates
+from .precedence import (
+    CandidatePolicy,
+    RankedPolicy,
+    candidate_policies_of,
+    may_preempt_claimant,
+    policy_named_by_claim,
+    rank_candidates,
+)
 from .selector_index import Met, SelectorIndex
 
 # Kubernetes creates these two in every cluster, so no source has to define them.
@@ -95,7 +102,7 @@ class PolicyIndex:
         self._by_name = {str(policy): policy for policy in self.policies}
         self._override_policies = frozenset(override_policies)
         self._priority_by_class = {**SYSTEM_PRIORITY_CLASSES, **(priority_by_class or {})}
-        entries = sorted(candidates_of(self.policies), key=lambda each: each.rank)
+        entries = sorted(candidate_policies_of(self.policies), key=lambda each: each.rank)
         self._index = SelectorIndex((each.policy.namespace, each.selector, each) for each in entries)
         self._masks = _MasksByPolicy()
 
@@ -110,10 +117,10 @@ class PolicyIndex:
             return Match(reason=NoPolicyReason.NEVER_PROPAGATED, message=never)
         met = self._index.meeting(template)
         if options.claims is ClaimMode.PURE:
-            return self._best(template, met)
-        claim = claim or claimed_policy(template)
+            return self._best_match(template, met)
+        claim = claim or policy_named_by_claim(template)
         if not claim:
-            return self._best(template, met)
+            return self._best_match(template, met)
         return self._match_of_claim(template, claim, met, options.allows_preemption)
 
     def candidates(self, template: Template) -> tuple[RankedPolicy, ...]:
@@ -167,7 +174,7 @@ class PolicyIndex:
             return bool(best_selector(policy.resource_selectors, template)[0])
         return any(each.mask & self._masks.of(each, policy) for each in met)
 
-    def _best(self, template: Template, met: list[Met[CandidatePolicy]], lost_claim: str = "") -> Match:
+    def _best_match(self, template: Template, met: list[Met[CandidatePolicy]], lost_claim: str = "") -> Match:
         best = _best_policy(met)
         if best is None or best.policy.is_terminating:
             match = Match(reason=NoPolicyReason.NO_POLICY, message="no policy selects it", is_selected=bool(met))
@@ -183,20 +190,24 @@ class PolicyIndex:
             message = f"{policy} is being deleted"
             return Match(reason=NoPolicyReason.POLICY_TERMINATING, message=message, is_selected=bool(met))
         if policy is None or not self._selects(policy, template, met):
-            return self._best(template, met, lost_claim=claim)
-        taker = self._preemptor(policy, met) if allows_preemption else None
+            return self._best_match(template, met, lost_claim=claim)
+        taker = self._policy_that_preempts(policy, met) if allows_preemption else None
         if taker is not None:
             return replace(self._match_with(template, taker, is_selected=True), lost_claim=claim)
         return self._match_with(template, policy, is_selected=bool(met))
 
-    def _preemptor(self, claimant: PropagationPolicy, met: Iterable[Met[CandidatePolicy]]) -> PropagationPolicy | None:
+    def _policy_that_preempts(
+        self, claimant: PropagationPolicy, met: Iterable[Met[CandidatePolicy]]
+    ) -> PropagationPolicy | None:
         """Return the policy that takes a template over from the one that claims it, if one may.
 
         Karmada lets policies preempt in the order of events; here the best of those that may takes it at once. Of a
         bucket's policies the first that preempts has the highest priority, so that no other one may if it may not.
         """
         firsts = (each.first(among=self._masks.preempting(each)) for each in met)
-        takers = [each.owner for each in firsts if each is not None and may_preempt(each.owner.policy, claimant)]
+        takers = [
+            each.owner for each in firsts if each is not None and may_preempt_claimant(each.owner.policy, claimant)
+        ]
         return min(takers, key=lambda each: each.rank).policy if takers else None
 
     def _match_with(self, template: Template, policy: PropagationPolicy, *, is_selected: bool) -> Match:
@@ -205,7 +216,7 @@ class PolicyIndex:
         ]
         if missing:
             absent = f"dependent overrides: {', '.join(missing)}"
-            return _waiting(NoPolicyReason.WAITING_FOR_OVERRIDES, policy, absent, is_selected=is_selected)
+            return _waiting_match(NoPolicyReason.WAITING_FOR_OVERRIDES, policy, absent, is_selected=is_selected)
         if policy.priority_class_name is None or not template.ref.namespace:
             # Karmada gives cluster-scoped bindings no priority.
             return Match(policy=policy, is_selected=is_selected)
@@ -213,7 +224,7 @@ class PolicyIndex:
         priority = self._priority_by_class.get(name)
         if priority is None:
             absent = f"PriorityClass {name}"
-            return _waiting(NoPolicyReason.WAITING_FOR_PRIORITY_CLASS, policy, absent, is_selected=is_selected)
+            return _waiting_match(NoPolicyReason.WAITING_FOR_PRIORITY_CLASS, policy, absent, is_selected=is_selected)
         return Match(policy=policy, is_selected=is_selected, priority=priority)
 
 
@@ -252,6 +263,6 @@ class _MasksByPolicy:
         return known
 
 
-def _waiting(reason: NoPolicyReason, policy: PropagationPolicy, absent: str, *, is_selected: bool) -> Match:
+def _waiting_match(reason: NoPolicyReason, policy: PropagationPolicy, absent: str, *, is_selected: bool) -> Match:
     message = f"{policy} waits for {absent}"
     return Match(reason=reason, message=message, is_selected=is_selected, waiting=policy, waits_for=absent)

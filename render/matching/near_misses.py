@@ -6,8 +6,14 @@ from msgspec import Struct
 
 from render.model import Template
 from render.policy import PropagationPolicy
-from render.selectors import ImplicitPriority, LabelSelector, ResourceSelector, holds, specificity
-from render.words import listed, nearest
+from render.selectors import (
+    ImplicitPriority,
+    LabelSelector,
+    ResourceSelector,
+    holds_for_labels,
+    implicit_priority_of_selector,
+)
+from render.words import first_few, most_similar_word
 
 _SIMILARITY = 0.8
 
@@ -19,7 +25,7 @@ class NearMiss(Struct, frozen=True, kw_only=True):
     obstacles: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.policy}, which {listed(self.obstacles)}"
+        return f"{self.policy}, which {first_few(self.obstacles)}"
 
 
 class NearMisses:
@@ -40,11 +46,11 @@ class NearMisses:
         """
         kind = template.ref.kind
         if kind not in self._by_kind:
-            kind = nearest(kind, self._by_kind, cutoff=_SIMILARITY)
+            kind = most_similar_word(kind, self._by_kind, cutoff=_SIMILARITY)
         found: list[tuple[PropagationPolicy, ResourceSelector, tuple[str, ...]]] = []
         for policy, selector in self._by_kind.get(kind, ()):
-            obstacles = tuple(_obstacles(policy, selector, template))
-            if policy.namespace in {"", template.ref.namespace} or _is_meant_for(selector, obstacles):
+            obstacles = tuple(_obstacles_to_selection(policy, selector, template))
+            if policy.namespace in {"", template.ref.namespace} or _is_probably_meant_for(selector, obstacles):
                 found.append((policy, selector, obstacles))
         if not found:
             return None
@@ -52,24 +58,29 @@ class NearMisses:
         fewest = min(len(obstacles) for *_, obstacles in found)
         policy, _, obstacles = min(
             (each for each in found if len(each[2]) == fewest),
-            key=lambda each: (not _is_similar(each[1], template), -specificity(each[1]), str(each[0]), each[2]),
+            key=lambda each: (
+                not _is_selector_similar(each[1], template),
+                -implicit_priority_of_selector(each[1]),
+                str(each[0]),
+                each[2],
+            ),
         )
         return NearMiss(policy=str(policy), obstacles=obstacles)
 
 
-def _is_similar(selector: ResourceSelector, template: Template) -> bool:
-    return bool(selector.name and nearest(selector.name, [template.ref.name]))
+def _is_selector_similar(selector: ResourceSelector, template: Template) -> bool:
+    return bool(selector.name and most_similar_word(selector.name, [template.ref.name]))
 
 
-def _is_meant_for(selector: ResourceSelector, obstacles: Sequence[str]) -> bool:
+def _is_probably_meant_for(selector: ResourceSelector, obstacles: Sequence[str]) -> bool:
     """Say whether a policy of another namespace was probably written for an object: nothing else keeps it from that.
 
     Policies of other teams select all of a kind in their own namespaces, and are not near to anything elsewhere.
     """
-    return len(obstacles) == 1 and specificity(selector) > ImplicitPriority.ALL
+    return len(obstacles) == 1 and implicit_priority_of_selector(selector) > ImplicitPriority.ALL
 
 
-def _obstacles(policy: PropagationPolicy, selector: ResourceSelector, template: Template) -> Iterator[str]:
+def _obstacles_to_selection(policy: PropagationPolicy, selector: ResourceSelector, template: Template) -> Iterator[str]:
     """Yield what keeps a selector from a template; nothing of the template is named, which may be a Secret."""
     ref = template.ref
     if policy.namespace not in {"", ref.namespace}:
@@ -84,22 +95,22 @@ def _obstacles(policy: PropagationPolicy, selector: ResourceSelector, template: 
         if selector.name != ref.name:
             yield f"asks for the name {selector.name!r}"
     elif selector.label_selector is not None:
-        yield from _missing_labels(selector.label_selector, template.labels)
+        yield from _missing_labels_of_selector(selector.label_selector, template.labels)
 
 
-def _missing_labels(selector: LabelSelector, labels: Mapping[str, str]) -> Iterator[str]:
+def _missing_labels_of_selector(selector: LabelSelector, labels: Mapping[str, str]) -> Iterator[str]:
     for key, value in selector.match_labels:
         if labels.get(key) != value:
             yield f"asks for the label {key}={value}"
     for each in selector.match_expressions:
-        if not holds(each, labels):
-            yield f"asks for labels where {key_words(each.key, each.operator, each.values)}"
+        if not holds_for_labels(each, labels):
+            yield f"asks for labels where {words_of_label_expression(each.key, each.operator, each.values)}"
 
 
-def key_words(key: str, operator: str, values: Iterable[str]) -> str:
+def words_of_label_expression(key: str, operator: str, values: Iterable[str]) -> str:
     """Return an expression of a selector in words.
 
-    >>> key_words("tier", "In", ["web", "db"])
+    >>> words_of_label_expression("tier", "In", ["web", "db"])
     'tier In web,db'
     """
     return f"{key} {operator} {','.join(values)}".rstrip()

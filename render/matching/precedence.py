@@ -18,7 +18,7 @@ from render.policy import (
     POLICY_NAMESPACE,
     PropagationPolicy,
 )
-from render.selectors import ImplicitPriority, ResourceSelector, specificity
+from render.selectors import ImplicitPriority, ResourceSelector, implicit_priority_of_selector
 
 _SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
 
@@ -49,7 +49,7 @@ class CandidatePolicy(NamedTuple):
         return self.rank[-1]
 
 
-def candidates_of(policies: Iterable[PropagationPolicy]) -> Iterator[CandidatePolicy]:
+def candidate_policies_of(policies: Iterable[PropagationPolicy]) -> Iterator[CandidatePolicy]:
     """Yield each selector of some policies with its rank, which is the same for whatever it selects.
 
     Any PropagationPolicy comes before every ClusterPropagationPolicy, whatever their priorities, and those that are
@@ -57,7 +57,7 @@ def candidates_of(policies: Iterable[PropagationPolicy]) -> Iterator[CandidatePo
     """
     for policy in policies:
         for place, selector in enumerate(policy.resource_selectors):
-            priority = specificity(selector)
+            priority = implicit_priority_of_selector(selector)
             rank = (policy.is_terminating, not policy.is_namespaced, -policy.priority, -priority, policy.name, place)
             yield CandidatePolicy(policy, selector, priority, rank)
 
@@ -70,13 +70,13 @@ def rank_candidates(chosen: Iterable[CandidatePolicy]) -> tuple[RankedPolicy, ..
             policy=each.policy,
             implicit_priority=each.implicit_priority,
             selector=each.selector,
-            why_lost=why_lost(each, candidates[0]) if position else "",
+            why_lost=reason_of_lost_rank(each, candidates[0]) if position else "",
         )
         for position, each in enumerate(candidates)
     )
 
 
-def why_lost(candidate: CandidatePolicy, winner: CandidatePolicy) -> str:
+def reason_of_lost_rank(candidate: CandidatePolicy, winner: CandidatePolicy) -> str:
     """Return the reason why one policy that selects a template comes after another one."""
     loser, first = candidate.policy, winner.policy
     if loser.is_terminating:
@@ -91,7 +91,7 @@ def why_lost(candidate: CandidatePolicy, winner: CandidatePolicy) -> str:
     return f"its name comes after {first.name!r}"
 
 
-def claimed_policy(template: Template) -> str:
+def policy_named_by_claim(template: Template) -> str:
     """Return the policy that Karmada's claim in a template's metadata names, as ``str`` of the policy; "" for none.
 
     A claim without its permanent id does not count.
@@ -104,7 +104,7 @@ def claimed_policy(template: Template) -> str:
     return f"ClusterPropagationPolicy {name}" if name and labels.get(CLUSTER_POLICY_ID) else ""
 
 
-def may_preempt(taker: PropagationPolicy, claimant: PropagationPolicy) -> bool:
+def may_preempt_claimant(taker: PropagationPolicy, claimant: PropagationPolicy) -> bool:
     """Say whether a policy that preempts others may take a template over from the one that claims it.
 
     Within a scope only a strictly higher explicit priority preempts; a PropagationPolicy preempts any

@@ -19,7 +19,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from render.bits import Mask, digit_masks, indexes_of_mask, mask_of, places_in_fewer_masks
 from render.model import Template
-from render.selectors import LabelSelector, ResourceSelector, has_valid_values, implicit_priority
+from render.selectors import LabelSelector, ResourceSelector, has_valid_values, implicit_priority_for_template
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class Bucket(Generic[T]):
         if len(self.entries) <= _FEW:
             mask = 0
             for place, entry in enumerate(self.entries):
-                if implicit_priority(entry.selector, template):
+                if implicit_priority_for_template(entry.selector, template):
                     mask |= 1 << place
             return mask
         if self._bits is None:
@@ -87,7 +87,7 @@ class SelectorIndex(Generic[T]):
     def __init__(self, entries: Iterable[tuple[str, ResourceSelector, T]]) -> None:
         self._buckets: defaultdict[_Key, Bucket[T]] = defaultdict(Bucket)
         for entry in starmap(SelectorEntry, entries):
-            self._buckets[_key_of(entry)].entries.append(entry)
+            self._buckets[_bucket_key_of(entry)].entries.append(entry)
         self._kinds = {key[:3] for key in self._buckets}
 
     def meeting(self, template: Template) -> list[Met[T]]:
@@ -106,7 +106,7 @@ class SelectorIndex(Generic[T]):
             yield from (buckets[key] for key in keys if key in buckets)
 
 
-def _key_of(entry: SelectorEntry[T]) -> _Key:
+def _bucket_key_of(entry: SelectorEntry[T]) -> _Key:
     """Return the bucket of a selector: by the name it asks for, by one label it asks for, or for all of its kind."""
     selector = entry.selector
     kind = (entry.namespace, selector.api_version, selector.kind)
@@ -130,7 +130,7 @@ class _Bits:
         forbidden: defaultdict[str, defaultdict[str | None, list[int]]] = defaultdict(lambda: defaultdict(list))
         numbers, never = [], []
         for place, selector in enumerate(selectors):
-            wanted, excluded = _rules_of(selector)
+            wanted, excluded = _wanted_and_excluded_labels(selector)
             if wanted is None or any(values is not None and not values for values in wanted.values()):
                 never.append(place)
                 wanted = {}
@@ -146,7 +146,7 @@ class _Bits:
 
     def selecting(self, template: Template) -> Mask:
         """Return the selectors that select a template of their kind and name."""
-        labels = list(_labels_of(template))
+        labels = list(_labels_of_template(template))
         out = reduce(or_, (self._forbidden.at(key, value) for key, value in labels), self._never)
         as_asked = (self._asked.at(key, value) for key, value in labels)
         return self._all & ~(out | places_in_fewer_masks(as_asked, self._wanted))
@@ -175,7 +175,7 @@ class _Table:
         return mask
 
 
-def _labels_of(template: Template) -> Iterator[tuple[str, str]]:
+def _labels_of_template(template: Template) -> Iterator[tuple[str, str]]:
     yield _NAMESPACE, template.ref.namespace
     yield from template.labels.items()
 
@@ -184,7 +184,7 @@ _Rules = dict[str, set[str] | None]
 """The values that are asked for, or forbidden, by key; None: any."""
 
 
-def _rules_of(selector: ResourceSelector) -> tuple[_Rules | None, _Rules]:
+def _wanted_and_excluded_labels(selector: ResourceSelector) -> tuple[_Rules | None, _Rules]:
     """Return what a selector asks for (None: what nothing can satisfy), and what it forbids."""
     wanted: _Rules = {_NAMESPACE: {selector.namespace}} if selector.namespace else {}
     excluded: _Rules = {}
@@ -196,15 +196,15 @@ def _rules_of(selector: ResourceSelector) -> tuple[_Rules | None, _Rules]:
 def _add_rules(selector: LabelSelector, wanted: _Rules, excluded: _Rules) -> bool:
     """Add the rules of a selector of labels, or say that one of them cannot be read."""
     for key, value in selector.match_labels:
-        _narrow(wanted, key, {value})
+        _restrict_values_of_key(wanted, key, {value})
     for requirement in selector.match_expressions:
         if not has_valid_values(requirement):
             return False
         match requirement.operator:
             case "In":
-                _narrow(wanted, requirement.key, set(requirement.values))
+                _restrict_values_of_key(wanted, requirement.key, set(requirement.values))
             case "Exists":
-                _narrow(wanted, requirement.key, None)
+                _restrict_values_of_key(wanted, requirement.key, None)
             case "NotIn":
                 known = excluded.get(requirement.key, set())
                 excluded[requirement.key] = None if known is None else known | set(requirement.values)
@@ -213,7 +213,7 @@ def _add_rules(selector: LabelSelector, wanted: _Rules, excluded: _Rules) -> boo
     return True
 
 
-def _narrow(rules: _Rules, key: str, values: set[str] | None) -> None:
+def _restrict_values_of_key(rules: _Rules, key: str, values: set[str] | None) -> None:
     """Ask for one of some values (None: any) of a key, beside what is asked for already."""
     known = rules.get(key)
     rules[key] = values if known is None else known if values is None else known & values

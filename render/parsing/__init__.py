@@ -4,21 +4,21 @@ Everything here trusts ``render.admission``: types are right, defaults are set, 
 """
 
 from .binding_manifests import binding_manifest
-from .bindings import binding
-from .clusters import RENAMED_FROM, cluster, former_names
-from .placement_manifests import placement_manifest, placement_text
+from .bindings import parse_binding
+from .clusters import RENAMED_FROM, former_names_of_cluster, parse_cluster
+from .placement_manifests import json_text_of_placement, plain_placement
 from .placements import SharedPlacements
-from .policies import cluster_taint_policy, propagation_policy
+from .policies import parse_cluster_taint_policy, parse_propagation_policy
 
 __all__ = [
     "RENAMED_FROM",
     "SharedPlacements",
-    "binding",
     "binding_manifest",
-    "cluster",
-    "cluster_taint_policy",
-    "former_names",
-    "placement_manifest",
-    "placement_text",
-    "propagation_policy",
+    "former_names_of_cluster",
+    "json_text_of_placement",
+    "parse_binding",
+    "parse_cluster",
+    "parse_cluster_taint_policy",
+    "parse_propagation_policy",
+    "plain_placement",
 ]

@@ -18,7 +18,13 @@ from .bindings import (
     TEMPLATE_DIGEST,
     UNDIVIDED,
 )
-from .placement_manifests import BehindPointer, Plain, placement_manifest, placement_text, present
+from .placement_manifests import (
+    BehindPointer,
+    Plain,
+    fields_without_empty_ones,
+    json_text_of_placement,
+    plain_placement,
+)
 
 
 def binding_manifest(binding: Binding) -> Plain:
@@ -30,21 +36,21 @@ def binding_manifest(binding: Binding) -> Plain:
     {'name': 'web-deployment', 'namespace': 'shop'}
     """
     ref = binding.ref
-    return present(
+    return fields_without_empty_ones(
         apiVersion=BINDING_API_VERSION,
         kind="ResourceBinding" if ref.namespace else "ClusterResourceBinding",
-        metadata=present(
+        metadata=fields_without_empty_ones(
             name=f"{ref.name.replace(':', '.')}-{ref.kind}".lower(),
             namespace=ref.namespace,
-            annotations=_annotations(binding),
+            annotations=_plain_annotations(binding),
         ),
-        spec=_spec(binding),
-        status=present(
-            appliedOverrides=_applied_overrides(binding),
+        spec=_plain_spec(binding),
+        status=fields_without_empty_ones(
+            appliedOverrides=_plain_applied_overrides(binding),
             schedulerObservingAffinityName=binding.observed_affinity,
             lastScheduledTime=binding.last_scheduled_at,
-            conditions=[_condition(each) for each in binding.conditions],
-            kept=[_kept_manifest(each) for each in binding.kept],
+            conditions=[_plain_condition(each) for each in binding.conditions],
+            kept=[_plain_kept_targets(each) for each in binding.kept],
             overriddenReplicas=[
                 {"clusters": list(each.clusters), "replicas": each.replicas} for each in binding.overridden
             ],
@@ -52,25 +58,29 @@ def binding_manifest(binding: Binding) -> Plain:
             scaledBounds=plain_scaled_bounds(binding.bounds),
             cron=plain_memories(binding.cron),
             descheduled=_plain_descheduled(binding.descheduled),
-            lastMove=plain_move(binding.moved),
+            lastMove=plain_last_move(binding.moved),
         ),
     )
 
 
 def _plain_descheduled(descheduled: DescheduledReplicas | None) -> Plain:
-    return {} if descheduled is None else {"at": descheduled.at, "clusters": _targets(descheduled.clusters)}
+    return {} if descheduled is None else {"at": descheduled.at, "clusters": _plain_targets(descheduled.clusters)}
 
 
-def plain_move(moved: LastMove | None) -> Plain:
+def plain_last_move(moved: LastMove | None) -> Plain:
     """Return the last move of an object as a binding has it."""
     if moved is None:
         return {}
     times = {"times": moved.times} if moved.times > 1 else {}
-    return {"at": moved.at, "from": list(moved.clusters)} | present(reason=moved.reason, message=moved.message) | times
+    return (
+        {"at": moved.at, "from": list(moved.clusters)}
+        | fields_without_empty_ones(reason=moved.reason, message=moved.message)
+        | times
+    )
 
 
-def _kept_manifest(kept: KeptTargets) -> Plain:
-    return present(
+def _plain_kept_targets(kept: KeptTargets) -> Plain:
+    return fields_without_empty_ones(
         clusters=list(kept.clusters),
         replicas=kept.replicas,
         absent=kept.replicas is None,
@@ -78,8 +88,8 @@ def _kept_manifest(kept: KeptTargets) -> Plain:
     )
 
 
-def _condition(condition: Condition) -> Plain:
-    return present(
+def _plain_condition(condition: Condition) -> Plain:
+    return fields_without_empty_ones(
         type=condition.type,
         status=condition.status,
         reason=str(condition.reason),
@@ -89,7 +99,7 @@ def _condition(condition: Condition) -> Plain:
     )
 
 
-def _annotations(binding: Binding) -> Plain:
+def _plain_annotations(binding: Binding) -> Plain:
     kind, _, name = binding.policy.partition(" ")
     annotations: Plain = {}
     if kind == "ClusterPropagationPolicy":
@@ -97,7 +107,7 @@ def _annotations(binding: Binding) -> Plain:
     elif kind:
         annotations[POLICY_NAMESPACE], _, annotations[POLICY_NAME] = name.partition("/")
     if binding.applied_placement is not None:
-        annotations[APPLIED_PLACEMENT] = placement_text(binding.applied_placement)
+        annotations[APPLIED_PLACEMENT] = json_text_of_placement(binding.applied_placement)
     if binding.template_digest:
         annotations[TEMPLATE_DIGEST] = binding.template_digest
     if binding.answered_requests:
@@ -115,58 +125,60 @@ def _annotations_of_division(binding: Binding) -> Plain:
     return undivided | ({REPLICAS_AT: binding.replicas_at} if binding.replicas_at else {})
 
 
-def _applied_overrides(binding: Binding) -> list[Plain]:
+def _plain_applied_overrides(binding: Binding) -> list[Plain]:
     if not binding.applied_overrides:
         return []
     listed: list[Plain] = parse_documents(f"entries:\n{binding.applied_overrides}".encode())[0].value["entries"]
     return listed
 
 
-def _spec(binding: Binding) -> Plain:
+def _plain_spec(binding: Binding) -> Plain:
     ref, overwrites = binding.ref, binding.conflict_resolution is ConflictResolution.OVERWRITE
-    return present(
-        resource=present(
+    return fields_without_empty_ones(
+        resource=fields_without_empty_ones(
             apiVersion=binding.api_version, kind=ref.kind, namespace=ref.namespace, name=ref.name, uid=binding.uid
         ),
         propagateDeps=binding.propagate_deps,
-        replicaRequirements=_requirements(binding.requirements),
+        replicaRequirements=_plain_requirements(binding.requirements),
         replicas=binding.replicas,
         components=[
             {"name": each.name, "replicas": each.replicas}
-            | present(replicaRequirements=_requirements(each.requirements))
+            | fields_without_empty_ones(replicaRequirements=_plain_requirements(each.requirements))
             for each in binding.components
         ],
-        clusters=_targets(binding.targets, binding.recorded_components),
-        gracefulEvictionTasks=list(map(eviction_task, binding.eviction_tasks)),
+        clusters=_plain_targets(binding.targets, binding.recorded_components),
+        gracefulEvictionTasks=list(map(plain_eviction_task, binding.eviction_tasks)),
         requiredBy=[
-            present(namespace=each.namespace, name=each.name, clusters=_targets(each.clusters))
+            fields_without_empty_ones(namespace=each.namespace, name=each.name, clusters=_plain_targets(each.clusters))
             for each in binding.required_by
         ],
         schedulerName=binding.scheduler_name,
-        placement=None if binding.placement is None else BehindPointer(placement_manifest(binding.placement)),
+        placement=None if binding.placement is None else BehindPointer(plain_placement(binding.placement)),
         failover=binding.failover,
         rescheduleTriggeredAt=binding.reschedule_triggered_at,
         conflictResolution="Overwrite" if overwrites else "",
-        suspension=_suspension(binding),
+        suspension=_plain_suspension(binding),
         preserveResourcesOnDeletion=binding.preserve_resources_on_deletion,
-        schedulePriority=present(priority=binding.priority),
-        workloadAffinityGroups=present(
+        schedulePriority=fields_without_empty_ones(priority=binding.priority),
+        workloadAffinityGroups=fields_without_empty_ones(
             affinityGroup=binding.affinity_group, antiAffinityGroup=binding.anti_affinity_group
         ),
     )
 
 
-def _targets(targets: Iterable[TargetCluster], components: Iterable[Component] = ()) -> list[Plain]:
+def _plain_targets(targets: Iterable[TargetCluster], components: Iterable[Component] = ()) -> list[Plain]:
     listed = [{"name": each.name, "replicas": each.replicas} for each in components]
-    return [{"name": each.name} | present(replicas=each.replicas, components=listed) for each in targets]
+    return [
+        {"name": each.name} | fields_without_empty_ones(replicas=each.replicas, components=listed) for each in targets
+    ]
 
 
-def _requirements(requirements: ReplicaRequirements | None) -> BehindPointer | None:
+def _plain_requirements(requirements: ReplicaRequirements | None) -> BehindPointer | None:
     if requirements is None:
         return None
     return BehindPointer(
-        present(
-            nodeClaim=_node_claim(requirements.node_claim),
+        fields_without_empty_ones(
+            nodeClaim=_plain_node_claim(requirements.node_claim),
             resourceRequest=dict(requirements.resource_request),
             namespace=requirements.namespace,
             priorityClassName=requirements.priority_class_name,
@@ -174,12 +186,12 @@ def _requirements(requirements: ReplicaRequirements | None) -> BehindPointer | N
     )
 
 
-def _node_claim(claim: NodeClaim | None) -> BehindPointer | None:
+def _plain_node_claim(claim: NodeClaim | None) -> BehindPointer | None:
     if claim is None:
         return None
     affinity = claim.hard_node_affinity
     return BehindPointer(
-        present(
+        fields_without_empty_ones(
             hardNodeAffinity=None if affinity is None else BehindPointer(affinity),
             nodeSelector=dict(claim.node_selector),
             tolerations=list(claim.tolerations),
@@ -187,9 +199,9 @@ def _node_claim(claim: NodeClaim | None) -> BehindPointer | None:
     )
 
 
-def eviction_task(task: GracefulEvictionTask) -> Plain:
+def plain_eviction_task(task: GracefulEvictionTask) -> Plain:
     """Return a graceful eviction task as a binding has it."""
-    plain = present(
+    plain = fields_without_empty_ones(
         fromCluster=task.from_cluster, purgeMode=task.purge_mode, reason=task.reason, producer=task.producer
     )
     pointers = {
@@ -198,7 +210,7 @@ def eviction_task(task: GracefulEvictionTask) -> Plain:
         "suppressDeletion": task.suppress_deletion,
     }
     plain |= {key: value for key, value in pointers.items() if value is not None}
-    return plain | present(
+    return plain | fields_without_empty_ones(
         message=task.message,
         preservedLabelState=dict(task.preserved_label_state),
         creationTimestamp=task.creation_timestamp,
@@ -206,10 +218,10 @@ def eviction_task(task: GracefulEvictionTask) -> Plain:
     )
 
 
-def _suspension(binding: Binding) -> Plain:
+def _plain_suspension(binding: Binding) -> Plain:
     if binding.suspension is None:
-        return present(scheduling=binding.scheduling_suspended)
+        return fields_without_empty_ones(scheduling=binding.scheduling_suspended)
     names = list(binding.suspension.dispatching_on_clusters)
-    return {"dispatching": binding.suspension.dispatching} | present(
-        dispatchingOnClusters=present(clusterNames=names), scheduling=binding.scheduling_suspended
+    return {"dispatching": binding.suspension.dispatching} | fields_without_empty_ones(
+        dispatchingOnClusters=fields_without_empty_ones(clusterNames=names), scheduling=binding.scheduling_suspended
     )

@@ -12,7 +12,7 @@ RENAMED_FROM = "argosy.dev/renamed-from"
 _PLAIN_GRADES = [model.plain() for model in DEFAULT_GRADES]
 
 
-def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster:
+def parse_cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster:
     """Return the value of an admitted Cluster: a status without APIs records none (None), its capacity is declared."""
     metadata, spec, status = manifest["metadata"], manifest["spec"], manifest.get("status") or {}
     return Cluster(
@@ -21,31 +21,31 @@ def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster
         provider=spec.get("provider") or "",
         region=spec.get("region") or "",
         zones=tuple(spec.get("zones") or ()),
-        taints=tuple(map(taint, spec.get("taints") or ())),
-        resource_models=_resource_models(spec.get("resourceModels") or ()),
-        api_enablements=_api_enablements(status.get("apiEnablements")),
+        taints=tuple(map(parse_taint, spec.get("taints") or ())),
+        resource_models=_parse_resource_models(spec.get("resourceModels") or ()),
+        api_enablements=_parse_api_enablements(status.get("apiEnablements")),
         scales=recorded_scales(status),
-        resource_summary=_resource_summary(status.get("resourceSummary")),
+        resource_summary=_parse_resource_summary(status.get("resourceSummary")),
         is_terminating=bool(metadata.get("deletionTimestamp")),
         sync_mode=spec.get("syncMode") or "",
-        former_names=former_names(metadata),
+        former_names=former_names_of_cluster(metadata),
         kubernetes_version=status.get("kubernetesVersion") or "",
         path=path,
         document=document,
     )
 
 
-def former_names(metadata: Manifest) -> tuple[str, ...]:
+def former_names_of_cluster(metadata: Manifest) -> tuple[str, ...]:
     """Return the names that a Cluster had before, by its metadata.
 
-    >>> former_names({"name": "c", "annotations": {RENAMED_FROM: "a, b"}})
+    >>> former_names_of_cluster({"name": "c", "annotations": {RENAMED_FROM: "a, b"}})
     ('a', 'b')
     """
     text = (metadata.get("annotations") or {}).get(RENAMED_FROM) or ""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def taint(plain: Manifest) -> Taint:
+def parse_taint(plain: Manifest) -> Taint:
     """Return a taint as the Cluster API writes it."""
     return Taint(
         key=plain["key"],
@@ -55,12 +55,12 @@ def taint(plain: Manifest) -> Taint:
     )
 
 
-def _resource_models(plain: Sequence[Manifest]) -> tuple[ResourceModel, ...]:
+def _parse_resource_models(plain: Sequence[Manifest]) -> tuple[ResourceModel, ...]:
     # Nearly all clusters have the grades that admission fills in.
-    return DEFAULT_GRADES if plain == _PLAIN_GRADES else tuple(map(_resource_model, plain))
+    return DEFAULT_GRADES if plain == _PLAIN_GRADES else tuple(map(_parse_resource_model, plain))
 
 
-def _resource_model(plain: Manifest) -> ResourceModel:
+def _parse_resource_model(plain: Manifest) -> ResourceModel:
     ranges = (
         ResourceModelRange(name=each["name"], min=str(each["min"]), max=str(each["max"]))
         for each in plain.get("ranges") or ()
@@ -68,7 +68,7 @@ def _resource_model(plain: Manifest) -> ResourceModel:
     return ResourceModel(grade=plain["grade"], ranges=tuple(ranges))
 
 
-def _api_enablements(plain: Iterable[Manifest] | None) -> frozenset[tuple[str, str]] | None:
+def _parse_api_enablements(plain: Iterable[Manifest] | None) -> frozenset[tuple[str, str]] | None:
     if not plain:
         return None
     return frozenset(
@@ -88,17 +88,17 @@ def recorded_scales(status: Manifest) -> Mapping[tuple[str, str], Manifest]:
     }
 
 
-def _resource_summary(plain: Manifest | None) -> ResourceSummary | None:
+def _parse_resource_summary(plain: Manifest | None) -> ResourceSummary | None:
     if plain is None:
         return None
     return ResourceSummary(
-        allocatable=_quantities(plain.get("allocatable")),
-        allocating=_quantities(plain.get("allocating")),
-        allocated=_quantities(plain.get("allocated")),
+        allocatable=_parse_quantities(plain.get("allocatable")),
+        allocating=_parse_quantities(plain.get("allocating")),
+        allocated=_parse_quantities(plain.get("allocated")),
         modelings=tuple((each["grade"], each["count"]) for each in plain.get("allocatableModelings") or ()),
         is_declared=True,
     )
 
 
-def _quantities(plain: Mapping[str, Any] | None) -> dict[str, str]:
+def _parse_quantities(plain: Mapping[str, Any] | None) -> dict[str, str]:
     return {name: str(quantity) for name, quantity in (plain or {}).items()}

@@ -28,10 +28,10 @@ class BehindPointer(dict[str, Any]):
     """An object behind a pointer: written even when it is empty."""
 
 
-def present(**fields: Any) -> Plain:
+def fields_without_empty_ones(**fields: Any) -> Plain:
     """Return the fields that are not empty, in their order.
 
-    >>> present(clusterNames=[], labelSelector=BehindPointer(), replicas=0, region="eu")
+    >>> fields_without_empty_ones(clusterNames=[], labelSelector=BehindPointer(), replicas=0, region="eu")
     {'labelSelector': {}, 'region': 'eu'}
     """
     return {
@@ -41,60 +41,71 @@ def present(**fields: Any) -> Plain:
     }
 
 
-def placement_manifest(placement: Placement) -> Plain:
+def plain_placement(placement: Placement) -> Plain:
     """Return a placement as ``spec.placement`` of a policy or a binding."""
     affinity, scheduling = placement.cluster_affinity, placement.replica_scheduling
-    return present(
-        clusterAffinity=None if affinity is None else BehindPointer(_affinity(affinity)),
-        clusterAffinities=list(map(_term, placement.cluster_affinities)),
-        clusterTolerations=list(map(_toleration, placement.cluster_tolerations)),
-        spreadConstraints=list(map(_spread_constraint, placement.spread_constraints)),
-        replicaScheduling=None if scheduling is None else BehindPointer(_replica_scheduling(scheduling)),
-        workloadAffinity=_workload_affinity(placement.workload_affinity),
+    return fields_without_empty_ones(
+        clusterAffinity=None if affinity is None else BehindPointer(_plain_cluster_affinity(affinity)),
+        clusterAffinities=list(map(_plain_affinity_term, placement.cluster_affinities)),
+        clusterTolerations=list(map(_plain_toleration, placement.cluster_tolerations)),
+        spreadConstraints=list(map(_plain_spread_constraint, placement.spread_constraints)),
+        replicaScheduling=None if scheduling is None else BehindPointer(_plain_replica_scheduling(scheduling)),
+        workloadAffinity=_plain_workload_affinity(placement.workload_affinity),
     )
 
 
 @lru_cache(maxsize=1024)
-def placement_text(placement: Placement) -> str:
+def json_text_of_placement(placement: Placement) -> str:
     """Return a placement as Karmada writes it into the applied-placement annotation."""
-    return json.dumps(placement_manifest(placement), separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(plain_placement(placement), separators=(",", ":"), ensure_ascii=False)
 
 
-def _affinity(affinity: ClusterAffinity) -> Plain:
+def _plain_cluster_affinity(affinity: ClusterAffinity) -> Plain:
     labels, fields = affinity.label_selector, affinity.field_selector
-    return present(
-        labelSelector=None if labels is None else BehindPointer(_label_selector(labels)),
-        fieldSelector=None if fields is None else BehindPointer(present(matchExpressions=_expressions(fields))),
+    return fields_without_empty_ones(
+        labelSelector=None if labels is None else BehindPointer(_plain_label_selector(labels)),
+        fieldSelector=None
+        if fields is None
+        else BehindPointer(fields_without_empty_ones(matchExpressions=_plain_label_expressions(fields))),
         clusterNames=list(affinity.cluster_names),
         exclude=list(affinity.exclude),
     )
 
 
-def _label_selector(selector: LabelSelector) -> Plain:
-    return present(matchLabels=dict(selector.match_labels), matchExpressions=_expressions(selector.match_expressions))
+def _plain_label_selector(selector: LabelSelector) -> Plain:
+    return fields_without_empty_ones(
+        matchLabels=dict(selector.match_labels), matchExpressions=_plain_label_expressions(selector.match_expressions)
+    )
 
 
-def _expressions(requirements: Iterable[Requirement]) -> list[Plain]:
-    return [{"key": each.key, "operator": each.operator} | present(values=list(each.values)) for each in requirements]
+def _plain_label_expressions(requirements: Iterable[Requirement]) -> list[Plain]:
+    return [
+        {"key": each.key, "operator": each.operator} | fields_without_empty_ones(values=list(each.values))
+        for each in requirements
+    ]
 
 
-def _term(term: ClusterAffinityTerm) -> Plain:
-    return _named_affinity(term) | present(overflowAffinities=list(map(_named_affinity, term.overflow or ())))
+def _plain_affinity_term(term: ClusterAffinityTerm) -> Plain:
+    return _plain_named_affinity(term) | fields_without_empty_ones(
+        overflowAffinities=list(map(_plain_named_affinity, term.overflow or ()))
+    )
 
 
-def _named_affinity(term: ClusterAffinityTerm | OverflowAffinity) -> Plain:
-    return {"affinityName": term.name} | _affinity(term.affinity)
+def _plain_named_affinity(term: ClusterAffinityTerm | OverflowAffinity) -> Plain:
+    return {"affinityName": term.name} | _plain_cluster_affinity(term.affinity)
 
 
-def _toleration(toleration: Toleration) -> Plain:
-    plain = present(key=toleration.key, operator=toleration.operator, value=toleration.value, effect=toleration.effect)
+def _plain_toleration(toleration: Toleration) -> Plain:
+    plain = fields_without_empty_ones(
+        key=toleration.key, operator=toleration.operator, value=toleration.value, effect=toleration.effect
+    )
     if toleration.toleration_seconds is not None:
         plain["tolerationSeconds"] = toleration.toleration_seconds
     return plain
 
 
-def _spread_constraint(constraint: SpreadConstraint) -> Plain:
-    return present(
+def _plain_spread_constraint(constraint: SpreadConstraint) -> Plain:
+    return fields_without_empty_ones(
         spreadByField=constraint.spread_by_field and constraint.spread_by_field.value,
         spreadByLabel=constraint.spread_by_label,
         maxGroups=constraint.max_groups,
@@ -102,31 +113,31 @@ def _spread_constraint(constraint: SpreadConstraint) -> Plain:
     )
 
 
-def _replica_scheduling(scheduling: ReplicaScheduling) -> Plain:
+def _plain_replica_scheduling(scheduling: ReplicaScheduling) -> Plain:
     preference, weights = scheduling.division_preference, scheduling.weight_preference
-    return present(
+    return fields_without_empty_ones(
         replicaSchedulingType=scheduling.type.value,
         replicaDivisionPreference=preference and preference.value,
-        weightPreference=None if weights is None else BehindPointer(_cluster_preferences(weights)),
+        weightPreference=None if weights is None else BehindPointer(_plain_cluster_preferences(weights)),
     )
 
 
-def _cluster_preferences(preferences: ClusterPreferences) -> Plain:
-    return present(
+def _plain_cluster_preferences(preferences: ClusterPreferences) -> Plain:
+    return fields_without_empty_ones(
         staticWeightList=[
-            {"targetCluster": _affinity(each.target_cluster), "weight": each.weight}
+            {"targetCluster": _plain_cluster_affinity(each.target_cluster), "weight": each.weight}
             for each in preferences.static_weight_list
         ],
         dynamicWeight=preferences.dynamic_weight,
     )
 
 
-def _workload_affinity(affinity: WorkloadAffinity | None) -> BehindPointer | None:
+def _plain_workload_affinity(affinity: WorkloadAffinity | None) -> BehindPointer | None:
     if affinity is None:
         return None
     return BehindPointer(
-        present(
-            affinity=present(groupByLabelKey=affinity.affinity),
-            antiAffinity=present(groupByLabelKey=affinity.anti_affinity),
+        fields_without_empty_ones(
+            affinity=fields_without_empty_ones(groupByLabelKey=affinity.affinity),
+            antiAffinity=fields_without_empty_ones(groupByLabelKey=affinity.anti_affinity),
         )
     )

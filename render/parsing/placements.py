@@ -20,7 +20,7 @@ from render.placement import (
 )
 
 from .placement_fields import checked_placement
-from .selectors import cluster_affinity
+from .selectors import parse_cluster_affinity
 
 
 class SharedPlacements:
@@ -54,40 +54,40 @@ class SharedPlacements:
         return self._shared_value(text, plain)
 
     def _shared_value(self, text: str, plain: Manifest) -> Placement:
-        fresh = placement(plain)
+        fresh = parse_placement(plain)
         shared = self._by_text[text] = self._by_value.setdefault(fresh, fresh)
         return shared
 
 
-def placement(plain: Manifest) -> Placement:
+def parse_placement(plain: Manifest) -> Placement:
     """Return a placement; an empty list of affinities or overflows means there is none."""
     affinity, scheduling = plain.get("clusterAffinity"), plain.get("replicaScheduling")
     return Placement(
-        cluster_affinity=None if affinity is None else cluster_affinity(affinity),
-        cluster_affinities=tuple(map(_cluster_affinity_term, plain.get("clusterAffinities") or ())),
-        cluster_tolerations=tuple(map(_toleration, plain.get("clusterTolerations") or ())),
-        spread_constraints=tuple(map(_spread_constraint, plain.get("spreadConstraints") or ())),
-        replica_scheduling=None if scheduling is None else _replica_scheduling(scheduling),
-        workload_affinity=_workload_affinity(plain.get("workloadAffinity")),
+        cluster_affinity=None if affinity is None else parse_cluster_affinity(affinity),
+        cluster_affinities=tuple(map(_parse_affinity_term, plain.get("clusterAffinities") or ())),
+        cluster_tolerations=tuple(map(_parse_toleration, plain.get("clusterTolerations") or ())),
+        spread_constraints=tuple(map(_parse_spread_constraint, plain.get("spreadConstraints") or ())),
+        replica_scheduling=None if scheduling is None else _parse_replica_scheduling(scheduling),
+        workload_affinity=_parse_workload_affinity(plain.get("workloadAffinity")),
     )
 
 
-def _cluster_affinity_term(plain: Manifest) -> ClusterAffinityTerm:
+def _parse_affinity_term(plain: Manifest) -> ClusterAffinityTerm:
     return ClusterAffinityTerm(
         name=plain["affinityName"],
-        affinity=cluster_affinity(plain),
-        overflow=_overflow(plain.get("overflowAffinities")),
+        affinity=parse_cluster_affinity(plain),
+        overflow=_parse_overflow_affinities(plain.get("overflowAffinities")),
     )
 
 
-def _overflow(plain: Iterable[Manifest] | None) -> tuple[OverflowAffinity, ...] | None:
+def _parse_overflow_affinities(plain: Iterable[Manifest] | None) -> tuple[OverflowAffinity, ...] | None:
     overflow = tuple(
-        OverflowAffinity(name=each["affinityName"], affinity=cluster_affinity(each)) for each in plain or ()
+        OverflowAffinity(name=each["affinityName"], affinity=parse_cluster_affinity(each)) for each in plain or ()
     )
     return overflow or None
 
 
-def _toleration(plain: Manifest) -> Toleration:
+def _parse_toleration(plain: Manifest) -> Toleration:
     return Toleration(
         key=plain.get("key") or "",
         operator=plain.get("operator") or "",
@@ -97,7 +97,7 @@ def _toleration(plain: Manifest) -> Toleration:
     )
 
 
-def _spread_constraint(plain: Manifest) -> SpreadConstraint:
+def _parse_spread_constraint(plain: Manifest) -> SpreadConstraint:
     by_field = plain.get("spreadByField")
     return SpreadConstraint(
         spread_by_field=SpreadField(by_field) if by_field else None,
@@ -107,26 +107,26 @@ def _spread_constraint(plain: Manifest) -> SpreadConstraint:
     )
 
 
-def _replica_scheduling(plain: Manifest) -> ReplicaScheduling:
+def _parse_replica_scheduling(plain: Manifest) -> ReplicaScheduling:
     preference, weights = plain.get("replicaDivisionPreference"), plain.get("weightPreference")
     return ReplicaScheduling(
         type=ReplicaSchedulingType(plain.get("replicaSchedulingType") or "Divided"),
         division_preference=ReplicaDivisionPreference(preference) if preference else None,
-        weight_preference=None if weights is None else _cluster_preferences(weights),
+        weight_preference=None if weights is None else _parse_cluster_preferences(weights),
     )
 
 
-def _cluster_preferences(plain: Manifest) -> ClusterPreferences:
+def _parse_cluster_preferences(plain: Manifest) -> ClusterPreferences:
     return ClusterPreferences(
         static_weight_list=tuple(
-            StaticClusterWeight(target_cluster=cluster_affinity(each["targetCluster"]), weight=each["weight"])
+            StaticClusterWeight(target_cluster=parse_cluster_affinity(each["targetCluster"]), weight=each["weight"])
             for each in plain.get("staticWeightList") or ()
         ),
         dynamic_weight=plain.get("dynamicWeight") or "",
     )
 
 
-def _workload_affinity(plain: Manifest | None) -> WorkloadAffinity | None:
+def _parse_workload_affinity(plain: Manifest | None) -> WorkloadAffinity | None:
     if plain is None:
         return None
     together, apart = plain.get("affinity") or {}, plain.get("antiAffinity") or {}

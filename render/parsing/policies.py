@@ -10,12 +10,12 @@ from render.policy import (
     Suspension,
 )
 
-from .clusters import taint
+from .clusters import parse_taint
 from .placements import SharedPlacements
-from .selectors import cluster_affinity, resource_selectors
+from .selectors import parse_cluster_affinity, parse_resource_selectors
 
 
-def propagation_policy(
+def parse_propagation_policy(
     manifest: Manifest, *, path: str = "", document: int = 0, placements: SharedPlacements | None = None
 ) -> PropagationPolicy:
     """Return the value of an admitted policy of either kind.
@@ -26,7 +26,7 @@ def propagation_policy(
     return PropagationPolicy(
         name=metadata["name"],
         namespace=metadata.get("namespace") or "",
-        resource_selectors=resource_selectors(spec["resourceSelectors"]),
+        resource_selectors=parse_resource_selectors(spec["resourceSelectors"]),
         placement=(placements or SharedPlacements()).of(spec.get("placement") or {}),
         priority=spec.get("priority") or 0,
         preemption=Preemption(spec.get("preemption") or "Never"),
@@ -36,7 +36,7 @@ def propagation_policy(
         failover=spec.get("failover"),
         conflict_resolution=ConflictResolution(spec.get("conflictResolution") or "Abort"),
         activation_preference=spec.get("activationPreference") or "",
-        suspension=suspension(spec.get("suspension")),
+        suspension=parse_suspension(spec.get("suspension")),
         preserve_resources_on_deletion=spec.get("preserveResourcesOnDeletion") or False,
         priority_class_name=(spec.get("schedulePriority") or {}).get("priorityClassName"),
         is_terminating=bool(metadata.get("deletionTimestamp")),
@@ -45,7 +45,7 @@ def propagation_policy(
     )
 
 
-def suspension(plain: Manifest | None) -> Suspension | None:
+def parse_suspension(plain: Manifest | None) -> Suspension | None:
     """Return the suspension of a policy or a binding; the ``scheduling`` of bindings is not part of it."""
     if plain is None or set(plain) == {"scheduling"}:
         return None
@@ -56,23 +56,23 @@ def suspension(plain: Manifest | None) -> Suspension | None:
     )
 
 
-def cluster_taint_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> ClusterTaintPolicy:
+def parse_cluster_taint_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> ClusterTaintPolicy:
     """Return the value of an admitted ClusterTaintPolicy."""
     metadata, spec = manifest["metadata"], manifest["spec"]
     targets = spec.get("targetClusters")
     return ClusterTaintPolicy(
         name=metadata["name"],
         created=metadata.get("creationTimestamp") or "",
-        targets=None if targets is None else cluster_affinity(targets),
-        add_on=tuple(map(_match_condition, spec.get("addOnConditions") or ())),
-        remove_on=tuple(map(_match_condition, spec.get("removeOnConditions") or ())),
-        taints=tuple(map(taint, spec.get("taints") or ())),
+        targets=None if targets is None else parse_cluster_affinity(targets),
+        add_on=tuple(map(_parse_match_condition, spec.get("addOnConditions") or ())),
+        remove_on=tuple(map(_parse_match_condition, spec.get("removeOnConditions") or ())),
+        taints=tuple(map(parse_taint, spec.get("taints") or ())),
         path=path,
         document=document,
     )
 
 
-def _match_condition(plain: Manifest) -> MatchCondition:
+def _parse_match_condition(plain: Manifest) -> MatchCondition:
     return MatchCondition(
         condition_type=plain["conditionType"],
         operator=plain["operator"],

@@ -19,8 +19,17 @@ from render.binding import Binding
 from render.model import Manifest, TargetCluster
 from render.quantity import Amount
 
-from .shares import ReportedQuota, overall_used
-from .sums import Amounts, amounts, difference, sum_of_amounts, total, usage, written_amount, written_amounts
+from .shares import ReportedQuota, sum_of_reported_usage
+from .sums import (
+    Amounts,
+    difference_of_amounts,
+    parse_amounts,
+    quantities_of_amounts,
+    quantity_of_amount,
+    sum_as_admission_keeps_it,
+    sum_of_amounts,
+    usage_of_binding,
+)
 
 
 class FederatedQuota(Struct, frozen=True, kw_only=True):
@@ -42,18 +51,18 @@ class QuotaAnswer(Struct, frozen=True, kw_only=True):
     refusals: tuple[str, ...] = ()
 
 
-def quota(manifest: Manifest) -> FederatedQuota:
+def parse_federated_quota(manifest: Manifest) -> FederatedQuota:
     """Return the value of an admitted FederatedResourceQuota."""
     metadata = manifest["metadata"]
     return FederatedQuota(
         namespace=metadata.get("namespace") or "",
         name=metadata["name"],
-        overall=amounts(manifest["spec"].get("overall")),
-        used=amounts((manifest.get("status") or {}).get("overallUsed")),
+        overall=parse_amounts(manifest["spec"].get("overall")),
+        used=parse_amounts((manifest.get("status") or {}).get("overallUsed")),
     )
 
 
-def ask_quotas(quotas: Iterable[FederatedQuota], added: Amounts) -> QuotaAnswer:
+def answer_of_quotas(quotas: Iterable[FederatedQuota], added: Amounts) -> QuotaAnswer:
     """Ask quotas about a change of usage; the first that refuses it says for which resources."""
     before, after = tuple(quotas), []
     for each in before:
@@ -61,16 +70,18 @@ def ask_quotas(quotas: Iterable[FederatedQuota], added: Amounts) -> QuotaAnswer:
         if not relevant:
             after.append(each)
             continue
-        potential = total((each.used, relevant))
+        potential = sum_as_admission_keeps_it((each.used, relevant))
         exceeded = sorted(name for name in potential if name in each.overall and potential[name] > each.overall[name])
         if exceeded:
-            return QuotaAnswer(quotas=before, refusals=tuple(_refusal(each, name, potential) for name in exceeded))
+            return QuotaAnswer(
+                quotas=before, refusals=tuple(_words_of_quota_refusal(each, name, potential) for name in exceeded)
+            )
         after.append(replace(each, used=potential))
     return QuotaAnswer(quotas=tuple(after))
 
 
-def _refusal(quota: FederatedQuota, name: str, potential: Amounts) -> str:
-    wanted, limit = (written_amount(name, each[name]) for each in (potential, quota.overall))
+def _words_of_quota_refusal(quota: FederatedQuota, name: str, potential: Amounts) -> str:
+    wanted, limit = (quantity_of_amount(name, each[name]) for each in (potential, quota.overall))
     return f"{quota} exceeded for resource {name}: requested sum {wanted}, limit {limit}."
 
 
@@ -87,7 +98,7 @@ class QuotaLedger:
         used: dict[str, list[Amounts]] = {namespace: [] for namespace in self._quotas}
         for binding in bindings:
             if binding.ref.namespace in used:
-                used[binding.ref.namespace].append(usage(binding))
+                used[binding.ref.namespace].append(usage_of_binding(binding))
         self._used: dict[str, Amounts] = {namespace: sum_of_amounts(each) for namespace, each in used.items()}
 
     def refusal(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> str:
@@ -98,25 +109,27 @@ class QuotaLedger:
         quotas = self._quotas.get(binding.ref.namespace)
         if not quotas or (targets is binding.targets and before is binding):
             return ""
-        added = {name: amount for name, amount in self._change(before, binding, targets).items() if amount > 0}
+        added = {name: amount for name, amount in self._change_of_usage(before, binding, targets).items() if amount > 0}
         used = self._used[binding.ref.namespace]
-        least, wanted = self._least[binding.ref.namespace], total((used, added))
+        least, wanted = self._least[binding.ref.namespace], sum_as_admission_keeps_it((used, added))
         places = [least[name].first_below(wanted[name]) for name in added if name in least]
         place = min((each for each in places if each is not None), default=None)
         if place is None:
             return ""
         first = quotas[place]
         asked = replace(first, used={name: used.get(name, 0) for name in added if name in first.overall})
-        return " ".join(ask_quotas([asked], added).refusals)
+        return " ".join(answer_of_quotas([asked], added).refusals)
 
     def take(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
         """Let a binding have other targets, or components, from now on."""
         namespace = binding.ref.namespace
         if namespace in self._used and (targets is not binding.targets or before is not binding):
-            self._used[namespace] = sum_of_amounts((self._used[namespace], self._change(before, binding, targets)))
+            self._used[namespace] = sum_of_amounts(
+                (self._used[namespace], self._change_of_usage(before, binding, targets))
+            )
 
-    def _change(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> Amounts:
-        return difference(usage(replace(binding, targets=targets)), usage(before))
+    def _change_of_usage(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> Amounts:
+        return difference_of_amounts(usage_of_binding(replace(binding, targets=targets)), usage_of_binding(before))
 
 
 class _LeastLimits:
@@ -168,24 +181,30 @@ class QuotaUsage(Struct, frozen=True, kw_only=True):
     def status(self) -> Plain:
         """The status that Karmada gives the quota."""
         shares = [
-            {"clusterName": each.cluster, "hard": written_amounts(each.hard), "used": written_amounts(each.used)}
+            {
+                "clusterName": each.cluster,
+                "hard": quantities_of_amounts(each.hard),
+                "used": quantities_of_amounts(each.used),
+            }
             for each in self.shares
         ]
         return {
-            "overall": written_amounts(self.quota.overall),
-            "overallUsed": written_amounts(self.used),
+            "overall": quantities_of_amounts(self.quota.overall),
+            "overallUsed": quantities_of_amounts(self.used),
             **({"aggregatedStatus": shares} if shares else {}),
         }
 
 
-def quota_usage(
+def usage_of_quota(
     quota: FederatedQuota, bindings: Iterable[Binding], shares: Iterable[ReportedQuota], *, is_enforced: bool
 ) -> QuotaUsage:
     """Return what is used of a quota, given the bindings of a fleet and the reports of clusters, by cluster name."""
     reports = tuple(shares)
     if not is_enforced:
-        return QuotaUsage(quota=quota, used=overall_used(reports), shares=reports)
-    placed = sum_of_amounts(usage(binding) for binding in bindings if binding.ref.namespace == quota.namespace)
+        return QuotaUsage(quota=quota, used=sum_of_reported_usage(reports), shares=reports)
+    placed = sum_of_amounts(
+        usage_of_binding(binding) for binding in bindings if binding.ref.namespace == quota.namespace
+    )
     return QuotaUsage(
         quota=quota, used={name: placed.get(name, 0) for name in quota.overall if name in placed}, shares=reports
     )

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from render.model import Manifest
 from render.quantity import Amount
 
-from .sums import amounts, sum_of_amounts
+from .sums import parse_amounts, sum_of_amounts
 
 Plain = dict[str, Any]
 
@@ -21,7 +21,7 @@ class ReportedQuota(Struct, frozen=True, kw_only=True):
     used: Mapping[str, Amount] = field(default_factory=dict)
 
 
-def resource_quotas(quota: Manifest, clusters: Collection[str]) -> Iterator[tuple[str, Plain]]:
+def resource_quotas_by_cluster(quota: Manifest, clusters: Collection[str]) -> Iterator[tuple[str, Plain]]:
     """Yield the cluster and the ResourceQuota of each assignment; of several for one cluster the first counts."""
     done: set[str] = set()
     for assignment in quota["spec"].get("staticAssignments") or ():
@@ -29,10 +29,10 @@ def resource_quotas(quota: Manifest, clusters: Collection[str]) -> Iterator[tupl
         if cluster in clusters and cluster not in done:
             done.add(cluster)
             if hard is not None:
-                yield cluster, resource_quota(quota, hard)
+                yield cluster, resource_quota_of_share(quota, hard)
 
 
-def resource_quota(quota: Manifest, hard: Mapping[str, Any]) -> Plain:
+def resource_quota_of_share(quota: Manifest, hard: Mapping[str, Any]) -> Plain:
     """Return the ResourceQuota of a share."""
     metadata = quota["metadata"]
     return {
@@ -45,9 +45,11 @@ def resource_quota(quota: Manifest, hard: Mapping[str, Any]) -> Plain:
 
 def reported_quota(cluster: str, status: Manifest) -> ReportedQuota:
     """Return what a cluster reports in the status of its ResourceQuota."""
-    return ReportedQuota(cluster=cluster, hard=amounts(status.get("hard")), used=amounts(status.get("used")))
+    return ReportedQuota(
+        cluster=cluster, hard=parse_amounts(status.get("hard")), used=parse_amounts(status.get("used"))
+    )
 
 
-def overall_used(reports: Iterable[ReportedQuota]) -> dict[str, Amount]:
+def sum_of_reported_usage(reports: Iterable[ReportedQuota]) -> dict[str, Amount]:
     """Return the sum of what clusters report as used, of all resources."""
     return sum_of_amounts(report.used for report in reports)

@@ -6,10 +6,17 @@ A request is answered once. One that Karmada has answered already, as its status
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from render.model import Manifest, as_mapping
+from render.model import Manifest, mapping_or_empty
 from render.timing import parse_instant
 
-from .rebalancing import NOT_FOUND, NamedWorkload, ObservedWorkload, RebalancerStatus, RequestOutcome, workload
+from .rebalancing import (
+    NOT_FOUND,
+    NamedWorkload,
+    ObservedWorkload,
+    RebalancerStatus,
+    RequestOutcome,
+    parse_named_workload,
+)
 
 _ANSWERS: Mapping[Any, RequestOutcome] = {str(each): each for each in RequestOutcome if each}
 
@@ -19,7 +26,7 @@ def recorded_request_status(manifest: Manifest) -> RebalancerStatus:
 
     The whole of a request that finished is done with, but for what was added to it since then.
     """
-    status, named = as_mapping(manifest.get("status")), tuple(_workloads_named_by(manifest))
+    status, named = mapping_or_empty(manifest.get("status")), tuple(_workloads_named_by(manifest))
     finished = parse_instant(str(status.get("finishTime") or ""))
     done = {each.workload: each for each in _observed_workloads(status) if each.outcome}
     if finished is not None and _is_of_this_spec(manifest, status):
@@ -30,22 +37,28 @@ def recorded_request_status(manifest: Manifest) -> RebalancerStatus:
 def unfinished_workloads(manifest: Manifest) -> list[Mapping[str, Any]]:
     """Return the workloads of a rebalancer that a control plane is not done with, as the rebalancer names them."""
     done = {each.workload for each in recorded_request_status(manifest).observed}
-    return [each for each in as_mapping(manifest.get("spec")).get("workloads") or () if workload(each) not in done]
+    return [
+        each
+        for each in mapping_or_empty(manifest.get("spec")).get("workloads") or ()
+        if parse_named_workload(each) not in done
+    ]
 
 
 def _workloads_named_by(manifest: Manifest) -> Iterator[NamedWorkload]:
-    for each in as_mapping(manifest.get("spec")).get("workloads") or ():
-        yield workload(each)
+    for each in mapping_or_empty(manifest.get("spec")).get("workloads") or ():
+        yield parse_named_workload(each)
 
 
 def _observed_workloads(status: Mapping[str, Any]) -> Iterator[ObservedWorkload]:
     for each in status.get("observedWorkloads") or ():
         outcome = _ANSWERS.get(each.get("result"), RequestOutcome.PENDING)
         reason = str(each.get("reason") or NOT_FOUND) if outcome is RequestOutcome.FAILED else ""
-        yield ObservedWorkload(workload=workload(as_mapping(each.get("workload"))), outcome=outcome, reason=reason)
+        yield ObservedWorkload(
+            workload=parse_named_workload(mapping_or_empty(each.get("workload"))), outcome=outcome, reason=reason
+        )
 
 
 def _is_of_this_spec(manifest: Manifest, status: Mapping[str, Any]) -> bool:
     """Say whether a status is of the spec beside it; one that does not say of which is taken for it."""
-    seen, generation = status.get("observedGeneration"), as_mapping(manifest.get("metadata")).get("generation")
+    seen, generation = status.get("observedGeneration"), mapping_or_empty(manifest.get("metadata")).get("generation")
     return seen is None or generation is None or seen >= generation

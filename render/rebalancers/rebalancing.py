@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef, group_of
-from render.timing import after, whole_second
+from render.timing import instant_after, whole_second
 
 _PARTS = ("apiVersion", "kind", "namespace", "name")
 NOT_FOUND = "ReferencedBindingNotFound"
@@ -83,7 +83,7 @@ Trigger = Callable[[NamedWorkload, datetime], RequestOutcome]
 """Ask for rescheduling as of a time: successful; failed, for there is no binding; or pending, for it was not set."""
 
 
-def workload(plain: Manifest) -> NamedWorkload:
+def parse_named_workload(plain: Manifest) -> NamedWorkload:
     """Return a workload of a rebalancer's spec."""
     api_version, kind, namespace, name = (plain.get(part) or "" for part in _PARTS)
     return NamedWorkload(api_version, kind, namespace, name)
@@ -104,7 +104,7 @@ def rebalancer_pass(
         after_pass = replace(after_pass, finished=now)
     expires = None
     if rebalancer.ttl_seconds is not None and after_pass.finished is not None and not retries:
-        expires = after(after_pass.finished, rebalancer.ttl_seconds)
+        expires = instant_after(after_pass.finished, rebalancer.ttl_seconds)
     return RebalancerPass(
         status=replace(after_pass, finished=after_pass.finished and whole_second(after_pass.finished)),
         retries=retries,
@@ -120,15 +120,15 @@ def _merged_workloads(
     named = set(workloads)
     known = [each for each in observed if each.workload in named or each.outcome is RequestOutcome.SUCCESSFUL]
     fresh = named - {each.workload for each in known}
-    return in_order((*known, *(ObservedWorkload(workload=each) for each in fresh)))
+    return workloads_in_status_order((*known, *(ObservedWorkload(workload=each) for each in fresh)))
 
 
-def in_order(observed: Iterable[ObservedWorkload]) -> tuple[ObservedWorkload, ...]:
+def workloads_in_status_order(observed: Iterable[ObservedWorkload]) -> tuple[ObservedWorkload, ...]:
     """Return workloads in the order in which a status has them."""
-    return tuple(sorted(observed, key=_text_of))
+    return tuple(sorted(observed, key=_sort_text_of_workload))
 
 
-def _text_of(observed: ObservedWorkload) -> str:
+def _sort_text_of_workload(observed: ObservedWorkload) -> str:
     each = observed.workload
     return f"{each.api_version} {each.kind} {each.namespace} {each.name}"
 

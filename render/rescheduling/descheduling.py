@@ -13,7 +13,7 @@ from msgspec import Struct
 from render.binding import Binding
 from render.model import TargetCluster
 from render.placement import Placement, ReplicaDivisionPreference, ReplicaSchedulingType
-from render.timing import Flip, Timed, earliest, is_past, parse_instant, strictly_after
+from render.timing import Flip, Timed, earliest_flip, first_whole_second_after, has_passed_since, parse_instant
 
 UNKNOWN = -1
 """The ready replicas of a cluster that does not say."""
@@ -72,26 +72,26 @@ def is_divided_by_room(placement: Placement | None) -> bool:
     return is_weighted and weights is not None and bool(weights.dynamic_weight)
 
 
-def unschedulable(pending: Iterable[PendingPods], now: datetime, threshold: float) -> Timed[int]:
+def count_of_unschedulable_pods(pending: Iterable[PendingPods], now: datetime, threshold: float) -> Timed[int]:
     """Return how many pods no node has taken for longer than the threshold, and when the next ones have waited so."""
     count, flips = 0, list[Flip]()
     for each in pending:
         since = parse_instant(each.since)
         if since is None:
             continue
-        if is_past(now, since, threshold):
+        if has_passed_since(now, since, threshold):
             count += each.pods
         else:
-            flips.append(Flip(strictly_after(since, threshold)))
-    return Timed(count, earliest(flips))
+            flips.append(Flip(first_whole_second_after(since, threshold)))
+    return Timed(count, earliest_flip(flips))
 
 
-def considered_clusters(targets: Iterable[TargetCluster], ready: Mapping[str, int]) -> tuple[TargetCluster, ...]:
+def targets_not_fully_ready(targets: Iterable[TargetCluster], ready: Mapping[str, int]) -> tuple[TargetCluster, ...]:
     """Return the targets of which not all replicas are known to be ready."""
     return tuple(target for target in targets if ready.get(target.name, UNKNOWN) < target.replicas)
 
 
-def descheduled(
+def targets_after_descheduling(
     targets: tuple[TargetCluster, ...], *, ready: Mapping[str, int], unschedulable: Mapping[str, int]
 ) -> Descheduled | None:
     """Take the replicas that clusters cannot start from them; None where nothing is taken.
@@ -99,7 +99,7 @@ def descheduled(
     ``unschedulable`` counts those replicas by cluster. A count above what the cluster has is not believed.
     """
     kept: dict[str, int] = {}
-    for target in considered_clusters(targets, ready):
+    for target in targets_not_fully_ready(targets, ready):
         if not 0 < unschedulable.get(target.name, 0) <= target.replicas:
             continue
         remaining, running = target.replicas - unschedulable[target.name], ready.get(target.name, UNKNOWN)

@@ -20,9 +20,9 @@ from render.rebalancers.rebalancing import (
     RebalancerPass,
     RebalancerStatus,
     RequestOutcome,
-    in_order,
+    parse_named_workload,
     rebalancer_pass,
-    workload,
+    workloads_in_status_order,
 )
 from render.timing import FIRST
 
@@ -48,13 +48,13 @@ class RescheduleRequest(Struct, frozen=True, kw_only=True):
         return tuple(each for each in self.workloads if each not in done)
 
 
-def reschedule_request(manifest: Manifest, *, path: str = "", document: int = 0) -> RescheduleRequest:
+def parse_reschedule_request(manifest: Manifest, *, path: str = "", document: int = 0) -> RescheduleRequest:
     """Return the request of an admitted WorkloadRebalancer."""
     metadata = manifest["metadata"]
     created = metadata.get("creationTimestamp")
     return RescheduleRequest(
         name=f"{metadata['name']}@{created}" if created else metadata["name"],
-        workloads=tuple(map(workload, manifest["spec"]["workloads"])),
+        workloads=tuple(map(parse_named_workload, manifest["spec"]["workloads"])),
         ttl_seconds=manifest["spec"].get("ttlSecondsAfterFinished"),
         recorded=recorded_request_status(manifest),
         path=path,
@@ -74,7 +74,7 @@ def names_by_workload(requests: Iterable[RescheduleRequest]) -> Mapping[tuple[st
     return {key: tuple(sorted(found)) for key, found in names.items()}
 
 
-def answered(
+def pass_of_reschedule_request(
     request: RescheduleRequest, status: RebalancerStatus, bindings: Iterable[Binding], now: datetime
 ) -> RebalancerPass:
     """Return what became of a request, given the bindings after a pass.
@@ -96,21 +96,22 @@ def answered(
         if each.workload not in done
         and (each.outcome is not RequestOutcome.FAILED or outcome(each.workload) is RequestOutcome.FAILED)
     )
-    observed = in_order((*known, *done.values()))
+    observed = workloads_in_status_order((*known, *done.values()))
     status = replace(status, observed=observed, finished=status.finished or request.recorded.finished)
     rebalancer = Rebalancer(workloads=request.workloads, created=FIRST, ttl_seconds=request.ttl_seconds)
     return rebalancer_pass(rebalancer, status, now, outcome)
 
 
-def with_requests(bindings: Iterable[Binding], requests: Iterable[RescheduleRequest]) -> tuple[Binding, ...]:
+def bindings_with_requests(bindings: Iterable[Binding], requests: Iterable[RescheduleRequest]) -> tuple[Binding, ...]:
     """Return bindings with the requests of the source; a request that left it is not remembered as answered."""
     names = names_by_workload(requests)
     return tuple(
-        _with_names(each, names.get((each.ref.namespace, each.ref.kind, each.ref.name), ())) for each in bindings
+        _binding_with_request_names(each, names.get((each.ref.namespace, each.ref.kind, each.ref.name), ()))
+        for each in bindings
     )
 
 
-def _with_names(binding: Binding, names: tuple[str, ...]) -> Binding:
+def _binding_with_request_names(binding: Binding, names: tuple[str, ...]) -> Binding:
     answered = tuple(name for name in binding.answered_requests if name in names)
     if names == binding.reschedule_requests and answered == binding.answered_requests:
         return binding

@@ -8,10 +8,10 @@ from render.bits import Mask, indexes_of_mask
 from render.settings.switches import Rescheduling
 
 from .decisions import Refusal, ScheduledReason, Trigger
-from .filtering import FilterResult, no_cluster_fits
+from .filtering import FilterResult, refusal_of_no_fitting_cluster
 from .replicas import Division, Shares
-from .rules import AffinityGroup, Strategy, assignment_strategy
-from .spread import ClusterSelection, Extension, extension_of, select_clusters
+from .rules import AffinityGroup, Strategy, strategy_for_binding
+from .spread import ClusterSelection, Extension, clusters_addable_to_current, select_clusters
 from .state import PassState, Task
 
 LOCALITY_SCORE = 100
@@ -33,12 +33,14 @@ class Attempt(Struct, frozen=True, kw_only=True):
     outcome: Shares | Refusal
 
 
-def attempt(state: PassState, task: Task, group: AffinityGroup, filters: FilterResult, trigger: Trigger) -> Attempt:
+def attempt_with_group(
+    state: PassState, task: Task, group: AffinityGroup, filters: FilterResult, trigger: Trigger
+) -> Attempt:
     """Run a binding through selection and assignment with one affinity group, given what its filters let pass."""
     if not filters.feasible:
-        refusal = no_cluster_fits(filters, state.index)
+        refusal = refusal_of_no_fitting_cluster(filters, state.index)
         return Attempt(group=group, filters=filters, outcome=refusal)
-    strategy = assignment_strategy(task.binding, task.rules)
+    strategy = strategy_for_binding(task.binding, task.rules)
     selection, selected = _select_clusters(state, task, group, filters.feasible, trigger)
     if isinstance(selected, Refusal):
         refusal = selected.during("failed to select clusters")
@@ -46,13 +48,13 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, filters: FilterR
     if not selected:
         refusal = NO_CLUSTERS.during("failed to assign replicas")
         return Attempt(group=group, filters=filters, selection=selection, outcome=refusal)
-    tiers = _tiers(task, group)
+    tiers = _overflow_tiers_of_task(task, group)
     needs_room = bool(tiers) or strategy in {Strategy.DYNAMIC_WEIGHT, Strategy.AGGREGATED}
     division = Division(
         replicas=task.binding.replicas,
         strategy=strategy,
         selected=selected,
-        capacity=room_for(state, task) if needs_room else (),
+        capacity=room_of_each_cluster(state, task) if needs_room else (),
         current=task.current.replicas,
         is_fresh=task.binding.is_reschedule_requested,
         is_descending=task.is_descending,
@@ -68,20 +70,20 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, filters: FilterR
     )
 
 
-def room_for(state: PassState, task: Task) -> Sequence[int]:
+def room_of_each_cluster(state: PassState, task: Task) -> Sequence[int]:
     """Return how many replicas (or full sets of components) each cluster may get besides those it has already.
 
     A cluster that the descheduler just took some from gets none, and neither does one that nobody knows to be well when
     something is moved.
     """
-    room, avoided = _free_room(state, task), task.binding.avoided | task.binding.unproven
+    room, avoided = _free_room_of_each_cluster(state, task), task.binding.avoided | task.binding.unproven
     if not avoided:
         return room
     full = state.index.named(avoided)
     return [0 if full >> position & 1 else count for position, count in enumerate(room)]
 
 
-def _free_room(state: PassState, task: Task) -> Sequence[int]:
+def _free_room_of_each_cluster(state: PassState, task: Task) -> Sequence[int]:
     """Return how many replicas (or full sets of components) fit each cluster besides those it has already."""
     binding = task.binding
     if binding.components and is_set_in_one_cluster(task):
@@ -96,7 +98,7 @@ def is_set_in_one_cluster(task: Task) -> bool:
     return bool(task.binding.components) and task.rules.placement.asks_for_one_cluster
 
 
-def replicas_now(state: PassState, task: Task) -> Mapping[int, int]:
+def replicas_of_current_targets(state: PassState, task: Task) -> Mapping[int, int]:
     """Return what the current targets count as room for: their replicas, or the one set of components they run."""
     if not is_set_in_one_cluster(task):
         return task.current.replicas
@@ -108,12 +110,12 @@ def _select_clusters(
 ) -> tuple[ClusterSelection | None, Sequence[int] | Refusal]:
     spread = task.rules.spread
     if spread is None:
-        return None, _everywhere(state, task, group, feasible)
+        return None, _all_feasible_clusters(state, task, group, feasible)
     if state.options.rescheduling is Rescheduling.SOURCE and trigger is Trigger.DUPLICATED_OR_NON_WORKLOAD:
-        extension = extension_of(task.current.clusters, feasible, spread, state.index)
+        extension = clusters_addable_to_current(task.current.clusters, feasible, spread, state.index)
         if extension is not None:
             return None, [*task.current.replicas, *_best_clusters_to_add(state, task, group, extension)]
-    available = _available(state, task)
+    available = _room_with_current_replicas(state, task)
     is_duplicated = task.rules.strategy is Strategy.DUPLICATED
     selection = ClusterSelection(
         candidates=_ordered_clusters(task, group, feasible, available),
@@ -131,22 +133,22 @@ def _best_clusters_to_add(state: PassState, task: Task, group: AffinityGroup, ex
     """Return the best clusters to add to the current targets; without room for one more no estimate is made."""
     if not extension.most or not extension.pool:
         return []
-    return _ordered_clusters(task, group, extension.pool, _available(state, task))[: extension.most]
+    return _ordered_clusters(task, group, extension.pool, _room_with_current_replicas(state, task))[: extension.most]
 
 
-def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Mask) -> Sequence[int]:
+def _all_feasible_clusters(state: PassState, task: Task, group: AffinityGroup, feasible: Mask) -> Sequence[int]:
     """Return all feasible clusters, in Karmada's order where the outcome or its order depends on it."""
-    options, strategy = state.options, assignment_strategy(task.binding, task.rules)
+    options, strategy = state.options, strategy_for_binding(task.binding, task.rules)
     is_sorted_later = strategy in {Strategy.STATIC_WEIGHT, Strategy.DYNAMIC_WEIGHT}
     is_listed = strategy in {Strategy.DUPLICATED, Strategy.UNDIVIDED} or options.propagates_empty_workloads
     if (is_sorted_later or is_listed) and (options.lists_by_name or not is_listed):
         return state.index.members(feasible)
-    return _ordered_clusters(task, group, feasible, _available(state, task))
+    return _ordered_clusters(task, group, feasible, _room_with_current_replicas(state, task))
 
 
-def _available(state: PassState, task: Task) -> Sequence[int]:
+def _room_with_current_replicas(state: PassState, task: Task) -> Sequence[int]:
     """Return the room of each cluster, counting the replicas the binding has there already as room."""
-    room, targets_now = room_for(state, task), replicas_now(state, task)
+    room, targets_now = room_of_each_cluster(state, task), replicas_of_current_targets(state, task)
     if not any(targets_now.values()):
         return room
     available = list(room)
@@ -157,16 +159,18 @@ def _available(state: PassState, task: Task) -> Sequence[int]:
 
 def _ordered_clusters(task: Task, group: AffinityGroup, feasible: Mask, available: Sequence[int]) -> list[int]:
     tiers = [mask for _, mask in group.tiers()] if task.rules.is_grouped else [-1]
-    return ordered(feasible, tiers=tiers, targets_now=task.current.clusters, available=available)
+    return clusters_best_first(feasible, tiers=tiers, targets_now=task.current.clusters, available=available)
 
 
-def _tiers(task: Task, group: AffinityGroup) -> Sequence[Mask]:
+def _overflow_tiers_of_task(task: Task, group: AffinityGroup) -> Sequence[Mask]:
     if not task.rules.is_grouped or group.overflow is None:
         return ()
     return [mask for _, mask in group.tiers()]
 
 
-def ordered(feasible: Mask, *, tiers: Iterable[Mask], targets_now: Mask, available: Sequence[int]) -> list[int]:
+def clusters_best_first(
+    feasible: Mask, *, tiers: Iterable[Mask], targets_now: Mask, available: Sequence[int]
+) -> list[int]:
     """Return feasible clusters best first.
 
     ``available`` counts replicas the binding has already as room, as Karmada does. A current target scores

@@ -32,7 +32,7 @@ from .decisions import (
     decision_of_refusal,
     decision_of_success,
     decision_without_change,
-    is_refused,
+    was_last_decision_refused,
 )
 from .options import SchedulingOptions
 from .scheduler import Scheduler, SchedulingCycle, is_schedulable
@@ -96,11 +96,11 @@ def schedule_all(
 ) -> ScheduledBatch:
     """Decide every binding, in the order the module describes."""
     scheduler = Scheduler(index, options)
-    steps = _steps(scheduler, tuple(bindings), context or BatchContext())
+    steps = _decisions_one_by_one(scheduler, tuple(bindings), context or BatchContext())
     return ScheduledBatch(decisions=tuple(step.decision for step in steps), scheduler=scheduler)
 
 
-def explanations(
+def explanations_of_decisions(
     bindings: Iterable[Binding],
     index: ClusterIndex,
     options: SchedulingOptions | None = None,
@@ -115,11 +115,11 @@ def explanations(
     from .explanation import explanation_of
 
     scheduler = Scheduler(index, options)
-    for binding, cycle, decision in _steps(scheduler, tuple(bindings), context or BatchContext()):
+    for binding, cycle, decision in _decisions_one_by_one(scheduler, tuple(bindings), context or BatchContext()):
         if cycle is None or binding.ref not in among:
             continue
         if cycle.trigger is Trigger.NONE:
-            afresh = _decision_afresh(scheduler, binding) if binding.is_divided else None
+            afresh = _decision_if_rescheduled(scheduler, binding) if binding.is_divided else None
             yield explanation_of(_supposed_cycle(scheduler, binding), decision, scheduler.state, afresh)
         else:
             yield explanation_of(cycle, decision, scheduler.state)
@@ -130,14 +130,16 @@ def _supposed_cycle(scheduler: Scheduler, binding: Binding) -> SchedulingCycle:
     return replace(scheduler.cycle(replace(binding, applied_placement=None)), trigger=Trigger.NONE)
 
 
-def _decision_afresh(scheduler: Scheduler, binding: Binding) -> SchedulingDecision:
+def _decision_if_rescheduled(scheduler: Scheduler, binding: Binding) -> SchedulingDecision:
     """Return the decision about a binding if it were asked to be rescheduled, as a WorkloadRebalancer asks."""
     request = f"{binding.last_scheduled_at}~"  # greater than any time of an earlier one
     asked = replace(binding, reschedule_triggered_at=request, conditions=binding.conditions or (_DECIDED,))
     return scheduler.decision(scheduler.cycle(asked))
 
 
-def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchContext) -> Iterator[DecidedBinding]:
+def _decisions_one_by_one(
+    scheduler: Scheduler, bindings: Sequence[Binding], context: BatchContext
+) -> Iterator[DecidedBinding]:
     """Decide one binding after the other; a decision takes its capacity before the next one is asked for.
 
     A refused binding is tried again after all others, until no round changes anything. Its message then tells the
@@ -152,35 +154,35 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchCont
         waiting: list[DecidedBinding] = []
         is_moving = False
         for binding in left:
-            step = _within_quotas(ledger, _step(scheduler, binding), context.so_far(binding))
+            step = _step_within_quotas(ledger, _decided_binding(scheduler, binding), context.so_far(binding))
             if step.is_refused:
                 waiting.append(step)
             else:
                 yield step
                 is_moving |= step.cycle is not None and bool(step.cycle.attempts)
-            _account_for(scheduler, step, apis_by_crd.get(binding.ref, ()))
+            _note_taken_capacity_and_apis(scheduler, step, apis_by_crd.get(binding.ref, ()))
         if not is_moving:
             yield from waiting
             return
         left = [step.binding for step in waiting]
 
 
-def _step(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
+def _decided_binding(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
     if not is_schedulable(binding):
         return DecidedBinding(binding, None, decision_without_change(binding))
     if binding.begun:
-        return _step_beside_begun(scheduler, binding)
+        return _decision_beside_begun_runs(scheduler, binding)
     cycle = scheduler.cycle(binding)
     return DecidedBinding(binding, cycle, scheduler.decision(cycle))
 
 
-def _step_beside_begun(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
+def _decision_beside_begun_runs(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
     """Decide on what has not begun of an object that runs to completion; clusters in which it has begun get no more."""
     names, known = {each.name for each in binding.begun}, scheduler.state.index.index_by_name
     stay = tuple(each for each in binding.begun if each.name in known)
     rest = binding.replicas - sum(each.replicas for each in binding.begun)
     if rest <= 0 or not binding.is_divided:
-        return DecidedBinding(binding, None, _unmoved(scheduler, replace(binding, targets=stay)))
+        return DecidedBinding(binding, None, _decision_to_stay(scheduler, replace(binding, targets=stay)))
     others = tuple(each for each in binding.targets if each.name not in names)
     absent = binding.absent_in | names
     cycle = scheduler.cycle(replace(binding, replicas=rest, begun=(), targets=others, absent_in=absent))
@@ -189,15 +191,15 @@ def _step_beside_begun(scheduler: Scheduler, binding: Binding) -> DecidedBinding
     return DecidedBinding(binding, cycle, replace(decision, targets=targets))
 
 
-def _unmoved(scheduler: Scheduler, binding: Binding) -> SchedulingDecision:
+def _decision_to_stay(scheduler: Scheduler, binding: Binding) -> SchedulingDecision:
     """Return the decision that a binding stays with its targets; what it was refused for is asked for no more."""
     by_source = scheduler.state.options.rescheduling is Rescheduling.SOURCE
-    if not (by_source and binding.targets and is_refused(binding)):
+    if not (by_source and binding.targets and was_last_decision_refused(binding)):
         return decision_without_change(binding)
     return decision_of_success(binding, Trigger.REFUSAL_OUTDATED, binding.targets, binding.observed_affinity)
 
 
-def _within_quotas(ledger: QuotaLedger, step: DecidedBinding, before: Binding) -> DecidedBinding:
+def _step_within_quotas(ledger: QuotaLedger, step: DecidedBinding, before: Binding) -> DecidedBinding:
     """Return a step, or its refusal where it would exceed a quota; what is placed is taken from them.
 
     Components that may not grow stay as they are ``before``, and with them all that clusters have of the object.
@@ -222,12 +224,12 @@ def _was_beyond_quota(binding: Binding) -> bool:
     return any(each.type == SCHEDULED and each.reason == ScheduledReason.QUOTA_EXCEEDED for each in binding.conditions)
 
 
-def _account_for(scheduler: Scheduler, step: DecidedBinding, apis: Collection[Api]) -> None:
+def _note_taken_capacity_and_apis(scheduler: Scheduler, step: DecidedBinding, apis: Collection[Api]) -> None:
     """Let the rest of the pass know the capacity a decision takes, its targets and the kinds it delivers."""
     state, binding = scheduler.state, step.binding
     if state.options.reserves_capacity and step.decision.targets is not binding.targets:
-        _move(scheduler, binding, step.decision.targets)
-    _register(scheduler, binding, step.decision.targets)
+        _move_taken_room(scheduler, binding, step.decision.targets)
+    _register_placement(scheduler, binding, step.decision.targets)
     for api in apis:
         clusters = state.targets.indexed(step.decision.targets).clusters
         state.delivered_apis[api] = state.delivered_apis.get(api, 0) | clusters
@@ -245,26 +247,26 @@ def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None
             if current.clusters & ~declared:
                 shares_now = {position: count for position, count in shares_now.items() if declared >> position & 1}
             _take_room(scheduler, binding, shares_now)
-        _register(scheduler, binding, binding.targets)
+        _register_placement(scheduler, binding, binding.targets)
 
 
-def _register(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
+def _register_placement(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
     if binding.affinity_group or binding.anti_affinity_group:
         scheduler.state.workload_groups.place(binding, scheduler.state.targets.indexed(targets).clusters)
 
 
-def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
+def _move_taken_room(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
     """Take room for the replicas a binding gains, and give back the room of those it loses."""
     lists = scheduler.state.targets
     shares_now, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
     if binding.components:  # a cluster that stays runs the same set, whatever number of replicas is recorded there
         shares_now, wanted = dict.fromkeys(shares_now, 1), dict.fromkeys(wanted, 1)
-    _take_room(scheduler, binding, _more_than_current(wanted, shares_now))
+    _take_room(scheduler, binding, _gained_replicas(wanted, shares_now))
     declared = scheduler.state.declared
     if shares_now and declared:
         given_up = {
             position: count
-            for position, count in _more_than_current(shares_now, wanted).items()
+            for position, count in _gained_replicas(shares_now, wanted).items()
             if declared >> position & 1
         }
         _take_room(scheduler, binding, given_up, sign=-1)
@@ -279,7 +281,7 @@ def _take_room(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int
         capacity.take(binding.requirements, shares, sign)
 
 
-def _more_than_current(wanted: Shares, shares_now: Shares) -> Shares:
+def _gained_replicas(wanted: Shares, shares_now: Shares) -> Shares:
     """Return the replicas by which clusters gain."""
     if not shares_now:
         return wanted

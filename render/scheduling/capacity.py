@@ -10,11 +10,17 @@ from fractions import Fraction
 
 from render.cluster import Cluster, ResourceSummary
 from render.cluster_index import ClusterIndex
-from render.quantity import QuantityFormat, format_quantity, milli, parse_quantity, rounded_up
+from render.quantity import QuantityFormat, amount_rounded_up, format_quantity, milli_value_of_amount, parse_quantity
 from render.resources import Component, ReplicaRequirements
 
-from .requests import CPU, Request, request_of, request_of_set
-from .resource_models import Nodes, modelled_nodes, placed_on, room_on, sets_on
+from .requests import CPU, Request, request_of_replica, request_of_set
+from .resource_models import (
+    Nodes,
+    component_sets_that_fit_nodes,
+    modelled_nodes,
+    nodes_after_placing,
+    replicas_that_fit_nodes,
+)
 
 UNLIMITED = 2**31 - 1
 PODS = "pods"
@@ -69,13 +75,13 @@ class Capacity:
         Without requirements only pods count, with empty ones a resource model counts as well.
         """
         self._subtract_taken()
-        request = None if requirements is None else request_of(requirements)
+        request = None if requirements is None else request_of_replica(requirements)
         known = self._estimates.get(request)
         # Patching one cluster after the other costs more than a new column once a quarter of them has changed.
         if known is None or len(self._changed) - known.changes > len(self._index.clusters) // 4:
             known = self._estimates[request] = Estimate(self._estimates_of(request), len(self._changed))
         elif known.changes < len(self._changed):
-            self._patch(known.values, set(self._changed[known.changes :]), request)
+            self._estimate_changed_clusters(known.values, set(self._changed[known.changes :]), request)
             known.changes = len(self._changed)
         return known.values
 
@@ -83,10 +89,10 @@ class Capacity:
         """Return how many full sets of components fit each cluster, by index."""
         self._subtract_taken()
         request, pods = request_of_set(components)
-        sets = self._by_columns(request, max(pods, 1))
-        parts = [(request_of(each.requirements), each.replicas) for each in components]
-        for position, nodes in self._modelled().items():
-            sets[position] = sets_on(nodes, parts, sets[position])
+        sets = self._estimates_by_free_amounts(request, max(pods, 1))
+        parts = [(request_of_replica(each.requirements), each.replicas) for each in components]
+        for position, nodes in self._nodes_of_modelled_clusters().items():
+            sets[position] = component_sets_that_fit_nodes(nodes, parts, sets[position])
         return sets
 
     def take(self, requirements: ReplicaRequirements | None, shares: Shares, sign: int = 1) -> None:
@@ -95,7 +101,7 @@ class Capacity:
         ``shares`` are kept until an estimate is asked for, and may not change until then.
         """
         if shares:
-            self._taken.setdefault(request_of(requirements), []).append((shares, sign))
+            self._taken.setdefault(request_of_replica(requirements), []).append((shares, sign))
 
     def reserved(self) -> dict[str, dict[str, str]]:
         """Return the amounts reserved of each cluster's observed capacity: by earlier passes and by this one."""
@@ -111,29 +117,33 @@ class Capacity:
     def _reserved_of(self, summary: ResourceSummary, position: int) -> dict[str, str]:
         amounts = dict(summary.reserved)
         for name, column in self._columns.items():
-            if taken := _free(summary, name) - column[position]:
-                amounts[name] = _sum(amounts.get(name, "0"), taken, name)
+            if taken := _free_amount_of_resource(summary, name) - column[position]:
+                amounts[name] = _quantity_of_reserved_and_taken(amounts.get(name, "0"), taken, name)
         return dict(sorted(amounts.items()))
 
     def _subtract_taken(self) -> None:
         for request, noted in self._taken.items():
-            columns = [(self._column(name), amount) for name, amount in ((PODS, 1), *request)]
+            columns = [(self._free_amounts_of_resource(name), amount) for name, amount in ((PODS, 1), *request)]
             taken = [(position, sign * count) for shares, sign in noted for position, count in shares.items() if count]
             # One walk over a column is cheaper than a step for each of many placements.
             if len(taken) < len(self._index.clusters):
-                self._subtract_each(columns, taken)
+                self._subtract_placements_one_by_one(columns, taken)
             else:
-                self._subtract_all(columns, taken)
-            self._place(request, taken)
+                self._subtract_placements_at_once(columns, taken)
+            self._place_on_modelled_nodes(request, taken)
         self._taken.clear()
 
-    def _subtract_each(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[tuple[int, int]]) -> None:
+    def _subtract_placements_one_by_one(
+        self, columns: Sequence[tuple[list[int], int]], taken: Sequence[tuple[int, int]]
+    ) -> None:
         for column, amount in columns:
             for position, replicas in taken:
                 column[position] -= amount * replicas
         self._changed += [position for position, _ in taken]
 
-    def _subtract_all(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[tuple[int, int]]) -> None:
+    def _subtract_placements_at_once(
+        self, columns: Sequence[tuple[list[int], int]], taken: Sequence[tuple[int, int]]
+    ) -> None:
         """Subtract the room of many placements in one go; every estimate is then made again."""
         total = [0] * len(self._index.clusters)
         for position, replicas in taken:
@@ -142,79 +152,81 @@ class Capacity:
             column[:] = [free - amount * replicas for free, replicas in zip(column, total, strict=True)]
         self._estimates.clear()
 
-    def _place(self, request: Request, taken: Sequence[tuple[int, int]]) -> None:
-        nodes_by_cluster = self._modelled()
+    def _place_on_modelled_nodes(self, request: Request, taken: Sequence[tuple[int, int]]) -> None:
+        nodes_by_cluster = self._nodes_of_modelled_clusters()
         for position, replicas in taken if nodes_by_cluster else ():
             if position not in nodes_by_cluster:
                 continue
             placed = self._placed.setdefault(position, {})
             placed[request] = placed.get(request, 0) + replicas
             if replicas > 0:
-                nodes_by_cluster[position] = placed_on(nodes_by_cluster[position], request, replicas)
+                nodes_by_cluster[position] = nodes_after_placing(nodes_by_cluster[position], request, replicas)
             else:
-                nodes_by_cluster[position] = self._placed_again(position)
+                nodes_by_cluster[position] = self._nodes_placed_anew(position)
 
-    def _placed_again(self, position: int) -> list[Nodes]:
+    def _nodes_placed_anew(self, position: int) -> list[Nodes]:
         """Return a cluster's nodes with all replicas placed there, after some were taken off them."""
         nodes = modelled_nodes(self._index.clusters[position]) or []
         for request, replicas in self._placed[position].items():
-            nodes = placed_on(nodes, request, replicas)
+            nodes = nodes_after_placing(nodes, request, replicas)
         return nodes
 
     def _estimates_of(self, request: Request | None) -> list[int]:
-        values = self._by_columns(request or (), 1)
+        values = self._estimates_by_free_amounts(request or (), 1)
         if request is not None:
-            self._patch_modelled(values, self._modelled(), request)
+            self._estimate_modelled_clusters(values, self._nodes_of_modelled_clusters(), request)
         return values
 
-    def _patch(self, values: list[int], changed: set[int], request: Request | None) -> None:
+    def _estimate_changed_clusters(self, values: list[int], changed: set[int], request: Request | None) -> None:
         """Estimate some clusters again."""
-        pods = self._column(PODS)
-        columns = [(self._column(name), amount) for name, amount in request or ()]
+        pods = self._free_amounts_of_resource(PODS)
+        columns = [(self._free_amounts_of_resource(name), amount) for name, amount in request or ()]
         for position in changed:
             room = min(pods[position], UNLIMITED)
             for column, amount in columns:
                 room = min(room, column[position] // amount)
             values[position] = max(room, 0)
         if request is not None:
-            self._patch_modelled(values, changed & self._modelled().keys(), request)
+            self._estimate_modelled_clusters(values, changed & self._nodes_of_modelled_clusters().keys(), request)
 
-    def _patch_modelled(self, values: list[int], modelled: Iterable[int], request: Request) -> None:
+    def _estimate_modelled_clusters(self, values: list[int], modelled: Iterable[int], request: Request) -> None:
         """Let a resource model decide where there is one; ``values`` are estimates from sums of free amounts."""
-        pods, nodes_by_cluster = self._column(PODS), self._modelled()
+        pods, nodes_by_cluster = self._free_amounts_of_resource(PODS), self._nodes_of_modelled_clusters()
         for position in modelled:
             # The nodes an earlier pass placed replicas on are not recorded: its reservations only count in sums.
             sums = values[position] if position in self._reserved else UNLIMITED
-            values[position] = max(min(room_on(nodes_by_cluster[position], request), pods[position], sums), 0)
+            values[position] = max(
+                min(replicas_that_fit_nodes(nodes_by_cluster[position], request), pods[position], sums), 0
+            )
 
-    def _by_columns(self, request: Request, pods: int) -> list[int]:
-        values = [free // pods if free < UNLIMITED else UNLIMITED for free in self._column(PODS)]
+    def _estimates_by_free_amounts(self, request: Request, pods: int) -> list[int]:
+        values = [free // pods if free < UNLIMITED else UNLIMITED for free in self._free_amounts_of_resource(PODS)]
         for name, amount in request:
             values = [
                 known if known < (room := free // amount) else room
-                for known, free in zip(values, self._column(name), strict=True)
+                for known, free in zip(values, self._free_amounts_of_resource(name), strict=True)
             ]
         return [max(value, 0) for value in values] if min(values, default=0) < 0 else values
 
-    def _column(self, resource: str) -> list[int]:
+    def _free_amounts_of_resource(self, resource: str) -> list[int]:
         column = self._columns.get(resource)
         if column is None:
-            column = [_free(cluster.resource_summary, resource) for cluster in self._index.clusters]
+            column = [_free_amount_of_resource(cluster.resource_summary, resource) for cluster in self._index.clusters]
             self._columns[resource] = column
         return column
 
-    def _modelled(self) -> dict[int, list[Nodes]]:
+    def _nodes_of_modelled_clusters(self) -> dict[int, list[Nodes]]:
         if self._nodes is None:
-            self._nodes = _modelled(self._index.clusters) if self._uses_models else {}
+            self._nodes = _modelled_nodes_by_cluster(self._index.clusters) if self._uses_models else {}
         return self._nodes
 
 
-def _modelled(clusters: Sequence[Cluster]) -> dict[int, list[Nodes]]:
+def _modelled_nodes_by_cluster(clusters: Sequence[Cluster]) -> dict[int, list[Nodes]]:
     nodes = ((position, modelled_nodes(cluster)) for position, cluster in enumerate(clusters))
     return {position: each for position, each in nodes if each is not None}
 
 
-def _free(summary: ResourceSummary | None, resource: str) -> int:
+def _free_amount_of_resource(summary: ResourceSummary | None, resource: str) -> int:
     """Return the amount that is allocatable and neither allocated, being allocated nor reserved, in its units."""
     if summary is None or resource not in summary.allocatable:
         return 0
@@ -222,9 +234,9 @@ def _free(summary: ResourceSummary | None, resource: str) -> int:
     for used in (summary.allocated, summary.allocating, summary.reserved):
         if resource in used:
             free -= parse_quantity(used[resource])
-    return milli(free) if resource == CPU else rounded_up(free)
+    return milli_value_of_amount(free) if resource == CPU else amount_rounded_up(free)
 
 
-def _sum(reserved: str, taken: int, resource: str) -> str:
+def _quantity_of_reserved_and_taken(reserved: str, taken: int, resource: str) -> str:
     amount = parse_quantity(reserved) + (Fraction(taken, 1000) if resource == CPU else taken)
     return format_quantity(amount, QuantityFormat.BINARY_SI if resource == "memory" else QuantityFormat.DECIMAL_SI)

@@ -78,7 +78,7 @@ class SchedulingDecision(Struct, frozen=True, kw_only=True):
         return self.condition is not None and self.condition.status == "True"
 
 
-def is_refused(binding: Binding) -> bool:
+def was_last_decision_refused(binding: Binding) -> bool:
     """Say whether the last decision about a binding, as far as one is recorded, was a refusal."""
     return any(each.type == SCHEDULED and each.status == "False" for each in binding.conditions)
 

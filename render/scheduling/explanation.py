@@ -12,16 +12,16 @@ from render.bits import Mask, indexes_of_mask
 from render.model import ObjectRef
 from render.placement import SpreadField
 
-from .attempts import LOCALITY_SCORE, Attempt, replicas_now
+from .attempts import LOCALITY_SCORE, Attempt, replicas_of_current_targets
 from .decisions import Refusal, SchedulingDecision, Trigger
-from .filtering import rejections
+from .filtering import rejections_by_filter
 from .passed_over import PassedOver, why_region_is_left_out
-from .replicas import Apportionment, Mode, apportionments, shares_of
-from .rules import BEYOND_OVERFLOW, Strategy, assignment_strategy
+from .replicas import Apportionment, Mode, apportionments_of_division, shares_of_apportionment
+from .rules import BEYOND_OVERFLOW, Strategy, strategy_for_binding
 from .scheduler import SchedulingCycle
 from .spread import ANY, scored_regions
 from .state import PassState, Task
-from .webster import seat_by_seat
+from .webster import seats_in_order_given
 
 
 class Rejected(Struct, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ class ExplainedDivision(Struct, frozen=True, kw_only=True):
 
     def seats(self) -> Iterator["ExplainedSeat"]:
         """Yield every replica as it is given, in order."""
-        seats = seat_by_seat(self.replicas, [vote.votes for vote in self.votes], descending=self.is_descending)
+        seats = seats_in_order_given(self.replicas, [vote.votes for vote in self.votes], descending=self.is_descending)
         for number, seat in enumerate(seats, start=1):
             yield ExplainedSeat(
                 number=number,
@@ -138,10 +138,10 @@ def explanation_of(
     return Explanation(
         ref=task.binding.ref,
         trigger=cycle.trigger,
-        strategy=assignment_strategy(task.binding, task.rules),
+        strategy=strategy_for_binding(task.binding, task.rules),
         decision=decision,
         attempts=tuple(_explained_attempt(task, each, state) for each in cycle.attempts),
-        terminating=_names(state.terminating, state),
+        terminating=_names_of_clusters(state.terminating, state),
         afresh={each.name: each.replicas for each in afresh.targets} if afresh and afresh.is_scheduled else None,
     )
 
@@ -151,34 +151,34 @@ def _explained_attempt(task: Task, attempt: Attempt, state: PassState) -> Explai
     return ExplainedAttempt(
         affinity=attempt.group.name,
         rejected=_rejected_clusters(attempt, state),
-        candidates=_candidates(task, attempt, state),
-        regions=_regions(task, attempt, state),
-        divisions=_divisions(attempt, state),
+        candidates=_explained_candidates(task, attempt, state),
+        regions=_scored_regions_of_attempt(task, attempt, state),
+        divisions=_explained_divisions(attempt, state),
         refusal=outcome if isinstance(outcome, Refusal) else None,
     )
 
 
 def _rejected_clusters(attempt: Attempt, state: PassState) -> tuple[Rejected, ...]:
     reasons: dict[int, list[tuple[str, str]]] = {}
-    for each in rejections(attempt.filters, state.index):
+    for each in rejections_by_filter(attempt.filters, state.index):
         for position in indexes_of_mask(each.clusters):
             reasons.setdefault(position, []).append((each.plugin, each.reason))
     names = state.index.names
     return tuple(Rejected(cluster=names[each], reasons=tuple(found)) for each, found in sorted(reasons.items()))
 
 
-def _candidates(task: Task, attempt: Attempt, state: PassState) -> tuple[Candidate, ...]:
+def _explained_candidates(task: Task, attempt: Attempt, state: PassState) -> tuple[Candidate, ...]:
     first = attempt.selection.candidates if attempt.selection else attempt.selected
     rest = attempt.filters.feasible & ~sum(1 << position for position in set(first))
     replicas = {} if isinstance(attempt.outcome, Refusal) else dict(attempt.outcome)
-    selected, held = set(attempt.selected), replicas_now(state, task)
+    selected, held = set(attempt.selected), replicas_of_current_targets(state, task)
     passed_over = PassedOver(task=task, attempt=attempt, state=state)
     return tuple(
         Candidate(
             cluster=state.index.names[position],
-            tier=_tier(attempt, position),
+            tier=_tier_of_cluster(attempt, position),
             score=LOCALITY_SCORE if position in task.current.replicas else 0,
-            room=_room(task, attempt, position),
+            room=_room_of_cluster_when_judged(task, attempt, position),
             held=held.get(position),
             is_selected=position in selected,
             replicas=replicas.get(position, 0),
@@ -188,12 +188,12 @@ def _candidates(task: Task, attempt: Attempt, state: PassState) -> tuple[Candida
     )
 
 
-def _tier(attempt: Attempt, position: int) -> int:
+def _tier_of_cluster(attempt: Attempt, position: int) -> int:
     tiers = attempt.group.tiers()
     return next((order for order, mask in tiers if mask >> position & 1), BEYOND_OVERFLOW)
 
 
-def _room(task: Task, attempt: Attempt, position: int) -> int | None:
+def _room_of_cluster_when_judged(task: Task, attempt: Attempt, position: int) -> int | None:
     """Return the room a cluster was judged by, its current replicas counted in; None where nothing asked for it."""
     if attempt.selection is not None:
         return attempt.selection.available[position]
@@ -202,7 +202,7 @@ def _room(task: Task, attempt: Attempt, position: int) -> int | None:
     return attempt.division.capacity[position] + task.current.replicas.get(position, 0)
 
 
-def _regions(task: Task, attempt: Attempt, state: PassState) -> tuple[ScoredRegion, ...]:
+def _scored_regions_of_attempt(task: Task, attempt: Attempt, state: PassState) -> tuple[ScoredRegion, ...]:
     spread, selection = task.rules.spread or {}, attempt.selection
     if selection is None or SpreadField.REGION not in spread:
         return ()
@@ -220,19 +220,19 @@ def _regions(task: Task, attempt: Attempt, state: PassState) -> tuple[ScoredRegi
     )
 
 
-def _divisions(attempt: Attempt, state: PassState) -> tuple[ExplainedDivision, ...]:
+def _explained_divisions(attempt: Attempt, state: PassState) -> tuple[ExplainedDivision, ...]:
     division = attempt.division
     if division is None or division.strategy is Strategy.UNDIVIDED:
         return ()
-    found = apportionments(division)
+    found = apportionments_of_division(division)
     if isinstance(found, Refusal):
         return ()
-    return tuple(_division(apportionment, division.is_descending, state) for apportionment in found)
+    return tuple(_explained_division(apportionment, division.is_descending, state) for apportionment in found)
 
 
-def _division(apportionment: Apportionment, is_descending: bool, state: PassState) -> ExplainedDivision:
+def _explained_division(apportionment: Apportionment, is_descending: bool, state: PassState) -> ExplainedDivision:
     votes = dict(zip(apportionment.clusters, apportionment.votes, strict=True))
-    shares = dict(shares_of(apportionment, is_descending=is_descending))
+    shares = dict(shares_of_apportionment(apportionment, is_descending=is_descending))
     positions = (*votes, *(position for position in apportionment.base if position not in votes))
     return ExplainedDivision(
         mode=apportionment.mode,
@@ -250,5 +250,5 @@ def _division(apportionment: Apportionment, is_descending: bool, state: PassStat
     )
 
 
-def _names(clusters: Mask, state: PassState) -> tuple[str, ...]:
+def _names_of_clusters(clusters: Mask, state: PassState) -> tuple[str, ...]:
     return tuple(state.index.names[position] for position in indexes_of_mask(clusters))

@@ -56,7 +56,7 @@ def filter_clusters(state: PassState, task: Task, group: AffinityGroup) -> Filte
     return FilterResult(placement=task.rules.placement, candidates=state.candidates, passing=passing, feasible=feasible)
 
 
-def rejections(result: FilterResult, index: ClusterIndex) -> Iterator[Rejection]:
+def rejections_by_filter(result: FilterResult, index: ClusterIndex) -> Iterator[Rejection]:
     """Yield the rejections filter by filter; each filter rejects a cluster once."""
     for each, passing in zip(FILTERS, result.passing, strict=True):
         rejected = result.candidates & ~passing
@@ -64,14 +64,14 @@ def rejections(result: FilterResult, index: ClusterIndex) -> Iterator[Rejection]
             yield Rejection(each.name, reason, clusters)
 
 
-def no_cluster_fits(result: FilterResult, index: ClusterIndex) -> Refusal:
+def refusal_of_no_fitting_cluster(result: FilterResult, index: ClusterIndex) -> Refusal:
     """Return Karmada's refusal when nothing is feasible: the number of clusters that fail by their first reason.
 
     The total counts the clusters that are being deleted as well.
     """
     count_by_reason: dict[str, int] = {}
     seen = 0
-    for each in rejections(result, index):
+    for each in rejections_by_filter(result, index):
         fresh = each.clusters & ~seen
         seen |= fresh
         if fresh:

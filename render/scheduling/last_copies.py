@@ -14,26 +14,26 @@ from .decisions import ScheduledReason, SchedulingDecision
 from .filtering import filter_clusters
 from .filters import FILTERS
 from .filters.filter import PlacementPart
-from .scheduler import groups_to_try
+from .scheduler import affinity_groups_to_try
 from .state import PassState
 
 
-def clusters_to_stay_in(state: PassState, binding: Binding, decision: SchedulingDecision) -> tuple[str, ...]:
+def targets_kept_from_emptying(state: PassState, binding: Binding, decision: SchedulingDecision) -> tuple[str, ...]:
     """Return the targets that a binding keeps, for a decision would empty it because of what they have become."""
     condition = decision.condition
     if condition is None or condition.reason != ScheduledReason.NO_CLUSTER_FIT or not binding.targets:
         return ()
     task = state.task(binding)
-    result = filter_clusters(state, task, groups_to_try(task)[0])
+    result = filter_clusters(state, task, affinity_groups_to_try(task)[0])
     staying: Mask = task.current.clusters & result.candidates
     for each, passing in zip(FILTERS, result.passing, strict=True):
-        if each.last_copy_part is None or _is_edited(binding, each.last_copy_part):
+        if each.last_copy_part is None or _is_placement_part_edited(binding, each.last_copy_part):
             staying &= passing
     found = (state.index.clusters[position] for position in indexes_of_mask(staying))
     return tuple(cluster.name for cluster in found if not loses_last_copies(cluster))
 
 
-def _is_edited(binding: Binding, part: PlacementPart) -> bool:
+def _is_placement_part_edited(binding: Binding, part: PlacementPart) -> bool:
     """Say whether a part of the placement is another one than when the binding was last scheduled."""
     now, applied, group = binding.placement, binding.applied_placement, binding.observed_affinity
     return now is None or applied is None or part(now, group) != part(applied, group)

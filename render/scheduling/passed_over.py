@@ -30,7 +30,7 @@ class PassedOver(Struct, frozen=True, kw_only=True, dict=True):
         if SpreadField.REGION in spread and not self._clusters_of_chosen_regions >> position & 1:
             return "its region is not chosen"
         limit = f"maxGroups {spread.get(SpreadField.CLUSTER, ANY).max_groups} by cluster"
-        return f"{limit}: {self._why_others(position)}"
+        return f"{limit}: {self._why_others_come_before(position)}"
 
     @cached_property
     def _clusters_of_chosen_regions(self) -> Mask:
@@ -40,16 +40,20 @@ class PassedOver(Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     @cached_property
-    def _last_chosen(self) -> int:
+    def _position_of_last_chosen(self) -> int:
         assert self.attempt.selection is not None, "what is added to others is not told apart"
         places = {position: place for place, position in enumerate(self.attempt.selection.candidates)}
         return max(self.attempt.selected, key=places.__getitem__)
 
-    def _why_others(self, position: int) -> str:
+    def _why_others_come_before(self, position: int) -> str:
         """Return why chosen clusters come before another: they hold the object, have more room, or a smaller name."""
         if self.attempt.selection is None:  # what is there stays, and the best are added
             return f"{_OTHERS_HOLD}, or have more room"
-        available, held, last = self.attempt.selection.available, self.task.current.replicas, self._last_chosen
+        available, held, last = (
+            self.attempt.selection.available,
+            self.task.current.replicas,
+            self._position_of_last_chosen,
+        )
         if position in held:
             # Only room for all replicas makes up for what a cluster holds.
             return "a roomier cluster takes its place, so that all replicas fit" if last not in held else _OTHERS_HOLD

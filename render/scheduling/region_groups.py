@@ -37,7 +37,7 @@ class Group(Struct, frozen=True):
     weight: int
 
 
-def group_score(clusters: Sequence[int], scored: Scored, group_minimum: int, cluster_minimum: int) -> int:
+def score_of_group(clusters: Sequence[int], scored: Scored, group_minimum: int, cluster_minimum: int) -> int:
     """Return a group's score: room first, in thousands, then the average score of its clusters.
 
     Duplicated counts the clusters with room for all replicas. Otherwise a group should have room for an equal share of
@@ -45,18 +45,18 @@ def group_score(clusters: Sequence[int], scored: Scored, group_minimum: int, clu
     """
     if scored.is_duplicated:
         valid = [each for each in clusters if scored.available[each] >= scored.replicas]
-        return _SCALE * len(valid) + _average(valid, scored) if valid else 0
+        return _SCALE * len(valid) + _average_score_of_clusters(valid, scored) if valid else 0
     share = -(-scored.replicas // max(group_minimum, 1))
     least = max(cluster_minimum, group_minimum)
     room = 0
     for count, each in enumerate(clusters, start=1):
         room += scored.available[each]
         if count >= least and room >= share:
-            return share * _SCALE + _average(clusters[:count], scored)
-    return min(room, share) * _SCALE + _average(clusters, scored)
+            return share * _SCALE + _average_score_of_clusters(clusters[:count], scored)
+    return min(room, share) * _SCALE + _average_score_of_clusters(clusters, scored)
 
 
-def best_groups(groups: Sequence[Group], minimum: int, maximum: int, target: int) -> tuple[str, ...]:
+def heaviest_combination_of_groups(groups: Sequence[Group], minimum: int, maximum: int, target: int) -> tuple[str, ...]:
     """Return the combination of at least ``target`` clusters with the greatest weight; empty when there is none.
 
     Karmada lists combinations depth first, over the groups from small to large, and extends none that suffices. Of
@@ -68,7 +68,7 @@ def best_groups(groups: Sequence[Group], minimum: int, maximum: int, target: int
     """
     in_order = sorted(groups, key=lambda group: (group.value, -group.weight, group.name))
     bounds = _Bounds(minimum, maximum, target)
-    best = sorted(_heaviest(in_order, bounds), key=lambda group: (-group.weight, group.name))
+    best = sorted(_heaviest_combination(in_order, bounds), key=lambda group: (-group.weight, group.name))
     for length in range(1, len(best)):
         if bounds.is_listed(best[:length]):
             best = best[:length]
@@ -109,7 +109,7 @@ class _Bounds(Struct, frozen=True):
         return self.suffices(_Progress(len(path), clusters)) and not (shorter.size and self.suffices(shorter))
 
 
-def _heaviest(groups: Sequence[Group], bounds: _Bounds) -> list[Group]:
+def _heaviest_combination(groups: Sequence[Group], bounds: _Bounds) -> list[Group]:
     """Return the winner of all listed combinations, before shorter ones are considered; empty without any."""
     states = [{_Progress(0, 0)}]
     for group in groups:
@@ -117,7 +117,7 @@ def _heaviest(groups: Sequence[Group], bounds: _Bounds) -> list[Group]:
         states.append(states[-1] | {state for state in taken if not bounds.suffices(state)})
     ways: dict[_Progress, _Way] = {}
     for group, before in zip(reversed(groups), reversed(states[:-1]), strict=True):
-        found = ((state, _best_way(state, group, ways, bounds)) for state in before)
+        found = ((state, _better_of_taking_or_passing(state, group, ways, bounds)) for state in before)
         ways = {state: way for state, way in found if way is not None}
     best, path = ways.get(_Progress(0, 0)), []
     link = best.path if best else None
@@ -127,7 +127,9 @@ def _heaviest(groups: Sequence[Group], bounds: _Bounds) -> list[Group]:
     return path
 
 
-def _best_way(state: _Progress, group: Group, ways: Mapping[_Progress, _Way], bounds: _Bounds) -> _Way | None:
+def _better_of_taking_or_passing(
+    state: _Progress, group: Group, ways: Mapping[_Progress, _Way], bounds: _Bounds
+) -> _Way | None:
     """Return the better of taking a group and passing over it; of equal ones, taking it is listed first."""
     passing = ways.get(state)
     if state.size >= bounds.maximum:
@@ -140,5 +142,5 @@ def _best_way(state: _Progress, group: Group, ways: Mapping[_Progress, _Way], bo
     return passing if passing is not None and passing[:2] > taking[:2] else taking
 
 
-def _average(clusters: Sequence[int], scored: Scored) -> int:
+def _average_score_of_clusters(clusters: Sequence[int], scored: Scored) -> int:
     return sum(scored.scores.get(each, 0) for each in clusters) // len(clusters)

@@ -15,7 +15,7 @@ from render.bits import Mask
 
 from .decisions import Refusal, ScheduledReason
 from .rules import Strategy
-from .webster import seats_by_votes
+from .webster import seats_of_each_party
 
 Shares = Sequence[tuple[int, int]]
 
@@ -81,35 +81,35 @@ def assign_replicas(division: Division) -> Shares | Refusal:
         return [(index, 0) for index in division.selected]
     if division.strategy is Strategy.DUPLICATED and not division.tiers:
         return [(index, division.replicas) for index in division.selected if division.replicas]
-    found = apportionments(division)
+    found = apportionments_of_division(division)
     if isinstance(found, Refusal):
         return found
-    counted = (shares_of(apportionment, is_descending=division.is_descending) for apportionment in found)
+    counted = (shares_of_apportionment(apportionment, is_descending=division.is_descending) for apportionment in found)
     return [share for shares in counted for share in shares if share[1]]
 
 
-def apportionments(division: Division) -> tuple[Apportionment, ...] | Refusal:
+def apportionments_of_division(division: Division) -> tuple[Apportionment, ...] | Refusal:
     """Return the apportionments of a division: one, or one for every tier."""
     if division.is_whole:
-        return _in_one_cluster(division)
+        return _apportionment_to_one_cluster(division)
     if division.tiers:
-        return _tier_by_tier(division)
+        return _apportionments_tier_by_tier(division)
     match division.strategy:
         case Strategy.DUPLICATED | Strategy.UNDIVIDED:
             return (Apportionment(mode=Mode.COPY, base=dict.fromkeys(division.selected, division.replicas)),)
         case Strategy.STATIC_WEIGHT:
-            return (_by_static_weight(division),)
+            return (_apportionment_by_static_weight(division),)
         case Strategy.AGGREGATED | Strategy.DYNAMIC_WEIGHT:
-            apportionment = _by_capacity(division)
+            apportionment = _apportionment_by_capacity(division)
             return apportionment if isinstance(apportionment, Refusal) else (apportionment,)
     return UNSUPPORTED
 
 
-def shares_of(apportionment: Apportionment, *, is_descending: bool) -> Shares:
+def shares_of_apportionment(apportionment: Apportionment, *, is_descending: bool) -> Shares:
     """Divide replicas by the votes, on top of the base; clusters that only the base has stand last."""
     if not apportionment.replicas:
         return list(apportionment.base.items())
-    seats = seats_by_votes(apportionment.replicas, apportionment.votes, descending=is_descending)
+    seats = seats_of_each_party(apportionment.replicas, apportionment.votes, descending=is_descending)
     if not apportionment.base:
         return list(zip(compress(apportionment.clusters, seats), filter(None, seats), strict=True))
     shares = dict(zip(apportionment.clusters, seats, strict=True))
@@ -118,7 +118,7 @@ def shares_of(apportionment: Apportionment, *, is_descending: bool) -> Shares:
     return list(shares.items())
 
 
-def _in_one_cluster(division: Division) -> tuple[Apportionment] | Refusal:
+def _apportionment_to_one_cluster(division: Division) -> tuple[Apportionment] | Refusal:
     """Give everything to the cluster that has it all, or to the one of most weight or room; of equals to the first."""
     selected, current = division.selected, division.current
     is_weighted = division.strategy is Strategy.STATIC_WEIGHT and not division.tiers
@@ -138,7 +138,7 @@ def _in_one_cluster(division: Division) -> tuple[Apportionment] | Refusal:
     return (Apportionment(mode=Mode.WHOLE, base={best: division.replicas}),)
 
 
-def _by_static_weight(division: Division) -> Apportionment:
+def _apportionment_by_static_weight(division: Division) -> Apportionment:
     """Divide from scratch; selected clusters that no weight names get nothing, unless none of them is named."""
     clusters, weights = sorted(division.selected), division.weights
     votes = list(map(weights.__getitem__, clusters)) if weights else []
@@ -147,7 +147,7 @@ def _by_static_weight(division: Division) -> Apportionment:
     return Apportionment(mode=Mode.STATIC, replicas=division.replicas, clusters=clusters, votes=votes)
 
 
-def _by_capacity(division: Division) -> Apportionment | Refusal:
+def _apportionment_by_capacity(division: Division) -> Apportionment | Refusal:
     """Keep current replicas and add or take the difference; a fresh division starts from nothing."""
     selected, capacity, current = division.selected, division.capacity, division.current
     among = set(selected) if current else ()
@@ -167,10 +167,10 @@ def _by_capacity(division: Division) -> Apportionment | Refusal:
     else:
         votes, missing = list(map(capacity.__getitem__, selected)), division.replicas - assigned
         apportionment = Apportionment(mode=Mode.SCALE_UP, replicas=missing, clusters=selected, votes=votes, base=kept)
-    return _affordable(apportionment, division.strategy)
+    return _apportionment_within_room(apportionment, division.strategy)
 
 
-def _affordable(apportionment: Apportionment, strategy: Strategy) -> Apportionment | Refusal:
+def _apportionment_within_room(apportionment: Apportionment, strategy: Strategy) -> Apportionment | Refusal:
     """Return it for the clusters it needs, in name order; a refusal unless there is room for all replicas."""
     clusters, votes = apportionment.clusters, apportionment.votes
     total = sum(votes)
@@ -178,7 +178,7 @@ def _affordable(apportionment: Apportionment, strategy: Strategy) -> Apportionme
         message = f"Clusters available replicas {total} are not enough to schedule."
         return Refusal(ScheduledReason.UNSCHEDULABLE, message).during(f"failed to {apportionment.mode}")
     if strategy is Strategy.AGGREGATED:
-        in_order = sorted(_shortest_prefix(apportionment), key=clusters.__getitem__)
+        in_order = sorted(_fewest_clusters_with_room(apportionment), key=clusters.__getitem__)
     elif all(map(lt, clusters, islice(clusters, 1, None))):
         return apportionment
     else:
@@ -188,7 +188,7 @@ def _affordable(apportionment: Apportionment, strategy: Strategy) -> Apportionme
     )
 
 
-def _shortest_prefix(apportionment: Apportionment) -> Sequence[int]:
+def _fewest_clusters_with_room(apportionment: Apportionment) -> Sequence[int]:
     """Return the places of the fewest clusters with room for all: those with replicas already, then the roomiest."""
     clusters, votes, base = apportionment.clusters, apportionment.votes, apportionment.base
     in_order = sorted(range(len(clusters)), key=votes.__getitem__, reverse=True)
@@ -203,7 +203,7 @@ def _shortest_prefix(apportionment: Apportionment) -> Sequence[int]:
     return in_order
 
 
-def _tier_by_tier(division: Division) -> tuple[Apportionment, ...] | Refusal:
+def _apportionments_tier_by_tier(division: Division) -> tuple[Apportionment, ...] | Refusal:
     """Fill one tier after the other, each as if it were alone; a tier's current replicas count as its room."""
     found: list[Apportionment] = []
     remaining = division.replicas
@@ -215,7 +215,7 @@ def _tier_by_tier(division: Division) -> tuple[Apportionment, ...] | Refusal:
             continue
         current = {index: replicas for index, replicas in division.current.items() if tier >> index & 1}
         room = sum(division.capacity[index] + current.get(index, 0) for index in among)
-        part = apportionments(
+        part = apportionments_of_division(
             replace(division, replicas=min(remaining, room), selected=among, current=current, tiers=())
         )
         if isinstance(part, Refusal):

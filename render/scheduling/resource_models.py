@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from render.cluster import Cluster
 
-from .requests import Request, units
+from .requests import Request, units_of_quantity
 
 PODS_PER_NODE = 110
 
@@ -48,18 +48,18 @@ def modelled_nodes(cluster: Cluster) -> list[Nodes] | None:
     for grade, count in summary.modelings:
         count_by_grade[grade] = count_by_grade.get(grade, 0) + count
     return [
-        Nodes(count_by_grade[model.grade], {each.name: units(each.name, each.min) for each in model.ranges})
+        Nodes(count_by_grade[model.grade], {each.name: units_of_quantity(each.name, each.min) for each in model.ranges})
         for model in sorted(models, key=lambda model: model.grade)
         if count_by_grade.get(model.grade, 0) > 0
     ]
 
 
-def room_on(nodes: Sequence[Nodes], request: Request) -> int:
+def replicas_that_fit_nodes(nodes: Sequence[Nodes], request: Request) -> int:
     """Return how many replicas fit all the nodes."""
     return sum(each.count * each.room(request) for each in nodes)
 
 
-def placed_on(nodes: Sequence[Nodes], request: Request, replicas: int) -> list[Nodes]:
+def nodes_after_placing(nodes: Sequence[Nodes], request: Request, replicas: int) -> list[Nodes]:
     """Return the nodes after taking replicas; those that fit no node take no room."""
     after: list[Nodes] = []
     for each in nodes:
@@ -82,11 +82,11 @@ def placed_on(nodes: Sequence[Nodes], request: Request, replicas: int) -> list[N
     return after
 
 
-def sets_on(nodes: Sequence[Nodes], parts: Sequence[tuple[Request, int]], most: int) -> int:
+def component_sets_that_fit_nodes(nodes: Sequence[Nodes], parts: Sequence[tuple[Request, int]], most: int) -> int:
     """Return how many full sets of several requests fit, up to ``most``; a set that does not fit ends the count."""
     for done in range(most):
         for request, replicas in parts:
-            if room_on(nodes, request) < replicas:
+            if replicas_that_fit_nodes(nodes, request) < replicas:
                 return done
-            nodes = placed_on(nodes, request, replicas)
+            nodes = nodes_after_placing(nodes, request, replicas)
     return most

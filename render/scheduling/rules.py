@@ -79,26 +79,26 @@ class PlacementRules(Struct, frozen=True, kw_only=True):
         return self.placement.cluster_affinity is None and bool(self.placement.cluster_affinities)
 
 
-def placement_rules(placement: Placement, index: ClusterIndex) -> PlacementRules:
+def rules_of_placement(placement: Placement, index: ClusterIndex) -> PlacementRules:
     """Read a placement against the clusters of an index."""
-    strategy = strategy_of(placement.replica_scheduling)
+    strategy = strategy_of_scheduling(placement.replica_scheduling)
     return PlacementRules(
         placement=placement,
-        groups=_groups_of_placement(placement, index),
+        groups=_affinity_groups_of_placement(placement, index),
         tolerated=index.tolerated(placement.cluster_tolerations),
         stays=index.tolerated(placement.cluster_tolerations, effects=frozenset({"NoExecute"})),
         has_properties=clusters_with_properties(placement, index),
         strategy=strategy,
         spread=None
-        if ignores_spread(placement)
+        if selects_all_feasible_clusters(placement)
         else {each.spread_by_field: each for each in placement.spread_constraints},
-        weights=_weights_of_scheduling(placement.replica_scheduling, index)
+        weights=_static_weight_of_each_cluster(placement.replica_scheduling, index)
         if strategy is Strategy.STATIC_WEIGHT
         else (),
     )
 
 
-def strategy_of(scheduling: ReplicaScheduling | None) -> Strategy:
+def strategy_of_scheduling(scheduling: ReplicaScheduling | None) -> Strategy:
     """Return the strategy a ``replicaScheduling`` asks for; a missing one duplicates."""
     if scheduling is None or scheduling.type is ReplicaSchedulingType.DUPLICATED:
         return Strategy.DUPLICATED
@@ -110,13 +110,13 @@ def strategy_of(scheduling: ReplicaScheduling | None) -> Strategy:
     return Strategy.DYNAMIC_WEIGHT if weights and weights.dynamic_weight else Strategy.STATIC_WEIGHT
 
 
-def assignment_strategy(binding: Binding, rules: PlacementRules) -> Strategy:
+def strategy_for_binding(binding: Binding, rules: PlacementRules) -> Strategy:
     """Return the strategy for a binding's replicas: its placement's, if there is one number to assign."""
     has_replicas = binding.replicas > 0 or binding.requirements is not None
     return rules.strategy if has_replicas and len(binding.components) <= 1 else Strategy.UNDIVIDED
 
 
-def ignores_spread(placement: Placement) -> bool:
+def selects_all_feasible_clusters(placement: Placement) -> bool:
     """Say whether all feasible clusters are selected: without constraints, and by static weights.
 
     A weight preference with an empty list is Karmada's exception: it divides equally, yet honours the constraints.
@@ -124,7 +124,7 @@ def ignores_spread(placement: Placement) -> bool:
     if not placement.spread_constraints:
         return True
     scheduling = placement.replica_scheduling
-    if strategy_of(scheduling) is not Strategy.STATIC_WEIGHT or scheduling is None:
+    if strategy_of_scheduling(scheduling) is not Strategy.STATIC_WEIGHT or scheduling is None:
         return False
     return scheduling.weight_preference is None or bool(scheduling.weight_preference.static_weight_list)
 
@@ -138,22 +138,22 @@ def clusters_with_properties(placement: Placement, index: ClusterIndex) -> Mask:
     return mask
 
 
-def _groups_of_placement(placement: Placement, index: ClusterIndex) -> tuple[AffinityGroup, ...]:
+def _affinity_groups_of_placement(placement: Placement, index: ClusterIndex) -> tuple[AffinityGroup, ...]:
     if placement.cluster_affinity is not None:
         return (AffinityGroup(name="", primary=index.matching(placement.cluster_affinity)),)
     if not placement.cluster_affinities:
         return (AffinityGroup(name="", primary=index.all),)
-    return tuple(_affinity_group(term, index) for term in placement.cluster_affinities)
+    return tuple(_group_of_affinity_term(term, index) for term in placement.cluster_affinities)
 
 
-def _affinity_group(term: ClusterAffinityTerm, index: ClusterIndex) -> AffinityGroup:
+def _group_of_affinity_term(term: ClusterAffinityTerm, index: ClusterIndex) -> AffinityGroup:
     overflow = None
     if term.overflow is not None:
         overflow = tuple(index.matching(each.affinity) for each in term.overflow)
     return AffinityGroup(name=term.name, primary=index.matching(term.affinity), overflow=overflow)
 
 
-def _weights_of_scheduling(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> Sequence[int]:
+def _static_weight_of_each_cluster(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> Sequence[int]:
     """Return each cluster's heaviest weight."""
     preference = scheduling.weight_preference if scheduling else None
     if preference is None or not preference.static_weight_list:

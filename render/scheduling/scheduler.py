@@ -16,7 +16,7 @@ from render.binding import Binding
 from render.bits import indexes_of_mask
 from render.cluster_index import ClusterIndex
 
-from .attempts import Attempt, attempt, is_set_in_one_cluster
+from .attempts import Attempt, attempt_with_group, is_set_in_one_cluster
 from .decisions import (
     Refusal,
     ScheduledReason,
@@ -31,8 +31,8 @@ from .options import SchedulingOptions
 from .replicas import Shares
 from .rules import AffinityGroup
 from .state import PassState, Task
-from .targets import TargetList, with_empty
-from .triggers import trigger_of
+from .targets import TargetList, shares_with_empty_clusters
+from .triggers import trigger_of_scheduling
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -71,9 +71,9 @@ class Scheduler:
     def cycle(self, binding: Binding) -> SchedulingCycle:
         """Return the trigger of a binding and the attempts made for it; it must be schedulable."""
         task = self.state.task(binding)
-        groups = groups_to_try(task)
+        groups = affinity_groups_to_try(task)
         first = filter_clusters(self.state, task, groups[0])
-        trigger = trigger_of(
+        trigger = trigger_of_scheduling(
             binding,
             task.current,
             # A current target may stay where it passes all filters; those that exempt it let it pass.
@@ -84,7 +84,7 @@ class Scheduler:
         attempts: list[Attempt] = []
         for group in groups if trigger is not Trigger.NONE else ():
             filters = first if group is groups[0] else filter_clusters(self.state, task, group)
-            attempts.append(attempt(self.state, task, group, filters, trigger))
+            attempts.append(attempt_with_group(self.state, task, group, filters, trigger))
             if not isinstance(attempts[-1].outcome, Refusal):
                 break
         return SchedulingCycle(task=task, trigger=trigger, attempts=tuple(attempts))
@@ -104,23 +104,23 @@ class Scheduler:
         refusal = cycle.refusal
         if refusal is None:
             return decision_without_change(task.binding)
-        hint = self._hint(cycle) if refusal.reason is ScheduledReason.UNSCHEDULABLE else ""
+        hint = self._hint_of_unknown_capacity(cycle) if refusal.reason is ScheduledReason.UNSCHEDULABLE else ""
         return decision_of_refusal(task.binding, trigger, refusal, hint)
 
     def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> TargetList:
         targets_now = task.binding.targets
-        targets = self._target_list(success, shares)
+        targets = self._target_list_of_attempt(success, shares)
         return targets_now if self.state.targets.are_equal(targets, targets_now) else targets
 
-    def _target_list(self, success: Attempt, shares: Shares) -> TargetList:
+    def _target_list_of_attempt(self, success: Attempt, shares: Shares) -> TargetList:
         options, division = self.state.options, success.division
         if options.propagates_empty_workloads:
-            shares = with_empty(shares, success.selected)
+            shares = shares_with_empty_clusters(shares, success.selected)
         elif division and division.is_copied and success.selected is self.state.index.members(success.filters.feasible):
             return self.state.targets.copies(success.selected, shares)
         return self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
 
-    def _hint(self, cycle: SchedulingCycle) -> str:
+    def _hint_of_unknown_capacity(self, cycle: SchedulingCycle) -> str:
         """Name the feasible clusters of which no capacity is known, if there are any: they count as full."""
         clusters = self.state.index.clusters
         feasible = indexes_of_mask(cycle.attempts[0].filters.feasible)
@@ -137,7 +137,7 @@ def is_schedulable(binding: Binding) -> bool:
     return binding.placement is not None and is_ours and not binding.scheduling_suspended
 
 
-def groups_to_try(task: Task) -> tuple[AffinityGroup, ...]:
+def affinity_groups_to_try(task: Task) -> tuple[AffinityGroup, ...]:
     """Return the affinity groups from the one in use on; a request to reschedule starts over."""
     groups = task.rules.groups
     observed = task.binding.observed_affinity

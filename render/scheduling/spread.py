@@ -18,7 +18,7 @@ from render.cluster_index import ClusterIndex
 from render.placement import SpreadConstraint, SpreadField
 
 from .decisions import Refusal, ScheduledReason
-from .region_groups import Group, best_groups, group_score
+from .region_groups import Group, heaviest_combination_of_groups, score_of_group
 
 UNSUPPORTED = "just support cluster and region spread constraint"
 TOO_FEW_CLUSTERS = "the number of feasible clusters is less than spreadConstraint.MinGroups"
@@ -56,9 +56,9 @@ def select_clusters(
 ) -> list[int] | Refusal:
     """Choose among the candidates by the constraints; the result is in the order of selection."""
     if SpreadField.REGION in spread:
-        return _by_region(selection, spread[SpreadField.REGION], spread.get(SpreadField.CLUSTER, ANY), index)
+        return _selection_by_region(selection, spread[SpreadField.REGION], spread.get(SpreadField.CLUSTER, ANY), index)
     if SpreadField.CLUSTER in spread:
-        return _by_cluster(selection, spread[SpreadField.CLUSTER])
+        return _selection_by_cluster(selection, spread[SpreadField.CLUSTER])
     return Refusal(ScheduledReason.SCHEDULER_ERROR, UNSUPPORTED)
 
 
@@ -70,12 +70,12 @@ def scored_regions(
     for candidate in selection.candidates:
         clusters_by_region.setdefault(index.clusters[candidate].region, []).append(candidate)
     return tuple(
-        Region(name, tuple(clusters), group_score(clusters, selection, region.min_groups, cluster.min_groups))
+        Region(name, tuple(clusters), score_of_group(clusters, selection, region.min_groups, cluster.min_groups))
         for name, clusters in clusters_by_region.items()
     )
 
 
-def _by_cluster(selection: ClusterSelection, constraint: SpreadConstraint) -> list[int] | Refusal:
+def _selection_by_cluster(selection: ClusterSelection, constraint: SpreadConstraint) -> list[int] | Refusal:
     """Take the best ``maxGroups``; where replicas must fit, trade the worst for roomier ones until they do."""
     total = len(selection.candidates)
     if total < constraint.min_groups:
@@ -98,7 +98,7 @@ def _by_cluster(selection: ClusterSelection, constraint: SpreadConstraint) -> li
     return chosen
 
 
-def _by_region(
+def _selection_by_region(
     selection: ClusterSelection, region: SpreadConstraint, cluster: SpreadConstraint, index: ClusterIndex
 ) -> list[int] | Refusal:
     """Take the best cluster of each chosen region, then the best of the others up to the cluster maximum."""
@@ -106,7 +106,7 @@ def _by_region(
     if len(regions) < region.min_groups:
         return Refusal(ScheduledReason.SCHEDULER_ERROR, TOO_FEW_REGIONS)
     groups = [Group(each.name, len(each.clusters), each.score) for each in regions]
-    names = best_groups(groups, region.min_groups, region.max_groups, cluster.min_groups)
+    names = heaviest_combination_of_groups(groups, region.min_groups, region.max_groups, cluster.min_groups)
     if not names:
         return Refusal(ScheduledReason.SCHEDULER_ERROR, TOO_FEW_IN_REGIONS)
     clusters_by_region = {each.name: each.clusters for each in regions}
@@ -124,7 +124,7 @@ class Extension(NamedTuple):
     pool: Mask
 
 
-def extension_of(
+def clusters_addable_to_current(
     targets_now: Mask, feasible: Mask, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
 ) -> Extension | None:
     """Return the clusters that may be added to the current ones; None if those alone do not meet the constraints."""

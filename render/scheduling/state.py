@@ -14,9 +14,9 @@ from .capacity import UNLIMITED, Capacity
 from .decisions import Refusal
 from .options import SchedulingOptions
 from .replicas import Division, Shares, assign_replicas
-from .rules import PlacementRules, Strategy, placement_rules
+from .rules import PlacementRules, Strategy, rules_of_placement
 from .targets import IndexedTargets, TargetLists
-from .webster import is_descending
+from .webster import are_ties_in_descending_order
 from .workload_affinity import WorkloadGroups
 
 
@@ -62,14 +62,14 @@ class PassState:
             binding=binding,
             rules=self.rules(binding.placement),
             current=self.targets.indexed(binding.targets),
-            is_descending=is_descending(self._identity(binding)),
+            is_descending=are_ties_in_descending_order(self._identity_for_ties(binding)),
         )
 
     def rules(self, placement: Placement) -> PlacementRules:
         """Return the rules of a placement; bindings that share one placement share them (they keep it alive)."""
         known = self._rules.get(id(placement))
         if known is None:
-            known = self._rules[id(placement)] = placement_rules(placement, self.index)
+            known = self._rules[id(placement)] = rules_of_placement(placement, self.index)
         return known
 
     def shares(self, division: Division) -> Shares | Refusal:
@@ -87,7 +87,7 @@ class PassState:
         api = (binding.api_version, binding.ref.kind)
         return self.index.serving(*api) | self._unrecorded | self.delivered_apis.get(api, 0)
 
-    def _identity(self, binding: Binding) -> str:
+    def _identity_for_ties(self, binding: Binding) -> str:
         if binding.uid or self.options.tie_break is TieBreak.NAME:
             return binding.uid
         return str(binding.ref)

@@ -47,7 +47,7 @@ class TargetLists:
         key = array("q", chain.from_iterable(shares)).tobytes()
         known = self._lists.get(key)
         if known is None:
-            known = self._lists[key] = tuple(map(self._target, shares))
+            known = self._lists[key] = tuple(map(self._target_of_share, shares))
         return known
 
     def copies(self, positions: Sequence[int], shares: Sequence[Share]) -> TargetList:
@@ -72,14 +72,14 @@ class TargetLists:
             known = self._indexed[id(targets)] = indexed_targets(targets, self._index)
         return known
 
-    def _target(self, share: Share) -> TargetCluster:
+    def _target_of_share(self, share: Share) -> TargetCluster:
         known = self._each.get(share)
         if known is None:
             known = self._each[share] = TargetCluster(self._names[share[0]], share[1])
         return known
 
 
-def with_empty(shares: Sequence[Share], selected: Sequence[int]) -> list[Share]:
+def shares_with_empty_clusters(shares: Sequence[Share], selected: Sequence[int]) -> list[Share]:
     """Return shares with the selected clusters that got nothing added."""
     present = {position for position, _ in shares}
     return [*shares, *((position, 0) for position in selected if position not in present)]

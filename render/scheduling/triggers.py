@@ -11,13 +11,13 @@ from render.bits import Mask
 from render.placement import ClusterAffinityTerm, Placement
 from render.settings.switches import Rescheduling
 
-from .decisions import Trigger, is_refused
+from .decisions import Trigger, was_last_decision_refused
 from .options import SchedulingOptions
-from .rules import Strategy, strategy_of
+from .rules import Strategy, strategy_of_scheduling
 from .targets import IndexedTargets
 
 
-def trigger_of(
+def trigger_of_scheduling(
     binding: Binding, current: IndexedTargets, *, allowed: Mask, leaving: Mask, options: SchedulingOptions
 ) -> Trigger:
     """Return the first trigger that applies.
@@ -41,7 +41,7 @@ def trigger_of(
 
 def _trigger_by_event(binding: Binding, current: IndexedTargets, leaving: Mask) -> Trigger:
     """Return the trigger of Karmada's last two rules."""
-    if not binding.is_workload or _strategy(binding) is Strategy.DUPLICATED:
+    if not binding.is_workload or _strategy_of_binding(binding) is Strategy.DUPLICATED:
         return Trigger.DUPLICATED_OR_NON_WORKLOAD
     return Trigger.TERMINATING_TARGET_CLUSTERS if current.departed or current.clusters & leaving else Trigger.NONE
 
@@ -51,7 +51,7 @@ def _trigger_by_refusal(binding: Binding) -> Trigger:
 
     A target that stays for want of another cluster is allowed only for that reason.
     """
-    return Trigger.REFUSAL_OUTDATED if is_refused(binding) and not binding.staying else Trigger.NONE
+    return Trigger.REFUSAL_OUTDATED if was_last_decision_refused(binding) and not binding.staying else Trigger.NONE
 
 
 def is_placement_changed(binding: Binding) -> bool:
@@ -64,9 +64,9 @@ def is_placement_changed(binding: Binding) -> bool:
         return True
     if now is applied or now == applied:
         return False
-    if _rules_of_all_groups(now) != _rules_of_all_groups(applied) or not binding.observed_affinity:
+    if _affinity_rules_of_all_groups(now) != _affinity_rules_of_all_groups(applied) or not binding.observed_affinity:
         return True
-    term, earlier = (_cluster_affinity_term(placement, binding.observed_affinity) for placement in (now, applied))
+    term, earlier = (_affinity_term_named(placement, binding.observed_affinity) for placement in (now, applied))
     return term is None or earlier is None or term != earlier
 
 
@@ -76,16 +76,16 @@ def are_replicas_changed(binding: Binding, current: IndexedTargets) -> bool:
         return False
     if binding.components and not current.targets:
         return True
-    if _strategy(binding) is Strategy.DUPLICATED:
+    if _strategy_of_binding(binding) is Strategy.DUPLICATED:
         return any(each.replicas != binding.replicas for each in current.targets)
     return current.total != binding.replicas
 
 
-def _strategy(binding: Binding) -> Strategy:
-    return strategy_of(binding.placement.replica_scheduling if binding.placement else None)
+def _strategy_of_binding(binding: Binding) -> Strategy:
+    return strategy_of_scheduling(binding.placement.replica_scheduling if binding.placement else None)
 
 
-def _rules_of_all_groups(placement: Placement) -> tuple[object, ...]:
+def _affinity_rules_of_all_groups(placement: Placement) -> tuple[object, ...]:
     return (
         placement.cluster_affinity,
         placement.cluster_tolerations,
@@ -94,5 +94,5 @@ def _rules_of_all_groups(placement: Placement) -> tuple[object, ...]:
     )
 
 
-def _cluster_affinity_term(placement: Placement, name: str) -> ClusterAffinityTerm | None:
+def _affinity_term_named(placement: Placement, name: str) -> ClusterAffinityTerm | None:
     return next((term for term in placement.cluster_affinities if term.name == name), None)

@@ -12,11 +12,11 @@ from render.binding import Binding
 from render.bits import Mask, indexes_of_mask, mask_where
 from render.cluster_index import ClusterIndex
 from render.placement import Placement
-from render.words import listed
+from render.words import first_few
 
 from .filters import FILTERS
-from .filters.affinity import affinities_of
-from .rules import Strategy, strategy_of
+from .filters.affinity import affinities_with_fields
+from .rules import Strategy, strategy_of_scheduling
 
 
 class UnknownCapacity(Struct, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class UnknownCapacity(Struct, frozen=True, kw_only=True):
     @property
     def names(self) -> str:
         """The clusters, of many the first few."""
-        return listed((self.cluster, *self.others))
+        return first_few((self.cluster, *self.others))
 
     @property
     def message(self) -> str:
@@ -41,25 +41,25 @@ class UnknownCapacity(Struct, frozen=True, kw_only=True):
         gets = "they get" if self.others else "it gets"
         return (
             f"no capacity is known of {self.names}, so that {gets} no new replicas of"
-            f" {listed(self.divided)}, which {verb} divided by room"
+            f" {first_few(self.divided)}, which {verb} divided by room"
         )
 
     @property
     def hint(self) -> str:
         """The way out."""
-        return capacity_hint(self.cluster)
+        return hint_to_make_capacity_known(self.cluster)
 
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}"
 
 
-def capacity_hint(cluster: str) -> str:
+def hint_to_make_capacity_known(cluster: str) -> str:
     """Return how the capacity of a cluster becomes known."""
     command = f"argosy cluster set {cluster} --cpu 64 --memory 256Gi --pods 500"
     return f"declare it, such as: {command}; or have it observed, by passes or an agent"
 
 
-def unknown_clusters(index: ClusterIndex) -> Mask:
+def clusters_of_unknown_capacity(index: ClusterIndex) -> Mask:
     """Return the clusters of which no capacity is known, and which are there to stay."""
     return mask_where(each.resource_summary is None for each in index.clusters) & ~index.terminating()
 
@@ -69,7 +69,7 @@ def clusters_of_unknown_room(placement: Placement, index: ClusterIndex, unknown:
     if not unknown or not divides_by_room(placement):
         return ()
     selected: Mask = 0
-    affinities = list(affinities_of(placement, ""))
+    affinities = list(affinities_with_fields(placement, ""))
     for _, affinity in affinities:
         selected |= index.matching(affinity)
     selected = unknown & (selected if affinities else index.all)
@@ -82,12 +82,17 @@ def clusters_of_unknown_room(placement: Placement, index: ClusterIndex, unknown:
 def divides_by_room(placement: Placement) -> bool:
     """Say whether a placement gives clusters replicas by their room: as a weight, the fewest that fit, or tiers."""
     is_tiered = any(term.overflow for term in placement.cluster_affinities)
-    return is_tiered or strategy_of(placement.replica_scheduling) in {Strategy.AGGREGATED, Strategy.DYNAMIC_WEIGHT}
+    return is_tiered or strategy_of_scheduling(placement.replica_scheduling) in {
+        Strategy.AGGREGATED,
+        Strategy.DYNAMIC_WEIGHT,
+    }
 
 
-def unknown_capacities(placements: Iterable[tuple[str, Placement]], index: ClusterIndex) -> tuple[UnknownCapacity, ...]:
+def clusters_of_unknown_capacity_by_use(
+    placements: Iterable[tuple[str, Placement]], index: ClusterIndex
+) -> tuple[UnknownCapacity, ...]:
     """Return the clusters of unknown capacity, each with the names of what has one of these placements."""
-    unknown, known = unknown_clusters(index), dict[int, tuple[Placement, tuple[str, ...]]]()
+    unknown, known = clusters_of_unknown_capacity(index), dict[int, tuple[Placement, tuple[str, ...]]]()
     divided: dict[str, list[str]] = defaultdict(list)
     for name, placement in placements:
         if id(placement) not in known:  # objects of one policy share it, and the memo keeps it alive
@@ -97,7 +102,7 @@ def unknown_capacities(placements: Iterable[tuple[str, Placement]], index: Clust
     return tuple(UnknownCapacity(cluster=name, divided=tuple(found)) for name, found in sorted(divided.items()))
 
 
-def said_together(found: Iterable[UnknownCapacity]) -> tuple[UnknownCapacity, ...]:
+def unknown_capacities_joined(found: Iterable[UnknownCapacity]) -> tuple[UnknownCapacity, ...]:
     """Return what is to be said of clusters, once for those of which it is the same: a fleet may have a thousand."""
     clusters_by_divided: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for each in found:

@@ -13,36 +13,40 @@ from render.placement import Placement, ReplicaScheduling
 from render.selectors import ClusterAffinity
 
 from .filters import FILTERS
-from .filters.affinity import affinities_of, unmet_affinity
-from .filters.unmet import SHOWN, Unmet, did_you_mean
+from .filters.affinity import affinities_with_fields, unmet_parts_of_affinity
+from .filters.unmet import SHOWN, Unmet, hint_of_nearest_words
 
 _NUMBER = re.compile("[0-9]+")
 
 
-def unmet_placement(placement: Placement, index: ClusterIndex, path: str = "spec.placement") -> Iterator[Unmet]:
+def unmet_requirements_of_placement(
+    placement: Placement, index: ClusterIndex, path: str = "spec.placement"
+) -> Iterator[Unmet]:
     """Yield what the clusters cannot meet; nothing where there are no clusters at all."""
     if not index.clusters:
         return
-    affinities = tuple(affinities_of(placement, path))
+    affinities = tuple(affinities_with_fields(placement, path))
     for field, affinity in affinities:
-        yield from unmet_affinity(affinity, index, field)
+        yield from unmet_parts_of_affinity(affinity, index, field)
     selected = [index.matching(affinity) for _, affinity in affinities] or [index.all]
     for rule in (each.placement_rule for each in FILTERS):
         if rule is not None and any(selected):
             yield from rule.unmet(placement, index, selected, path)
             selected = [mask & rule.passing(placement, index) for mask in selected]
     for field, affinity in _affinities_of_weights(placement.replica_scheduling, f"{path}.replicaScheduling"):
-        yield from unmet_affinity(affinity, index, field)
+        yield from unmet_parts_of_affinity(affinity, index, field)
 
 
-def absent_clusters(placement: Placement, index: ClusterIndex, path: str = "spec.placement") -> Iterator[Unmet]:
+def unmet_lists_of_cluster_names(
+    placement: Placement, index: ClusterIndex, path: str = "spec.placement"
+) -> Iterator[Unmet]:
     """Yield the lists of names in which some are of no cluster; nothing where there are no clusters at all."""
     if not index.clusters:
         return
     weighted = _affinities_of_weights(placement.replica_scheduling, f"{path}.replicaScheduling")
-    for field, affinity in (*affinities_of(placement, path), *weighted):
+    for field, affinity in (*affinities_with_fields(placement, path), *weighted):
         for part, names in (("clusterNames", affinity.cluster_names), ("exclude", affinity.exclude)):
-            if (absent := absent_names(names, index.index_by_name)) is not None:
+            if (absent := message_and_hint_of_absent_names(names, index.index_by_name)) is not None:
                 yield Unmet(field=f"{field}.{part}", message=absent[0], hint=absent[1])
 
 
@@ -53,7 +57,9 @@ def _affinities_of_weights(scheduling: ReplicaScheduling | None, path: str) -> I
         yield f"{path}.weightPreference.staticWeightList[{number}].targetCluster", each.target_cluster
 
 
-def absent_names(names: Sequence[str], known: Collection[str], *, has_hint: bool = True) -> tuple[str, str] | None:
+def message_and_hint_of_absent_names(
+    names: Sequence[str], known: Collection[str], *, has_hint: bool = True
+) -> tuple[str, str] | None:
     """Return a message and a hint about the names that are of no cluster; None if each is of one."""
     absent = [name for name in names if name not in known]
     if not absent:
@@ -63,10 +69,10 @@ def absent_names(names: Sequence[str], known: Collection[str], *, has_hint: bool
         shown.append(f"{len(absent) - SHOWN} more")
     *others, last = shown
     message = f"no cluster of the source is called {', '.join(others)}{' or ' if others else ''}{last}"
-    return message, did_you_mean(absent, _likely(absent, names, known)) if has_hint else ""
+    return message, hint_of_nearest_words(absent, _names_probably_meant(absent, names, known)) if has_hint else ""
 
 
-def _likely(absent: Sequence[str], names: Sequence[str], known: Collection[str]) -> set[str]:
+def _names_probably_meant(absent: Sequence[str], names: Sequence[str], known: Collection[str]) -> set[str]:
     """Return the names that may have been meant: those that are not listed already, nor differ in a number alone."""
     numbered = {_NUMBER.sub("0", name) for name in absent}
     return {name for name in known if name not in names and _NUMBER.sub("0", name) not in numbered}

@@ -28,26 +28,29 @@ class Seat(Struct, frozen=True, kw_only=True):
     tied: tuple[int, ...] = ()
 
 
-def is_descending(identity: str) -> bool:
+def are_ties_in_descending_order(identity: str) -> bool:
     """Say whether ties between names go to the greater one: the lowest bit of the identity's FNV-1a-32 hash is set.
 
     The hash multiplies by an odd prime, so its lowest bit is the parity of the bytes and of its odd start value. An
     empty identity has none: ties ascend.
 
-    >>> is_descending("4858ca61-3ff8-4095-8267-f3d059d8074c"), is_descending("d43fdeeb-d750-4e2b-bee3-64eb94534f4c")
+    >>> (
+    ...     are_ties_in_descending_order("4858ca61-3ff8-4095-8267-f3d059d8074c"),
+    ...     are_ties_in_descending_order("d43fdeeb-d750-4e2b-bee3-64eb94534f4c"),
+    ... )
     (False, True)
     """
     return bool(identity) and sum(identity.encode()) % 2 == 0
 
 
-def divide(
+def divide_replicas(
     replicas: int, weight_by_cluster: Mapping[str, int], *, uid: str = "", initial: Mapping[str, int] | None = None
 ) -> dict[str, int]:
     """Divide ``replicas`` in proportion to the weights, on top of ``initial`` ones; the result is in name order.
 
     Clusters that get none are in the result with 0. Without any weight nothing is divided: the initial ones remain.
 
-    >>> divide(7, {"a": 2, "b": 1, "c": 1, "d": 1})
+    >>> divide_replicas(7, {"a": 2, "b": 1, "c": 1, "d": 1})
     {'a': 3, 'b': 2, 'c': 1, 'd': 1}
     """
     held = initial or {}
@@ -55,11 +58,13 @@ def divide(
         return dict(sorted(held.items()))
     names = sorted(weight_by_cluster)
     votes = [weight_by_cluster[name] for name in names]
-    seats = seats_by_votes(replicas, votes, taken=[held.get(name, 0) for name in names], descending=is_descending(uid))
+    seats = seats_of_each_party(
+        replicas, votes, taken=[held.get(name, 0) for name in names], descending=are_ties_in_descending_order(uid)
+    )
     return dict(sorted({**held, **dict(zip(names, seats, strict=True))}.items()))
 
 
-def seats_by_votes(
+def seats_of_each_party(
     replicas: int, votes: Sequence[int], *, taken: Sequence[int] = (), descending: bool = False
 ) -> list[int]:
     """Return the seats of each party, those already ``taken`` included; parties stand in ascending name order."""
@@ -68,8 +73,8 @@ def seats_by_votes(
     if min(votes, default=0) <= 0:
         parties = [party for party, vote in enumerate(votes) if vote > 0]
     if not taken and replicas < len(parties):
-        parties = _best_starters(replicas, votes, parties, descending)
-    left = replicas - _give_at_once(replicas, votes, parties, seats)
+        parties = _parties_with_best_first_averages(replicas, votes, parties, descending)
+    left = replicas - _give_certain_seats_at_once(replicas, votes, parties, seats)
     sign = -1 if descending else 1
     # As doubles, because Karmada's averages are: two that differ as fractions may tie there. The order of the tuple is
     # the rule for ties: fewer seats, then the name.
@@ -83,7 +88,9 @@ def seats_by_votes(
     return seats
 
 
-def _best_starters(count: int, votes: Sequence[int], parties: Sequence[int], descending: bool) -> list[int]:
+def _parties_with_best_first_averages(
+    count: int, votes: Sequence[int], parties: Sequence[int], descending: bool
+) -> list[int]:
     """Return the parties whose first averages come first: their votes, compared as doubles, then the tie rule."""
     # The sort is stable, also in reverse: what is equal stays in the order it is given in.
     in_order = parties[::-1] if descending else parties
@@ -91,7 +98,7 @@ def _best_starters(count: int, votes: Sequence[int], parties: Sequence[int], des
     return sorted(in_order, key=keys.__getitem__, reverse=True)[: max(count, 0)]
 
 
-def _give_at_once(replicas: int, votes: Sequence[int], parties: Sequence[int], seats: list[int]) -> int:
+def _give_certain_seats_at_once(replicas: int, votes: Sequence[int], parties: Sequence[int], seats: list[int]) -> int:
     """Give every seat whose average lies above ``sum(votes) / (2 * replicas - parties)``; return how many.
 
     Party i has ``v / 2t + 1/2`` averages above t, so all have at most ``replicas`` above this one. The margin keeps
@@ -110,7 +117,7 @@ def _give_at_once(replicas: int, votes: Sequence[int], parties: Sequence[int], s
     return given
 
 
-def seat_by_seat(replicas: int, votes: Sequence[int], *, descending: bool = False) -> Iterator[Seat]:
+def seats_in_order_given(replicas: int, votes: Sequence[int], *, descending: bool = False) -> Iterator[Seat]:
     """Yield the seats in the order they are given, for an explanation of a division."""
     seats = [0] * len(votes)
     parties = [index for index, vote in enumerate(votes) if vote > 0]

@@ -25,30 +25,32 @@ class WorkloadGroups:
 
     def place(self, binding: Binding, clusters: Mask) -> None:
         """Record the clusters of a binding."""
-        for kind, group in _groups_of(binding):
+        for kind, group in _affinity_groups_of(binding):
             self._clusters[binding.ref.namespace, kind, group][binding.ref] = clusters
 
     def together(self, binding: Binding) -> Mask:
         """Return the clusters every other placed workload of the affinity group is in; -1 (all) if there is none."""
         mask = -1
-        for clusters in self._others(binding, GroupKind.AFFINITY, binding.affinity_group):
+        for clusters in self._clusters_of_others_in_group(binding, GroupKind.AFFINITY, binding.affinity_group):
             mask &= clusters or -1
         return mask
 
     def apart(self, binding: Binding) -> Mask:
         """Return the clusters no other workload of the anti-affinity group is in."""
         mask = 0
-        for clusters in self._others(binding, GroupKind.ANTI_AFFINITY, binding.anti_affinity_group):
+        for clusters in self._clusters_of_others_in_group(
+            binding, GroupKind.ANTI_AFFINITY, binding.anti_affinity_group
+        ):
             mask |= clusters
         return ~mask
 
-    def _others(self, binding: Binding, kind: GroupKind, group: str) -> list[Mask]:
+    def _clusters_of_others_in_group(self, binding: Binding, kind: GroupKind, group: str) -> list[Mask]:
         if not group:
             return []
         placed = self._clusters.get((binding.ref.namespace, kind, group), {})
         return [clusters for ref, clusters in placed.items() if ref != binding.ref]
 
 
-def _groups_of(binding: Binding) -> list[tuple[GroupKind, str]]:
+def _affinity_groups_of(binding: Binding) -> list[tuple[GroupKind, str]]:
     groups = ((GroupKind.AFFINITY, binding.affinity_group), (GroupKind.ANTI_AFFINITY, binding.anti_affinity_group))
     return [(kind, group) for kind, group in groups if group]

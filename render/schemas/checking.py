@@ -15,11 +15,11 @@ from typing import Any
 from render.admission.findings import Findings, alternatives, type_name
 from render.documents import Hole
 from render.model import Manifest
-from render.words import nearest
+from render.words import most_similar_word
 
 from .formats import TEXT_FORMATS, is_quantity
 from .rules import RULES, Rule
-from .steps import Steps, path_of
+from .steps import Steps, path_of_steps
 
 Schema = Mapping[str, Any]
 """A schema as plain data."""
@@ -65,11 +65,11 @@ class SchemaSet:
         self._checks: dict[str, Check] = {}
         self._builders: Mapping[str, Callable[[Schema], Check]] = {
             "object": self.of_object_fields,
-            "array": self._list_check,
-            "string": _text_check,
-            "integer": _whole_number_check,
+            "array": self._check_for_list,
+            "string": _check_for_text,
+            "integer": _check_for_whole_number,
             "number": lambda _schema: _check_number,
-            "boolean": lambda _schema: _check_flag,
+            "boolean": lambda _schema: _check_boolean,
         }
 
     def of_definition(self, name: str) -> Check:
@@ -95,16 +95,16 @@ class SchemaSet:
         build = self._builders.get(schema.get("type", "object" if "properties" in schema else ""))
         return build(schema) if build else _check_nothing
 
-    def _list_check(self, schema: Schema) -> Check:
+    def _check_for_list(self, schema: Schema) -> Check:
         check = partial(_check_list, _Lazy(self.of, schema.get("items") or {}))
         keys = schema.get("x-kubernetes-list-map-keys")
         if schema.get("x-kubernetes-list-type") == "set":
-            return partial(_check_set, check)
+            return partial(_check_list_as_set, check)
         if schema.get("x-kubernetes-list-type") != "map" or not keys:
             return check
         fields = (schema.get("items") or {}).get("properties")
         defaults = _DEFAULT_KEYS if fields is None else {key: fields.get(key, {}).get("default") for key in keys}
-        return partial(_check_entries, check, {key: defaults.get(key) for key in keys})
+        return partial(_check_list_as_map, check, {key: defaults.get(key) for key in keys})
 
     def of_object_fields(self, schema: Schema) -> Check:
         """Return the check of an object's fields."""
@@ -161,7 +161,7 @@ class _KnownFields:
             return
         check = self._of(schema)
         if name in self.late:
-            check = partial(_check_late, self.late[name], check)
+            check = partial(_check_from_version_on, self.late[name], check)
         self.members.setdefault(name, check)
         if value is not None:
             check(value, (steps, name), findings)
@@ -177,7 +177,7 @@ def _check_nothing(_value: Any, _steps: Steps, _findings: SchemaFindings) -> Non
     """Take any value."""
 
 
-def _check_late(minor: int, check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
+def _check_from_version_on(minor: int, check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     """Check a field that is as it is only from a version on."""
     findings.since = max(findings.since, minor)
     check(value, steps, findings)
@@ -198,17 +198,17 @@ def _check_fields(fields: _KnownFields, value: Any, steps: Steps, findings: Sche
         elif each is not None:
             member(each, (steps, name), findings)
     if fields.has_own:
-        _check_object_itself(fields, value, steps, findings)
+        _check_fields_of_object(fields, value, steps, findings)
     if fields.rule is not None and len(problems) == before:
         fields.rule(value, steps, findings)
 
 
-def _check_object_itself(fields: _KnownFields, value: Any, steps: Steps, findings: SchemaFindings) -> None:
+def _check_fields_of_object(fields: _KnownFields, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     for name in fields.required:
         if value.get(name) is None:
-            findings.required(path_of((steps, name)))
+            findings.required(path_of_steps((steps, name)))
     if "" in fields.late:
-        _check_late(fields.late[""], _check_nothing, value, steps, findings)
+        _check_from_version_on(fields.late[""], _check_nothing, value, steps, findings)
 
 
 def _check_map(values: _Lazy, plain: type | None, value: Any, steps: Steps, findings: SchemaFindings) -> None:
@@ -235,7 +235,7 @@ def _check_list(items: _Lazy, value: Any, steps: Steps, findings: SchemaFindings
             items.check(each, (steps, number), findings)
 
 
-def _check_set(check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
+def _check_list_as_set(check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     """Check a list in which nothing may stand twice."""
     check(value, steps, findings)
     if type(value) is not list or len(value) < 2:
@@ -244,11 +244,11 @@ def _check_set(check: Check, value: Any, steps: Steps, findings: SchemaFindings)
     for number, entry in enumerate(value):
         if type(entry) in _SCALARS:
             if (type(entry), entry) in seen:
-                findings.problem(path_of((steps, number)), "stands in the list before", kind="Duplicate")
+                findings.problem(path_of_steps((steps, number)), "stands in the list before", kind="Duplicate")
             seen.add((type(entry), entry))
 
 
-def _check_entries(
+def _check_list_as_map(
     check: Check, defaults: Mapping[str, Any], value: Any, steps: Steps, findings: SchemaFindings
 ) -> None:
     """Check a list whose entries are distinguished by some of their fields, which no two may share."""
@@ -264,15 +264,15 @@ def _check_entries(
         if not _KEY_TYPES.issuperset(map(type, found)):
             continue
         if found in seen:
-            findings.problem(path_of((steps, number)), _AGAIN.format(" and ".join(defaults)), kind="Duplicate")
+            findings.problem(path_of_steps((steps, number)), _AGAIN.format(" and ".join(defaults)), kind="Duplicate")
         seen.add(found)
 
 
-def _text_check(schema: Schema) -> Check:
+def _check_for_text(schema: Schema) -> Check:
     if "enum" in schema:
-        return partial(_check_word, frozenset({*schema["enum"], ""}), tuple(filter(None, schema["enum"])))
+        return partial(_check_enumerated_word, frozenset({*schema["enum"], ""}), tuple(filter(None, schema["enum"])))
     known = TEXT_FORMATS.get(schema.get("format", ""))
-    return partial(_check_form, *known) if known else _check_text
+    return partial(_check_text_form, *known) if known else _check_text
 
 
 def _check_text(value: Any, steps: Steps, findings: SchemaFindings) -> None:
@@ -280,39 +280,39 @@ def _check_text(value: Any, steps: Steps, findings: SchemaFindings) -> None:
         report_wrong_type(value, steps, "a string", findings, _QUOTE if type(value) in {bool, int, float} else "")
 
 
-def _check_word(
+def _check_enumerated_word(
     words: frozenset[str], named: tuple[str, ...], value: Any, steps: Steps, findings: SchemaFindings
 ) -> None:
     if type(value) is not str:
         _check_text(value, steps, findings)
     elif value not in words:
-        near = nearest(value, named)
+        near = most_similar_word(value, named)
         hint = f"did you mean {near!r}?" if near else f"write {alternatives(named)}"
-        findings.problem(path_of(steps), "none of the values it may have", hint=hint, kind="NotSupported")
+        findings.problem(path_of_steps(steps), "none of the values it may have", hint=hint, kind="NotSupported")
 
 
-def _check_form(
+def _check_text_form(
     is_right: Callable[[str], bool], message: str, value: Any, steps: Steps, findings: SchemaFindings
 ) -> None:
     if type(value) is not str:
         _check_text(value, steps, findings)
     elif not is_right(value):
-        findings.problem(path_of(steps), message)
+        findings.problem(path_of_steps(steps), message)
 
 
-def _whole_number_check(schema: Schema) -> Check:
+def _check_for_whole_number(schema: Schema) -> Check:
     return partial(_check_whole_number, _INT32 if schema.get("format") == "int32" else _INT64)
 
 
 def _check_whole_number(bound: int, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is int:
         if not -bound <= value < bound:
-            findings.problem(path_of(steps), f"must be from {-bound} to {bound - 1}")
+            findings.problem(path_of_steps(steps), f"must be from {-bound} to {bound - 1}")
     elif type(value) is not Hole and not (type(value) is float and value.is_integer()):
         is_digits = isinstance(value, str) and value.removeprefix("-").isdecimal()
         hint = "write it without quotes" if is_digits else ""
         if type(value) is float:
-            findings.unusable(path_of(steps), "must be a whole number")
+            findings.unusable(path_of_steps(steps), "must be a whole number")
         else:
             report_wrong_type(value, steps, "a whole number", findings, hint)
 
@@ -322,7 +322,7 @@ def _check_number(value: Any, steps: Steps, findings: SchemaFindings) -> None:
         report_wrong_type(value, steps, "a number", findings)
 
 
-def _check_flag(value: Any, steps: Steps, findings: SchemaFindings) -> None:
+def _check_boolean(value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is not bool:
         hint = "write true or false, without quotes" if isinstance(value, str) else ""
         report_wrong_type(value, steps, "a boolean", findings, hint)
@@ -336,19 +336,19 @@ def _check_number_or_text(value: Any, steps: Steps, findings: SchemaFindings) ->
 def _check_quantity(value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is str:
         if not is_quantity(value):
-            findings.problem(path_of(steps), "must be a quantity such as '500m', '2' or '64Mi'")
+            findings.problem(path_of_steps(steps), "must be a quantity such as '500m', '2' or '64Mi'")
     elif type(value) not in {int, float, Hole}:
         report_wrong_type(value, steps, "a quantity such as '500m', '2' or '64Mi'", findings)
 
 
 def report_unknown(name: str, known: Mapping[str, object], steps: Steps, findings: SchemaFindings) -> None:
     """Report a field that a schema does not have."""
-    near = nearest(name, known)
+    near = most_similar_word(name, known)
     named = f"known here: {', '.join(sorted(known)) or 'nothing'}" if len(known) <= _MOST_NAMED else ""
     hint = f"did you mean {near!r}?" if near else named
-    findings.problem(path_of((steps, name)), "unknown field", hint=hint, kind="Unknown")
+    findings.problem(path_of_steps((steps, name)), "unknown field", hint=hint, kind="Unknown")
 
 
 def report_wrong_type(value: Any, steps: Steps, expected: str, findings: SchemaFindings, hint: str = "") -> None:
     """Report a value of another type; its type is named, and nothing of it."""
-    findings.unusable(path_of(steps), f"must be {expected}, not {type_name(value, expected)}", hint=hint)
+    findings.unusable(path_of_steps(steps), f"must be {expected}, not {type_name(value, expected)}", hint=hint)

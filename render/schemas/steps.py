@@ -6,10 +6,10 @@ Steps = tuple[Any, ...] | None
 """The steps to a value, the last one first: ``((None, "spec"), "replicas")``; an index is a number."""
 
 
-def path_of(steps: Steps) -> str:
+def path_of_steps(steps: Steps) -> str:
     """Return steps as messages write them.
 
-    >>> path_of((((None, "spec"), "ports"), 0)), path_of(((None, "data"), "a.b"))
+    >>> path_of_steps((((None, "spec"), "ports"), 0)), path_of_steps(((None, "data"), "a.b"))
     ('spec.ports[0]', 'data[a.b]')
     """
     parts: list[str] = []

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from render.admission.findings import alternatives
-from render.words import nearest
+from render.words import most_similar_word
 
 from .checking import Check, Schema, SchemaFindings, SchemaSet, report_unknown, report_wrong_type
-from .steps import Steps, path_of
+from .steps import Steps, path_of_steps
 
 _SAID = frozenset({"description", "title", "example", "externalDocs", "default", "enum", "format"})
 _RESOURCE = ("apiVersion", "kind", "metadata")
@@ -34,7 +34,7 @@ class StructuralSchemas(SchemaSet):
         """Return the check of a whole object."""
         named = {"status": {}, **schema.get("properties", {}), **dict.fromkeys(_RESOURCE, _ANYTHING)}
         inner = self.of({**schema, "type": "object", "properties": named})
-        return partial(_check_all, (inner, partial(_check_at, "metadata", self._metadata)))
+        return partial(_check_all_of, (inner, partial(_check_property, "metadata", self._metadata)))
 
     def of(self, schema: Schema) -> Check:
         """Return the check of a schema."""
@@ -42,7 +42,7 @@ class StructuralSchemas(SchemaSet):
         is_free = schema.get("type") == "string" and "format" in schema
         typed = super().of({} if is_free else {key: value for key, value in schema.items() if key not in _SAID})
         rules = tuple(_rules_of_schema(schema))
-        return partial(_check_all, (typed, *rules)) if rules else typed
+        return partial(_check_all_of, (typed, *rules)) if rules else typed
 
     def of_object_fields(self, schema: Schema) -> Check:
         """Return the check of an object's fields."""
@@ -87,15 +87,15 @@ def _check_structure(structure: _Structure, value: Any, steps: Steps, findings: 
             report_unknown(name, structure.members, steps, findings)
     for name in structure.required:
         if value.get(name) is None and not (name in structure.nullable and name in value):
-            findings.required(path_of((steps, name)))
+            findings.required(path_of_steps((steps, name)))
 
 
-def _check_all(checks: tuple[Check, ...], value: Any, steps: Steps, findings: SchemaFindings) -> None:
+def _check_all_of(checks: tuple[Check, ...], value: Any, steps: Steps, findings: SchemaFindings) -> None:
     for check in checks:
         check(value, steps, findings)
 
 
-def _check_at(name: str, check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
+def _check_property(name: str, check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if isinstance(value, dict) and value.get(name) is not None:
         check(value[name], (steps, name), findings)
 
@@ -134,14 +134,14 @@ def _check_bound(bound: _Bound, limit: float, value: Any, steps: Steps, findings
     if type(value) in bound.types:
         size = value if isinstance(value, int | float) else len(value)
         if size < limit if bound.is_least else size > limit:
-            findings.problem(path_of(steps), bound.message.format(limit))
+            findings.problem(path_of_steps(steps), bound.message.format(limit))
 
 
 def _check_word(words: tuple[Any, ...], value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if not isinstance(value, str | int | float | bool) or value in words:
         return
     named = [word for word in words if isinstance(word, str) and word]
-    near = nearest(value, named) if isinstance(value, str) else ""
+    near = most_similar_word(value, named) if isinstance(value, str) else ""
     some = f"write {alternatives(named)}" if 0 < len(named) <= _MOST_WORDS else ""
     hint = f"did you mean {near!r}?" if near else some
-    findings.problem(path_of(steps), "none of the values it may have", hint=hint, kind="NotSupported")
+    findings.problem(path_of_steps(steps), "none of the values it may have", hint=hint, kind="NotSupported")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from .setting import NOT_DECIDED_BY_IT, OUTSIDE, FleetSetting, SettingFault, unique
+from .setting import NOT_DECIDED_BY_IT, OUTSIDE, FleetSetting, SettingFault, faults_of_duplicates
 
 OTHERS = "*"
 """The name that stands for every member that is not listed by its own."""
@@ -34,10 +34,10 @@ class ClusterAccess(Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-_unique_names = unique("name")
+_unique_names = faults_of_duplicates("name")
 
 
-def _faults(listed: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
+def _faults_of_members(listed: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
     entries = tuple(listed)
     yield from _unique_names(entries)
     for index, access in enumerate(entries):
@@ -51,5 +51,5 @@ CLUSTERS = FleetSetting(
     "The members to which passes apply, and how each is reached.",
     in_karmada=NOT_DECIDED_BY_IT,
     key=lambda each: str(each.name),
-    faults=_faults,
+    faults=_faults_of_members,
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from render.syntax import quoted
+from render.syntax import quoted_text
 
 from .setting import NOT_DECIDED_BY_IT, OUTSIDE, FleetSetting, SettingFault
 
@@ -112,7 +112,7 @@ class EmissionSettings(Struct, frozen=True, kw_only=True):
 _INTERVAL = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 
 
-def _faults(listed: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
+def _faults_of_emitted_tools(listed: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
     """Yield what is wrong with what is emitted: once for each tool, with nothing secret in it."""
     seen = set()
     for number, each in enumerate(listed):
@@ -123,12 +123,12 @@ def _faults(listed: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
         if "://" in each["repository"] and ":" in each["repository"].split("://", 1)[1].rpartition("@")[0]:
             yield SettingFault(f"{where}.repository", "must not have a password in it", "name a Secret: gitSecret")
         if each.get("interval") and not _INTERVAL.fullmatch(each["interval"]):
-            yield SettingFault(f"{where}.interval", f"{quoted(each['interval'])} is no time", "such as '1m'")
-        if each.get("status") is not None and (fault := _access_fault(each["status"], each.get("in", "Hub"))):
+            yield SettingFault(f"{where}.interval", f"{quoted_text(each['interval'])} is no time", "such as '1m'")
+        if each.get("status") is not None and (fault := _fault_of_access(each["status"], each.get("in", "Hub"))):
             yield SettingFault(f"{where}.status", fault)
 
 
-def _access_fault(access: Mapping[str, Any], placing: str) -> str:
+def _fault_of_access(access: Mapping[str, Any], placing: str) -> str:
     """Return why nobody knows by this where the tool runs; empty for a way that is plain."""
     named = [access[part] for part in ("context", "kubeconfig") if access.get(part)]
     if access.get("inCluster"):
@@ -147,5 +147,5 @@ EMIT = FleetSetting(
     " branch.",
     in_karmada=NOT_DECIDED_BY_IT,
     key=lambda each: str(each.deployer.value),
-    faults=_faults,
+    faults=_faults_of_emitted_tools,
 )

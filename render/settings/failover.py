@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from .setting import MOST, FleetSetting, percent_faults, turned_to
+from .setting import MOST, FleetSetting, faults_of_percentage, reach_of_switch
 
 
 class NoExecuteEviction(StrEnum):
@@ -36,7 +36,7 @@ class EvictionGuard(Struct, frozen=True, kw_only=True):
             karmada=100,
             in_karmada="Karmada evicts however many clusters fail",
             reach=MOST,
-            faults=percent_faults,
+            faults=faults_of_percentage,
         ),
     ] = 33
     per_minute: Annotated[
@@ -60,7 +60,7 @@ class EvictionGuard(Struct, frozen=True, kw_only=True):
             choices={"Keep": True, "Evict": False},
             karmada=False,
             in_karmada="Karmada evicts a last copy as any other",
-            reach=turned_to("Evict"),
+            reach=reach_of_switch("Evict"),
         ),
     ] = True
     has_pauses: Annotated[
@@ -73,7 +73,7 @@ class EvictionGuard(Struct, frozen=True, kw_only=True):
             choices={"Pause": True, "AtOnce": False},
             karmada=False,
             in_karmada="Karmada moves a workload again at once",
-            reach=turned_to("AtOnce"),
+            reach=reach_of_switch("AtOnce"),
         ),
     ] = True
     follows_policies: Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Struct
 
-from .setting import FleetSetting, turned_to
+from .setting import FleetSetting, reach_of_switch
 
 
 class IdleGate(NamedTuple):
@@ -49,7 +49,7 @@ IDLE_GATES: Mapping[str, IdleGate] = {
 """The gates of Karmada that are known here and decide nothing, by their names."""
 
 
-def _idle(name: str) -> FleetSetting:
+def _setting_of_idle_gate(name: str) -> FleetSetting:
     """Return the setting of a gate that decides nothing."""
     return FleetSetting(name, f"It decides nothing here: {IDLE_GATES[name].instead}.")
 
@@ -86,7 +86,7 @@ class FeatureGates(Struct, frozen=True, kw_only=True):
             "FederatedQuotaEnforcement",
             "Whether nothing is placed beyond a FederatedResourceQuota. With `compatibility: Karmada`, it is false.",
             karmada=False,
-            reach=turned_to(weak=False),
+            reach=reach_of_switch(weak=False),
         ),
     ] = True
     multiple_pod_templates_scheduling: Annotated[
@@ -122,15 +122,17 @@ class FeatureGates(Struct, frozen=True, kw_only=True):
             karmada=False,
         ),
     ] = True
-    propagate_deps: Annotated[bool | None, _idle("PropagateDeps")] = None
-    priority_based_scheduling: Annotated[bool | None, _idle("PriorityBasedScheduling")] = None
-    scheduling_overcommit_protection: Annotated[bool | None, _idle("SchedulingOvercommitProtection")] = None
-    resource_quota_estimate: Annotated[bool | None, _idle("ResourceQuotaEstimate")] = None
-    multi_cluster_service: Annotated[bool | None, _idle("MultiClusterService")] = None
-    controller_priority_queue: Annotated[bool | None, _idle("ControllerPriorityQueue")] = None
-    contextual_logging: Annotated[bool | None, _idle("ContextualLogging")] = None
-    logging_alpha_options: Annotated[bool | None, _idle("LoggingAlphaOptions")] = None
-    logging_beta_options: Annotated[bool | None, _idle("LoggingBetaOptions")] = None
+    propagate_deps: Annotated[bool | None, _setting_of_idle_gate("PropagateDeps")] = None
+    priority_based_scheduling: Annotated[bool | None, _setting_of_idle_gate("PriorityBasedScheduling")] = None
+    scheduling_overcommit_protection: Annotated[
+        bool | None, _setting_of_idle_gate("SchedulingOvercommitProtection")
+    ] = None
+    resource_quota_estimate: Annotated[bool | None, _setting_of_idle_gate("ResourceQuotaEstimate")] = None
+    multi_cluster_service: Annotated[bool | None, _setting_of_idle_gate("MultiClusterService")] = None
+    controller_priority_queue: Annotated[bool | None, _setting_of_idle_gate("ControllerPriorityQueue")] = None
+    contextual_logging: Annotated[bool | None, _setting_of_idle_gate("ContextualLogging")] = None
+    logging_alpha_options: Annotated[bool | None, _setting_of_idle_gate("LoggingAlphaOptions")] = None
+    logging_beta_options: Annotated[bool | None, _setting_of_idle_gate("LoggingBetaOptions")] = None
 
 
 FEATURE_GATES = FleetSetting(

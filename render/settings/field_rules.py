@@ -52,7 +52,7 @@ class FieldRule(Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-def _faults(rules: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
+def _faults_of_field_rules(rules: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
     for index, rule in enumerate(rules):
         if fault := rule_path_fault(rule["path"]):
             yield SettingFault(f"[{index}].path", *fault)
@@ -63,5 +63,5 @@ FIELD_RULES = FleetSetting(
     "Who gets fields that others write as well. The first rule that fits counts; annotations of an object count before"
     " them. `*` stands for any text in all but `rule`.",
     in_karmada="a retain rule of a ResourceInterpreterCustomization comes near it",
-    faults=_faults,
+    faults=_faults_of_field_rules,
 )

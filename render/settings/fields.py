@@ -63,13 +63,13 @@ def setting_fields(struct: type[Struct]) -> tuple[SettingField, ...]:
     """Return the fields of a struct that are settings; one whose setting has no name stands for the fields below it."""
     hints = get_type_hints(struct, include_extras=True)
     return tuple(
-        _setting_field(each.name, hints[each.name], _default(each))
+        _setting_field(each.name, hints[each.name], _default_of_struct_field(each))
         for each in struct_fields(struct)
         if get_origin(hints[each.name]) is Annotated
     )
 
 
-def _default(field: Any) -> Any:
+def _default_of_struct_field(field: Any) -> Any:
     return field.default if field.default_factory is NODEFAULT else field.default_factory()
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from render.patterns import UnusablePattern, check_pattern
-from render.syntax import dns_label_fault, quoted
+from render.syntax import fault_of_dns_label, quoted_text
 
 from .clusters import CLUSTERS, OTHERS, ClusterAccess
 from .cron import CRON, CronSettings
@@ -24,7 +24,17 @@ from .kinds import KINDS, KindScope
 from .movement_guard import MOVEMENT_GUARD, MovementGuard
 from .removal_guard import REMOVAL_GUARD, RemovalGuard
 from .rendered import RENDERED, RenderedSettings
-from .setting import ALL_OF, NOT_DECIDED_BY_IT, OUTSIDE, WAY, FleetSetting, SettingFault, each_by, limit, turned_to
+from .setting import (
+    ALL_OF,
+    NOT_DECIDED_BY_IT,
+    OUTSIDE,
+    WAY,
+    FleetSetting,
+    SettingFault,
+    faults_of_each_value,
+    reach_of_limit,
+    reach_of_switch,
+)
 from .source import SOURCE, SourceSettings
 from .switches import (
     ClaimMode,
@@ -39,28 +49,28 @@ from .switches import (
 _STRICTNESS = (TemplateValidation.STRICT, TemplateValidation.WARN, TemplateValidation.OFF)
 
 
-def _is_laxer(before: TemplateValidation, after: TemplateValidation) -> bool:
+def _is_validation_laxer(before: TemplateValidation, after: TemplateValidation) -> bool:
     return _STRICTNESS.index(after) > _STRICTNESS.index(before)
 
 
-def _namespace_faults(namespace: str) -> Iterator[SettingFault]:
-    if namespace and (fault := dns_label_fault(namespace)):
+def _faults_of_namespace(namespace: str) -> Iterator[SettingFault]:
+    if namespace and (fault := fault_of_dns_label(namespace)):
         yield SettingFault("", fault, "write the name of a namespace, such as 'shop'")
 
 
-def _mirror_fault(name: str) -> str:
-    return "" if name == OTHERS else dns_label_fault(name)
+def _fault_of_mirror_name(name: str) -> str:
+    return "" if name == OTHERS else fault_of_dns_label(name)
 
 
-def _entry_fault(entry: str) -> str:
+def _fault_of_not_propagated_entry(entry: str) -> str:
     return "" if entry.strip("/.") else "names neither a kind nor a folder"
 
 
-def _pattern_fault(pattern: str) -> str:
+def _fault_of_path_pattern(pattern: str) -> str:
     try:
         check_pattern(pattern)
     except UnusablePattern as error:
-        return f"{quoted(pattern)} is no regular expression: {error}"
+        return f"{quoted_text(pattern)} is no regular expression: {error}"
     return ""
 
 
@@ -104,7 +114,9 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "mirrors",
             "The clusters whose folder is published as a branch as well, `argosy/cluster/<cluster>`; `*` means all.",
             in_karmada=NOT_DECIDED_BY_IT,
-            faults=each_by(_mirror_fault, "write the name of a cluster, or '*' for all that are not named"),
+            faults=faults_of_each_value(
+                _fault_of_mirror_name, "write the name of a cluster, or '*' for all that are not named"
+            ),
         ),
     ] = ()
     emit: Annotated[tuple[EmissionSettings, ...], EMIT] = ()
@@ -114,7 +126,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "defaultNamespace",
             "The namespace of objects and policies that name none.",
             in_karmada=NOT_DECIDED_BY_IT,  # an export writes it into each
-            faults=_namespace_faults,
+            faults=_faults_of_namespace,
         ),
     ] = "default"
     kinds: Annotated[tuple[KindScope, ...], KINDS] = ()
@@ -144,7 +156,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "Regular expressions of namespaces from which nothing is propagated.",
             in_karmada="--skipped-propagating-namespaces of karmada-controller-manager",
             reach=ALL_OF,
-            faults=each_by(_pattern_fault, "write a regular expression, such as 'kube-.*'"),
+            faults=faults_of_each_value(_fault_of_path_pattern, "write a regular expression, such as 'kube-.*'"),
         ),
     ] = ("kube-.*",)
     not_propagated: Annotated[
@@ -154,8 +166,9 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "What no policy has to select: kinds, as `ConfigMap` or `Application.argoproj.io`, and folders or files"
             " with a `/`, relative to the folder of argosy.yaml. Nothing is said of such templates that go nowhere.",
             in_karmada=NOT_DECIDED_BY_IT,
-            faults=each_by(
-                _entry_fault, "write a kind, such as 'ConfigMap' or 'Application.argoproj.io', or a folder with a '/'"
+            faults=faults_of_each_value(
+                _fault_of_not_propagated_entry,
+                "write a kind, such as 'ConfigMap' or 'Application.argoproj.io', or a folder with a '/'",
             ),
         ),
     ] = ()
@@ -241,7 +254,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "onPolicyRemoval",
             "`Keep`: objects that no policy selects any more stay as they are. `Remove`: they are removed.",
             in_karmada="Karmada keeps what a policy propagated",
-            reach=turned_to(OnPolicyRemoval.REMOVE),
+            reach=reach_of_switch(OnPolicyRemoval.REMOVE),
         ),
     ] = OnPolicyRemoval.KEEP
     secrets: Annotated[
@@ -250,7 +263,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
             "secrets",
             "Whether Secrets may be in the source.",
             in_karmada=NOT_DECIDED_BY_IT,
-            reach=turned_to(Permission.ALLOW),
+            reach=reach_of_switch(Permission.ALLOW),
         ),
     ] = Permission.ALLOW
     validation: Annotated[
@@ -261,7 +274,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
             " that is certain, and a warning while the file stands as it did when it was last rendered. `Warn`: it is a"
             " warning. `Off`: schemas are not looked at.",
             in_karmada=NOT_DECIDED_BY_IT,
-            reach=limit(_is_laxer),
+            reach=reach_of_limit(_is_validation_laxer),
         ),
     ] = TemplateValidation.STRICT
     removal_guard: Annotated[RemovalGuard, REMOVAL_GUARD] = field(default_factory=RemovalGuard)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from .setting import NOT_DECIDED_BY_IT, FleetSetting, unique
+from .setting import NOT_DECIDED_BY_IT, FleetSetting, faults_of_duplicates
 
 
 class KindScope(Struct, frozen=True, kw_only=True):
@@ -22,5 +22,5 @@ KINDS = FleetSetting(
     "Kinds whose scope neither Kubernetes, nor the source, nor the members, nor a table of well-known kinds tell.",
     in_karmada=NOT_DECIDED_BY_IT,
     key=lambda each: f"{each.kind}.{each.group}".rstrip("."),
-    faults=unique("group", "kind"),
+    faults=faults_of_duplicates("group", "kind"),
 )

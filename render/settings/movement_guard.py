@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from .setting import ALL_OF, LEAST, MOST, FleetSetting, percent_faults
+from .setting import ALL_OF, LEAST, MOST, FleetSetting, faults_of_percentage
 
 
 class MovementBudget(Struct, frozen=True, kw_only=True):
@@ -19,7 +19,7 @@ class MovementBudget(Struct, frozen=True, kw_only=True):
             "percent",
             "So many percent of all replicas may move; left out means any number.",
             reach=MOST,
-            faults=percent_faults,
+            faults=faults_of_percentage,
         ),
     ] = None
 
@@ -37,7 +37,7 @@ class PinnedObject(Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-def _pinned_words(guard: "MovementGuard") -> tuple[str, ...]:
+def _pinned_objects_in_words(guard: "MovementGuard") -> tuple[str, ...]:
     return tuple(
         "/".join(filter(None, (each.group, each.kind, each.namespace, each.name))) + "@" + ",".join(each.clusters)
         for each in guard.pinned
@@ -69,7 +69,9 @@ class MovementGuard(Struct, frozen=True, kw_only=True):
     ] = 0
     pinned: Annotated[
         tuple[PinnedObject, ...],
-        FleetSetting("pinned", "The objects that never leave a cluster.", reach=ALL_OF, compared=_pinned_words),
+        FleetSetting(
+            "pinned", "The objects that never leave a cluster.", reach=ALL_OF, compared=_pinned_objects_in_words
+        ),
     ] = ()
 
 

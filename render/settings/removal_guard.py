@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from .setting import MOST, FleetSetting, percent_faults
+from .setting import MOST, FleetSetting, faults_of_percentage
 
 Place = tuple[str, str]
 """The namespace of an object ("": cluster-scoped) and its kind, as messages name them."""
@@ -51,7 +51,7 @@ class RemovalGuard(Struct, frozen=True, kw_only=True):
     percent: Annotated[
         int,
         FleetSetting(
-            "percent", "So many percent of a cluster's objects may leave it.", reach=MOST, faults=percent_faults
+            "percent", "So many percent of a cluster's objects may leave it.", reach=MOST, faults=faults_of_percentage
         ),
     ] = 20
     whole: Annotated[

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from render.syntax import quoted
+from render.syntax import quoted_text
 
-from .setting import NOT_DECIDED_BY_IT, OUTSIDE, FleetSetting, SettingFault, turned_to
+from .setting import NOT_DECIDED_BY_IT, OUTSIDE, FleetSetting, SettingFault, reach_of_switch
 
 
 class PushMode(StrEnum):
@@ -31,7 +31,7 @@ class ForgeKind(StrEnum):
 _BRANCH = re.compile(r"(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.|\.(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+@-]*(?<!/)")
 
 
-def _remote_faults(remote: str) -> Iterator[SettingFault]:
+def _faults_of_remote(remote: str) -> Iterator[SettingFault]:
     if remote.startswith("-"):
         yield SettingFault("", "must not begin with '-'", "write a remote that git remote lists, or an address")
 
@@ -39,7 +39,7 @@ def _remote_faults(remote: str) -> Iterator[SettingFault]:
 def branch_faults(branch: str) -> Iterator[SettingFault]:
     """Yield the fault of a name that git takes for no branch."""
     if branch and not _BRANCH.fullmatch(branch):
-        yield SettingFault("", f"{quoted(branch)} is no name for a branch", "write one such as 'argosy/rendered'")
+        yield SettingFault("", f"{quoted_text(branch)} is no name for a branch", "write one such as 'argosy/rendered'")
 
 
 class RenderedSettings(Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class RenderedSettings(Struct, frozen=True, kw_only=True):
             "A remote's name, or the address of another repository; empty means the remote of the source.",
             reach=OUTSIDE,
             shown="",
-            faults=_remote_faults,
+            faults=_faults_of_remote,
         ),
     ] = ""
     branch: Annotated[
@@ -74,7 +74,7 @@ class RenderedSettings(Struct, frozen=True, kw_only=True):
             "push",
             "The way of a new commit to the rendered branch. `Branch`: it is pushed there. `PullRequest`: it is pushed"
             " to `argosy/proposed`, and one pull request asks a person to merge it; only what is merged is applied.",
-            reach=turned_to(PushMode.BRANCH),
+            reach=reach_of_switch(PushMode.BRANCH),
         ),
     ] = PushMode.BRANCH
     forge: Annotated[

@@ -37,25 +37,25 @@ WAYS = ReachRule(SettingReach.OUTSIDE, lambda before, after: not set(after) <= s
 """The reach of a list of what may be reached: a change waits that adds to it."""
 
 
-def limit(is_weaker: Callable[[Any, Any], bool]) -> ReachRule:
+def reach_of_limit(is_weaker: Callable[[Any, Any], bool]) -> ReachRule:
     """Return the reach of a limit; ``is_weaker`` says of an old and a new value whether the new one allows more."""
     return ReachRule(SettingReach.GUARD, is_weaker)
 
 
-def turned_to(weak: Any) -> ReachRule:
+def reach_of_switch(weak: Any) -> ReachRule:
     """Return the reach of a switch of which one value is the weak one."""
-    return limit(lambda before, after: after == weak != before)
+    return reach_of_limit(lambda before, after: after == weak != before)
 
 
-def _is_more(before: int | None, after: int | None) -> bool:
+def _allows_more(before: int | None, after: int | None) -> bool:
     return (inf if after is None else after) > (inf if before is None else before)
 
 
-MOST = limit(_is_more)
+MOST = reach_of_limit(_allows_more)
 """The reach of a number that is a limit from above; None is no limit."""
-LEAST = limit(lambda before, after: after < before)
+LEAST = reach_of_limit(lambda before, after: after < before)
 """The reach of a number that is a limit from below."""
-ALL_OF = limit(lambda before, after: not set(before) <= set(after))
+ALL_OF = reach_of_limit(lambda before, after: not set(before) <= set(after))
 """The reach of a list that is a limit: a change waits that takes something out of it."""
 
 
@@ -109,20 +109,20 @@ class FleetSetting(Struct, frozen=True):
     faults: Faults = lambda _value: ()
 
 
-def each_by(fault_of: Callable[[str], str], hint: str) -> Faults:
+def faults_of_each_value(fault_of: Callable[[str], str], hint: str) -> Faults:
     """Return the check of a list whose values are looked at one by one; ``hint`` says what to write."""
     return lambda values: (
         SettingFault(f"[{index}]", fault, hint) for index, value in enumerate(values) if (fault := fault_of(value))
     )
 
 
-def percent_faults(value: int) -> Iterator[SettingFault]:
+def faults_of_percentage(value: int) -> Iterator[SettingFault]:
     """Yield the fault of a percentage beyond 100."""
     if value > 100:
         yield SettingFault("", f"must be at most 100, not {value}", "write a percentage")
 
 
-def unique(*parts: str) -> Faults:
+def faults_of_duplicates(*parts: str) -> Faults:
     """Return the check of a list no two items of which may have the same values in these fields."""
 
     def faults(entries: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from render.syntax import quoted
+from render.syntax import quoted_text
 
 from .rendered import branch_faults
-from .setting import NOT_DECIDED_BY_IT, FleetSetting, ReachRule, SettingReach, each_by, turned_to
+from .setting import NOT_DECIDED_BY_IT, FleetSetting, ReachRule, SettingReach, faults_of_each_value, reach_of_switch
 
 
 class RenderedRelease(StrEnum):
@@ -34,9 +34,9 @@ _ANOTHER_BRANCH = ReachRule(SettingReach.OUTSIDE, lambda before, after: bool(bef
 """The reach of the branch of the source: naming one where none is known yet limits what is rendered."""
 
 
-def _path_fault(path: str) -> str:
+def _fault_of_path(path: str) -> str:
     if path.startswith("/") or ".." in path.split("/"):
-        return f"{quoted(path)} leads out of the folder of argosy.yaml"
+        return f"{quoted_text(path)} leads out of the folder of argosy.yaml"
     return "" if path else "must not be empty"
 
 
@@ -55,7 +55,9 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
             "paths",
             "The files and folders that are read, relative to the folder of argosy.yaml.",
             is_default_empty=True,
-            faults=each_by(_path_fault, "write a folder or file below argosy.yaml, such as 'apps'; '.' is all of them"),
+            faults=faults_of_each_value(
+                _fault_of_path, "write a folder or file below argosy.yaml, such as 'apps'; '.' is all of them"
+            ),
         ),
     ] = (".",)
     branch: Annotated[
@@ -76,7 +78,7 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
             "strict",
             "A file that cannot be used is a problem, even one that nothing was ever delivered from; otherwise that is"
             " a warning, until it changes.",
-            reach=turned_to(weak=False),
+            reach=reach_of_switch(weak=False),
         ),
     ] = False
     rendered: Annotated[

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from overrides.engine import OverrideEngine
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from overrides.policy import OverridePolicy
 from render.bits import indexes_of_mask
 from render.cluster import Cluster
@@ -118,7 +118,7 @@ def five_policies() -> list[OverridePolicy]:
 
 
 def _policy(name: str, rules: Sequence[dict[str, Any]], selectors: Sequence[dict[str, Any]] = ()) -> OverridePolicy:
-    return override_policy(
+    return parse_override_policy(
         {"metadata": {"name": name}, "spec": {"resourceSelectors": list(selectors), "overrideRules": list(rules)}}
     )
 

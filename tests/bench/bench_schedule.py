@@ -12,10 +12,10 @@ from typing import TypeVar
 from render.binding import Binding
 from render.cluster import Cluster, ResourceSummary, Taint
 from render.cluster_index import ClusterIndex
-from render.matching.bindings import Workload, make_binding
+from render.matching.bindings import Workload, binding_before_scheduling
 from render.matching.match import PolicyIndex
 from render.model import ObjectRef, Template
-from render.parsing.placements import placement
+from render.parsing.placements import parse_placement
 from render.placement import Placement
 from render.policy import PropagationPolicy
 from render.resources import ReplicaRequirements
@@ -87,7 +87,7 @@ def some_policies(count: int, strategy: str) -> list[PropagationPolicy]:
 
 
 def _placement(number: int, strategy: str) -> Placement:
-    return placement(
+    return parse_placement(
         {
             "clusterAffinity": {
                 "labelSelector": {"matchExpressions": [{"key": "env", "operator": "Exists"}]},
@@ -120,7 +120,7 @@ def some_bindings(templates: Sequence[Template], policies: Sequence[PropagationP
     for number, template in enumerate(templates):
         count = 1 + number if own else rng.choice((1, 2, 3, 5, 10, 20, 50, 100, 500))
         workload = Workload(replicas=count, requirements=needs[number % len(needs)])
-        made = make_binding(template, index.match(template), workload)
+        made = binding_before_scheduling(template, index.match(template), workload)
         assert made is not None
         bindings.append(made)
     return bindings

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from render.cluster import ClusterCondition
 from render.failover.health import READY, UNKNOWN
-from render.timing import Flip, Timed, is_past, strictly_after, written
+from render.timing import Flip, Timed, first_whole_second_after, has_passed_since, instant_text
 
 _NEVER_REPORTED = ClusterCondition(
     type=READY,
@@ -70,13 +70,13 @@ def ready_by_heartbeat(
     beat = _seen(report, heartbeat, now)
     if report.renewed and (is_first_lease or (saved is not None and saved < report.renewed)):
         beat = replace(beat, renewed=report.renewed, is_lease_saved=True, seen=now)
-    if not is_past(now, beat.seen, seconds):
+    if not has_passed_since(now, beat.seen, seconds):
         is_flipping = current is None or current.status != UNKNOWN
-        flip = Flip(strictly_after(beat.seen, seconds), "Ready becomes Unknown") if is_flipping else None
+        flip = Flip(first_whole_second_after(beat.seen, seconds), "Ready becomes Unknown") if is_flipping else None
         return Timed((current, beat), flip)
     if current is not None and current.status == UNKNOWN:
         return Timed((current, beat))
-    lost = replace(_NEVER_REPORTED if current is None else _STOPPED_REPORTING, since=written(now))
+    lost = replace(_NEVER_REPORTED if current is None else _STOPPED_REPORTING, since=instant_text(now))
     return Timed((lost, replace(beat, condition=lost, renewed=report.renewed, is_lease_saved=True)))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from render.cron import next_time, parse_schedule, time_zone
 from render.cron.execution import state_after_due_rules, state_with_rules_in_force
 from render.cron.rules import CronState, Execution, RuleHistory, Scale, cron_rule
-from render.timing import parse_instant, written
+from render.timing import instant_text, parse_instant
 
 from . import Case
 
@@ -29,7 +29,7 @@ def _next_times(given: Mapping[str, Any], expected: Mapping[str, Any]) -> str | 
         at: datetime | None = _instant(given["from"])
         zone = time_zone(named or "")
         while len(found) < 6 and at and (at := next_time(schedule, at, zone)):
-            found.append(written(at))
+            found.append(instant_text(at))
     except (ValueError, LookupError) as error:
         failure = str(error)
     if bool(failure) != bool(expected["startError"]):
@@ -113,7 +113,7 @@ def _wanted(step: Mapping[str, Any]) -> dict[str, Any]:
 def _history(history: RuleHistory) -> dict[str, Any]:
     found: dict[str, Any] = {"ruleName": history.name}
     if history.upcoming:
-        found["nextExecutionTime"] = written(history.upcoming)
+        found["nextExecutionTime"] = instant_text(history.upcoming)
     if history.successes:
         found["successfulExecutions"] = [_success(each) for each in history.successes]
     if history.failures:
@@ -131,7 +131,7 @@ def _success(run: Execution) -> dict[str, Any]:
 
 
 def _times(run: Execution) -> dict[str, str]:
-    return {"scheduleTime": written(run.due), "executionTime": written(run.ran)}
+    return {"scheduleTime": instant_text(run.due), "executionTime": instant_text(run.ran)}
 
 
 def _instant(text: str) -> datetime:

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from render.model import TargetCluster
-from render.parsing import binding
-from render.rescheduling.descheduling import considered_clusters, descheduled, is_deschedulable
+from render.parsing import parse_binding
+from render.rescheduling.descheduling import is_deschedulable, targets_after_descheduling, targets_not_fully_ready
 
 from . import Case
 
 
 def check(case: Case) -> str | None:
     given, expected = case["input"], case["expected"]
-    bound = binding(given["binding"])
+    bound = parse_binding(given["binding"])
     selected = is_deschedulable(bound)
     if selected != expected["selected"]:
         return f"selected {selected}, not {expected['selected']}"
@@ -20,8 +20,8 @@ def check(case: Case) -> str | None:
     try:
         if selected:
             ready = _ready_replicas((given["binding"].get("status") or {}).get("aggregatedStatus") or ())
-            unschedulable = _unschedulable(given["estimators"] or (), considered_clusters(targets, ready))
-            if result := descheduled(targets, ready=ready, unschedulable=unschedulable):
+            unschedulable = _unschedulable(given["estimators"] or (), targets_not_fully_ready(targets, ready))
+            if result := targets_after_descheduling(targets, ready=ready, unschedulable=unschedulable):
                 targets, message = result.targets, result.message
     except TypeError as error:
         return None if "panic" in expected else f"failed: {error}"

@@ -3,11 +3,11 @@
 from typing import Any
 
 from render.cluster_index import ClusterIndex
-from render.parsing import binding, cluster
+from render.parsing import parse_binding, parse_cluster
 from render.scheduling.decisions import Refusal
 from render.scheduling.replicas import Division, assign_replicas
-from render.scheduling.rules import assignment_strategy, placement_rules
-from render.scheduling.webster import divide, is_descending
+from render.scheduling.rules import rules_of_placement, strategy_for_binding
+from render.scheduling.webster import are_ties_in_descending_order, divide_replicas
 
 from . import Case
 
@@ -18,7 +18,7 @@ def check(case: Case) -> str | None:
     given, expected = case["input"], case["expected"]
     want = {each["name"]: each["replicas"] for each in expected["clusters"] or ()}
     if given["mode"] == "webster":
-        got = divide(given["replicas"], given["weights"], uid=given["uid"], initial=given.get("initial"))
+        got = divide_replicas(given["replicas"], given["weights"], uid=given["uid"], initial=given.get("initial"))
         return None if got == want else f"{got}, want {want}"
     return _assigned(given, expected, want)
 
@@ -41,13 +41,13 @@ def _assigned(given: dict[str, Any], expected: dict[str, Any], want: dict[str, i
 
 def _cluster(plain: dict[str, Any]) -> Any:
     manifest = plain["cluster"]
-    return cluster({**manifest, "metadata": {**manifest["metadata"], "name": plain["name"]}})
+    return parse_cluster({**manifest, "metadata": {**manifest["metadata"], "name": plain["name"]}})
 
 
 def _division(given: dict[str, Any], index: ClusterIndex) -> Division:
-    bound = binding({"metadata": {}, "spec": given["spec"], "status": given["status"]})
+    bound = parse_binding({"metadata": {}, "spec": given["spec"], "status": given["status"]})
     assert bound.placement is not None
-    rules = placement_rules(bound.placement, index)
+    rules = rules_of_placement(bound.placement, index)
     capacity = [0] * len(index.clusters)
     mask_by_order: dict[int, int] = {}
     for each in given["clusters"]:
@@ -60,12 +60,12 @@ def _division(given: dict[str, Any], index: ClusterIndex) -> Division:
     overflows = rules.is_grouped and observed is not None and observed.overflow is not None
     return Division(
         replicas=bound.replicas,
-        strategy=assignment_strategy(bound, rules),
+        strategy=strategy_for_binding(bound, rules),
         selected=[index.index_by_name[each["name"]] for each in given["clusters"]],
         capacity=capacity,
         current={index.index_by_name[name]: count for name, count in names.items() if name in index.index_by_name},
         is_fresh=bound.is_reschedule_requested,
-        is_descending=is_descending(bound.uid),
+        is_descending=are_ties_in_descending_order(bound.uid),
         weights=rules.weights,
         tiers=[mask for _, mask in sorted(mask_by_order.items())] if overflows else (),
     )

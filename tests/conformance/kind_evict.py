@@ -10,7 +10,7 @@ from render.failover.taint_eviction import (
     state_after_taint_eviction,
     time_of_taint_eviction,
 )
-from render.parsing import binding
+from render.parsing import parse_binding
 
 from . import Case
 from .timed import instant, items_of, plain_targets, plain_tasks, requeue_seconds, taints_of
@@ -38,7 +38,7 @@ class Evictable:
     """A binding that leaves clusters step by step."""
 
     def __init__(self, given: dict[str, Any]) -> None:
-        self.binding = binding(given["binding"])
+        self.binding = parse_binding(given["binding"])
         self.state = Leaving(self.binding.targets, self.binding.eviction_tasks)
         self.reported = items_of((given["binding"].get("status") or {}).get("aggregatedStatus"))
         self.is_enabled = given["flags"]["enableNoExecuteTaintEviction"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from render.admission.findings import Findings
 from render.admission.timed.autoscalers import mutate_autoscaler
-from render.quantity import milli, parse_quantity
+from render.quantity import milli_value_of_amount, parse_quantity
 from render.timing import parse_instant
 
 from . import Case
@@ -75,7 +75,7 @@ def _pod(plain: Plain, resource: str) -> MeasuredPod:
         is_ready=None if ready is None else ready["status"] == "True",
         ready_since=None if ready is None else _instant(ready["lastTransitionTime"]),
         started=None if plain.get("startTime") is None else _instant(plain["startTime"]),
-        request_milli=None if request is None else milli(parse_quantity(request)),
+        request_milli=None if request is None else milli_value_of_amount(parse_quantity(request)),
         metric=metric
         and PodMetric(
             milli=metric["milliValue"],

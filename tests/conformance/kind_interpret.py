@@ -32,7 +32,7 @@ def check(case: Case) -> str | None:
     given, expected = case["input"], case["expected"]
     interpreter = Interpreter.of(given.get("customizations") or ())
     operation = OPERATIONS.get(given["operation"]) or Operation(given["operation"])
-    layer = interpreter.layer(operation, given["object"])
+    layer = interpreter.answering_layer(operation, given["object"])
     if layer != expected["layer"]:
         return f"answered by {layer}, not {expected['layer']}"
     try:

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from render.binding import Binding
 from render.interpreter import Interpreter, InterpreterError
-from render.matching.bindings import interpreted_workload, is_same_object, make_binding
+from render.matching.bindings import binding_before_scheduling, interpreted_workload, is_same_object
 from render.matching.match import Match, MatchOptions, NoPolicyReason, PolicyIndex
-from render.matching.precedence import claimed_policy
+from render.matching.precedence import policy_named_by_claim
 from render.model import ObjectRef, Template
-from render.parsing import binding, propagation_policy
+from render.parsing import parse_binding, parse_propagation_policy
 from render.quantity import format_quantity, parse_quantity
 from render.resources import ReplicaRequirements
 from render.settings.switches import ClaimMode
@@ -30,14 +30,15 @@ def check(case: Case) -> str | None:
     given, expected = case["input"], case["expected"]
     template = Template(ref=ObjectRef.of(given["template"]), manifest=given["template"])
     policies = [
-        propagation_policy(policy) for policy in given["propagationPolicies"] + given["clusterPropagationPolicies"]
+        parse_propagation_policy(policy)
+        for policy in given["propagationPolicies"] + given["clusterPropagationPolicies"]
     ]
     overrides = {
         (policy["metadata"].get("namespace", ""), policy["metadata"]["name"])
         for policy in given["overridePolicies"] + given["clusterOverridePolicies"]
     }
     index = PolicyIndex(policies, override_policies=overrides)
-    match = index.match(template, claim=claimed_policy(template), options=KARMADA)
+    match = index.match(template, claim=policy_named_by_claim(template), options=KARMADA)
     previous = _existing_binding(given.get("existingBinding"), match)
     return (
         _winners(index, template, expected)
@@ -53,7 +54,7 @@ def _existing_binding(manifest: dict[str, Any] | None, match: Match) -> Binding 
     if match.policy is not None and match.policy.is_namespaced and manifest["kind"] == "ClusterResourceBinding":
         return None
     owner = next(each for each in manifest["metadata"]["ownerReferences"] if each.get("controller"))
-    return replace(binding(manifest), uid=owner["uid"])
+    return replace(parse_binding(manifest), uid=owner["uid"])
 
 
 def _winners(index: PolicyIndex, template: Template, expected: dict[str, Any]) -> str | None:
@@ -69,7 +70,7 @@ def _winners(index: PolicyIndex, template: Template, expected: dict[str, Any]) -
 def _claims(match: Match, template: Template, expected: dict[str, Any]) -> str | None:
     """A vanished policy's claim is cleaned up first, and the template matched by the next event."""
     is_stale = bool(expected.get("templateCleanup"))
-    held = claimed_policy(template)
+    held = policy_named_by_claim(template)
     if is_stale:
         return None if match.lost_claim == held else f"the claim of {held} is still held"
     return None
@@ -85,7 +86,7 @@ def _outcome(match: Match, template: Template, previous: Binding | None, case: C
     except InterpreterError as error:
         return None if expected["error"] else f"error {error}, want none"
     is_changed = not case["input"].get("resourceChangeByKarmada")
-    made = make_binding(template, match, workload, previous, is_changed=is_changed)
+    made = binding_before_scheduling(template, match, workload, previous, is_changed=is_changed)
     if match.policy is None or expected["error"]:
         return _error(match, template, previous, expected["error"])
     if match.is_lazy and not is_changed:
@@ -105,7 +106,7 @@ def _error(match: Match, template: Template, previous: Binding | None, error: st
 
 
 def _difference(made: Binding | None, expected: dict[str, Any]) -> str | None:
-    want = binding(expected["binding"])
+    want = parse_binding(expected["binding"])
     # The recording has no API server that would write this default.
     want = replace(want, scheduler_name=want.scheduler_name or "default-scheduler")
     if made is None:

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from overrides.engine import Overridden, OverrideEngine
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from overrides.record import APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, applied_annotations
-from render.parsing.clusters import cluster
+from render.parsing.clusters import parse_cluster
 
 from . import Case
 
@@ -27,8 +27,8 @@ def check(case: Case) -> str | None:
 
 
 def _override(plain: dict[str, Any]) -> tuple[Overridden, ...]:
-    policies = [override_policy(each) for each in plain["overridePolicies"] + plain["clusterOverridePolicies"]]
-    engine = OverrideEngine(policies, [cluster(plain["cluster"])])
+    policies = [parse_override_policy(each) for each in plain["overridePolicies"] + plain["clusterOverridePolicies"]]
+    engine = OverrideEngine(policies, [parse_cluster(plain["cluster"])])
     return engine.override(plain["template"], 1)
 
 

@@ -13,10 +13,10 @@ from render.rebalancers.rebalancing import (
     RebalancerPass,
     RebalancerStatus,
     RequestOutcome,
+    parse_named_workload,
     rebalancer_pass,
-    workload,
 )
-from render.timing import parse_instant, written
+from render.timing import instant_text, parse_instant
 
 from . import Case
 from .timed import requeue_seconds
@@ -45,7 +45,7 @@ class _Bindings:
         if triggered is None or created > triggered:
             if name == self.refusing:
                 return RequestOutcome.PENDING
-            self.triggered[key] = written(created)
+            self.triggered[key] = instant_text(created)
         return RequestOutcome.SUCCESSFUL
 
 
@@ -58,7 +58,7 @@ def check(case: Case) -> str | None:
         if created := step.get("createdBinding"):
             bindings.create(created)
         if "workloads" in step:
-            workloads = tuple(map(workload, step["workloads"]))
+            workloads = tuple(map(parse_named_workload, step["workloads"]))
             rebalancer = replace(rebalancer, workloads=workloads, generation=step["generation"])
         now = _instant(step["now"])
         result = rebalancer_pass(rebalancer, status, now, bindings.trigger)
@@ -84,7 +84,7 @@ def _found(result: RebalancerPass, now: datetime, bindings: _Bindings, *, is_del
 def _status(status: RebalancerStatus) -> dict[str, Any]:
     return {
         "observedGeneration": status.generation,
-        "finishTime": written(status.finished) if status.finished else "",
+        "finishTime": instant_text(status.finished) if status.finished else "",
         "observedWorkloads": [(each.workload, str(each.outcome), each.reason) for each in status.observed],
     }
 
@@ -101,7 +101,7 @@ def _wanted(expected: Mapping[str, Any]) -> dict[str, Any]:
             "observedGeneration": status.get("observedGeneration", 0),
             "finishTime": status.get("finishTime") or "",
             "observedWorkloads": [
-                (workload(each["workload"]), each.get("result") or "", each.get("reason") or "")
+                (parse_named_workload(each["workload"]), each.get("result") or "", each.get("reason") or "")
                 for each in status.get("observedWorkloads") or ()
             ],
         },
@@ -111,7 +111,7 @@ def _wanted(expected: Mapping[str, Any]) -> dict[str, Any]:
 def _rebalancer(manifest: Mapping[str, Any]) -> Rebalancer:
     metadata, spec = manifest["metadata"], manifest["spec"]
     return Rebalancer(
-        workloads=tuple(map(workload, spec["workloads"])),
+        workloads=tuple(map(parse_named_workload, spec["workloads"])),
         created=_instant(metadata["creationTimestamp"]),
         generation=metadata["generation"],
         ttl_seconds=spec.get("ttlSecondsAfterFinished"),

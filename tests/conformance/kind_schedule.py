@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from render.binding import Binding
 from render.bits import indexes_of_mask
 from render.cluster_index import ClusterIndex
-from render.parsing import SharedPlacements, binding, cluster
+from render.parsing import SharedPlacements, parse_binding, parse_cluster
 from render.placement import Placement
-from render.scheduling.attempts import Attempt, room_for
+from render.scheduling.attempts import Attempt, room_of_each_cluster
 from render.scheduling.decisions import Refusal
-from render.scheduling.filtering import rejections
+from render.scheduling.filtering import rejections_by_filter
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler, SchedulingCycle
 
@@ -26,8 +26,8 @@ def check(case: Case) -> str | None:
     options = replace(
         SchedulingOptions.karmada(), propagates_empty_workloads=bool(given.get("enableEmptyWorkloadPropagation"))
     )
-    scheduler = Scheduler(ClusterIndex(map(cluster, given["clusters"])), options)
-    bound = binding(given["binding"])
+    scheduler = Scheduler(ClusterIndex(map(parse_cluster, given["clusters"])), options)
+    bound = parse_binding(given["binding"])
     cycle = scheduler.cycle(bound)
     decision = scheduler.decision(cycle)
     got = {
@@ -48,14 +48,14 @@ def check(case: Case) -> str | None:
 
 
 def _available(scheduler: Scheduler, bound: Binding) -> dict[str, int]:
-    room = room_for(scheduler.state, scheduler.state.task(bound))
+    room = room_of_each_cluster(scheduler.state, scheduler.state.task(bound))
     return dict(zip(scheduler.state.index.names, room, strict=True))
 
 
 def _attempt(attempt: Attempt, scheduler: Scheduler) -> dict[str, Any]:
     index = scheduler.state.index
     filtered: dict[str, list[tuple[str, str]]] = {}
-    for each in rejections(attempt.filters, index):
+    for each in rejections_by_filter(attempt.filters, index):
         for position in indexes_of_mask(each.clusters):
             filtered.setdefault(index.names[position], []).append((each.plugin, each.reason))
     refusal = attempt.outcome if isinstance(attempt.outcome, Refusal) else None

@@ -19,7 +19,7 @@ from render.failover.workload import (
     pass_of_taint_eviction,
     tasks_that_stay,
 )
-from render.parsing import binding, cluster, cluster_taint_policy
+from render.parsing import parse_binding, parse_cluster, parse_cluster_taint_policy
 
 from . import Case
 from .timed import instant, items_of, plain_taints, plain_targets, plain_tasks, targets_of
@@ -40,14 +40,14 @@ class _Story:
 
     def __init__(self, given: dict[str, Any]) -> None:
         manifest = given["binding"]
-        self.binding: Binding = binding(manifest)
+        self.binding: Binding = parse_binding(manifest)
         self.state = Leaving(self.binding.targets, self.binding.eviction_tasks)
         self.generation = manifest["metadata"]["generation"]
         self.observed = manifest["status"]["schedulerObservedGeneration"]
-        index = ClusterIndex(cluster(each) for each in given["clusters"])
+        index = ClusterIndex(parse_cluster(each) for each in given["clusters"])
         self.names = [each["metadata"]["name"] for each in given["clusters"]]
         self.taints: dict[str, tuple[Taint, ...]] = {each.name: each.taints for each in index.clusters}
-        self.policies = [cluster_taint_policy(each) for each in given["clusterTaintPolicies"]]
+        self.policies = [parse_cluster_taint_policy(each) for each in given["clusterTaintPolicies"]]
         flags = given["flags"]
         self.is_evicting = flags["enableNoExecuteTaintEviction"]
         self.rules = FailoverRules(grace_seconds=flags["gracefulEvictionTimeoutSeconds"])

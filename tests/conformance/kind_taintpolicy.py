@@ -2,7 +2,7 @@
 
 from render.cluster_index import ClusterIndex
 from render.failover.taint_policies import taints_after_policies
-from render.parsing import cluster, cluster_taint_policy
+from render.parsing import parse_cluster, parse_cluster_taint_policy
 
 from . import Case
 from .timed import condition_of, instant, plain_taints, taints_of
@@ -10,9 +10,9 @@ from .timed import condition_of, instant, plain_taints, taints_of
 
 def check(case: Case) -> str | None:
     given, expected = case["input"], case["expected"]
-    member = cluster(given["cluster"])
+    member = parse_cluster(given["cluster"])
     index = ClusterIndex([member])
-    policies = [cluster_taint_policy(each) for each in given["clusterTaintPolicies"]]
+    policies = [parse_cluster_taint_policy(each) for each in given["clusterTaintPolicies"]]
     policies = [each for each in policies if each.targets is None or index.matching(each.targets)]
     conditions, taints = given["cluster"]["status"].get("conditions"), member.taints
     for step, want in zip(given["steps"], expected["steps"], strict=True):

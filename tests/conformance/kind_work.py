@@ -8,12 +8,12 @@ import json
 from typing import Any
 
 from overrides.engine import OverrideEngine
-from overrides.parsing import override_policy
+from overrides.parsing import parse_override_policy
 from reconciler.pipeline.karmada_works import works_in
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.model import ObjectRef, Template
-from render.parsing import binding, cluster
+from render.parsing import parse_binding, parse_cluster
 from render.works import TargetGroups, WorkContext, render_works
 
 Plain = dict[str, Any]
@@ -40,15 +40,15 @@ def check(case: Plain) -> str | None:
 
 def built(given: Plain) -> tuple[list[Plain], bool]:
     """Build the Works of a case; say whether any target could not be built."""
-    index = ClusterIndex(map(cluster, given["clusters"]))
+    index = ClusterIndex(map(parse_cluster, given["clusters"]))
     policies = [*given.get("overridePolicies", ()), *given.get("clusterOverridePolicies", ())]
     context = WorkContext(
         targets=TargetGroups(index.index_by_name),
         interpreter=Interpreter.of(given.get("customizations", ())),
-        override=OverrideEngine(map(override_policy, policies), index).override,
+        override=OverrideEngine(map(parse_override_policy, policies), index).override,
     )
     template = Template(ref=ObjectRef.of(given["template"]), manifest=given["template"])
-    bound = binding(given["binding"])
+    bound = parse_binding(given["binding"])
     works = render_works(template, bound, context)
     found = [
         dict(work)

@@ -7,8 +7,8 @@ from typing import Any
 from render.binding import AggregatedStatusItem, GracefulEvictionTask
 from render.cluster import ClusterCondition, Taint
 from render.model import TargetCluster
-from render.parsing import binding
-from render.parsing.binding_manifests import eviction_task
+from render.parsing import parse_binding
+from render.parsing.binding_manifests import plain_eviction_task
 from render.timing import parse_instant
 
 
@@ -76,11 +76,13 @@ def plain_targets(targets: Iterable[TargetCluster]) -> list[dict[str, Any]] | No
 def tasks_of(plain: Iterable[dict[str, Any]] | None) -> tuple[GracefulEvictionTask, ...]:
     """Return the tasks, read as those of a binding."""
     resource = {"apiVersion": "v1", "kind": "ConfigMap", "name": "any"}
-    return binding({"metadata": {}, "spec": {"resource": resource, "gracefulEvictionTasks": plain}}).eviction_tasks
+    return parse_binding(
+        {"metadata": {}, "spec": {"resource": resource, "gracefulEvictionTasks": plain}}
+    ).eviction_tasks
 
 
 def plain_tasks(tasks: Iterable[GracefulEvictionTask]) -> list[dict[str, Any]] | None:
-    return list(map(eviction_task, tasks)) or None
+    return list(map(plain_eviction_task, tasks)) or None
 
 
 def items_of(plain: Iterable[dict[str, Any]] | None) -> tuple[AggregatedStatusItem, ...]:

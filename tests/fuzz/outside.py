@@ -43,7 +43,7 @@ from render.boundary import INTERNAL
 from render.documents import emit
 from render.errors import GitError
 from render.interpretation.operations import InterpreterError, Operation
-from render.interpreter.webhooks import Call, Webhook, function_of
+from render.interpreter.webhooks import Call, Webhook, operation_by_webhook
 from render.settings.rendered import ForgeKind
 from tests.build import a_config_map, a_deployment
 from tests.sources import Content, source_of
@@ -274,7 +274,7 @@ class Interpreters:
         operation = rng.choice(list(questions))
         call = Call(webhook=self.webhook, operation=operation, send=send)
         with contextlib.suppress(InterpreterError):
-            function_of(call)(*questions[operation])
+            operation_by_webhook(call)(*questions[operation])
         return None
 
 

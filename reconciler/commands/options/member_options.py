@@ -9,7 +9,7 @@ import click
 
 from reconciler.console.idle_options import refuse_given_options
 from reconciler.members.options import AccessOptions, DeliveryOptions
-from render.notations import seconds_in
+from render.notations import seconds_of_duration
 
 _SHARD = re.compile(r"(0|[1-9][0-9]*)/([1-9][0-9]*)")
 _REACHING = ("timeout", "kubeconfig", "kubeconfigs", "as_user", "as_groups")
@@ -30,7 +30,7 @@ def _parse_shard(_context: click.Context, _option: click.Parameter, value: str) 
 
 def parse_seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
     """Read a duration such as ``90s``, ``5m`` or ``300``."""
-    found = seconds_in(value)
+    found = seconds_of_duration(value)
     if found is None:
         raise click.BadParameter("write a duration, such as 90s, 5m or 1h")
     return found

@@ -10,7 +10,7 @@ from reconciler.gitops.argo.generators.syntax import TemplateError
 from reconciler.gitops.tool_kind import ToolKind, always, never
 from render.documents import read_documents
 from render.federations.patches import PatchFailed, value_after_merge_patch
-from render.model import as_list, as_mapping
+from render.model import list_or_empty, mapping_or_empty
 from render.settings.source import RenderedRelease
 
 GROUP = "argoproj.io"
@@ -48,11 +48,11 @@ def applications_of(manifest: Mapping[str, Any], generators: Generators) -> list
 def _sets(spec: Mapping[str, Any], generators: Generators) -> Iterator[tuple[Mapping[str, Any], Parameters]]:
     """Yield each set of parameters, with the template that it is filled into."""
     written = spec.get("generators")
-    base = as_mapping(spec.get("template"))
-    for number, generator in enumerate(as_list(written)):
+    base = mapping_or_empty(spec.get("template"))
+    for number, generator in enumerate(list_or_empty(written)):
         path = f"spec.generators[{number}]"
         sets = generators.sets(path, generator)
-        own = next((as_mapping(as_mapping(each).get("template")) for each in generator.values()), {})
+        own = next((mapping_or_empty(mapping_or_empty(each).get("template")) for each in generator.values()), {})
         template = overlaid(base, own)
         yield from ((template, each) for each in sets)
 
@@ -64,7 +64,7 @@ def _application(
     made = texts.filled_value(template, parameters) if parameters else dict(template)
     if patch:
         made = _with_patch(made, texts.fill_text(str(patch), parameters))
-    metadata = as_mapping(made.get("metadata"))
+    metadata = mapping_or_empty(made.get("metadata"))
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
         raise UnusableRequest("spec.template.metadata.name", "required, but missing")
     kept = {key: metadata[key] for key in ("name", "labels", "annotations") if metadata.get(key)}
@@ -74,7 +74,7 @@ def _application(
         "apiVersion": manifest["apiVersion"],
         "kind": "Application",
         "metadata": kept,
-        "spec": as_mapping(made.get("spec")),
+        "spec": mapping_or_empty(made.get("spec")),
     }
 
 
@@ -90,14 +90,14 @@ def _with_patch(made: Mapping[str, Any], text: str) -> dict[str, Any]:
         patched = value_after_merge_patch(dict(made), patch)
     except PatchFailed as error:
         raise UnusableRequest("spec.templatePatch", str(error)) from error
-    project = as_mapping(made.get("spec")).get("project")
-    return {**patched, "spec": {**as_mapping(patched.get("spec")), **({"project": project} if project else {})}}
+    project = mapping_or_empty(made.get("spec")).get("project")
+    return {**patched, "spec": {**mapping_or_empty(patched.get("spec")), **({"project": project} if project else {})}}
 
 
 def _ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields of an ApplicationSet that are not read though they are set, with what people are told."""
     yield from ((f"spec.{name}", reason) for name, reason in IGNORED.items() if spec.get(name))
-    if as_mapping(spec.get("syncPolicy")).get("preserveResourcesOnDeletion"):
+    if mapping_or_empty(spec.get("syncPolicy")).get("preserveResourcesOnDeletion"):
         reason = "objects that are gone from the source leave clusters, unless their policy preserves them"
         yield "spec.syncPolicy.preserveResourcesOnDeletion", reason
 
@@ -109,8 +109,8 @@ def named_repositories(generators: Any) -> Iterator[Any]:
     """Yield the addresses that generators name, those in others too."""
     unseen = list(generators) if isinstance(generators, list) else []
     while unseen and len(unseen) <= MOST_SETS:
-        for kind, found in as_mapping(unseen.pop()).items():
-            if kind == "git" and as_mapping(found).get("repoURL"):
+        for kind, found in mapping_or_empty(unseen.pop()).items():
+            if kind == "git" and mapping_or_empty(found).get("repoURL"):
                 yield found["repoURL"]
-            inner = as_mapping(found).get("generators")
-            unseen += as_list(inner)
+            inner = mapping_or_empty(found).get("generators")
+            unseen += list_or_empty(inner)

@@ -20,7 +20,7 @@ from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import revision_place
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
 from reconciler.source.manifests import LocatedManifest
-from render.model import as_list, as_mapping
+from render.model import list_or_empty, mapping_or_empty
 from render.settings.source import RenderedRelease
 
 from .application_sets import named_repositories
@@ -55,7 +55,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
     def requests(self, place: LocatedManifest, default_namespace: str) -> list[FolderRequest]:
         """Return what an Application deploys; UnusableRequest says why it cannot be read."""
         spec = place.manifest["spec"]
-        namespace = str(as_mapping(spec.get("destination")).get("namespace") or default_namespace)
+        namespace = str(mapping_or_empty(spec.get("destination")).get("namespace") or default_namespace)
         clusters = self.destinations.of_application(spec)
         return [
             replace(self._request(place, path, source), namespace=namespace, destination=clusters)
@@ -68,11 +68,11 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
         files = {file.path.removeprefix(base) for file in tree.files if file.path.startswith(base)}
         if not files:
             raise UnusableRequest(f"{path}.path", f"there is no folder {folder or '.'!r}")
-        options = as_mapping(source.get("kustomize"))
+        options = mapping_or_empty(source.get("kustomize"))
         if options or (not source.get("directory") and files & {*KUSTOMIZATIONS}):
             additions = dict(_additions(f"{path}.kustomize", options, tree, folder))
             return FolderRequest(place=place, tree=tree, folder=folder, additions=additions, field=f"{path}.path")
-        chosen = tuple(_manifests(f"{path}.directory", as_mapping(source.get("directory")), files))
+        chosen = tuple(_manifests(f"{path}.directory", mapping_or_empty(source.get("directory")), files))
         return FolderRequest(place=place, tree=tree, folder=folder, resources=chosen, field=f"{path}.path")
 
     def _folder(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
@@ -147,7 +147,7 @@ def own_address(specs: Iterable[Mapping[str, Any]]) -> str:
 
 def _repositories(spec: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the addresses of repositories of folders that an object names, those of its generators too."""
-    for each in (spec, as_mapping(as_mapping(spec.get("template")).get("spec"))):
+    for each in (spec, mapping_or_empty(mapping_or_empty(spec.get("template")).get("spec"))):
         yield from (source.get("repoURL") for _, source in sources_of(each, is_named=True) if not source.get("chart"))
     yield from named_repositories(spec.get("generators"))
 
@@ -171,12 +171,12 @@ def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: 
         raise UnusableRequest(f"{path}.{unknown[0]}", "no field that is read here, so that it might change anything")
     yield from ((key, options[key]) for key in _AS_THEY_ARE if options.get(key))
     yield from _labels(options)
-    images = as_list(options.get("images"))
+    images = list_or_empty(options.get("images"))
     if images:
         yield "images", [_image(f"{path}.images[{number}]", each) for number, each in enumerate(images)]
-    if as_list(options.get("replicas")):
+    if list_or_empty(options.get("replicas")):
         yield "replicas", list(map(_with_whole_count, options["replicas"]))
-    components = [str(each) for each in as_list(options.get("components"))]
+    components = [str(each) for each in list_or_empty(options.get("components"))]
     if options.get("ignoreMissingComponents"):
         components = [each for each in components if tree.has_folder(posixpath.join(folder, each))]
     if components:
@@ -184,7 +184,7 @@ def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: 
 
 
 def _labels(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    labels = as_mapping(options.get("commonLabels"))
+    labels = mapping_or_empty(options.get("commonLabels"))
     if labels and options.get("labelWithoutSelector"):
         yield "labels", [{"pairs": labels, "includeTemplates": bool(options.get("labelIncludeTemplates"))}]
     elif labels:

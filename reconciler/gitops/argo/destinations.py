@@ -13,7 +13,7 @@ from reconciler.building.requests import UnusableRequest
 from reconciler.gitops.argo.generators.parameters import server_of
 from reconciler.source.broken import NO_CLUSTER
 from reconciler.source.manifests import LocatedManifest
-from render.model import as_mapping, group_of
+from render.model import group_of, mapping_or_empty
 from render.values import DiscreetStruct
 
 _GROUP, _KIND = "cluster.karmada.io", "Cluster"
@@ -46,7 +46,7 @@ class Destinations(DiscreetStruct, frozen=True):
     def of_application(self, spec: Mapping[str, Any]) -> frozenset[str] | None:
         """Return the clusters that an Application is for; None: any. UnusableRequest names one that is not there."""
         written = spec.get("destination")
-        destination: Mapping[str, Any] = as_mapping(written)
+        destination: Mapping[str, Any] = mapping_or_empty(written)
         name, server = destination.get("name"), str(destination.get("server") or "").rstrip("/")
         if not self.clusters or not (name or server):
             return None

@@ -9,7 +9,7 @@ from reconciler.building.source_trees import address_of
 from reconciler.gitops.chart_places import AskedChart, ChartPlaces
 from reconciler.source.external import chart_place
 from render.documents import read_documents
-from render.model import as_list, as_mapping, merged_values
+from render.model import list_or_empty, mapping_or_empty, merged_chart_values
 
 from .applications import chart_sources, sources_of
 from .destinations import Destinations
@@ -51,7 +51,7 @@ class ApplicationCharts(NamedTuple):
     def _release(
         self, manifest: Mapping[str, Any], default_namespace: str, field: str, source: Mapping[str, Any]
     ) -> AskedChart:
-        spec, name, helm = manifest["spec"], manifest["metadata"]["name"], as_mapping(source.get("helm"))
+        spec, name, helm = manifest["spec"], manifest["metadata"]["name"], mapping_or_empty(source.get("helm"))
         unknown = sorted(key for key, value in helm.items() if value and key not in _HELM)
         if unknown:
             raise UnusableRequest(
@@ -64,26 +64,26 @@ class ApplicationCharts(NamedTuple):
             place: dict[str, Any] = {"source": self.places.source_of(f"{field}.chart", *wanted).name}
         else:
             place = {"path": self.places.path_seen_from(_folder(source))}
-        parameters = [as_mapping(each) for each in as_list(helm.get("parameters"))]
+        parameters = [mapping_or_empty(each) for each in list_or_empty(helm.get("parameters"))]
         chart = {
             "chart": place,
             "releaseName": str(helm.get("releaseName") or name),
             "valuesFiles": list(self._files(field, spec, source)),
-            "values": merged_values(
+            "values": merged_chart_values(
                 _own_values(f"{field}.helm", helm), _parameters(f"{field}.helm.parameters", parameters)
             ),
             "crds": "Exclude" if helm.get("skipCrds") else "Include",
             "kubeVersion": str(helm.get("kubeVersion") or ""),
-            "apiVersions": list(map(str, as_list(helm.get("apiVersions")))),
+            "apiVersions": list(map(str, list_or_empty(helm.get("apiVersions")))),
         }
-        destination = as_mapping(spec.get("destination"))
+        destination = mapping_or_empty(spec.get("destination"))
         namespace = str(helm.get("namespace") or destination.get("namespace") or default_namespace)
         return AskedChart.of(name, namespace, chart)._replace(has_schemas=not helm.get("skipSchemaValidation"))
 
     def _files(self, field: str, spec: Mapping[str, Any], source: Mapping[str, Any]) -> Iterator[str]:
         """Yield the files of values of a chart; ``$NAME/PATH`` is one of the repository that another source names."""
-        helm, folder = as_mapping(source.get("helm")), _folder(source)
-        for number, text in enumerate(map(str, as_list(helm.get("valueFiles")))):
+        helm, folder = mapping_or_empty(source.get("helm")), _folder(source)
+        for number, text in enumerate(map(str, list_or_empty(helm.get("valueFiles")))):
             path = f"{field}.helm.valueFiles[{number}]"
             if "://" in text or _ENVIRONMENT in text:
                 raise UnusableRequest(path, f"{text!r} is not in this repository")
@@ -139,7 +139,7 @@ def _parameters(path: str, parameters: Sequence[Mapping[str, Any]]) -> dict[str,
         inner: Any = text if each.get("forceString") else _value_of_text(text)
         for part in reversed(name.split(".")):
             inner = {part: inner}
-        values = merged_values(values, inner)
+        values = merged_chart_values(values, inner)
     return values
 
 

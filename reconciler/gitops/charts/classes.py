@@ -29,8 +29,8 @@ from render.bits import Mask, indexes_of_mask
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.kinds import BUILT_IN
-from render.model import Manifest, ObjectRef, merged_values
-from render.parsing.selectors import cluster_affinity
+from render.model import Manifest, ObjectRef, merged_chart_values
+from render.parsing.selectors import parse_cluster_affinity
 from render.settings.fleet import Fleet
 
 _BUILT_IN_GROUPS = frozenset(group for group, _ in BUILT_IN)
@@ -98,7 +98,7 @@ class ChartMembers(Struct, frozen=True, dict=True):
         classes = [ChartClass(self.index.all, without_rules(chart))] if self.clusters else []
         for number, rule in enumerate(rules if isinstance(rules, list) and is_own(chart) else ()):
             target = rule.get("targetCluster")
-            clusters = self.index.all if target is None else self.index.matching(cluster_affinity(target))
+            clusters = self.index.all if target is None else self.index.matching(parse_cluster_affinity(target))
             name = f"spec.overrideRules[{number}]"
             classes = [part for each in classes for part in _split_class(each, clusters, rule, name)]
         yield from classes
@@ -166,7 +166,7 @@ def _split_class(given: ChartClass, clusters: Mask, rule: Mapping[str, Any], nam
         yield given._replace(clusters=outside)
     if inside := given.clusters & clusters:
         spec = given.chart["spec"]
-        values = merged_values(spec.get("values") or {}, rule.get("values") or {})
+        values = merged_chart_values(spec.get("values") or {}, rule.get("values") or {})
         files = [*(spec.get("valuesFiles") or ()), *(rule.get("valuesFiles") or ())]
         chart = {**given.chart, "spec": {**spec, "values": values, "valuesFiles": files}}
         yield ChartClass(inside, chart, (*given.rules, name))

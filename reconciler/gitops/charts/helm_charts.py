@@ -33,9 +33,9 @@ from render.admission.charts import check_helm_chart
 from render.admission.findings import Findings
 from render.admission.kinds import render_kinds
 from render.documents import emit, read_documents
-from render.model import Manifest, as_mapping, is_opaque
-from render.syntax import dns_label_fault
-from render.words import listed
+from render.model import Manifest, is_encrypted_by_sops, mapping_or_empty
+from render.syntax import fault_of_dns_label
+from render.words import first_few
 
 from .classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
 from .releases import ReleaseKind, Releases
@@ -148,8 +148,8 @@ class ChartSource(Struct):
         """Return why a chart cannot be rendered, with the clusters and the rules that it is about."""
         if not each.rules:
             return error
-        names = listed(sorted(self.members.names(each.clusters)))
-        message = f"{error.message} (in {names}, by {listed(each.rules)})"
+        names = first_few(sorted(self.members.names(each.clusters)))
+        message = f"{error.message} (in {names}, by {first_few(each.rules)})"
         return UnusableRequest(error.path, message, error.hint, error.place, kind=error.kind)
 
     def _looked_into(self, request: ChartRequest) -> tuple[bool, str]:
@@ -178,7 +178,7 @@ class ChartSource(Struct):
         asked = kind.chart(release, self.default_namespace, number)
         chart = asked.manifest
         name = str(chart["spec"]["releaseName"])
-        if dns_label_fault(name) or dns_label_fault(chart["metadata"]["namespace"]):
+        if fault_of_dns_label(name) or fault_of_dns_label(chart["metadata"]["namespace"]):
             raise UnusableRequest("", f"{name!r} in {chart['metadata']['namespace']!r} is no name of a release")
         findings = Findings()
         check_helm_chart(dict(chart), findings)
@@ -279,10 +279,12 @@ class ChartSource(Struct):
         for number, wanted in enumerate(spec.get("valuesFrom") or ()):
             found, path = self.config_maps.get((namespace, wanted["configMap"])), f"spec.valuesFrom[{number}]"
             name = f"ConfigMap {namespace}/{wanted['configMap']}"
-            if found is not None and is_opaque(found.manifest):
+            if found is not None and is_encrypted_by_sops(found.manifest):
                 message = f"SOPS encrypted {name}, and nothing decrypts what values come from"
                 raise UnusableRequest(path, message, BESIDE, kind=CIPHERTEXT)
-            text = as_mapping(found.manifest.get("data")).get(wanted.get("key") or "values.yaml") if found else None
+            text = (
+                mapping_or_empty(found.manifest.get("data")).get(wanted.get("key") or "values.yaml") if found else None
+            )
             if isinstance(text, str) and found is not None:
                 values.append((name, _readable(path, name, text.encode())))
                 inputs += source_files_behind(found.file)
@@ -351,5 +353,5 @@ def config_maps_in(
     """Yield the ConfigMaps among manifests, by namespace and name."""
     for place in manifests:
         if place.manifest["kind"] == "ConfigMap" and place.manifest["apiVersion"] == "v1":
-            metadata = as_mapping(place.manifest.get("metadata"))
+            metadata = mapping_or_empty(place.manifest.get("metadata"))
             yield (str(metadata.get("namespace") or default_namespace), str(metadata.get("name"))), place

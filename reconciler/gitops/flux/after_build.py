@@ -16,8 +16,8 @@ from reconciler.source.broken import CIPHERTEXT, UNSET_VARIABLE
 from reconciler.source.built_files import Origin, source_files_behind
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_texts, emit, read_documents
-from render.model import as_list, as_mapping, is_opaque
-from render.syntax import quoted
+from render.model import is_encrypted_by_sops, list_or_empty, mapping_or_empty
+from render.syntax import quoted_text
 
 from .variables import BadSubstitutionError, UnsetVariablesError, substitute_variables
 
@@ -78,8 +78,8 @@ def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) ->
         raise UnusableRequest(f"spec.postBuild.{_STRATEGY}", message)
     holders, inputs = [], list[tuple[str, bytes]]()
     references = after.get("substituteFrom")
-    for number, each in enumerate(as_list(references)):
-        wanted = as_mapping(each)
+    for number, each in enumerate(list_or_empty(references)):
+        wanted = mapping_or_empty(each)
         found = settings.get((str(wanted.get("kind")), namespace, str(wanted.get("name"))))
         holder = _holder(f"spec.postBuild.substituteFrom[{number}]", wanted, namespace, found)
         holders += [holder] if holder else []
@@ -104,7 +104,7 @@ def _holder(path: str, wanted: Mapping[str, Any], namespace: str, found: Located
         if is_optional:
             return None
         raise UnusableRequest(path, f"there is no {name} in the source", "optional: true goes on without")
-    if is_opaque(found.manifest):
+    if is_encrypted_by_sops(found.manifest):
         message = f"SOPS encrypted {name}, and nothing decrypts what variables come from"
         raise UnusableRequest(path, message, kind=CIPHERTEXT)
     return _holder_of(path, name, found.manifest.get("data"))
@@ -118,7 +118,9 @@ def _holder_of(path: str, name: str, values: Any) -> _Holder:
     wrong = next((key for key in texts if not _VARIABLE.fullmatch(key)), None)
     if wrong is not None:
         owner = f" of {name}" if name else ""
-        raise UnusableRequest(path, f"{quoted(wrong)}{owner} is no name of a variable", "letters, digits and '_' alone")
+        raise UnusableRequest(
+            path, f"{quoted_text(wrong)}{owner} is no name of a variable", "letters, digits and '_' alone"
+        )
     return _Holder(name, texts)
 
 
@@ -180,7 +182,7 @@ def _hint_for(error: Exception) -> str:
 def _text(document: Document, text: bytes, variables: Variables | None, metadata: Mapping[str, Any]) -> bytes:
     """Return the text of one object; what SOPS encrypted stays as it is, for it is signed."""
     value = document.value
-    if not isinstance(value, dict) or is_opaque(value):
+    if not isinstance(value, dict) or is_encrypted_by_sops(value):
         return text
     if variables is not None and b"$" in text and not _is_switched_off(value):
         text = substitute_variables(text.decode(), variables.value).encode()

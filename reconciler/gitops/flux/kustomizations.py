@@ -21,7 +21,7 @@ from reconciler.source.files import SourceFile
 from reconciler.source.manifests import LocatedManifest
 from reconciler.source.uncommitted import UncommittedFile
 from render.documents import emit
-from render.model import as_list, as_mapping, group_of
+from render.model import group_of, list_or_empty, mapping_or_empty
 from render.settings.source import RenderedRelease
 
 REPOSITORIES, ARTIFACTS = "source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"
@@ -165,7 +165,7 @@ def own_source(places: Iterable[LocatedManifest], default_namespace: str) -> Sou
 
 
 def _reference(spec: Mapping[str, Any], own: str) -> SourceKey:
-    reference = as_mapping(spec.get("sourceRef"))
+    reference = mapping_or_empty(spec.get("sourceRef"))
     return str(reference.get("kind")), str(reference.get("namespace") or own), str(reference.get("name"))
 
 
@@ -176,13 +176,16 @@ def flux_objects(
     objects: dict[SourceKey, Mapping[str, Any]] = {}
     artifacts: dict[tuple[str, str], tuple[Copy, ...]] = {}
     for place in manifests:
-        group, metadata = group_of(place.manifest["apiVersion"]), as_mapping(place.manifest.get("metadata"))
-        namespace, spec = str(metadata.get("namespace") or default_namespace), as_mapping(place.manifest.get("spec"))
+        group, metadata = group_of(place.manifest["apiVersion"]), mapping_or_empty(place.manifest.get("metadata"))
+        namespace, spec = (
+            str(metadata.get("namespace") or default_namespace),
+            mapping_or_empty(place.manifest.get("spec")),
+        )
         if group == REPOSITORIES:
             objects[place.manifest["kind"], namespace, str(metadata.get("name"))] = spec
         elif group == ARTIFACTS:
-            for each in map(as_mapping, as_list(spec.get("artifacts"))):
-                copies = tuple(_copy(as_mapping(copy)) for copy in as_list(each.get("copy")))
+            for each in map(mapping_or_empty, list_or_empty(spec.get("artifacts"))):
+                copies = tuple(_copy(mapping_or_empty(copy)) for copy in list_or_empty(each.get("copy")))
                 artifacts[namespace, str(each.get("name"))] = copies
     return objects, artifacts
 
@@ -223,24 +226,26 @@ def patching(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return patches and images as a kustomization has them; a patch is never read from a file."""
     patches = [
         {key: each[key] for key in ("patch", "target") if key in each}
-        for each in map(as_mapping, as_list(spec.get("patches")))
+        for each in map(mapping_or_empty, list_or_empty(spec.get("patches")))
     ]
-    merges = [emit(each).decode() for each in as_list(spec.get("patchesStrategicMerge")) if isinstance(each, dict)]
+    merges = [
+        emit(each).decode() for each in list_or_empty(spec.get("patchesStrategicMerge")) if isinstance(each, dict)
+    ]
     operations = [
         {"patch": json.dumps(each.get("patch")), "target": each.get("target")}
-        for each in map(as_mapping, as_list(spec.get("patchesJson6902")))
+        for each in map(mapping_or_empty, list_or_empty(spec.get("patchesJson6902")))
     ]
     found = {
         "patches": patches,
         "patchesStrategicMerge": merges,
         "patchesJson6902": operations,
-        "images": as_list(spec.get("images")),
+        "images": list_or_empty(spec.get("images")),
     }
     return {key: value for key, value in found.items() if value}
 
 
 def _components(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[str]:
-    for text in map(str, as_list(spec.get("components"))):
+    for text in map(str, list_or_empty(spec.get("components"))):
         if not spec.get("ignoreMissingComponents") or tree.has_folder(posixpath.join(folder, text)):
             yield text
 

@@ -11,7 +11,7 @@ from reconciler.locked.model import ExternalSource, SourceType
 from reconciler.source.external import artifact_place, chart_place, login_secret_name, repository_place
 from reconciler.source.manifests import LocatedManifest, has_name_and_namespace
 from render.documents import emit
-from render.model import ObjectRef, as_list, as_mapping, group_of
+from render.model import ObjectRef, group_of, list_or_empty, mapping_or_empty
 from render.settings.source import RenderedRelease
 
 from .kustomizations import INSTALLED, REPOSITORIES, patching
@@ -30,7 +30,7 @@ class HelmReleases(NamedTuple):
     def of(cls, places: ChartPlaces, manifests: Iterable[LocatedManifest]) -> "HelmReleases":
         """Return what HelmReleases may refer to, found among manifests."""
         repositories = {
-            ObjectRef.of(place.manifest): as_mapping(place.manifest.get("spec"))
+            ObjectRef.of(place.manifest): mapping_or_empty(place.manifest.get("spec"))
             for place in manifests
             if group_of(place.manifest["apiVersion"]) == REPOSITORIES and has_name_and_namespace(place.manifest)
         }
@@ -52,14 +52,17 @@ class HelmReleases(NamedTuple):
             raise UnusableRequest("spec.suspend", "it is suspended, so that nothing is made of it", hint)
         own, target = str(metadata.get("namespace") or default_namespace), str(spec.get("targetNamespace") or "")
         name = f"{target}-{metadata['name']}" if target else metadata["name"]
-        install, renderers = as_mapping(spec.get("install")), list(map(as_mapping, as_list(spec.get("postRenderers"))))
+        install, renderers = (
+            mapping_or_empty(spec.get("install")),
+            list(map(mapping_or_empty, list_or_empty(spec.get("postRenderers")))),
+        )
         chart: dict[str, Any] = {
             **self._chart(spec, own),
             "releaseName": str(spec.get("releaseName") or name),
-            "values": as_mapping(spec.get("values")),
+            "values": mapping_or_empty(spec.get("values")),
             "valuesFrom": [
                 _values_from(number, each)
-                for number, each in enumerate(map(as_mapping, as_list(spec.get("valuesFrom"))))
+                for number, each in enumerate(map(mapping_or_empty, list_or_empty(spec.get("valuesFrom"))))
             ],
             "crds": "Exclude" if install.get("crds") == "Skip" else "Include",
         }
@@ -68,12 +71,12 @@ class HelmReleases(NamedTuple):
             values_namespace=own,
             has_schemas=not install.get("disableSchemaValidation"),
             post_renderers=tuple(map(_post_renderer, range(len(renderers)), renderers)),
-            common_metadata=as_mapping(spec.get("commonMetadata")),
+            common_metadata=mapping_or_empty(spec.get("commonMetadata")),
         )
 
     def _chart(self, spec: Mapping[str, Any], namespace: str) -> dict[str, Any]:
-        path, wanted = "spec.chart.spec", as_mapping(as_mapping(spec.get("chart")).get("spec"))
-        reference = as_mapping(spec.get("chartRef"))
+        path, wanted = "spec.chart.spec", mapping_or_empty(mapping_or_empty(spec.get("chart")).get("spec"))
+        reference = mapping_or_empty(spec.get("chartRef"))
         if reference:
             path, found = "spec.chartRef", self._repository("spec.chartRef", reference, namespace)
             if reference.get("kind") != "HelmChart":
@@ -81,8 +84,8 @@ class HelmReleases(NamedTuple):
                 source = self.places.source_of(path, SourceType.OCI, artifact_place(found), secret)
                 return {"chart": {"source": source.name}}
             wanted, namespace = found, str(reference.get("namespace") or namespace)
-        reference, name = as_mapping(wanted.get("sourceRef")), str(wanted.get("chart") or "")
-        files = list(map(str, as_list(wanted.get("valuesFiles"))))
+        reference, name = mapping_or_empty(wanted.get("sourceRef")), str(wanted.get("chart") or "")
+        files = list(map(str, list_or_empty(wanted.get("valuesFiles"))))
         if reference.get("kind") in _IN_GIT and self._is_here(reference, namespace, name):
             return {
                 "chart": {"path": self.places.path_seen_from(name)},
@@ -127,7 +130,7 @@ def _post_renderer(number: int, wanted: Mapping[str, Any]) -> bytes:
     unknown = sorted(wanted.keys() - {"kustomize"})
     if unknown:
         raise UnusableRequest(f"spec.postRenderers[{number}].{unknown[0]}", "post-renderers are kustomize alone")
-    changes = patching(as_mapping(wanted.get("kustomize")))
+    changes = patching(mapping_or_empty(wanted.get("kustomize")))
     return emit(changes) if changes else b""
 
 

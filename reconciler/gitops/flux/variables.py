@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from reconciler.gitops.wildcards import matching_lengths
-from render.words import listed
+from render.words import first_few
 
 _DEEPEST = 20
 _LONGEST = 16 * 1024 * 1024
@@ -26,7 +26,7 @@ class UnsetVariablesError(BadSubstitutionError):
     """Nobody sets some variables, and the text gives them no default; ``names`` are theirs."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(f"nothing sets {listed([f'${{{name}}}' for name in names])}")
+        super().__init__(f"nothing sets {first_few([f'${{{name}}}' for name in names])}")
         self.names = tuple(names)
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from reconciler.ledger.notices import CommitState, Notice, SourceVerdict
 from reconciler.run.pass_job import PassReport
-from render.words import counted, listed
+from render.words import counted_noun, first_few
 
 _MOST_OBJECTS = 50
 _SOURCE = "source"
@@ -34,7 +34,7 @@ def verdict_on_source(report: PassReport) -> SourceVerdict | None:
     converged = sorted(name for name, end in report.clusters.items() if end.is_converged)
     silent = sorted(name for name, end in report.clusters.items() if not end.is_reached)
     behind = sorted(name for name in report.clusters if name not in {*converged, *silent})
-    where = f", applied to {counted(len(converged), 'cluster')}" if report.clusters else ""
+    where = f", applied to {counted_noun(len(converged), 'cluster')}" if report.clusters else ""
     text = f"rendered as {report.rendered[:12]}{where}"
     if not report.source:
         return None
@@ -43,11 +43,11 @@ def verdict_on_source(report: PassReport) -> SourceVerdict | None:
             state=CommitState.FAILURE, text=f"refused: {report.refused or report.message}".partition("\n")[0]
         )
     if report.code == 1:
-        said = [f"not placed: {listed(report.unplaced)}"] if report.unplaced else []
-        said += [f"incomplete in {listed(behind)}"] if behind else []
+        said = [f"not placed: {first_few(report.unplaced)}"] if report.unplaced else []
+        said += [f"incomplete in {first_few(behind)}"] if behind else []
         return SourceVerdict(state=CommitState.FAILURE, text=f"{text}; {', '.join(said)}" if said else text)
     if report.code in {5, 7}:
-        return SourceVerdict(state=CommitState.PENDING, text=f"{text}; no answer from {listed(silent or behind)}")
+        return SourceVerdict(state=CommitState.PENDING, text=f"{text}; no answer from {first_few(silent or behind)}")
     return SourceVerdict(state=CommitState.SUCCESS, text=text) if report.code == 0 else None
 
 

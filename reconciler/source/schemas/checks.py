@@ -22,9 +22,9 @@ from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
 from render.interpreter.pruning import manifest_without_pruned_fields
 from render.kinds import BUILT_IN, GroupKind
-from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
+from render.model import Manifest, ObjectRef, Template, group_of, is_encrypted_by_sops
 from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manifest
-from render.schemas.published import written_schema
+from render.schemas.published import checked_parts_of_written_schema
 from render.values import DiscreetStruct
 
 from .kubernetes import KubernetesSchemas, load_shipped_schemas, minor_version
@@ -70,7 +70,7 @@ class DefinitionSchemas:
 
     def _check_of(self, definition: Manifest, version: Manifest) -> Check | None:
         """Return the check of a version; None where it keeps whatever it is given, or its schema has no right shape."""
-        schema = written_schema((version.get("schema") or {}).get("openAPIV3Schema"))
+        schema = checked_parts_of_written_schema((version.get("schema") or {}).get("openAPIV3Schema"))
         if definition["spec"].get("preserveUnknownFields") or schema is None:
             return None
         return StructuralSchemas(self._metadata).of_object(schema)
@@ -202,7 +202,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         ``known`` are the ids of objects inside that are right for some version, and are not checked again.
         """
         group, kind = group_of(manifest["apiVersion"]), manifest["kind"]
-        if is_opaque(manifest):
+        if is_encrypted_by_sops(manifest):
             return SchemaVerdict(Findings(), EVERY_MINOR)
         if (group, kind) in self._schemas_of_definitions:
             return SchemaVerdict(self._schemas_of_definitions.findings(manifest), EVERY_MINOR)
@@ -220,7 +220,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             check = None if schema is None else StructuralSchemas(self.schemas.metadata).of_object(schema)
             self._observed_checks[digest] = check
         found = self._observed_checks[digest]
-        return check_manifest(found, manifest) if found and not is_opaque(manifest) else Findings()
+        return check_manifest(found, manifest) if found and not is_encrypted_by_sops(manifest) else Findings()
 
     def is_by_version(self, group: str, kind: str) -> bool:
         """Say whether the version of Kubernetes decides what is right for a kind."""

@@ -55,10 +55,10 @@ class ObservedSchemas(SelectiveStruct, frozen=True, kw_only=True):
 
     def schema(self, digest: str) -> "Schema | None":
         """Return a schema; None where it is not known here, or not of a shape that passes write."""
-        from render.schemas.published import kept_schema
+        from render.schemas.published import checked_parts_of_published_schema
 
         try:
-            return kept_schema(json.loads(self.content(digest)))
+            return checked_parts_of_published_schema(json.loads(self.content(digest)))
         except (ValueError, RecursionError):
             return None
 

@@ -10,7 +10,7 @@ from render.admission.findings import Findings
 from render.admission.schema import ListOf, Quantity, Record, Text
 from render.admission.shared_schema import INTEGER32, LABEL_SELECTOR, POINTER32, TEXT
 from render.quantity import parse_quantity
-from render.syntax import dns_label_fault, label_key_fault, quoted
+from render.syntax import fault_of_dns_label, fault_of_label_key, quoted_text
 
 SCALE_TARGET = Record({"apiVersion": TEXT, "kind!": TEXT, "name!": TEXT})
 
@@ -29,7 +29,7 @@ def check_path_segment(text: str, path: str, findings: Findings) -> None:
     if not text:
         findings.required(path)
     elif text in _NO_SEGMENTS or any(part in text for part in _NO_PARTS):
-        findings.problem(path, f"{quoted(text)} is no name: it must not be '.' or '..', nor contain '/' or '%'")
+        findings.problem(path, f"{quoted_text(text)} is no name: it must not be '.' or '..', nor contain '/' or '%'")
 
 
 _METRIC = Record({"name!": TEXT, "selector": LABEL_SELECTOR})
@@ -185,7 +185,7 @@ def _check_resource_metric(source: str, described: Plain, path: str, findings: F
     name, target = described["name"], described["target"]
     if not name:
         findings.required(f"{path}.name")
-    elif fault := label_key_fault(name):
+    elif fault := fault_of_label_key(name):
         findings.problem(f"{path}.name", fault.replace("label key", "name of a resource"))
     elif source == "containerResource" and "/" not in name and not _is_container_resource_metric(name):
         findings.problem(f"{path}.name", "is no resource of containers", hint="write 'cpu' or 'memory'")
@@ -201,7 +201,7 @@ def _check_resource_metric(source: str, described: Plain, path: str, findings: F
 def _check_container_name(name: str, path: str, findings: Findings) -> None:
     if not name:
         findings.required(path)
-    elif fault := dns_label_fault(name):
+    elif fault := fault_of_dns_label(name):
         findings.problem(path, fault)
 
 

@@ -10,7 +10,7 @@ from render.admission.findings import Findings
 from render.admission.schema import INT32, Flag, ListOf, Record, Text, Whole
 from render.admission.shared_schema import POINTER32, TEXT
 from render.cron import Every, next_time, parse_schedule, time_zone
-from render.timing import FIRST, after
+from render.timing import FIRST, instant_after
 
 from .autoscalers import SCALE_TARGET, check_scale_target
 
@@ -71,7 +71,7 @@ def warn_of_cron(autoscaler: Mapping[str, Any], findings: Findings) -> None:
         findings.warning("spec.rules", "are none, so nothing is ever scaled")
     for index, rule in enumerate(rules):
         schedule = parse_schedule(rule["schedule"])
-        if next_time(schedule, after(FIRST, 0).replace(year=2026), time_zone("")) is None:
+        if next_time(schedule, instant_after(FIRST, 0).replace(year=2026), time_zone("")) is None:
             findings.warning(f"spec.rules[{index}].schedule", "never comes", hint="look at the day and the month")
 
 

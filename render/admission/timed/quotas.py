@@ -10,7 +10,7 @@ from render.admission.policy_warnings import WITHOUT_ENFORCEMENT
 from render.admission.schema import ListOf, MapOf, Quantity, Record
 from render.admission.shared_schema import TEXT
 from render.quantity import parse_quantity
-from render.syntax import label_key_fault, quoted
+from render.syntax import fault_of_label_key, quoted_text
 
 _AMOUNTS = MapOf(Quantity())
 
@@ -77,7 +77,7 @@ def warn_of_uncounted_limits(quota: Mapping[str, Any], findings: Findings) -> No
         if name in shared or not (name in _COUNTED or name.startswith(_ENDS)):
             continue
         plain = name.removeprefix("requests.")
-        hint = f"write {quoted(plain)}" if plain in _MEASURED else "assign shares of it with staticAssignments"
+        hint = f"write {quoted_text(plain)}" if plain in _MEASURED else "assign shares of it with staticAssignments"
         findings.warning(f"spec.overall[{name}]", "limits nothing: what workloads request is counted", hint=hint)
 
 
@@ -89,11 +89,11 @@ def _hard_limits_with_their_paths(spec: Mapping[str, Any]) -> Iterator[tuple[str
 def _check_amounts(amounts: Mapping[str, Any], path: str, findings: Findings) -> None:
     for name, text in amounts.items():
         here = f"{path}[{name}]"
-        if fault := label_key_fault(name):
+        if fault := fault_of_label_key(name):
             findings.problem(here, fault.replace("label key", "name of a resource"))
         elif "/" not in name and name not in STANDARD_RESOURCES and not name.startswith(_HUGE_PAGES):
             hint = "a resource of another name needs a domain, as in example.com/gpu"
-            findings.problem(here, f"{quoted(name)} is no resource that a quota may limit", hint=hint)
+            findings.problem(here, f"{quoted_text(name)} is no resource that a quota may limit", hint=hint)
         amount = parse_quantity(str(text))
         if amount < 0:
             findings.problem(here, "must not be negative")

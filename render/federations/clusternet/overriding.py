@@ -14,7 +14,7 @@ from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import checked_selector, decode_label_selector
 from render.federations.patches import JsonPatch, PatchFailed, value_after_merge_patch
 from render.model import Manifest
-from render.selectors import matches
+from render.selectors import matches_labels
 
 from .fields import object_with_changed_field, value_with_numbers_as_floats
 from .scheduling import ManagedCluster
@@ -202,7 +202,7 @@ def _merged_values(over: dict[str, Any], under: dict[str, Any]) -> dict[str, Any
 def _selects_cluster(spec: Mapping[str, Any], cluster: ManagedCluster) -> bool:
     what = "spec.clusterAffinity"
     selector = decode_label_selector(spec.get("clusterAffinity"), what)
-    return selector is None or matches(checked_selector(selector, what), cluster.labels)
+    return selector is None or matches_labels(checked_selector(selector, what), cluster.labels)
 
 
 def _is_being_deleted(manifest: Manifest) -> bool:

@@ -15,7 +15,7 @@ from render.federations.decoding import WrongShape, decode_label_selector
 from render.federations.patches import PatchFailed, manifest_after_operations, operations_between
 from render.federations.units import Operation, Remark, Rule, refused_remark, remark_exact_for_now
 from render.model import Manifest
-from render.selectors import matches
+from render.selectors import matches_labels
 
 from .overriding import selected_overrides, sort_key_of_override
 from .scheduling import ManagedCluster
@@ -104,7 +104,7 @@ def _has_same_result(base: Any, rules: Sequence[Rule], members: Reached, wanted:
         current = base
         for rule in rules:
             is_named = not rule.names or members.names[cluster.key] in rule.names
-            if is_named and (rule.selector is None or matches(rule.selector, cluster.labels)):
+            if is_named and (rule.selector is None or matches_labels(rule.selector, cluster.labels)):
                 try:
                     current = manifest_after_operations(current, rule.operations)
                 except PatchFailed:

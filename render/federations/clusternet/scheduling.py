@@ -15,7 +15,7 @@ from render.cluster import Taint, first_untolerated_taint, is_tolerated
 from render.federations.decoding import WrongShape, checked_selector, decode_label_selector
 from render.model import Manifest
 from render.placement import Toleration
-from render.selectors import matches
+from render.selectors import matches_labels
 
 from .dividing import Targets, shares_by_static_weights, shares_in_proportion_to_weights, wrapped_to_int32
 
@@ -130,7 +130,7 @@ def _clusters_of_subscriber(subscriber: Mapping[str, Any], clusters: Sequence[Ma
     if selector is None:
         return []
     checked = checked_selector(selector, what)
-    return [each for each in clusters if matches(checked, each.labels)]
+    return [each for each in clusters if matches_labels(checked, each.labels)]
 
 
 def tolerations_of(spec: Mapping[str, Any]) -> tuple[Toleration, ...]:

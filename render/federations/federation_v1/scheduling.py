@@ -9,7 +9,7 @@ from render.federations.decoding import WrongShape, checked_selector, decode_lab
 from render.federations.observation import Selects, observed_division
 from render.federations.planner import PlannedWorkload, replica_plan_of_workload
 from render.model import Manifest
-from render.selectors import matches
+from render.selectors import matches_labels
 
 from .annotations import (
     DEFAULT_PREFERENCES,
@@ -141,7 +141,7 @@ def _pods_of(workload: Manifest) -> Selects:
     if selector is None:
         return lambda _labels: False
     checked = checked_selector(selector, what)
-    return lambda labels: matches(checked, labels)
+    return lambda labels: matches_labels(checked, labels)
 
 
 def autoscaler_bounds_by_cluster(autoscaler: Manifest, clusters: Sequence[str]) -> dict[str, Bounds]:

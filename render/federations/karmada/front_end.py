@@ -11,11 +11,11 @@ from render.federations.manifests import member_cluster, without_server_fields, 
 from render.federations.shapes import reader_of_fields, reader_of_list, shape_of_document
 from render.federations.units import Conversion, Labels, Left, Placed, Remark, approximate_remark, exact_remark
 from render.matching.match import PolicyIndex
-from render.model import Manifest, ObjectRef, Template, as_mapping
-from render.parsing import binding, propagation_policy
+from render.model import Manifest, ObjectRef, Template, mapping_or_empty
+from render.parsing import parse_binding, parse_propagation_policy
 from render.rebalancers.finished import unfinished_workloads
 from render.timing import parse_instant
-from render.words import counted
+from render.words import counted_noun
 
 from . import KARMADA
 
@@ -122,7 +122,7 @@ def _remarks_on_binding(document: Placed) -> Iterator[Remark]:
         message = f"it was leaving {', '.join(leaving)}; the copy there stays until somebody deletes it"
         yield approximate_remark("leaving", message)
     triggered, decided = (
-        parse_instant(str(as_mapping(part).get(name) or ""))
+        parse_instant(str(mapping_or_empty(part).get(name) or ""))
         for part, name in ((document.spec, _TRIGGERED), (document.manifest.get("status"), _DECIDED))
     )
     if triggered is not None and (decided is None or decided < triggered):
@@ -146,7 +146,7 @@ def _remark_on_rebalancer(document: Placed) -> Remark:
     if not asked:
         return exact_remark("rebalancer-finished", "Karmada has answered it, and a request is answered once")
     if asked < named:
-        message = f"left out: {counted(named - asked, 'workload')} of it that Karmada is done with"
+        message = f"left out: {counted_noun(named - asked, 'workload')} of it that Karmada is done with"
         return exact_remark("rebalancer-begun", message)
     return exact_remark("rebalancer-waiting", "Karmada has not answered it yet: the first pass does")
 
@@ -237,8 +237,8 @@ def _taint_without_time(taint: Any) -> Any:
 
 def test_of_propagation(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
     """Return what says of an object whether it is propagated: by its binding, a mark of its policy, or a selector."""
-    policies = PolicyIndex(propagation_policy(each) for each in _admitted_objects_of(manifests, POLICIES))
-    bound = {binding(each).ref for each in _admitted_objects_of(manifests, _BINDINGS)}
+    policies = PolicyIndex(parse_propagation_policy(each) for each in _admitted_objects_of(manifests, POLICIES))
+    bound = {parse_binding(each).ref for each in _admitted_objects_of(manifests, _BINDINGS)}
 
     def is_propagated(manifest: Manifest) -> bool:
         metadata = manifest["metadata"]

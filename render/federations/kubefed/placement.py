@@ -14,7 +14,7 @@ from render.federations.decoding import (
     value_of_key_in_any_case,
 )
 from render.model import Manifest
-from render.selectors import LabelSelector, matches
+from render.selectors import LabelSelector, matches_labels
 
 
 class FederatedPlacement(Struct, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class FederatedPlacement(Struct, frozen=True, kw_only=True):
         if self.selector is None:
             return frozenset()
         selector = checked_selector(self.selector, "spec.placement.clusterSelector")
-        return frozenset(name for name, labels in labels_by_cluster.items() if matches(selector, labels))
+        return frozenset(name for name, labels in labels_by_cluster.items() if matches_labels(selector, labels))
 
 
 def placement_of(federated: Manifest) -> FederatedPlacement:

@@ -9,8 +9,8 @@ from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import WrongShape, checked_selector, decode_label_selector
 from render.federations.patches import operations_between
 from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate_remark, exact_remark, refused_remark
-from render.model import merged_values
-from render.selectors import matches
+from render.model import merged_chart_values
+from render.selectors import matches_labels
 
 _CLUSTER = "kubesphere.io/cluster"
 _EXTENSIONS = "kubesphere-extensions"
@@ -79,7 +79,7 @@ def units_of_extension(document: Placed, labels_by_cluster: Mapping[str, Mapping
             for cluster, text in sorted((scheduling.get("overrides") or {}).items())
             if _reaches_cluster(reach, cluster, labels_by_cluster)
             for other in (
-                _helm_release(name, namespace, chart, merged_values(values, _values_in_yaml(str(text).encode()))),
+                _helm_release(name, namespace, chart, merged_chart_values(values, _values_in_yaml(str(text).encode()))),
             )
             if (operations := tuple(operations_between(base, other)))
         )
@@ -135,7 +135,7 @@ def _reach_of_placement(placement: Mapping[str, Any]) -> Reach:
 def _reaches_cluster(reach: Reach, cluster: str, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> bool:
     if reach.names is not None:
         return cluster in reach.names
-    return reach.selector is not None and matches(reach.selector, labels_by_cluster.get(cluster, {}))
+    return reach.selector is not None and matches_labels(reach.selector, labels_by_cluster.get(cluster, {}))
 
 
 def _values_in_yaml(content: bytes) -> dict[str, Any]:

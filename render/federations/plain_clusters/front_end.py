@@ -16,7 +16,7 @@ from render.federations.patches import operations_between
 from render.federations.units import Conversion, Left, Reach, Remark, Rule, Unit, exact_remark, refused_remark
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
-from render.words import counted
+from render.words import counted_noun
 
 from .system_objects import KINDS_LEFT_OUT, OWNED, reason_to_leave_out
 from .written_form import template_of_live_object
@@ -119,7 +119,7 @@ def test_of_claims_of_stateful_sets(objects: Iterable[Manifest]) -> Callable[[Ob
 
 def _left_counted_by_reason(cluster: str, reasons: Mapping[tuple[str, Remark], int]) -> Iterator[Left]:
     for (kind, reason), count in sorted(reasons.items(), key=lambda pair: (pair[0][0], pair[0][1].code)):
-        yield Left(origin=cluster, subject=f"{kind}: {counted(count, 'object')}", remark=reason)
+        yield Left(origin=cluster, subject=f"{kind}: {counted_noun(count, 'object')}", remark=reason)
 
 
 def _objects_left_unlisted(cluster: LiveCluster) -> Iterator[Left]:

@@ -11,16 +11,16 @@ from render.interpretation.requirements import pod_requirements
 from render.interpreter.answers import plain_dependency, plain_requirements
 from render.quantity import Amount, QuantityFormat, format_quantity, parse_quantity, quantity_format
 
-from .conversion import lua_source, without_empty
+from .conversion import lua_chunk_returning, value_without_empty_containers
 
 LONGEST_ANSWER = 2**20
 
 
-def kube_answer(name: bytes, arguments: bytes) -> bytes:
+def answer_of_kube_function(name: bytes, arguments: bytes) -> bytes:
     """Call a function with a JSON list of arguments; the answer is a Lua chunk, or ``!`` and an error message."""
     function = name.decode()
     try:
-        answer = lua_source([FUNCTIONS[function](json.loads(arguments.decode("utf-8", "replace")))])
+        answer = lua_chunk_returning([FUNCTIONS[function](json.loads(arguments.decode("utf-8", "replace")))])
     except InterpreterError as error:
         return f"!kube.{function}: {error}".encode()
     return answer if len(answer) <= LONGEST_ANSWER else b"!kube.%b: the answer is too large" % name
@@ -39,7 +39,7 @@ def resource_add(arguments: Sequence[Any]) -> str:
 
 def resource_quantity(arguments: Sequence[Any]) -> float:
     """Return one quantity as a number; nil is 0, less than nothing is no quantity here."""
-    _expect(arguments, 1)
+    _check_argument_count(arguments, 1)
     amount = _amount_of_quantity(arguments[0])
     if amount < 0:
         raise InterpreterError("the quantity is negative")
@@ -48,13 +48,13 @@ def resource_quantity(arguments: Sequence[Any]) -> float:
 
 def accurate_pod_requirements(arguments: Sequence[Any]) -> Mapping[str, Any] | None:
     """Return the requirements of a pod of this template."""
-    _expect(arguments, 1)
+    _check_argument_count(arguments, 1)
     return plain_requirements(pod_requirements(_pod_spec(arguments[0])))
 
 
 def get_pod_dependencies(arguments: Sequence[Any]) -> Sequence[Mapping[str, Any]] | None:
     """Return the objects a pod of this template refers to, in order; nil without any, as in Karmada."""
-    _expect(arguments, 2)
+    _check_argument_count(arguments, 2)
     template, namespace = arguments
     if namespace is not None and not isinstance(namespace, str):
         raise InterpreterError(f"the namespace is {yaml_type_name(namespace)}, not a string")
@@ -71,7 +71,7 @@ FUNCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
 """The library, by the names scripts use."""
 
 
-def _expect(arguments: Sequence[Any], count: int) -> None:
+def _check_argument_count(arguments: Sequence[Any], count: int) -> None:
     if len(arguments) != count:
         raise InterpreterError(f"it takes {count} argument{'s' if count > 1 else ''}, not {len(arguments)}")
 
@@ -90,4 +90,4 @@ def _amount_of_quantity(quantity: Any) -> Amount:
 def _pod_spec(template: Any) -> Mapping[str, Any]:
     if not isinstance(template, Mapping | list):
         raise InterpreterError(f"the pod template is {yaml_type_name(template)}, not a table")
-    return mapping_at(without_empty(template) or {}, "spec")
+    return mapping_at(value_without_empty_containers(template) or {}, "spec")

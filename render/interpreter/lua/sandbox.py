@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from render.interpretation.operations import InterpreterError
 
-from .conversion import lua_source
-from .kube_library import kube_answer
+from .conversion import lua_chunk_returning
+from .kube_library import answer_of_kube_function
 from .prelude import PRELUDE
 
 EXHAUSTED = "the script ran too long"
@@ -44,15 +44,17 @@ _LIMITS = Limits()
 def call_script(source: str, function: str, arguments: Sequence[Any], limits: Limits = _LIMITS) -> list[Any]:
     """Run a script, call one of its functions and return its results as plain data."""
     try:
-        succeeded, text = _machine(limits)(_source_bytes(source), function.encode(), lua_source(arguments))
-    except _lua().LuaError as error:
-        _machine.cache_clear()
+        succeeded, text = _lua_state_for_limits(limits)(
+            _source_bytes(source), function.encode(), lua_chunk_returning(arguments)
+        )
+    except _new_lua_runtime().LuaError as error:
+        _lua_state_for_limits.cache_clear()
         raise InterpreterError("the script needs too much memory") from error
     answer = text.decode("utf-8", "replace")
     if not succeeded:
-        _machine.cache_clear()
+        _lua_state_for_limits.cache_clear()
         raise (ScriptExhausted if EXHAUSTED in answer.partition("\n")[0] else InterpreterError)(
-            _message_in_text(answer)
+            _first_line_of_lua_message(answer)
         )
     results: list[Any] = json.loads(answer)
     return results
@@ -60,15 +62,17 @@ def call_script(source: str, function: str, arguments: Sequence[Any], limits: Li
 
 def script_problem(source: str) -> str | None:
     """Return the reason why a script does not compile, None when it does."""
-    compiled = _runtime().execute(b"local source = ... return load(source, '=script', 't', {})", _source_bytes(source))
-    return _message_in_text(compiled[1].decode("utf-8", "replace")) if isinstance(compiled, tuple) else None
+    compiled = _lua_module().execute(
+        b"local source = ... return load(source, '=script', 't', {})", _source_bytes(source)
+    )
+    return _first_line_of_lua_message(compiled[1].decode("utf-8", "replace")) if isinstance(compiled, tuple) else None
 
 
 def _source_bytes(source: str) -> bytes:
     return source.encode("utf-8", "surrogatepass")
 
 
-def _message_in_text(text: str) -> str:
+def _first_line_of_lua_message(text: str) -> str:
     """Return the first line of Lua's message, which names the line of the script, cut where it is long."""
     first = text.partition("\n")[0]
     if "not enough memory" in first:
@@ -79,32 +83,32 @@ def _message_in_text(text: str) -> str:
 
 
 @cache
-def _machine(limits: Limits) -> Any:
+def _lua_state_for_limits(limits: Limits) -> Any:
     """Return the Lua state that runs scripts, each with globals of its own; after an error a new one replaces it."""
-    runtime = _runtime()
-    run = runtime.execute(PRELUDE.encode(), kube_answer, limits.steps, limits.seconds, limits.memory)
+    runtime = _lua_module()
+    run = runtime.execute(PRELUDE.encode(), answer_of_kube_function, limits.steps, limits.seconds, limits.memory)
     runtime.set_max_memory(limits.memory)
     return run
 
 
-def _runtime() -> Any:
-    return _lua().LuaRuntime(
+def _lua_module() -> Any:
+    return _new_lua_runtime().LuaRuntime(
         encoding=None,
         register_eval=False,
         register_builtins=False,
         unpack_returned_tuples=False,
-        attribute_filter=_no_attributes,
+        attribute_filter=_refuse_attribute_access,
         max_memory=0,
     )
 
 
-def _no_attributes(_value: object, _name: object, _is_setting: bool) -> NoReturn:
+def _refuse_attribute_access(_value: object, _name: object, _is_setting: bool) -> NoReturn:
     """Refuse every attribute of every Python object a script might ever hold."""
     raise AttributeError("objects have no attributes here")
 
 
 @cache
-def _lua() -> Any:
+def _new_lua_runtime() -> Any:
     import lupa.lua52
 
     return lupa.lua52

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from render.interpretation.operations import Interpretation
-from render.interpreter.lua.conversion import without_empty
+from render.interpreter.lua.conversion import value_without_empty_containers
 
 KRUISE, FLUX = "apps.kruise.io/v1alpha1", "source.toolkit.fluxcd.io/v1beta2"
 FAMILY_BY_KIND: Mapping[tuple[str, str], str] = {
@@ -44,7 +44,7 @@ FAMILY_BY_KIND: Mapping[tuple[str, str], str] = {
 
 
 @cache
-def third_party(api_version: str, kind: str) -> Interpretation | None:
+def third_party_interpretation(api_version: str, kind: str) -> Interpretation | None:
     """Return the bundled interpretation of a kind, None when there is none.
 
     Karmada's rules are scripts, whose statuses come back without empty objects and lists; so do ours.
@@ -54,8 +54,12 @@ def third_party(api_version: str, kind: str) -> Interpretation | None:
         return None
     interpretations: Mapping[tuple[str, str], Interpretation] = import_module(f".{family}", __name__).KINDS
     known = interpretations[api_version, kind]
-    return replace(known, aggregate=_without_empty(known.aggregate), reflect=_without_empty(known.reflect))
+    return replace(
+        known,
+        aggregate=_function_without_empty_results(known.aggregate),
+        reflect=_function_without_empty_results(known.reflect),
+    )
 
 
-def _without_empty(function: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    return function and (lambda *arguments: without_empty(function(*arguments)))
+def _function_without_empty_results(function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    return function and (lambda *arguments: value_without_empty_containers(function(*arguments)))

@@ -11,7 +11,7 @@ from render.interpretation.requirements import node_claim_of_pod
 from render.model import Manifest
 from render.resources import DependentObject, ReplicaRequirements
 
-from .common import PARALLELISM, parallelism, revise_parallelism
+from .common import PARALLELISM, parallelism_or_one, revise_parallelism
 
 FINISHES = {"Succeeded": COMPLETE, "Failed": FAILED, "Error": FAILED}
 
@@ -20,7 +20,7 @@ def workflow_replicas(workflow: Manifest) -> Replicas:
     """Return spec.parallelism, or 1, and the nodes the pods may land on."""
     claim = node_claim_of_pod(mapping_at(workflow, "spec"))
     requirements = None if claim is None else ReplicaRequirements(node_claim=claim)
-    return Replicas(replicas=parallelism(workflow), requirements=requirements)
+    return Replicas(replicas=parallelism_or_one(workflow), requirements=requirements)
 
 
 def retain_progress(desired: Manifest, observed: Manifest) -> Manifest:
@@ -38,10 +38,12 @@ def is_workflow_healthy(observed: Manifest) -> bool:
 
 def workflow_dependencies(workflow: Manifest) -> set[DependentObject]:
     """Return the service accounts, claims, secrets and config maps of the workflow."""
-    return dependent_objects_of(_references(mapping_at(workflow, "spec")), text_at(workflow, "metadata", "namespace"))
+    return dependent_objects_of(
+        _references_of_workflow(mapping_at(workflow, "spec")), text_at(workflow, "metadata", "namespace")
+    )
 
 
-def _references(spec: Mapping[str, Any]) -> Iterable[Reference]:
+def _references_of_workflow(spec: Mapping[str, Any]) -> Iterable[Reference]:
     yield "ServiceAccount", text_at(spec, "executor", "serviceAccountName")
     yield "ServiceAccount", text_at(spec, "serviceAccountName")
     for claim in objects_at(spec, "volumeClaimTemplates"):

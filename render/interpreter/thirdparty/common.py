@@ -14,7 +14,7 @@ from render.interpretation.fields import (
     yaml_type_name,
 )
 from render.interpretation.operations import InterpreterError, Items
-from render.interpretation.statuses import GENERATION_ANNOTATION, generation, statuses_by_cluster
+from render.interpretation.statuses import GENERATION_ANNOTATION, generation_of_manifest, statuses_by_cluster
 from render.model import Manifest
 
 PARALLELISM = ("spec", "parallelism")
@@ -22,7 +22,7 @@ ClusterCondition = tuple[str, Mapping[str, Any]]
 """A member and one of its conditions."""
 
 
-def number_at(manifest: Any, *path: str) -> int | float:
+def required_number_at(manifest: Any, *path: str) -> int | float:
     """Return the number at a path, which must be there to compare it."""
     value = value_at(manifest, *path)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -30,9 +30,9 @@ def number_at(manifest: Any, *path: str) -> int | float:
     return value
 
 
-def parallelism(workload: Manifest) -> int:
+def parallelism_or_one(workload: Manifest) -> int:
     """Return spec.parallelism, or 1."""
-    return 1 if value_at(workload, *PARALLELISM) is None else int(number_at(workload, *PARALLELISM))
+    return 1 if value_at(workload, *PARALLELISM) is None else int(required_number_at(workload, *PARALLELISM))
 
 
 def revise_parallelism(workload: Manifest, replicas: int) -> Manifest:
@@ -47,7 +47,7 @@ def required_status(observed: Manifest) -> Mapping[str, Any]:
     return mapping_at(observed, "status")
 
 
-def last_values(items: Items, fields: Sequence[str]) -> dict[str, Any]:
+def last_value_of_each_field(items: Items, fields: Sequence[str]) -> dict[str, Any]:
     """Return, for each field that any member has a value in, the value of the last such member."""
     return {
         field: status[field]
@@ -57,14 +57,14 @@ def last_values(items: Items, fields: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def last_words(items: Items, fields: Sequence[str]) -> dict[str, Any]:
+def last_text_of_each_field(items: Items, fields: Sequence[str]) -> dict[str, Any]:
     """Return the same for every field; an empty text when no member has a value."""
-    return {**dict.fromkeys(fields, ""), **last_values(items, fields)}
+    return {**dict.fromkeys(fields, ""), **last_value_of_each_field(items, fields)}
 
 
 def observed_generation(template: Manifest, items: Items) -> int:
     """Return the template's generation once every member has observed it, else the one its status has."""
-    wanted = generation(template)
+    wanted = generation_of_manifest(template)
     caught_up = sum(
         count_at(status, "resourceTemplateGeneration") == wanted
         and count_at(status, "generation") == count_at(status, "observedGeneration")
@@ -79,7 +79,7 @@ def reported_fields(observed: Manifest, fields: Iterable[str]) -> dict[str, Any]
     return {field: status[field] for field in fields if status.get(field) is not None}
 
 
-def reported(observed: Manifest, fields: Iterable[str]) -> dict[str, Any]:
+def reported_fields_with_generations(observed: Manifest, fields: Iterable[str]) -> dict[str, Any]:
     """Return these fields of a member's status as they are, with both generations; empty without a status."""
     if observed.get("status") is None:
         return {}
@@ -90,7 +90,7 @@ def reported(observed: Manifest, fields: Iterable[str]) -> dict[str, Any]:
     return {**answer, "resourceTemplateGeneration": int(template)} if template.isdecimal() else answer
 
 
-def conditions_of(items: Items) -> Iterable[ClusterCondition]:
+def conditions_with_member_names(items: Items) -> Iterable[ClusterCondition]:
     """Yield every member's conditions with the member's name."""
     for member, status in statuses_by_cluster(items):
         for condition in objects_at(status, "conditions"):
@@ -110,7 +110,7 @@ def merged_conditions(conditions: Iterable[ClusterCondition]) -> list[dict[str, 
     return list(merged.values())
 
 
-def made_condition(kind: str, reason: str, message: str, members: Sequence[str] = ()) -> dict[str, str]:
+def true_condition(kind: str, reason: str, message: str, members: Sequence[str] = ()) -> dict[str, str]:
     """Return a condition of our own that is true, of these members where it is about some."""
     where = f" in {', '.join(members)}" if members else ""
     return {"type": kind, "status": "True", "reason": reason, "message": f"{message}{where}"}

@@ -12,7 +12,7 @@ from render.model import Manifest
 from render.quantity import parse_quantity
 from render.resources import Component, ReplicaRequirements
 
-from .common import number_at, reported_fields
+from .common import reported_fields, required_number_at
 
 MANAGERS = ("jobManager", "taskManager")
 SLOTS = "taskmanager.numberOfTaskSlots"
@@ -33,7 +33,7 @@ IMAGE_ERRORS = ("ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff")
 def deployment_replicas(deployment: Manifest) -> Replicas:
     """Return job and task managers together; one needs the larger of each resource."""
     spec = mapping_at(deployment, "spec")
-    requests = [_request(spec, manager) for manager in MANAGERS]
+    requests = [_resource_request_of_manager(spec, manager) for manager in MANAGERS]
     largest = {
         name: max((request[name] for request in requests if name in request), key=parse_quantity)
         for name in ("cpu", "memory")
@@ -41,7 +41,7 @@ def deployment_replicas(deployment: Manifest) -> Replicas:
     }
     pod = mapping_at(spec, "podTemplate", "spec")
     return Replicas(
-        replicas=_job_managers(spec) + _task_managers(spec),
+        replicas=_count_of_job_managers(spec) + _count_of_task_managers(spec),
         requirements=ReplicaRequirements(
             node_claim=node_claim_of_pod(pod),
             resource_request=largest,
@@ -55,31 +55,35 @@ def deployment_components(deployment: Manifest) -> Iterator[Component]:
     """Yield job managers and task managers."""
     spec = mapping_at(deployment, "spec")
     pod = mapping_at(spec, "podTemplate", "spec")
-    for manager, replicas in zip(MANAGERS, (_job_managers(spec), _task_managers(spec)), strict=True):
+    for manager, replicas in zip(MANAGERS, (_count_of_job_managers(spec), _count_of_task_managers(spec)), strict=True):
         requirements = ReplicaRequirements(
             node_claim=node_claim_of_pod(pod),
-            resource_request=_request(spec, manager),
+            resource_request=_resource_request_of_manager(spec, manager),
             priority_class_name=text_at(pod, "priorityClassName"),
         )
         yield Component(name=manager.lower(), replicas=replicas, requirements=requirements)
 
 
-def _job_managers(spec: Mapping[str, Any]) -> int:
-    return 1 if value_at(spec, "jobManager", "replicas") is None else int(number_at(spec, "jobManager", "replicas"))
+def _count_of_job_managers(spec: Mapping[str, Any]) -> int:
+    return (
+        1
+        if value_at(spec, "jobManager", "replicas") is None
+        else int(required_number_at(spec, "jobManager", "replicas"))
+    )
 
 
-def _task_managers(spec: Mapping[str, Any]) -> int:
+def _count_of_task_managers(spec: Mapping[str, Any]) -> int:
     """Return the declared number, else as many as the job's parallelism fills with its slots, else 1."""
     if value_at(spec, "taskManager", "replicas") is not None:
-        return int(number_at(spec, "taskManager", "replicas"))
+        return int(required_number_at(spec, "taskManager", "replicas"))
     parallelism, slots = value_at(spec, "job", "parallelism"), mapping_at(spec, "flinkConfiguration").get(SLOTS)
     if parallelism is None or slots is None:
         return 1
     each = Fraction(str(slots)) if str(slots).replace(".", "", 1).isdecimal() else Fraction(0)
-    return -int(-Fraction(number_at(spec, "job", "parallelism")) // each) if each else 1
+    return -int(-Fraction(required_number_at(spec, "job", "parallelism")) // each) if each else 1
 
 
-def _request(spec: Mapping[str, Any], manager: str) -> dict[str, str]:
+def _resource_request_of_manager(spec: Mapping[str, Any], manager: str) -> dict[str, str]:
     resource = mapping_at(spec, manager, "resource")
     request = {name: str(resource[name]) for name in ("cpu", "memory") if resource.get(name) is not None}
     for name, quantity in request.items():

@@ -13,13 +13,13 @@ from render.model import Manifest
 from render.resources import DependentObject
 
 from .common import (
-    conditions_of,
+    conditions_with_member_names,
     has_condition,
-    last_values,
-    last_words,
+    last_text_of_each_field,
+    last_value_of_each_field,
     merged_conditions,
     observed_generation,
-    reported,
+    reported_fields_with_generations,
 )
 
 SECRET_KINDS = {"Secret", "ConfigMap"}
@@ -83,7 +83,7 @@ def retain_suspension(desired: Manifest, observed: Manifest) -> Manifest:
     return desired if suspend is None else manifest_with_value(desired, suspend, "spec", "suspend")
 
 
-def dependencies(rules: FluxRules) -> Callable[[Manifest], set[DependentObject]]:
+def dependencies_operation(rules: FluxRules) -> Callable[[Manifest], set[DependentObject]]:
     """Return the function that finds an object's references: secrets, service account, sources of its values."""
 
     def found(manifest: Manifest) -> set[DependentObject]:
@@ -103,58 +103,58 @@ def _references_of_rules(rules: FluxRules, spec: Mapping[str, Any]) -> Iterable[
             yield kind, text_at(source, "name")
 
 
-def aggregation(rules: FluxRules) -> Callable[[Manifest, Items], Any]:
+def aggregation_operation(rules: FluxRules) -> Callable[[Manifest, Items], Any]:
     """Return the aggregation of statuses: the last value of each field, and every condition with its members.
 
     Failures are added to those the template's status already counts, as in Karmada.
     """
 
     def status_of_flux_object(template: Manifest, items: Items) -> Any:
-        words, values = last_words(items, rules.words), last_values(items, rules.values)
+        words, values = last_text_of_each_field(items, rules.words), last_value_of_each_field(items, rules.values)
         status = {**mapping_at(template, "status"), **words, **values}
         for field in rules.failures:
             if status.get(field) is not None:
                 status[field] = count_at(status, field) + sum(
                     count_at(member, field) for _, member in statuses_by_cluster(items)
                 )
-        if conditions := merged_conditions(conditions_of(items)):
+        if conditions := merged_conditions(conditions_with_member_names(items)):
             status["conditions"] = conditions
         return {**status, "observedGeneration": observed_generation(template, items)}
 
     return status_of_flux_object
 
 
-def reflection(rules: FluxRules) -> Callable[[Manifest], Any]:
+def reflection_operation(rules: FluxRules) -> Callable[[Manifest], Any]:
     """Return the reflection of a member's status."""
     fields = (*rules.words, *rules.values, *rules.notes, *rules.failures, "conditions")
     if rules.reports_generation:
         fields = (*fields, "observedGeneration")
-    return lambda observed: reported(observed, fields)
+    return lambda observed: reported_fields_with_generations(observed, fields)
 
 
-def readiness(rules: FluxRules) -> Callable[[Manifest], bool]:
+def readiness_operation(rules: FluxRules) -> Callable[[Manifest], bool]:
     """Return the function that says whether an object is ready, for one of the kind's reasons."""
     return lambda observed: has_condition(mapping_at(observed, "status"), "Ready", reasons=rules.reasons)
 
 
-def _interpretation(rules: FluxRules) -> Interpretation:
+def _interpretation_by_rules(rules: FluxRules) -> Interpretation:
     return Interpretation(
         retain=retain_suspension,
-        aggregate=aggregation(rules),
-        reflect=reflection(rules),
-        health=readiness(rules),
-        dependencies=dependencies(rules),
+        aggregate=aggregation_operation(rules),
+        reflect=reflection_operation(rules),
+        health=readiness_operation(rules),
+        dependencies=dependencies_operation(rules),
     )
 
 
 SOURCES = "source.toolkit.fluxcd.io/v1beta2"
 KINDS: Mapping[tuple[str, str], Interpretation] = {
-    ("helm.toolkit.fluxcd.io/v2beta1", "HelmRelease"): _interpretation(RELEASE),
-    ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"): _interpretation(KUSTOMIZATION),
-    ("source.toolkit.fluxcd.io/v1", "GitRepository"): _interpretation(GIT_REPOSITORY),
-    (SOURCES, "Bucket"): _interpretation(BUCKET),
-    (SOURCES, "HelmChart"): _interpretation(HELM_CHART),
-    (SOURCES, "HelmRepository"): _interpretation(BUCKET),
-    (SOURCES, "OCIRepository"): _interpretation(OCI_REPOSITORY),
+    ("helm.toolkit.fluxcd.io/v2beta1", "HelmRelease"): _interpretation_by_rules(RELEASE),
+    ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"): _interpretation_by_rules(KUSTOMIZATION),
+    ("source.toolkit.fluxcd.io/v1", "GitRepository"): _interpretation_by_rules(GIT_REPOSITORY),
+    (SOURCES, "Bucket"): _interpretation_by_rules(BUCKET),
+    (SOURCES, "HelmChart"): _interpretation_by_rules(HELM_CHART),
+    (SOURCES, "HelmRepository"): _interpretation_by_rules(BUCKET),
+    (SOURCES, "OCIRepository"): _interpretation_by_rules(OCI_REPOSITORY),
 }
 """The interpretation of each kind, by apiVersion and kind."""

@@ -12,7 +12,7 @@ from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 from render.resources import Component, DependentObject
 
-from .common import conditions_of, has_condition, made_condition, reported_fields
+from .common import conditions_with_member_names, has_condition, reported_fields, true_condition
 
 COUNTERS = ("active", "succeeded", "failed")
 MPI_REPORTED = ("completionTime", "conditions", "lastReconcileTime", "replicaStatuses", "startTime")
@@ -28,24 +28,24 @@ def role_components(job: Manifest, specs: str) -> Iterator[Component]:
     roles = mapping_at(job, "spec", specs)
     for role in ROLES[specs]:
         if roles.get(role) is not None:
-            yield _component(mapping_at(roles, role), name=role.lower(), default=1)
+            yield _component_of_role(mapping_at(roles, role), name=role.lower(), default=1)
 
 
 def mpi_components(job: Manifest) -> Iterator[Component]:
     """Yield a component per role by its own name, with 0 workers where no number is named."""
     for role in sorted(mapping_at(job, "spec", MPI)):
-        yield _component(mapping_at(job, "spec", MPI, role), name=role, default=0 if role == "Worker" else 1)
+        yield _component_of_role(mapping_at(job, "spec", MPI, role), name=role, default=0 if role == "Worker" else 1)
 
 
-def _component(spec: Mapping[str, Any], *, name: str, default: int) -> Component:
+def _component_of_role(spec: Mapping[str, Any], *, name: str, default: int) -> Component:
     return Component(
         name=name,
-        replicas=_number(spec.get("replicas"), default),
+        replicas=_number_or_default(spec.get("replicas"), default),
         requirements=pod_requirements(mapping_at(spec, "template", "spec")),
     )
 
 
-def _number(value: Any, default: int) -> int:
+def _number_or_default(value: Any, default: int) -> int:
     """Read a number, which may be written as text; no text is the default."""
     if value is None or value == "":
         return default
@@ -72,90 +72,95 @@ def is_mpi_job_healthy(observed: Manifest) -> bool:
     return bool(objects_at(observed, "status", "conditions")) and is_job_healthy(observed)
 
 
-def aggregated_pytorch(_template: Manifest, items: Items) -> Any:
+def aggregated_pytorch_job(_template: Manifest, items: Items) -> Any:
     """Add up the replicas; created, running, failed or succeeded as the members' conditions say."""
-    started, completed = _time(items, "startTime", min), _time(items, "completionTime", max)
+    started, completed = (
+        _picked_time_of_members(items, "startTime", min),
+        _picked_time_of_members(items, "completionTime", max),
+    )
     conditions = []
     if any(has_condition(status, "Created") for _, status in statuses_by_cluster(items)):
-        conditions.append(_condition("Created", "the job is created", started))
-    failed, succeeded = _failed_members(items), _all_succeeded(items)
-    running = [condition for _, condition in conditions_of(items) if condition.get("type") == "Running"]
+        conditions.append(_true_job_condition("Created", "the job is created", started))
+    failed, succeeded = _failed_members(items), _have_all_succeeded(items)
+    running = [condition for _, condition in conditions_with_member_names(items) if condition.get("type") == "Running"]
     if running:
         times = {field: running[-1].get(field) for field in ("lastUpdateTime", "lastTransitionTime")}
         conditions.append(
             {
-                **_condition("Running", "the job is running", ""),
+                **_true_job_condition("Running", "the job is running", ""),
                 "status": "False" if failed or succeeded else "True",
                 **{field: time for field, time in times.items() if time},
             }
         )
     if failed:
-        conditions.append(_condition("Failed", f"the job failed in {', '.join(failed)}", completed))
+        conditions.append(_true_job_condition("Failed", f"the job failed in {', '.join(failed)}", completed))
     elif succeeded:
-        conditions.append(_condition("Succeeded", "the job succeeded in every cluster", completed))
-    return _status(items, conditions)
+        conditions.append(_true_job_condition("Succeeded", "the job succeeded in every cluster", completed))
+    return _job_status_of_members(items, conditions)
 
 
-def _condition(kind: str, message: str, since: str) -> dict[str, str]:
+def _true_job_condition(kind: str, message: str, since: str) -> dict[str, str]:
     times = {"lastTransitionTime": since, "lastUpdateTime": since} if since else {}
-    return {**made_condition(kind, f"PyTorchJob{kind}", message), **times}
+    return {**true_condition(kind, f"PyTorchJob{kind}", message), **times}
 
 
-def aggregated_tensorflow(template: Manifest, items: Items) -> Any:
+def aggregated_tensorflow_job(template: Manifest, items: Items) -> Any:
     """Add up the replicas; one failed member fails the job, all succeeded ones make it succeed."""
     if not items:
         return template.get("status")
     conditions = []
     if failed := _failed_members(items):
-        conditions.append(made_condition("Failed", "TFJobFailed", "the job failed", failed))
-    elif _all_succeeded(items):
-        conditions.append(made_condition("Succeeded", "Completed", "the job succeeded in every cluster"))
-    return _status(items, conditions)
+        conditions.append(true_condition("Failed", "TFJobFailed", "the job failed", failed))
+    elif _have_all_succeeded(items):
+        conditions.append(true_condition("Succeeded", "Completed", "the job succeeded in every cluster"))
+    return _job_status_of_members(items, conditions)
 
 
-def aggregated_mpi(template: Manifest, items: Items) -> Any:
+def aggregated_mpi_job(template: Manifest, items: Items) -> Any:
     """Take a lone member's status as it is; add up several, and of each type of condition take the newest."""
     if not items:
         return template.get("status")
     if len(items) == 1:
         return items[0].get("status")
     newest: dict[str, Mapping[str, Any]] = {}
-    for _, condition in conditions_of(items):
+    for _, condition in conditions_with_member_names(items):
         kind = text_at(condition, "type")
-        if _age(condition) > (_age(newest[kind]) if kind in newest else ""):
+        if _time_of_last_update(condition) > (_time_of_last_update(newest[kind]) if kind in newest else ""):
             newest[kind] = condition
     status = {
-        "completionTime": _time(items, "completionTime", max),
+        "completionTime": _picked_time_of_members(items, "completionTime", max),
         "conditions": list(newest.values()),
-        "lastReconcileTime": _time(items, "lastReconcileTime", max),
-        "replicaStatuses": _replica_statuses(items),
-        "startTime": _time(items, "startTime", min),
+        "lastReconcileTime": _picked_time_of_members(items, "lastReconcileTime", max),
+        "replicaStatuses": _summed_replica_statuses(items),
+        "startTime": _picked_time_of_members(items, "startTime", min),
     }
     return {field: value for field, value in status.items() if value}
 
 
-def _age(condition: Mapping[str, Any]) -> str:
+def _time_of_last_update(condition: Mapping[str, Any]) -> str:
     """Return the time of a condition's last update, or of its last change where it has none."""
     field = "lastTransitionTime" if condition.get("lastUpdateTime") is None else "lastUpdateTime"
     return text_at(condition, field)
 
 
-def _status(items: Items, conditions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _job_status_of_members(items: Items, conditions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     replicas = {
         role: {counter: count for counter, count in counters.items() if count}
-        for role, counters in _replica_statuses(items).items()
+        for role, counters in _summed_replica_statuses(items).items()
     }
     status = {
         "conditions": conditions,
         "replicaStatuses": {role: counters for role, counters in replicas.items() if counters},
-        "startTime": _time(items, "startTime", min),
-        "lastReconcileTime": _time(items, "lastReconcileTime", max),
-        "completionTime": _time(items, "completionTime", max) if items and _all_succeeded(items) else "",
+        "startTime": _picked_time_of_members(items, "startTime", min),
+        "lastReconcileTime": _picked_time_of_members(items, "lastReconcileTime", max),
+        "completionTime": _picked_time_of_members(items, "completionTime", max)
+        if items and _have_all_succeeded(items)
+        else "",
     }
     return {field: value for field, value in status.items() if value}
 
 
-def _replica_statuses(items: Items) -> dict[str, dict[str, int]]:
+def _summed_replica_statuses(items: Items) -> dict[str, dict[str, int]]:
     """Add up the counters of each role."""
     roles: dict[str, dict[str, int]] = {}
     for _, status in statuses_by_cluster(items):
@@ -170,13 +175,13 @@ def _failed_members(items: Items) -> list[str]:
     return [member for member, status in statuses_by_cluster(items) if has_condition(status, "Failed")]
 
 
-def _all_succeeded(items: Items) -> bool:
+def _have_all_succeeded(items: Items) -> bool:
     return bool(items) and sum(has_condition(status, "Succeeded") for _, status in statuses_by_cluster(items)) == len(
         items or ()
     )
 
 
-def _time(items: Items, field: str, pick: Any) -> str:
+def _picked_time_of_members(items: Items, field: str, pick: Any) -> str:
     """Return the earliest or latest of the times that members have; empty when none has one."""
     return str(pick(filter(None, (text_at(status, field) for _, status in statuses_by_cluster(items))), default=""))
 
@@ -189,21 +194,21 @@ def job_finish(job: Manifest) -> str:
 KINDS: Mapping[tuple[str, str], Interpretation] = {
     ("kubeflow.org/v1", "PyTorchJob"): Interpretation(
         components=lambda job: role_components(job, PYTORCH),
-        aggregate=aggregated_pytorch,
+        aggregate=aggregated_pytorch_job,
         health=is_job_healthy,
         finish=job_finish,
         dependencies=lambda job: role_dependencies(job, PYTORCH),
     ),
     ("kubeflow.org/v1", "TFJob"): Interpretation(
         components=lambda job: role_components(job, TENSORFLOW),
-        aggregate=aggregated_tensorflow,
+        aggregate=aggregated_tensorflow_job,
         health=is_job_healthy,
         finish=job_finish,
         dependencies=lambda job: role_dependencies(job, TENSORFLOW),
     ),
     ("kubeflow.org/v2beta1", "MPIJob"): Interpretation(
         components=mpi_components,
-        aggregate=aggregated_mpi,
+        aggregate=aggregated_mpi_job,
         reflect=lambda observed: reported_fields(observed, MPI_REPORTED),
         health=is_mpi_job_healthy,
         finish=job_finish,

@@ -8,7 +8,13 @@ from render.interpretation.operations import Interpretation, Items
 from render.interpretation.statuses import statuses_by_cluster
 from render.model import Manifest
 
-from .common import conditions_of, has_condition, last_values, merged_conditions, reported_fields
+from .common import (
+    conditions_with_member_names,
+    has_condition,
+    last_value_of_each_field,
+    merged_conditions,
+    reported_fields,
+)
 
 RULES = ("validate", "generate", "mutate", "verifyimages")
 REPORTED = ("autogen", "conditions", "ready", "rulecount")
@@ -21,10 +27,10 @@ def aggregated_policy(template: Manifest, items: Items) -> Any:
     }
     status = {
         **mapping_at(template, "status"),
-        **last_values(items, ("ready", "autogen")),
+        **last_value_of_each_field(items, ("ready", "autogen")),
         "rulecount": counts,
     }
-    conditions = merged_conditions(conditions_of(items))
+    conditions = merged_conditions(conditions_with_member_names(items))
     return {**status, "conditions": conditions} if conditions else status
 
 

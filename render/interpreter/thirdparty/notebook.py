@@ -6,10 +6,10 @@ from typing import Any
 from render.interpretation.fields import count_at, list_at, mapping_at, text_at
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.requirements import pod_requirements
-from render.interpretation.statuses import statuses_by_cluster, summed
+from render.interpretation.statuses import statuses_by_cluster, sums_of_counters
 from render.model import Manifest
 
-from .common import made_condition
+from .common import true_condition
 
 FAILURES = {"Error", "OOMKilled", "ContainerCannotRun"}
 
@@ -23,22 +23,22 @@ def aggregated_notebook(template: Manifest, items: Items) -> Any:
     """Take the status of a lone member as it is; of several, the last that does not run, else the latest start."""
     if items and len(items) == 1:
         return items[0].get("status")
-    status: dict[str, Any] = {**mapping_at(template, "status"), **summed(items, ["readyReplicas"])}
+    status: dict[str, Any] = {**mapping_at(template, "status"), **sums_of_counters(items, ["readyReplicas"])}
     states = [(member, mapping_at(each, "containerState")) for member, each in statuses_by_cluster(items)]
-    failed = [(member, state) for member, state in states if not _runs(state)]
+    failed = [(member, state) for member, state in states if not _is_container_running(state)]
     if failed:
-        condition = made_condition("Failed", "NotebookFailed", "the notebook failed", [member for member, _ in failed])
+        condition = true_condition("Failed", "NotebookFailed", "the notebook failed", [member for member, _ in failed])
         state = failed[-1][1] or {"waiting": {"reason": "Unschedulable"}}
         return {**status, "containerState": state, "conditions": [condition]}
     if not states:
         return status
     _, latest = max(states, key=lambda entry: text_at(entry[1], "running", "startedAt"))
     is_ready = len(states) == len(items or ())
-    conditions = [made_condition("Ready", "Ready", "every notebook runs")] if is_ready else []
+    conditions = [true_condition("Ready", "Ready", "every notebook runs")] if is_ready else []
     return {**status, "containerState": latest, "conditions": conditions}
 
 
-def _runs(state: Mapping[str, Any]) -> bool:
+def _is_container_running(state: Mapping[str, Any]) -> bool:
     return state.get("running") is not None and state.get("waiting") is None and state.get("terminated") is None
 
 

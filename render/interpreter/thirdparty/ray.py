@@ -12,13 +12,13 @@ from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_w
 from render.interpretation.operations import Interpretation, Items, Replicas
 from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
-from render.interpretation.statuses import statuses_by_cluster, summed
+from render.interpretation.statuses import statuses_by_cluster, sums_of_counters
 from render.interpreter.lua.kube_library import resource_add
 from render.model import Manifest
 from render.quantity import parse_quantity
 from render.resources import Component, DependentObject, ReplicaRequirements
 
-from .common import conditions_of, has_condition, number_at
+from .common import conditions_with_member_names, has_condition, required_number_at
 
 FINISHES = {"SUCCEEDED": COMPLETE, "FAILED": FAILED, "STOPPED": FAILED}
 Path = tuple[str, ...]
@@ -56,16 +56,16 @@ def aggregated_cluster(template: Manifest, items: Items) -> Any:
     statuses = [status for _, status in statuses_by_cluster(items)]
     leader = next((status for status in statuses if status.get("state") is not None), {})
     status: dict[str, Any] = {
-        **summed(items, COUNTERS),
-        **{name: _total(status.get(name) for status in statuses) for name in RESOURCES},
-        "lastUpdateTime": _latest(statuses),
-        "conditions": [condition for _, condition in conditions_of(items)],
+        **sums_of_counters(items, COUNTERS),
+        **{name: _sum_of_quantities(status.get(name) for status in statuses) for name in RESOURCES},
+        "lastUpdateTime": _latest_state_change(statuses),
+        "conditions": [condition for _, condition in conditions_with_member_names(items)],
         "state": leader.get("state"),
         "stateTransitionTimes": leader.get("stateTransitionTimes"),
-        "endpoints": _first_value(statuses, "endpoints"),
-        "head": _first_value(statuses, "head"),
+        "endpoints": _first_value_of_field(statuses, "endpoints"),
+        "head": _first_value_of_field(statuses, "head"),
     }
-    return _without_nulls(status)
+    return _status_without_nulls(status)
 
 
 def aggregated_job(template: Manifest, items: Items) -> Any:
@@ -73,9 +73,11 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
     if not items or len(items) == 1:
         return items[0].get("status") if items else template.get("status")
     statuses = [status for _, status in statuses_by_cluster(items)]
-    job = _leading((status for status in statuses if status.get("jobStatus") != ""), "jobStatus", JOB_STATES)
-    deployment = _leading(statuses, "jobDeploymentStatus", DEPLOYMENT_STATES)
-    return _without_nulls(
+    job = _status_in_leading_state(
+        (status for status in statuses if status.get("jobStatus") != ""), "jobStatus", JOB_STATES
+    )
+    deployment = _status_in_leading_state(statuses, "jobDeploymentStatus", DEPLOYMENT_STATES)
+    return _status_without_nulls(
         {
             "jobStatus": job.get("jobStatus"),
             **{field: deployment.get(field) for field in ("jobDeploymentStatus", "reason", "message")},
@@ -88,21 +90,21 @@ def aggregated_service(template: Manifest, items: Items) -> Any:
     if not items or len(items) == 1:
         return items[0].get("status") if items else template.get("status")
     statuses = [status for _, status in statuses_by_cluster(items)]
-    return _without_nulls(
+    return _status_without_nulls(
         {
-            **summed(items, ["numServeEndpoints"]),
-            "conditions": [condition for _, condition in conditions_of(items)],
+            **sums_of_counters(items, ["numServeEndpoints"]),
+            "conditions": [condition for _, condition in conditions_with_member_names(items)],
             # An empty state means that the service does not run.
             "serviceStatus": "" if any(status.get("serviceStatus") == "" for status in statuses) else "Running",
-            "lastUpdateTime": _latest(statuses),
+            "lastUpdateTime": _latest_state_change(statuses),
             "observedGeneration": max((count_at(status, "observedGeneration") for status in statuses), default=0),
-            "activeServiceStatus": _active_service(statuses),
-            "pendingServiceStatus": _first_value(statuses, "pendingServiceStatus"),
+            "activeServiceStatus": _active_service_status(statuses),
+            "pendingServiceStatus": _first_value_of_field(statuses, "pendingServiceStatus"),
         }
     )
 
 
-def _active_service(statuses: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+def _active_service_status(statuses: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Take the first member's cluster, and the status of every application whose state counts most."""
     services = [service for status in statuses if (service := mapping_at(status, "activeServiceStatus"))]
     if not services:
@@ -111,49 +113,59 @@ def _active_service(statuses: Iterable[Mapping[str, Any]]) -> dict[str, Any] | N
     for service in services:
         for name in mapping_at(service, "applicationStatuses"):
             application = mapping_at(service, "applicationStatuses", name)
-            applications[name] = _leading([applications.get(name, {}), application], "status", APPLICATION_STATES)
+            applications[name] = _status_in_leading_state(
+                [applications.get(name, {}), application], "status", APPLICATION_STATES
+            )
     return {**services[0], "applicationStatuses": applications}
 
 
-def _leading(statuses: Iterable[Mapping[str, Any]], field: str, states: Mapping[str, int]) -> Mapping[str, Any]:
+def _status_in_leading_state(
+    statuses: Iterable[Mapping[str, Any]], field: str, states: Mapping[str, int]
+) -> Mapping[str, Any]:
     """Return the first status in the state that counts most."""
     known = [status for status in statuses if status.get(field) is not None]
     return max(known, key=lambda status: states.get(text_at(status, field), 0), default={})
 
 
-def _total(quantities: Iterable[Any]) -> str:
+def _sum_of_quantities(quantities: Iterable[Any]) -> str:
     """Add one quantity after the other: each sum is written before the next is added, which decides its notation."""
     return reduce(lambda total, quantity: resource_add([total, quantity]), quantities, "0")
 
 
-def _first_value(statuses: Iterable[Mapping[str, Any]], field: str) -> Any:
+def _first_value_of_field(statuses: Iterable[Mapping[str, Any]], field: str) -> Any:
     return next((status[field] for status in statuses if value_at(status, field) is not None), None)
 
 
-def _latest(statuses: Iterable[Mapping[str, Any]]) -> str | None:
+def _latest_state_change(statuses: Iterable[Mapping[str, Any]]) -> str | None:
     return max((text_at(status, "lastUpdateTime") for status in statuses), default="") or None
 
 
-def _without_nulls(status: Mapping[str, Any]) -> dict[str, Any]:
+def _status_without_nulls(status: Mapping[str, Any]) -> dict[str, Any]:
     return {field: value for field, value in status.items() if value is not None}
 
 
 def cluster_components(cluster: Mapping[str, Any]) -> Iterator[Component]:
     """Yield the head, if it has a template, and a component per worker group."""
     if mapping_at(cluster, "headGroupSpec").get("template") is not None:
-        yield Component(name="ray-head", replicas=1, requirements=_needs(mapping_at(cluster, "headGroupSpec")))
+        yield Component(
+            name="ray-head",
+            replicas=1,
+            requirements=_requirements_of_worker_group(mapping_at(cluster, "headGroupSpec")),
+        )
     for index, group in enumerate(objects_at(cluster, "workerGroupSpecs"), 1):
         yield Component(
-            name=text_at(group, "groupName") or f"worker-{index}", replicas=_workers(group), requirements=_needs(group)
+            name=text_at(group, "groupName") or f"worker-{index}",
+            replicas=_count_of_workers(group),
+            requirements=_requirements_of_worker_group(group),
         )
 
 
-def _needs(group: Mapping[str, Any]) -> ReplicaRequirements | None:
+def _requirements_of_worker_group(group: Mapping[str, Any]) -> ReplicaRequirements | None:
     return pod_requirements(mapping_at(group, "template", "spec"))
 
 
-def _workers(group: Mapping[str, Any]) -> int:
-    return 0 if group.get("replicas") is None else int(number_at(group, "replicas"))
+def _count_of_workers(group: Mapping[str, Any]) -> int:
+    return 0 if group.get("replicas") is None else int(required_number_at(group, "replicas"))
 
 
 def cluster_dependencies(manifest: Manifest, cluster: Path) -> set[DependentObject]:
@@ -174,15 +186,15 @@ def service_replicas(service: Manifest) -> Replicas:
     if mapping_at(cluster, "headGroupSpec").get("template") is None:
         return Replicas(replicas=0, requirements=None)
     groups = objects_at(cluster, "workerGroupSpecs")
-    head = _needs(mapping_at(cluster, "headGroupSpec"))
-    needs = [needed for needed in (head, *map(_needs, groups)) if needed is not None]
+    head = _requirements_of_worker_group(mapping_at(cluster, "headGroupSpec"))
+    needs = [needed for needed in (head, *map(_requirements_of_worker_group, groups)) if needed is not None]
     largest = {
         name: max(amounts, key=parse_quantity)
         for name in ("cpu", "memory")
         if (amounts := [needed.resource_request[name] for needed in needs if name in needed.resource_request])
     }
     requirements = head and replace(head, resource_request={**head.resource_request, **largest})
-    return Replicas(replicas=1 + sum(map(_workers, groups)), requirements=requirements)
+    return Replicas(replicas=1 + sum(map(_count_of_workers, groups)), requirements=requirements)
 
 
 def revise_workers(service: Manifest, replicas: int) -> Manifest:
@@ -190,12 +202,12 @@ def revise_workers(service: Manifest, replicas: int) -> Manifest:
     groups = objects_at(service, *SERVICE, "workerGroupSpecs")
     if not groups:
         return service
-    shares = _shares(max(replicas - 1, 0), [_workers(group) for group in groups])
+    shares = _shares_of_workers(max(replicas - 1, 0), [_count_of_workers(group) for group in groups])
     revised = [{**group, "replicas": share} for group, share in zip(groups, shares, strict=True)]
     return manifest_with_value(service, revised, *SERVICE, "workerGroupSpecs")
 
 
-def _shares(workers: int, weights: Sequence[int]) -> list[int]:
+def _shares_of_workers(workers: int, weights: Sequence[int]) -> list[int]:
     """Divide by weights, halves rounded up; the last takes the rest, which rounding can make negative."""
     if sum(weights) <= 0:
         weights = [1] * len(weights)

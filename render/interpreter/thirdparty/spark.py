@@ -9,12 +9,12 @@ from render.interpretation.fields import mapping_at, text_at, value_at
 from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, InterpreterError, Items
 from render.interpretation.requirements import node_claim_of_pod
-from render.interpretation.statuses import statuses_by_cluster, summed
+from render.interpretation.statuses import statuses_by_cluster, sums_of_counters
 from render.model import Manifest
 from render.quantity import QuantityFormat, format_quantity
 from render.resources import Component, ReplicaRequirements
 
-from .common import number_at, reported_fields
+from .common import reported_fields, required_number_at
 
 REPORTED = (
     "applicationState",
@@ -51,38 +51,42 @@ JVM = {"Java", "Scala"}
 def application_components(application: Manifest) -> Iterator[Component]:
     """Yield driver and executors; memory is the JVM's and the overhead beside it."""
     spec = mapping_at(application, "spec")
-    yield Component(name="driver", replicas=1, requirements=_needs(spec, "driver"))
-    yield Component(name="executor", replicas=_executors(spec), requirements=_needs(spec, "executor"))
+    yield Component(name="driver", replicas=1, requirements=_requirements_of_role(spec, "driver"))
+    yield Component(
+        name="executor", replicas=_count_of_executors(spec), requirements=_requirements_of_role(spec, "executor")
+    )
 
 
-def _executors(spec: Mapping[str, Any]) -> int:
+def _count_of_executors(spec: Mapping[str, Any]) -> int:
     """Return the declared number, or 1; with dynamic allocation at least its initial number."""
-    numbers = [1 if value_at(spec, "executor", "instances") is None else number_at(spec, "executor", "instances")]
+    numbers = [
+        1 if value_at(spec, "executor", "instances") is None else required_number_at(spec, "executor", "instances")
+    ]
     allocation = mapping_at(spec, "dynamicAllocation")
     if allocation.get("enabled") is True:
         fields = ("initialExecutors", "minExecutors")
-        numbers += [number_at(allocation, field) for field in fields if allocation.get(field) is not None]
+        numbers += [required_number_at(allocation, field) for field in fields if allocation.get(field) is not None]
     return int(max(numbers))
 
 
-def _needs(spec: Mapping[str, Any], role: str) -> ReplicaRequirements:
+def _requirements_of_role(spec: Mapping[str, Any], role: str) -> ReplicaRequirements:
     pod = mapping_at(spec, role)
-    memory = _memory(pod, "memory", default="1g")
+    memory = _memory_as_spark_reads_it(pod, "memory", default="1g")
     if pod.get("memoryOverhead"):
-        overhead = _memory(pod, "memoryOverhead")
+        overhead = _memory_as_spark_reads_it(pod, "memoryOverhead")
     else:
         share = Fraction("0.1") if text_at(spec, "type") in JVM else Fraction("0.4")
         overhead = max(memory * share, LEAST_OVERHEAD)
     request = {
-        "cpu": str(1 if pod.get("cores") is None else number_at(pod, "cores")),
-        "memory": _bytes(memory + overhead),
+        "cpu": str(1 if pod.get("cores") is None else required_number_at(pod, "cores")),
+        "memory": _bytes_as_quantity(memory + overhead),
     }
     if pod.get("gpu") is not None and value_at(pod, "gpu", "quantity") is not None:
-        request[text_at(pod, "gpu", "name")] = str(number_at(pod, "gpu", "quantity"))
+        request[text_at(pod, "gpu", "name")] = str(required_number_at(pod, "gpu", "quantity"))
     return ReplicaRequirements(node_claim=node_claim_of_pod(pod), resource_request=request)
 
 
-def _memory(pod: Mapping[str, Any], field: str, default: str = "") -> Fraction:
+def _memory_as_spark_reads_it(pod: Mapping[str, Any], field: str, default: str = "") -> Fraction:
     """Read memory as Spark does: ``512m`` are mebibytes."""
     match = MEMORY.fullmatch(text_at(pod, field) or default)
     if match is None:
@@ -90,7 +94,7 @@ def _memory(pod: Mapping[str, Any], field: str, default: str = "") -> Fraction:
     return Fraction(match[1]) * (1 << UNITS[match[2].lower()])
 
 
-def _bytes(amount: Fraction) -> str:
+def _bytes_as_quantity(amount: Fraction) -> str:
     is_whole = amount == amount // 1
     return format_quantity(amount, QuantityFormat.BINARY_SI if is_whole else QuantityFormat.DECIMAL_SI)
 
@@ -105,7 +109,7 @@ def aggregated_application(_template: Manifest, items: Items) -> Any:
     rank = {state: index for index, state in enumerate(STATES)}
     times = ("lastSubmissionAttemptTime", "terminationTime")
     return {
-        **summed(items, ("executionAttempts", "submissionAttempts")),
+        **sums_of_counters(items, ("executionAttempts", "submissionAttempts")),
         **{field: max((text_at(status, field) for status in statuses), default="") for field in times},
         "executorState": {
             name: state for status in statuses for name, state in mapping_at(status, "executorState").items()

@@ -8,11 +8,11 @@ from render.interpretation.fields import count_at, list_at, mapping_at, objects_
 from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.requirements import pod_requirements
-from render.interpretation.statuses import statuses_by_cluster, summed
+from render.interpretation.statuses import statuses_by_cluster, sums_of_counters
 from render.model import Manifest
 from render.resources import Component
 
-from .common import number_at, reported_fields
+from .common import reported_fields, required_number_at
 
 COUNTERS = (
     "minAvailable",
@@ -55,7 +55,7 @@ def job_components(job: Manifest) -> Iterator[Component]:
         replicas = task.get("minAvailable")
         yield Component(
             name=text_at(task, "name") or f"task-{index}",
-            replicas=1 if replicas is None else int(number_at(task, "minAvailable")),
+            replicas=1 if replicas is None else int(required_number_at(task, "minAvailable")),
             requirements=pod_requirements(mapping_at(task, "template", "spec")),
         )
 
@@ -78,11 +78,13 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
     if len(items) == 1:
         return items[0].get("status")
     status: dict[str, Any] = {
-        **summed(items, COUNTERS),
+        **sums_of_counters(items, COUNTERS),
         "version": max((count_at(status, "version") for status in statuses), default=0),
-        "runningDuration": max((text_at(status, "runningDuration") for status in statuses), key=_seconds, default=""),
+        "runningDuration": max(
+            (text_at(status, "runningDuration") for status in statuses), key=_seconds_of_duration, default=""
+        ),
         "conditions": [condition for status in statuses for condition in list_at(status, "conditions")],
-        "taskStatusCount": _tasks(statuses),
+        "taskStatusCount": _pods_by_phase_of_each_task(statuses),
         "controlledResources": {
             name: uid for status in statuses for name, uid in mapping_at(status, "controlledResources").items()
         },
@@ -90,7 +92,7 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
     return {field: value for field, value in status.items() if value}
 
 
-def _tasks(statuses: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _pods_by_phase_of_each_task(statuses: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Add up the pods of each task by phase."""
     tasks: dict[str, dict[str, int]] = {}
     for status in statuses:
@@ -102,7 +104,7 @@ def _tasks(statuses: list[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: {"phase": phases} for name, phases in counted.items() if phases}
 
 
-def _seconds(duration: str) -> float:
+def _seconds_of_duration(duration: str) -> float:
     return sum(float(number) * SECONDS[unit] for number, unit in DURATION.findall(duration))
 
 

@@ -10,15 +10,15 @@ from render.placement import Placement, SpreadField
 from render.scheduling.rules import AffinityGroup
 from render.scheduling.state import PassState, Task
 from render.selectors import ClusterAffinity, LabelSelector, Requirement, has_valid_values
-from render.words import counted
+from render.words import counted_noun
 
-from .filter import Filter, one_reason
-from .unmet import SHOWN, Unmet, nearest_hint
+from .filter import Filter, reasons_of_single_text
+from .unmet import SHOWN, Unmet, hint_of_nearest_values
 
 _ANY = ClusterAffinity()
 
 
-def _matching(_state: PassState, task: Task, group: AffinityGroup) -> Mask:
+def _clusters_matching_affinity(_state: PassState, task: Task, group: AffinityGroup) -> Mask:
     return group.clusters(overflows=task.binding.is_workload)
 
 
@@ -31,14 +31,14 @@ def _affinity_in_use(placement: Placement, group: str) -> object:
 CLUSTER_AFFINITY = Filter(
     name="ClusterAffinity",
     meaning="The affinity of the policy does not select the cluster.",
-    passing=_matching,
+    passing=_clusters_matching_affinity,
     exempts_targets=False,
-    reasons=one_reason("cluster(s) did not match the placement cluster affinity constraint"),
+    reasons=reasons_of_single_text("cluster(s) did not match the placement cluster affinity constraint"),
     last_copy_part=_affinity_in_use,
 )
 
 
-def affinities_of(placement: Placement, path: str) -> Iterator[tuple[str, ClusterAffinity]]:
+def affinities_with_fields(placement: Placement, path: str) -> Iterator[tuple[str, ClusterAffinity]]:
     """Yield every affinity by which a placement selects clusters, with its field."""
     if placement.cluster_affinity is not None:
         yield f"{path}.clusterAffinity", placement.cluster_affinity
@@ -49,28 +49,28 @@ def affinities_of(placement: Placement, path: str) -> Iterator[tuple[str, Cluste
             yield f"{here}.overflowAffinities[{position}]", each.affinity
 
 
-def unmet_affinity(affinity: ClusterAffinity, index: ClusterIndex, path: str) -> Iterator[Unmet]:
+def unmet_parts_of_affinity(affinity: ClusterAffinity, index: ClusterIndex, path: str) -> Iterator[Unmet]:
     """Yield why an affinity matches no cluster; one whose names are all of no cluster is left to those names."""
     if index.matching(affinity) or (affinity.cluster_names and not index.named(affinity.cluster_names)):
         return
     found = [
-        *_unmet_labels(affinity.label_selector, index, f"{path}.labelSelector"),
-        *_unmet_fields(affinity.field_selector or (), index, f"{path}.fieldSelector"),
+        *_unmet_labels_of_selector(affinity.label_selector, index, f"{path}.labelSelector"),
+        *_unmet_field_expressions(affinity.field_selector or (), index, f"{path}.fieldSelector"),
     ]
-    if found or _is_readable(affinity):
-        yield from found or [_none_in_all(affinity, index, path)]
+    if found or _are_expressions_readable(affinity):
+        yield from found or [_unmet_by_all_parts_together(affinity, index, path)]
 
 
-def _is_readable(affinity: ClusterAffinity) -> bool:
+def _are_expressions_readable(affinity: ClusterAffinity) -> bool:
     """Say whether Kubernetes can read every expression; admission has told of those that it cannot."""
     selector = affinity.label_selector
     expressions = (*(selector.match_expressions if selector else ()), *(affinity.field_selector or ()))
     return all(map(has_valid_values, expressions))
 
 
-def _none_in_all(affinity: ClusterAffinity, index: ClusterIndex, path: str) -> Unmet:
+def _unmet_by_all_parts_together(affinity: ClusterAffinity, index: ClusterIndex, path: str) -> Unmet:
     """Return that some cluster matches every part of an affinity, and none all of them."""
-    total = counted(len(index.clusters), "cluster")
+    total = counted_noun(len(index.clusters), "cluster")
     if affinity.exclude and index.matching(replace(affinity, exclude=())):
         return Unmet(field=f"{path}.exclude", message=f"leaves out all that is selected of {total}")
     parts = {
@@ -84,56 +84,62 @@ def _none_in_all(affinity: ClusterAffinity, index: ClusterIndex, path: str) -> U
     return Unmet(field=path, message=f"matches none of {total}", hint=f"each for itself, {', '.join(matches_by_part)}")
 
 
-def _unmet_labels(selector: LabelSelector | None, index: ClusterIndex, path: str) -> Iterator[Unmet]:
+def _unmet_labels_of_selector(selector: LabelSelector | None, index: ClusterIndex, path: str) -> Iterator[Unmet]:
     """Yield the labels that no cluster has, with the nearest key or value that one has."""
     if selector is None:
         return
     for key, value in selector.match_labels:
         if not index.labelled(LabelSelector(match_labels=((key, value),))):
-            yield _no_label(key, (value,), index, f"{path}.matchLabels")
+            yield _unmet_label(key, (value,), index, f"{path}.matchLabels")
     for number, requirement in enumerate(selector.match_expressions):
         if has_valid_values(requirement) and not index.labelled(LabelSelector(match_expressions=(requirement,))):
             here = f"{path}.matchExpressions[{number}]"
             if requirement.operator in {"In", "Exists"}:
-                yield _no_label(requirement.key, requirement.values, index, here)
+                yield _unmet_label(requirement.key, requirement.values, index, here)
             else:
-                yield Unmet(field=here, message=f"{_all_have(requirement)}, so {requirement.operator} matches none")
+                yield Unmet(
+                    field=here,
+                    message=f"{_words_of_what_all_clusters_have(requirement)}, so {requirement.operator} matches none",
+                )
 
 
-def _all_have(requirement: Requirement) -> str:
+def _words_of_what_all_clusters_have(requirement: Requirement) -> str:
     """Say what every cluster has where an expression excludes it."""
     if requirement.operator == "DoesNotExist":
         return f"every cluster has a label {requirement.key}"
-    return f"every cluster has the label {_labels(requirement.key, requirement.values)}"
+    return f"every cluster has the label {_words_of_labels(requirement.key, requirement.values)}"
 
 
-def _labels(key: str, values: Sequence[str]) -> str:
+def _words_of_labels(key: str, values: Sequence[str]) -> str:
     return " or ".join(f"{key}={value}" for value in values[:SHOWN])
 
 
-def _no_label(key: str, values: Sequence[str], index: ClusterIndex, path: str) -> Unmet:
+def _unmet_label(key: str, values: Sequence[str], index: ClusterIndex, path: str) -> Unmet:
     keys = {each for cluster in index.clusters for each in cluster.labels}
     if key not in keys:
-        hint = nearest_hint([key], keys, "labels")
+        hint = hint_of_nearest_values([key], keys, "labels")
         return Unmet(field=path, message=f"no cluster has a label {key}", hint=hint)
     known = {cluster.labels[key] for cluster in index.clusters if key in cluster.labels}
-    hint = nearest_hint(values, known, f"values of {key}")
-    return Unmet(field=path, message=f"no cluster has the label {_labels(key, values)}", hint=hint)
+    hint = hint_of_nearest_values(values, known, f"values of {key}")
+    return Unmet(field=path, message=f"no cluster has the label {_words_of_labels(key, values)}", hint=hint)
 
 
-def _unmet_fields(requirements: Sequence[Requirement], index: ClusterIndex, path: str) -> Iterator[Unmet]:
+def _unmet_field_expressions(requirements: Sequence[Requirement], index: ClusterIndex, path: str) -> Iterator[Unmet]:
     """Yield the providers, regions and zones that no cluster has, with the nearest."""
     for number, requirement in enumerate(requirements):
         if not requirement.values or index.matching(replace(_ANY, field_selector=(requirement,))):
             continue
-        here, where = f"{path}.matchExpressions[{number}]", f"{requirement.key} {_alternatives(requirement.values)}"
+        here, where = (
+            f"{path}.matchExpressions[{number}]",
+            f"{requirement.key} {_words_of_alternatives(requirement.values)}",
+        )
         if requirement.operator == "In":
             groups = index.in_groups(SpreadField(requirement.key)) if requirement.key in set(SpreadField) else {}
-            hint = nearest_hint(requirement.values, groups, f"{requirement.key}s")
+            hint = hint_of_nearest_values(requirement.values, groups, f"{requirement.key}s")
             yield Unmet(field=here, message=f"no cluster has the {where}", hint=hint)
         else:
             yield Unmet(field=here, message=f"every cluster has the {where}, so {requirement.operator} matches none")
 
 
-def _alternatives(words: Sequence[str]) -> str:
+def _words_of_alternatives(words: Sequence[str]) -> str:
     return " or ".join(map(repr, words[:SHOWN]))

@@ -4,10 +4,10 @@ from render.bits import Mask
 from render.scheduling.rules import AffinityGroup
 from render.scheduling.state import PassState, Task
 
-from .filter import Filter, one_reason
+from .filter import Filter, reasons_of_single_text
 
 
-def _not_evicting(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+def _clusters_not_being_left(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     tasks = task.binding.eviction_tasks
     return ~state.index.named(each.from_cluster for each in tasks) if tasks else -1
 
@@ -15,7 +15,7 @@ def _not_evicting(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
 CLUSTER_EVICTION = Filter(
     name="ClusterEviction",
     meaning="The object is being evicted from the cluster.",
-    passing=_not_evicting,
+    passing=_clusters_not_being_left,
     exempts_targets=False,
-    reasons=one_reason("cluster(s) is in the process of eviction"),
+    reasons=reasons_of_single_text("cluster(s) is in the process of eviction"),
 )

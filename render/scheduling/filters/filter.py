@@ -50,6 +50,6 @@ class Filter(Struct, frozen=True, kw_only=True):
     last_copy_part: PlacementPart | None = None
 
 
-def one_reason(text: str) -> Reasons:
+def reasons_of_single_text(text: str) -> Reasons:
     """Return the reasons of a filter that rejects every cluster for the same one."""
     return lambda _placement, rejected, _index: iter(((text, rejected),))

@@ -4,10 +4,10 @@ from render.bits import Mask
 from render.scheduling.rules import AffinityGroup
 from render.scheduling.state import PassState, Task
 
-from .filter import Filter, one_reason
+from .filter import Filter, reasons_of_single_text
 
 
-def _proven(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
+def _clusters_known_healthy_or_current(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     unproven = task.binding.unproven
     return ~state.index.named(unproven) if unproven else -1
 
@@ -15,7 +15,7 @@ def _proven(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
 CLUSTER_HEALTH = Filter(
     name="ClusterHealth",
     meaning="The object is moved, and nobody knows that the cluster is well.",
-    passing=_proven,
+    passing=_clusters_known_healthy_or_current,
     exempts_targets=True,
-    reasons=one_reason("cluster(s) of which nobody knows that they are well"),
+    reasons=reasons_of_single_text("cluster(s) of which nobody knows that they are well"),
 )

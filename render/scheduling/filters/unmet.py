@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from render.words import listed, nearest, nearest_listed
+from render.words import first_few, hint_of_most_similar_words, most_similar_word
 
 SHOWN = 5
 """The most names that a message lists."""
@@ -23,16 +23,18 @@ class Unmet(Struct, frozen=True, kw_only=True):
         return f"{self.field}: {self.message}" + (f"; {self.hint}" if self.hint else "")
 
 
-def nearest_hint(values: Sequence[str], known: Collection[str], what: str) -> str:
+def hint_of_nearest_values(values: Sequence[str], known: Collection[str], what: str) -> str:
     """Return a hint: the known values that come nearest, else the first of all that are known."""
     if not known:
         return f"no cluster has any {what}"
     if len(known) > _COMPARED:
-        return f"{what} here: {listed(sorted(known), SHOWN)}"
-    return did_you_mean(values, known) or nearest_listed(next(iter(values), ""), known, what, SHOWN)
+        return f"{what} here: {first_few(sorted(known), SHOWN)}"
+    return hint_of_nearest_words(values, known) or hint_of_most_similar_words(
+        next(iter(values), ""), known, what, SHOWN
+    )
 
 
-def did_you_mean(words: Sequence[str], known: Collection[str]) -> str:
+def hint_of_nearest_words(words: Sequence[str], known: Collection[str]) -> str:
     """Return a hint about the known words that come nearest to the first of some; "" for none."""
-    near = dict.fromkeys(filter(None, (nearest(word, known) for word in words[:SHOWN])))
+    near = dict.fromkeys(filter(None, (most_similar_word(word, known) for word in words[:SHOWN])))
     return f"did you mean {' and '.join(map(repr, near))}?" if near else ""

@@ -4,7 +4,7 @@ from render.bits import Mask
 from render.scheduling.rules import AffinityGroup
 from render.scheduling.state import PassState, Task
 
-from .filter import Filter, one_reason
+from .filter import Filter, reasons_of_single_text
 
 
 def _clusters_in_which_it_is_made(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
@@ -17,5 +17,5 @@ VALUES = Filter(
     meaning="A chart, rendered with the values of the cluster, does not make the object.",
     passing=_clusters_in_which_it_is_made,
     exempts_targets=False,
-    reasons=one_reason("cluster(s) for which the object is not made"),
+    reasons=reasons_of_single_text("cluster(s) for which the object is not made"),
 )

@@ -6,21 +6,21 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from render.admission.findings import Findings
-from render.schemas.steps import Steps, path_of
-from render.syntax import quoted, subdomain_fault
+from render.schemas.steps import Steps, path_of_steps
+from render.syntax import fault_of_dns_subdomain, quoted_text
 
 from .selectors import check_selectors
 from .texts import (
     Rule,
-    amount,
+    amount_or_none,
     check_data_keys,
     check_duplicates,
+    check_exactly_one_field,
     check_labels,
     check_metadata,
     check_name,
+    check_number_or_percentage,
     check_port,
-    check_share,
-    one_of,
 )
 
 _CORE, _NETWORK, _RBAC = "io.k8s.api.core.v1.", "io.k8s.api.networking.v1.", "io.k8s.api.rbac.v1."
@@ -39,19 +39,19 @@ def _check_service(spec: Mapping[str, Any], steps: Steps, findings: Findings) ->
     check_labels(spec.get("selector"), (steps, "selector"), findings)
     if kind == "ExternalName":
         if not spec.get("externalName"):
-            findings.required(path_of((steps, "externalName")))
+            findings.required(path_of_steps((steps, "externalName")))
         return
     if not ports and spec.get("clusterIP") != "None":
-        findings.required(path_of((steps, "ports")))
+        findings.required(path_of_steps((steps, "ports")))
     for number, network in enumerate(spec.get("loadBalancerSourceRanges") or ()):
         _check_cidr(network or "", ((steps, "loadBalancerSourceRanges"), number), findings)
     for number, port in enumerate(ports):
         place = ((steps, "ports"), number)
         if port and len(ports) > 1 and not port.get("name"):
             hint = "name each port where there are several"
-            findings.required(path_of((place, "name")), hint=hint)
+            findings.required(path_of_steps((place, "name")), hint=hint)
         if port and port.get("nodePort") and kind == "ClusterIP":
-            findings.problem(path_of((place, "nodePort")), "does not go with the type 'ClusterIP'")
+            findings.problem(path_of_steps((place, "nodePort")), "does not go with the type 'ClusterIP'")
     named = ((port.get("name"), (((steps, "ports"), n), "name")) for n, port in enumerate(ports) if port)
     check_duplicates(named, findings)
 
@@ -65,29 +65,29 @@ def _check_service_port(port: Mapping[str, Any], steps: Steps, findings: Finding
 
 def _check_ingress(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     if not spec.get("rules") and spec.get("defaultBackend") is None:
-        findings.problem(path_of(steps), "has neither rules nor a defaultBackend", kind="Required")
+        findings.problem(path_of_steps(steps), "has neither rules nor a defaultBackend", kind="Required")
 
 
 def _check_ingress_rule(rule: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
-    _check_host(rule.get("host"), (steps, "host"), findings)
+    _check_host_name(rule.get("host"), (steps, "host"), findings)
 
 
 def _check_ingress_tls(tls: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     for number, host in enumerate(tls.get("hosts") or ()):
-        _check_host(host, ((steps, "hosts"), number), findings)
+        _check_host_name(host, ((steps, "hosts"), number), findings)
 
 
-def _check_host(host: str | None, steps: Steps, findings: Findings) -> None:
+def _check_host_name(host: str | None, steps: Steps, findings: Findings) -> None:
     if not host:
         return
-    if subdomain_fault(host.removeprefix("*.")):
+    if fault_of_dns_subdomain(host.removeprefix("*.")):
         hint = "write it in lower case, without a scheme, port or path"
-        findings.problem(path_of(steps), f"{quoted(host)} is no DNS name", hint=hint)
-    elif _is_address(host):
-        findings.problem(path_of(steps), "must be a DNS name, not an address")
+        findings.problem(path_of_steps(steps), f"{quoted_text(host)} is no DNS name", hint=hint)
+    elif _is_ip_address(host):
+        findings.problem(path_of_steps(steps), "must be a DNS name, not an address")
 
 
-def _is_address(text: str) -> bool:
+def _is_ip_address(text: str) -> bool:
     # Of nearly all names the last letter tells, in a hundredth of the time.
     if not text[-1:].isdigit() and ":" not in text:
         return False
@@ -102,44 +102,44 @@ def _check_ingress_path(entry: Mapping[str, Any], steps: Steps, findings: Findin
     path = entry.get("path") or ""
     is_free = entry.get("pathType") == "ImplementationSpecific"
     if not path.startswith("/") and (path or not is_free):
-        findings.problem(path_of((steps, "path")), "must begin with '/'")
+        findings.problem(path_of_steps((steps, "path")), "must begin with '/'")
 
 
 def _check_ingress_backend(backend: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
-    one_of(backend, ("resource", "service"), "backend", (steps, findings))
+    check_exactly_one_field(backend, ("resource", "service"), "backend", (steps, findings))
     service = backend.get("service")
     if service is None:
         return
     place = (steps, "service")
     if not service.get("name"):
-        findings.required(path_of((place, "name")))
+        findings.required(path_of_steps((place, "name")))
     port = service.get("port") or {}
     given = {name: port[name] for name in ("name", "number") if port.get(name)}
-    one_of(given, ("name", "number"), "port", ((place, "port"), findings))
+    check_exactly_one_field(given, ("name", "number"), "port", ((place, "port"), findings))
 
 
 def _check_autoscaler(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     least, most = spec.get("minReplicas"), spec.get("maxReplicas")
     if type(most) is int and most < 1:
-        findings.problem(path_of((steps, "maxReplicas")), "must be at least 1")
+        findings.problem(path_of_steps((steps, "maxReplicas")), "must be at least 1")
     elif type(most) is int and type(least) is int and least > most:
-        findings.problem(path_of((steps, "minReplicas")), "must not be more than maxReplicas")
+        findings.problem(path_of_steps((steps, "minReplicas")), "must not be more than maxReplicas")
 
 
-def _check_metric(metric: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_autoscaler_metric(metric: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     kind = metric.get("type") or ""
     field = kind[:1].lower() + kind[1:]
     if field and metric.get(field) is None:
-        findings.required(path_of((steps, field)), hint=f"the type is {kind!r}")
+        findings.required(path_of_steps((steps, field)), hint=f"the type is {kind!r}")
 
 
-def _check_budget(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_disruption_budget(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     names = ("maxUnavailable", "minAvailable")
     check_selectors(spec, ("selector",), steps, findings)
     if all(spec.get(name) is not None for name in names):
-        findings.problem(path_of(steps), "has both minAvailable and maxUnavailable", hint="keep one of them")
+        findings.problem(path_of_steps(steps), "has both minAvailable and maxUnavailable", hint="keep one of them")
     for name in names:
-        check_share(spec.get(name), (steps, name), findings, is_at_most_all=True)
+        check_number_or_percentage(spec.get(name), (steps, name), findings, is_at_most_all=True)
 
 
 def _check_role(is_namespaced: bool, role: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
@@ -150,27 +150,33 @@ def _check_role(is_namespaced: bool, role: Mapping[str, Any], steps: Steps, find
 
 def _check_role_rule(rule: Mapping[str, Any], steps: Steps, findings: Findings, *, is_namespaced: bool) -> None:
     if not rule.get("verbs"):
-        findings.required(path_of((steps, "verbs")))
+        findings.required(path_of_steps((steps, "verbs")))
     urls = rule.get("nonResourceURLs")
     if urls and is_namespaced:
-        findings.problem(path_of((steps, "nonResourceURLs")), "goes only with a ClusterRole")
+        findings.problem(path_of_steps((steps, "nonResourceURLs")), "goes only with a ClusterRole")
     elif urls and (rule.get("resources") or rule.get("apiGroups")):
-        findings.problem(path_of((steps, "nonResourceURLs")), "may not stand beside resources", hint="write two rules")
+        findings.problem(
+            path_of_steps((steps, "nonResourceURLs")), "may not stand beside resources", hint="write two rules"
+        )
     elif not urls:
         for name in ("apiGroups", "resources"):
             if not rule.get(name):
                 hint = "write '' for the core group" if name == "apiGroups" else ""
-                findings.required(path_of((steps, name)), hint=hint)
+                findings.required(path_of_steps((steps, name)), hint=hint)
 
 
-def _check_subject(subject: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_binding_subject(subject: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     kind, group = subject.get("kind"), subject.get("apiGroup") or ""
     if kind not in {"Group", "ServiceAccount", "User"}:
         hint = "write 'Group', 'ServiceAccount' or 'User'"
-        findings.problem(path_of((steps, "kind")), "none of the values it may have", hint=hint, kind="NotSupported")
+        findings.problem(
+            path_of_steps((steps, "kind")), "none of the values it may have", hint=hint, kind="NotSupported"
+        )
     elif group and group != ("" if kind == "ServiceAccount" else _RBAC_GROUP):
         hint = "leave it out" if kind == "ServiceAccount" else f"write {_RBAC_GROUP!r}"
-        findings.problem(path_of((steps, "apiGroup")), "none of the values it may have", hint=hint, kind="NotSupported")
+        findings.problem(
+            path_of_steps((steps, "apiGroup")), "none of the values it may have", hint=hint, kind="NotSupported"
+        )
 
 
 def _check_role_ref(kinds: tuple[str, ...], binding: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
@@ -178,11 +184,11 @@ def _check_role_ref(kinds: tuple[str, ...], binding: Mapping[str, Any], steps: S
     if reference.get("apiGroup") not in {None, "", _RBAC_GROUP}:
         place = ((steps, "roleRef"), "apiGroup")
         hint = f"write {_RBAC_GROUP!r}"
-        findings.problem(path_of(place), "none of the values it may have", hint=hint, kind="NotSupported")
+        findings.problem(path_of_steps(place), "none of the values it may have", hint=hint, kind="NotSupported")
     if reference.get("kind") not in kinds:
         place = ((steps, "roleRef"), "kind")
         hint = f"write {' or '.join(map(repr, kinds))}"
-        findings.problem(path_of(place), "none of the values it may have", hint=hint, kind="NotSupported")
+        findings.problem(path_of_steps(place), "none of the values it may have", hint=hint, kind="NotSupported")
 
 
 def _check_config_map(config: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
@@ -190,7 +196,7 @@ def _check_config_map(config: Mapping[str, Any], steps: Steps, findings: Finding
     check_data_keys(texts, (steps, "data"), findings)
     check_data_keys(raw, (steps, "binaryData"), findings)
     for key in texts.keys() & raw.keys():
-        findings.problem(path_of(((steps, "data"), key)), "stands in binaryData, too", kind="Duplicate")
+        findings.problem(path_of_steps(((steps, "data"), key)), "stands in binaryData, too", kind="Duplicate")
 
 
 def _check_secret(secret: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
@@ -200,35 +206,35 @@ def _check_secret(secret: Mapping[str, Any], steps: Steps, findings: Findings) -
     given = tables["data"].keys() | tables["stringData"].keys()
     for key in _KEYS_BY_TYPE.get(secret.get("type") or "", ()):
         if key not in given:
-            findings.required(path_of(((steps, "data"), key)), hint=f"the type is {secret['type']!r}")
+            findings.required(path_of_steps(((steps, "data"), key)), hint=f"the type is {secret['type']!r}")
 
 
-def _check_claim(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_persistent_volume_claim(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     check_selectors(spec, ("selector",), steps, findings)
     if not spec.get("accessModes"):
-        findings.required(path_of((steps, "accessModes")))
+        findings.required(path_of_steps((steps, "accessModes")))
     place = (((steps, "resources"), "requests"), "storage")
     requests = (spec.get("resources") or {}).get("requests") or {}
-    size = amount(requests.get("storage"))
+    size = amount_or_none(requests.get("storage"))
     if requests.get("storage") is None:
-        findings.required(path_of(place))
+        findings.required(path_of_steps(place))
     elif size is not None and size <= 0:
-        findings.problem(path_of(place), "must be more than 0")
+        findings.problem(path_of_steps(place), "must be more than 0")
 
 
-def _check_network_port(port: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_network_policy_port(port: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     if port.get("port") is not None:
         check_port(port["port"], (steps, "port"), findings)
 
 
-def _check_peer(peer: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_network_policy_peer(peer: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     check_selectors(peer, ("namespaceSelector", "podSelector"), steps, findings)
     if all(value is None for value in peer.values()):
         hint = "write ipBlock, namespaceSelector or podSelector"
-        findings.problem(path_of(steps), "names no peer", hint=hint, kind="Required")
+        findings.problem(path_of_steps(steps), "names no peer", hint=hint, kind="Required")
 
 
-def _check_network(block: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_ip_block(block: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     _check_cidr(block.get("cidr") or "", (steps, "cidr"), findings)
     for number, each in enumerate(block.get("except") or ()):
         _check_cidr(each or "", ((steps, "except"), number), findings)
@@ -236,11 +242,11 @@ def _check_network(block: Mapping[str, Any], steps: Steps, findings: Findings) -
 
 def _check_cidr(text: str, steps: Steps, findings: Findings) -> None:
     text = text.strip()
-    if "/" not in text or not _is_network(text):
-        findings.problem(path_of(steps), f"{quoted(text)} is no network", hint="such as '10.9.8.0/24'")
+    if "/" not in text or not _is_ip_network(text):
+        findings.problem(path_of_steps(steps), f"{quoted_text(text)} is no network", hint="such as '10.9.8.0/24'")
 
 
-def _is_network(text: str) -> bool:
+def _is_ip_network(text: str) -> bool:
     try:
         ip_network(text, strict=False)
     except ValueError:
@@ -248,35 +254,35 @@ def _is_network(text: str) -> bool:
     return True
 
 
-def _check_priority(priority: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_priority_class(priority: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     value = priority.get("value")
     if type(value) is int and value > _MOST_PRIORITY:
-        findings.problem(path_of((steps, "value")), f"must be at most {_MOST_PRIORITY}")
+        findings.problem(path_of_steps((steps, "value")), f"must be at most {_MOST_PRIORITY}")
 
 
 KIND_RULES: Mapping[str, Rule] = {
     "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta": check_metadata,
     "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec": _check_autoscaler,
     "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec": _check_autoscaler,
-    "io.k8s.api.autoscaling.v2.MetricSpec": _check_metric,
-    "io.k8s.api.policy.v1.PodDisruptionBudgetSpec": _check_budget,
-    "io.k8s.api.scheduling.v1.PriorityClass": _check_priority,
+    "io.k8s.api.autoscaling.v2.MetricSpec": _check_autoscaler_metric,
+    "io.k8s.api.policy.v1.PodDisruptionBudgetSpec": _check_disruption_budget,
+    "io.k8s.api.scheduling.v1.PriorityClass": _check_priority_class,
     f"{_CORE}ConfigMap": _check_config_map,
-    f"{_CORE}PersistentVolumeClaimSpec": _check_claim,
+    f"{_CORE}PersistentVolumeClaimSpec": _check_persistent_volume_claim,
     f"{_CORE}Secret": _check_secret,
     f"{_CORE}ServicePort": _check_service_port,
     f"{_CORE}ServiceSpec": _check_service,
     f"{_NETWORK}HTTPIngressPath": _check_ingress_path,
-    f"{_NETWORK}IPBlock": _check_network,
+    f"{_NETWORK}IPBlock": _check_ip_block,
     f"{_NETWORK}IngressBackend": _check_ingress_backend,
     f"{_NETWORK}IngressRule": _check_ingress_rule,
     f"{_NETWORK}IngressSpec": _check_ingress,
     f"{_NETWORK}IngressTLS": _check_ingress_tls,
-    f"{_NETWORK}NetworkPolicyPeer": _check_peer,
-    f"{_NETWORK}NetworkPolicyPort": _check_network_port,
+    f"{_NETWORK}NetworkPolicyPeer": _check_network_policy_peer,
+    f"{_NETWORK}NetworkPolicyPort": _check_network_policy_port,
     f"{_RBAC}ClusterRole": partial(_check_role, False),
     f"{_RBAC}ClusterRoleBinding": partial(_check_role_ref, ("ClusterRole",)),
     f"{_RBAC}Role": partial(_check_role, True),
     f"{_RBAC}RoleBinding": partial(_check_role_ref, ("ClusterRole", "Role")),
-    f"{_RBAC}Subject": _check_subject,
+    f"{_RBAC}Subject": _check_binding_subject,
 }

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from render.admission.findings import Findings, alternatives
-from render.schemas.steps import Steps, path_of
-from render.syntax import quoted
+from render.schemas.steps import Steps, path_of_steps
+from render.syntax import quoted_text
 
 from .pods import containers_of
 from .selectors import check_selectors
-from .texts import Rule, check_at_least, check_share, is_no_share
+from .texts import Rule, check_number_or_percentage, check_numbers_are_at_least, is_neither_number_nor_percentage
 
 _APPS, _BATCH = "io.k8s.api.apps.v1.", "io.k8s.api.batch.v1."
 _COUNTS = ("minReadySeconds", "progressDeadlineSeconds", "replicas", "revisionHistoryLimit")
@@ -37,27 +37,35 @@ def _check_workload(word: str, spec: Mapping[str, Any], steps: Steps, findings: 
     pod, place = template.get("spec") or {}, ((steps, "template"), "spec")
     if pod.get("restartPolicy") not in {None, "", word}:
         message = f"must be {word!r} in what runs without an end"
-        findings.problem(path_of((place, "restartPolicy")), message, hint="use a Job for pods that end")
-    check_at_least(0, spec, _COUNTS, (steps, findings))
+        findings.problem(path_of_steps((place, "restartPolicy")), message, hint="use a Job for pods that end")
+    check_numbers_are_at_least(0, spec, _COUNTS, (steps, findings))
     check_selectors(spec, ("selector",), steps, findings)
     selector = spec.get("selector")
     if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        findings.problem(path_of((steps, "selector")), "selects nothing", hint="write matchLabels", kind="Required")
+        findings.problem(
+            path_of_steps((steps, "selector")), "selects nothing", hint="write matchLabels", kind="Required"
+        )
     elif selector is not None:
-        _check_selected(selector, (template.get("metadata") or {}).get("labels") or {}, steps, findings)
-    _check_mounts(spec, pod, place, findings)
+        _check_selector_selects_template(
+            selector, (template.get("metadata") or {}).get("labels") or {}, steps, findings
+        )
+    _check_mounts_have_volumes(spec, pod, place, findings)
 
 
-def _check_selected(selector: Mapping[str, Any], labels: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_selector_selects_template(
+    selector: Mapping[str, Any], labels: Mapping[str, Any], steps: Steps, findings: Findings
+) -> None:
     """Report labels of the template that its own selector asks for and that it does not have."""
     for key, value in (selector.get("matchLabels") or {}).items():
         if labels.get(key) != value:
             place = (((steps, "template"), "metadata"), "labels")
             what = f"another value of the label {key!r}" if key in labels else f"the label {key!r}, which is missing"
-            findings.problem(path_of(place), f"the selector asks for {what}")
+            findings.problem(path_of_steps(place), f"the selector asks for {what}")
 
 
-def _check_mounts(spec: Mapping[str, Any], pod: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_mounts_have_volumes(
+    spec: Mapping[str, Any], pod: Mapping[str, Any], steps: Steps, findings: Findings
+) -> None:
     """Report mounts of volumes that the pod does not have."""
     volumes = {each.get("name") for each in pod.get("volumes") or () if each}
     claims = (each.get("metadata") or {} for each in spec.get("volumeClaimTemplates") or () if each)
@@ -65,7 +73,7 @@ def _check_mounts(spec: Mapping[str, Any], pod: Mapping[str, Any], steps: Steps,
     for container, place in containers_of(pod, steps):
         for number, mount in enumerate(container.get("volumeMounts") or ()):
             if mount and mount.get("name") not in volumes:
-                where = path_of((((place, "volumeMounts"), number), "name"))
+                where = path_of_steps((((place, "volumeMounts"), number), "name"))
                 findings.problem(where, "no volume of the pod has this name", kind="NotFound")
 
 
@@ -73,69 +81,69 @@ def _check_deployment(spec: Mapping[str, Any], steps: Steps, findings: Findings)
     _check_workload("Always", spec, steps, findings)
     deadline, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds")
     if type(deadline) is int and type(ready) is int and deadline <= ready:
-        findings.problem(path_of((steps, "progressDeadlineSeconds")), "must be more than minReadySeconds")
+        findings.problem(path_of_steps((steps, "progressDeadlineSeconds")), "must be more than minReadySeconds")
     strategy, place = spec.get("strategy") or {}, (steps, "strategy")
     rolling = strategy.get("rollingUpdate")
     if strategy.get("type") == "Recreate" and rolling is not None:
-        findings.problem(path_of((place, "rollingUpdate")), "does not go with the type 'Recreate'")
+        findings.problem(path_of_steps((place, "rollingUpdate")), "does not go with the type 'Recreate'")
     elif rolling:
-        _check_rolling(rolling, (place, "rollingUpdate"), findings)
+        _check_rolling_update(rolling, (place, "rollingUpdate"), findings)
 
 
-def _check_rolling(rolling: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_rolling_update(rolling: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     most, less = rolling.get("maxSurge"), rolling.get("maxUnavailable")
-    check_share(most, (steps, "maxSurge"), findings)
-    check_share(less, (steps, "maxUnavailable"), findings, is_at_most_all=True)
-    if is_no_share(most) and is_no_share(less):
-        findings.problem(path_of((steps, "maxUnavailable")), "may not be 0 when maxSurge is 0")
+    check_number_or_percentage(most, (steps, "maxSurge"), findings)
+    check_number_or_percentage(less, (steps, "maxUnavailable"), findings, is_at_most_all=True)
+    if is_neither_number_nor_percentage(most) and is_neither_number_nor_percentage(less):
+        findings.problem(path_of_steps((steps, "maxUnavailable")), "may not be 0 when maxSurge is 0")
 
 
-def _check_daemons(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_daemon_set(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     _check_workload("Always", spec, steps, findings)
     rolling = (spec.get("updateStrategy") or {}).get("rollingUpdate")
     if rolling:
         place = ((steps, "updateStrategy"), "rollingUpdate")
-        _check_rolling({"maxSurge": 0, **rolling}, place, findings)
+        _check_rolling_update({"maxSurge": 0, **rolling}, place, findings)
 
 
-def _check_stateful(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_stateful_set(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     _check_workload("Always", spec, steps, findings)
     strategy = spec.get("updateStrategy") or {}
     if strategy.get("type") == "OnDelete" and strategy.get("rollingUpdate") is not None:
         place = ((steps, "updateStrategy"), "rollingUpdate")
-        findings.problem(path_of(place), "does not go with the type 'OnDelete'")
+        findings.problem(path_of_steps(place), "does not go with the type 'OnDelete'")
 
 
 def _check_job(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     pod, place = (spec.get("template") or {}).get("spec") or {}, ((steps, "template"), "spec")
     if pod.get("restartPolicy") not in {"Never", "OnFailure"}:
         hint = f"write {alternatives(['Never', 'OnFailure'])}"
-        findings.problem(path_of((place, "restartPolicy")), "must be set for a Job", hint=hint, kind="Required")
-    check_at_least(0, spec, _JOB_COUNTS, (steps, findings))
+        findings.problem(path_of_steps((place, "restartPolicy")), "must be set for a Job", hint=hint, kind="Required")
+    check_numbers_are_at_least(0, spec, _JOB_COUNTS, (steps, findings))
     if spec.get("selector") is not None and not spec.get("manualSelector"):
         hint = "leave it out: Kubernetes writes it"
-        findings.problem(path_of((steps, "selector")), "goes only with manualSelector", hint=hint)
-    _check_mounts(spec, pod, place, findings)
+        findings.problem(path_of_steps((steps, "selector")), "goes only with manualSelector", hint=hint)
+    _check_mounts_have_volumes(spec, pod, place, findings)
 
 
 def _check_cron_job(spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
-    check_at_least(0, spec, _CRON_COUNTS, (steps, findings))
-    fault = schedule_fault(spec.get("schedule") or "")
+    check_numbers_are_at_least(0, spec, _CRON_COUNTS, (steps, findings))
+    fault = fault_of_cron_schedule(spec.get("schedule") or "")
     if fault:
-        findings.problem(path_of((steps, "schedule")), fault, hint="such as '*/5 * * * *' or '@daily'")
+        findings.problem(path_of_steps((steps, "schedule")), fault, hint="such as '*/5 * * * *' or '@daily'")
 
 
-def schedule_fault(schedule: str) -> str:
+def fault_of_cron_schedule(schedule: str) -> str:
     """Say what is wrong with the schedule of a CronJob ("": nothing).
 
-    >>> schedule_fault("0 3 * * mon-fri"), schedule_fault("61 * * * *")
+    >>> fault_of_cron_schedule("0 3 * * mon-fri"), fault_of_cron_schedule("61 * * * *")
     ('', "'61' is no minute from 0 to 59")
     """
     if "TZ=" in schedule:
         return "may not name a time zone; timeZone does"
     if schedule.startswith("@"):
         is_known = schedule in _CRON_WORDS or schedule.startswith("@every ")
-        return "" if is_known else f"{quoted(schedule)} is no schedule"
+        return "" if is_known else f"{quoted_text(schedule)} is no schedule"
     fields = schedule.split()
     if len(fields) != len(_CRON_FIELDS):
         return f"must have 5 fields, not {len(fields)}"
@@ -143,7 +151,7 @@ def schedule_fault(schedule: str) -> str:
         for part in text.split(","):
             if not _is_cron_part(part.lower(), field):
                 what, least, most, _ = field
-                return f"{quoted(part)} is no {what} from {least} to {most}"
+                return f"{quoted_text(part)} is no {what} from {least} to {most}"
     return ""
 
 
@@ -163,9 +171,9 @@ def _cron_number(text: str, names: tuple[str, ...], first: int) -> int:
     return names.index(text) + first if text in names else -1
 
 
-def _check_has_spec(manifest: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
+def _check_spec_is_there(manifest: Mapping[str, Any], steps: Steps, findings: Findings) -> None:
     if manifest.get("spec") is None:
-        findings.required(path_of((steps, "spec")))
+        findings.required(path_of_steps((steps, "spec")))
 
 
 _WITH_SPEC = (
@@ -174,11 +182,11 @@ _WITH_SPEC = (
     *(f"io.k8s.api.core.v1.{kind}" for kind in ("PersistentVolumeClaim", "Pod", "PodTemplateSpec", "Service")),
 )
 WORKLOAD_RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(_WITH_SPEC, _check_has_spec),
-    f"{_APPS}DaemonSetSpec": _check_daemons,
+    **dict.fromkeys(_WITH_SPEC, _check_spec_is_there),
+    f"{_APPS}DaemonSetSpec": _check_daemon_set,
     f"{_APPS}DeploymentSpec": _check_deployment,
     f"{_APPS}ReplicaSetSpec": partial(_check_workload, "Always"),
-    f"{_APPS}StatefulSetSpec": _check_stateful,
+    f"{_APPS}StatefulSetSpec": _check_stateful_set,
     f"{_BATCH}CronJobSpec": _check_cron_job,
     f"{_BATCH}JobSpec": _check_job,
 }

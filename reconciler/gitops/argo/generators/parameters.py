@@ -16,10 +16,10 @@ from reconciler.source.broken import CIPHERTEXT
 from reconciler.source.ciphertext import ciphertext_fault
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
-from render.model import as_list, as_mapping
+from render.model import list_or_empty, mapping_or_empty
 from render.parsing.placement_fields import checked_label_selector
-from render.parsing.selectors import label_selector
-from render.selectors import has_valid_values, matches
+from render.parsing.selectors import parse_label_selector
+from render.selectors import has_valid_values, matches_labels
 
 from .combining import Parameters, UncombinableError, flat, in_one, limited_sets, merged_sets
 from .functions import kubernetes_name
@@ -51,7 +51,7 @@ class Generators(Struct):
 
     def sets(self, path: str, written: Any, outer: Parameters | None = None, *, depth: int = 0) -> Sequence[Parameters]:
         """Return the sets of parameters of a generator; ``outer`` are filled into its own texts before."""
-        generator = as_mapping(written)
+        generator = mapping_or_empty(written)
         kinds = [key for key, value in generator.items() if value is not None and key not in _BESIDE]
         if len(kinds) != 1:
             raise UnusableRequest(path, "must be one generator")
@@ -83,7 +83,10 @@ class Generators(Struct):
         }
 
     def _list(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
-        elements = [*as_list(spec.get("elements")), *_yaml_items(f"{path}.elementsYaml", spec.get("elementsYaml"))]
+        elements = [
+            *list_or_empty(spec.get("elements")),
+            *_yaml_items(f"{path}.elementsYaml", spec.get("elementsYaml")),
+        ]
         found = []
         for number, element in enumerate(elements):
             if not isinstance(element, dict):
@@ -107,10 +110,10 @@ class Generators(Struct):
     def _git(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
         tree = self.tree_of(f"{path}.repoURL", spec.get("repoURL"), spec.get("revision"))
         prefix = str(spec.get("pathParamPrefix") or "")
-        if as_list(spec.get("directories")):
+        if list_or_empty(spec.get("directories")):
             folders = _chosen_folders(f"{path}.directories", spec["directories"], tree)
             return [self._with_values(spec, self._with_place_parameters(prefix, folder, "", {})) for folder in folders]
-        if not as_list(spec.get("files")):
+        if not list_or_empty(spec.get("files")):
             raise UnusableRequest(path, "names neither directories nor files")
         found: list[Parameters] = []
         for file in _chosen_files(f"{path}.files", spec["files"], tree):
@@ -160,7 +163,7 @@ class Generators(Struct):
 
     def _matrix(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
         """Return each set of the first generator with each of the second, which may use what the first one made."""
-        children = as_list(spec.get("generators"))
+        children = list_or_empty(spec.get("generators"))
         if len(children) != 2:
             raise UnusableRequest(f"{path}.generators", "must be two generators")
         found: list[Parameters] = []
@@ -171,7 +174,7 @@ class Generators(Struct):
         return found
 
     def _merge(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
-        children, keys = as_list(spec.get("generators")), list(map(str, as_list(spec.get("mergeKeys"))))
+        children, keys = list_or_empty(spec.get("generators")), list(map(str, list_or_empty(spec.get("mergeKeys"))))
         if len(children) < 2:
             raise UnusableRequest(f"{path}.generators", "must be two generators or more")
         if not keys:
@@ -210,7 +213,7 @@ def _yaml_items(path: str, text: Any) -> list[Any]:
 def _labels_of(cluster: Mapping[str, Any]) -> dict[str, str]:
     """Return the labels of a Cluster as its Secret in Argo CD would have them."""
     labels = cluster["metadata"].get("labels")
-    return {**(as_mapping(labels)), _CLUSTER_LABEL[0]: _CLUSTER_LABEL[1]}
+    return {**(mapping_or_empty(labels)), _CLUSTER_LABEL[0]: _CLUSTER_LABEL[1]}
 
 
 def server_of(cluster: Mapping[str, Any]) -> str:
@@ -228,7 +231,7 @@ def _cluster_parameters(cluster: Mapping[str, Any], *, is_go: bool) -> Parameter
         "server": server_of(cluster),
         "project": "",
     }
-    labels, notes = _labels_of(cluster), as_mapping(annotations)
+    labels, notes = _labels_of(cluster), mapping_or_empty(annotations)
     if is_go:
         return {**found, "metadata": {"labels": labels, **({"annotations": notes} if notes else {})}}
     return {**found, **_with_prefix("metadata.labels", labels), **_with_prefix("metadata.annotations", notes)}
@@ -239,13 +242,13 @@ def is_selected(path: str, selector: Any, labels: Mapping[str, str]) -> bool:
     if selector is None:
         return True
     try:
-        wanted = label_selector(checked_label_selector(selector))
+        wanted = parse_label_selector(checked_label_selector(selector))
     except ValidationError as error:
         raise UnusableRequest(path, "is no selector of labels") from error
     assert wanted is not None
     if not all(map(has_valid_values, wanted.match_expressions)):
         raise UnusableRequest(path, "has an expression that Kubernetes does not read")
-    return matches(wanted, labels)
+    return matches_labels(wanted, labels)
 
 
 def _chosen_folders(path: str, wanted: Sequence[Any], tree: SourceTree) -> list[str]:
