@@ -9,13 +9,15 @@ import pytest
 from reconciler.branches.publication import Publication
 from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
-from reconciler.ledger.holds import HoldRules
+from reconciler.ledger.holds import ClusterHold, HoldRules
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
+from reconciler.members.exchange import Failure, FailureKind
 from reconciler.repository import open_repository
 
 from .build import Repository
 from .waiting import eventually, joined
 
+SINCE = "2027-01-15T08:00:00Z"
 COMMIT, OTHER = "c0ffee" + 34 * "0", "beef" + 36 * "0"
 
 
@@ -112,3 +114,48 @@ def other_pass_converges(status: StatusBranch) -> None:
     before = read_inventories(status, status.tip())["eu"]
     after = before.after(OTHER, ApplyOutcome.CONVERGED, ())
     status.commit(lambda _tip: {Inventory.at("eu"): after.content()}, "Apply", time=1_800_000_001)
+
+
+def test_a_pass_that_a_hold_overtook_is_to_write_nothing(status: StatusBranch) -> None:
+    """Somebody went back while it was at work; its plan is for the commit that is kept out now."""
+    source, hold = "50ce" + 36 * "0", ClusterHold(commit=OTHER, source="50ce" + 36 * "0", by="Ada", since=SINCE)
+    clock = Hour()
+    attempts = AttemptRecord(
+        status=status, hold_rules=HoldRules(commit=COMMIT, source=source), now=1_800_000_000, clock=clock
+    )
+    attempts.record({"eu": "uid-eu"})
+    held = HoldRules(commit=OTHER, source=source, set_for=frozenset({"eu"}), hold=hold)
+    AttemptRecord(status=status, hold_rules=held, now=1_800_000_001).record({"eu": "uid-eu"})
+    clock.now = FRESH_SECONDS
+    failure = attempts.ensure_recorded("eu", "uid-eu", COMMIT)
+    assert failure == Failure(
+        kind=FailureKind.HELD,
+        message=f"'eu' is held at {OTHER[:12]} by Ada since {SINCE}, which was said after this pass had begun: nothing"
+        " was written",
+        hint="the next pass goes by it",
+    )
+    assert attempts.ensure_recorded("eu", "uid-eu", OTHER) is None
+    known = read_inventories(status, status.tip())["eu"]
+    assert (known.hold, known.attempted) == (hold, (COMMIT, OTHER))
+
+
+def test_a_hold_is_over_with_the_attempt_at_a_commit_of_another_source(status: StatusBranch) -> None:
+    """It is taken away in the commit that records the attempt, and one whose UID is not known yet may be held."""
+    hold = ClusterHold(commit=OTHER, source="50ce" + 36 * "0", by="Ada", since=SINCE, until="2027-01-15T09:00:00Z")
+    held = HoldRules(commit=OTHER, source=hold.source, set_for=frozenset({"eu", "us"}), hold=hold)
+    AttemptRecord(status=status, hold_rules=held, now=1_800_000_000).record({"eu": "uid-eu"})
+    assert read_inventories(status, status.tip()) == {
+        "eu": Inventory(cluster="eu", uid="uid-eu", attempted=(OTHER,), hold=hold),
+        "us": Inventory(cluster="us", hold=hold),
+    }
+    for source, now, left in (
+        (hold.source, "2027-01-15T08:59:59Z", True),
+        (hold.source, "2027-01-15T09:00:00Z", False),
+        ("beef" + 36 * "0", "", False),
+    ):
+        rules = HoldRules(commit=COMMIT, source=source, now=now)
+        assert (rules.hold_after("eu", hold) is not None) is left
+        assert rules.commit_for("eu", hold) == (OTHER if left else COMMIT)
+    newer = HoldRules(commit=COMMIT, source="beef" + 36 * "0")
+    AttemptRecord(status=status, hold_rules=newer, now=1_800_000_000).record({"eu": "uid-eu"})
+    assert read_inventories(status, status.tip())["eu"].hold is None

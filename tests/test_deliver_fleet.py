@@ -183,6 +183,15 @@ def test_a_run_that_is_stopped_on_purpose_in_one_thread_is_stopped() -> None:
     assert clusters["a"].writes == []
 
 
+def test_a_failure_before_the_first_write_is_that_of_the_cluster_alone() -> None:
+    held = Failure(kind=FailureKind.HELD, message="somebody holds it")
+    clusters = fleet("a", "b")
+    options = FleetOptions(before_writing=lambda plan: held if plan.cluster == "a" else None)
+    reports = {each.cluster: each for each in apply_fleet(jobs("a", "b"), opening(clusters), options)}
+    assert (reports["a"].failure, reports["a"].applied, clusters["a"].writes) == (held, None, [])
+    assert (reports["b"].failure, reports["b"].state) == (None, "Converged")
+
+
 class TestInParallel:
     def test_answers_come_in_the_order_of_the_questions(self) -> None:
         assert results_in_parallel(lambda number: number * 2, range(50), limit=7) == [

@@ -16,11 +16,13 @@ from render.timing import epoch_text
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .clusters import Member, remove_namespaces
 from .fakes import FakeCluster
+from .memory_fleet import MemoryFleet
 from .served import serving_members
 from .waiting import eventually
 
 SPACE = f"t{secrets.token_hex(4)}"
 SELECTED = {"apiVersion": "v1", "kind": "ConfigMap"}
+MIRROR = "argosy/cluster/member1"
 NAMES = ("member1", "member2")
 PATH = f"/api/v1/namespaces/{SPACE}/configmaps/a"
 
@@ -300,3 +302,77 @@ def test_the_newest_commit_needs_no_hold(fleet: Fleet) -> None:
     ended = fleet.apply("--allow-older", "--reason", "x")
     assert ended.code == 3
     assert f"{fleet.commits[1][:12]} is the newest rendered commit, at which no cluster need be held" in ended.err
+
+
+def a_pulling_fleet(path: Path) -> tuple[MemoryFleet, str]:
+    """A fleet of one member that pulls, whose object said "good" at the first commit and says "bad" now."""
+    policy = a_policy(selectors=[SELECTED], placement=on_clusters("member1"), namespace=SPACE)
+    files = {"policy.yaml": policy, "a.yaml": a_config_map("a", namespace=SPACE, said="good")}
+    fleet = MemoryFleet.create(path / "fleet", {"member1": None}, files, by_agent=True)
+    fleet.run()
+    first = fleet.repository.git("rev-parse", "argosy/rendered")
+    change_and_run(fleet, "bad")
+    return fleet, first
+
+
+def change_and_run(fleet: MemoryFleet, said: str) -> None:
+    fleet.repository.commit({"a.yaml": a_config_map("a", namespace=SPACE, said=said)})
+    fleet.run()
+
+
+def text_in(fleet: MemoryFleet) -> str:
+    return str(fleet.members["member1"].read(PATH)["data"]["said"])
+
+
+def mirrored(fleet: MemoryFleet) -> str:
+    """The rendered commit that the mirror has."""
+    return fleet.repository.git("log", "-1", "--format=%(trailers:key=Argosy-Rendered,valueonly)", MIRROR).strip()
+
+
+def test_the_mirror_of_a_held_member_goes_back_and_is_not_advanced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What its agent reports takes the hold away neither: the agent knows of none."""
+    fleet, first = a_pulling_fleet(tmp_path)
+    assert text_in(fleet) == "bad"
+    ended = argosy(fleet.repository, capsys, "apply", first, "--allow-older")
+    assert (ended.code, "member1 is held at" in ended.err) == (0, True)
+    assert mirrored(fleet) == first
+    for _ in range(2):
+        fleet.run()
+        assert (text_in(fleet), mirrored(fleet)) == ("good", first)
+    assert fleet.recorded("inventory/member1.yaml")["hold"]["commit"] == first
+    status = json.loads(argosy(fleet.repository, capsys, "status", "-o", "json").out)
+    assert status["clusters"]["member1"]["reason"] == "Held"
+    document = json.loads(argosy(fleet.repository, capsys, "reconcile", "-o", "json").out)
+    assert document["held"]["member1"]["at"] == first
+    change_and_run(fleet, "better")
+    assert text_in(fleet) == "better"
+
+
+def test_a_member_that_pulls_goes_on_once_it_is_released(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet, first = a_pulling_fleet(tmp_path)
+    argosy(fleet.repository, capsys, "apply", first, "--allow-older")
+    fleet.run()
+    assert text_in(fleet) == "good"
+    assert argosy(fleet.repository, capsys, "cluster", "release", "member1").code == 0
+    fleet.run()
+    assert text_in(fleet) == "bad"
+
+
+def test_what_moves_to_held_clusters_alone_stays_where_it_is(fleet: Fleet) -> None:
+    """A held cluster does not have it, so the only copy would be gone."""
+    other = a_policy("other", selectors=[{**SELECTED, "name": "b"}], placement=on_clusters("member2"), namespace=SPACE)
+    fleet.repository.commit({"b.yaml": a_config_map("b", namespace=SPACE), "other.yaml": other})
+    assert fleet.reconcile().code == 0
+    assert fleet.members["member2"].read(PATH[:-1] + "b")
+    other["spec"]["placement"] = on_clusters("member1")
+    fleet.repository.commit({"other.yaml": other})
+    assert fleet.argosy("render", "--commit").code == 0
+    assert fleet.go_back().code == 0
+    ended = fleet.reconcile()
+    assert fleet.members["member2"].read(PATH[:-1] + "b"), ended.err
+    assert f"it is to be in member1, which is {held_words(fleet)}, and is in no other cluster yet" in ended.err
+    fleet.argosy("cluster", "release", "member1")
+    assert fleet.reconcile().code == 0
+    assert [bool(fleet.members[name].read(PATH[:-1] + "b")) for name in NAMES] == [True, False]

@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import FileFault
+from reconciler.ledger.holds import ClusterHold
 from reconciler.ledger.inventory import ApplyOutcome, HeldObject, Inventory
 from render.model import ObjectRef
 
@@ -115,3 +116,34 @@ OBJECT = {"kind": "Deployment", "name": "web"}
 def test_anything_else_is_no_inventory(manifest: dict[str, object]) -> None:
     with pytest.raises(FileFault):
         Inventory.of(manifest)
+
+
+HOLD = ClusterHold(commit=40 * "a", source=40 * "b", by="Ada <ada@example.com>", since="2027-01-15T08:00:00Z")
+
+
+def test_an_inventory_with_a_hold_is_none_for_an_argosy_that_knows_no_holds() -> None:
+    """Such an Argosy would undo the rollback; every other inventory stays one that it reads."""
+    plain = Inventory(cluster="member1", uid="u", converged=40 * "a")
+    held = replace(plain, hold=HOLD)
+    assert b"\nversion: 1\n" in plain.content()
+    assert b"\nversion: 2\n" in held.content()
+    for each in (plain, held):
+        assert Inventory.read("inventory/member1.yaml", each.content()) == each
+        assert each.after(40 * "c", ApplyOutcome.CONVERGED, []).hold == each.hold
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "fault"),
+    [
+        ("commit", "main", "hold.commit has a value of no use"),
+        ("source", "", "hold.source has a value of no use"),
+        ("since", "yesterday", "hold has 'yesterday' for a time"),
+        ("until", "soon", "hold has 'soon' for a time"),
+        ("by", 7, "hold.by is no text"),
+    ],
+)
+def test_a_hold_that_is_none_is_named(field: str, value: object, fault: str) -> None:
+    plain = dict(replace(EMPTY, hold=HOLD).plain())
+    with pytest.raises(FileFault) as raised:
+        Inventory.of({**plain, "hold": {**plain["hold"], field: value}})
+    assert raised.value.fault == fault

@@ -5,6 +5,7 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from typing import Any, TypeVar
 
 from msgspec import field
+from msgspec.structs import replace
 
 from reconciler.branches.schemas import FOLDER as SCHEMAS
 from reconciler.branches.status_branch import StatusBranch
@@ -19,7 +20,7 @@ from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.ledger.table import entries, is_as_written
+from reconciler.ledger.table import entries, is_as_written, kind_at
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
@@ -68,6 +69,21 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         after = {**self.files, **files}
         kept = {path: content for path, content in after.items() if content is not None}
         return RecordedStatus(files=kept, time=self.time, _parsed=self._parsed)
+
+    def with_files_of_agents(self, files: Mapping[str, bytes | None]) -> "RecordedStatus":
+        """Return this with files of agents: no agent knows of a hold, nor has it a say in any, so that these stay."""
+        kept = dict(files)
+        for path, content in files.items():
+            if kind_at(path) is not Inventory:
+                continue
+            known = self.file(Inventory, path)
+            hold = known.hold if known is not None else None
+            reported = Inventory.read(path, content) if content is not None else None
+            if reported is not None and reported.hold != hold:
+                kept[path] = replace(reported, hold=hold).content()
+            elif reported is None and known is not None and hold is not None:
+                kept[path] = Inventory(cluster=known.cluster, hold=hold).content()
+        return self.with_files(kept)
 
     def below(self, folder: str) -> list[str]:
         """Return the paths below a folder, sorted."""
