@@ -8,7 +8,7 @@ import click
 
 from render.cluster import Taint
 from render.documents.editing import Edit
-from render.model import Manifest, as_mapping
+from render.model import Manifest, mapping_or_empty
 
 EFFECTS = ("NoSchedule", "NoExecute")
 _TAINT = re.compile(r"(?P<key>[^=:]+)(?:=(?P<value>[^=:]*))?:(?P<effect>[A-Za-z]+)")
@@ -82,7 +82,7 @@ PLACE_FIELDS = {
 
 def unread_places(manifest: Manifest, labels: Mapping[str, str]) -> Mapping[str, str]:
     """Return what labels say of a cluster's place and its spec does not, where rules about places read it."""
-    spec = as_mapping(manifest.get("spec"))
+    spec = mapping_or_empty(manifest.get("spec"))
     known = {
         "region": {spec.get("region")},
         "provider": {spec.get("provider")},

@@ -11,7 +11,7 @@ import click
 from msgspec import Struct
 
 from render.documents.editing import Edit
-from render.model import Manifest, as_mapping
+from render.model import Manifest, mapping_or_empty
 from render.quantity import parse_quantity
 
 _ALLOCATABLE = ("status", "resourceSummary", "allocatable")
@@ -64,7 +64,7 @@ def field_edits(manifest: Manifest, wanted: MemberFields) -> tuple[Edit, ...]:
 
 
 def _place_edits(manifest: Manifest, wanted: MemberFields) -> tuple[Edit, ...]:
-    spec = as_mapping(manifest.get("spec"))
+    spec = mapping_or_empty(manifest.get("spec"))
     texts = (("region", wanted.region), ("provider", wanted.provider))
     edits = [Edit(("spec", name), value) for name, value in texts if value and spec.get(name) != value]
     zones = list(wanted.zones)
@@ -76,7 +76,7 @@ def _place_edits(manifest: Manifest, wanted: MemberFields) -> tuple[Edit, ...]:
 def _capacity_edits(manifest: Manifest, amounts: Mapping[str, str]) -> tuple[Edit, ...]:
     allocatable = manifest
     for key in _ALLOCATABLE:
-        allocatable = as_mapping(allocatable.get(key))
+        allocatable = mapping_or_empty(allocatable.get(key))
     return tuple(
         Edit((*_ALLOCATABLE, resource), amount)
         for resource, amount in sorted(amounts.items())

@@ -15,8 +15,8 @@ from render.cluster import Cluster
 from render.documents.editing import Edit
 from render.errors import UnknownName
 from render.model import Manifest
-from render.selectors import matches
-from render.words import listed, nearest_listed
+from render.selectors import matches_labels
+from render.words import first_few, hint_of_most_similar_words
 
 from .cluster_files import Contents, MemberSource, SourceChange
 
@@ -42,7 +42,7 @@ def selected_members(source: MemberSource, selection: MemberSelection) -> tuple[
         raise click.UsageError("name a member, or select some by their labels with -l")
     clusters = source.loaded.desired.clusters
     meant = {name for word in selection.names for name in _members_meant_by(source, word, clusters)}
-    chosen = {each.name for each in clusters if selector is None or matches(selector, each.labels)}
+    chosen = {each.name for each in clusters if selector is None or matches_labels(selector, each.labels)}
     found = meant & chosen if selection.names else chosen
     if not found:
         raise UnknownName(f"no cluster of the source is meant by {selection}", hint="argosy status lists the clusters")
@@ -57,7 +57,9 @@ def _members_meant_by(source: MemberSource, word: str, clusters: Iterable[Cluste
     known = [each.name for each in clusters]
     found = [name for name in known if fnmatchcase(name, word)]
     if not found:
-        raise UnknownName(f"no cluster of the source is called like {word!r}", hint=nearest_listed(word, known))
+        raise UnknownName(
+            f"no cluster of the source is called like {word!r}", hint=hint_of_most_similar_words(word, known)
+        )
     yield from found
 
 
@@ -88,4 +90,4 @@ def names_in_subject(names: Iterable[str]) -> str:
     >>> names_in_subject(["a", "b"]), names_in_subject(["a", "b", "c", "d"])
     ('a, b', 'a, b, c and 1 more')
     """
-    return listed(list(names))
+    return first_few(list(names))

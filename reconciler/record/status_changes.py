@@ -94,9 +94,7 @@ def _inputs_for_webhooks(reports: Iterable[ClusterReport], interpreter: Interpre
 
 def _is_asked_of_webhook(inputs: WorkInputs, interpreter: Interpreter) -> bool:
     live = inputs.live
-    return live is not None and any(
-        interpreter.answering_layer(operation, live) is Layer.WEBHOOK for operation in _ASKED
-    )
+    return live is not None and Layer.WEBHOOK in (interpreter.answering_layer(each, live) for each in _ASKED)
 
 
 class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
