@@ -14,16 +14,19 @@ the same everywhere.
 * The block below ``<!-- made by python -m tests.NAME -->`` is what that prints.
 """
 
+import fcntl
 import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +39,7 @@ from tests.memory_fleet import add_node, settle
 from tests.prepared import CLOCK, prepared
 from tests.reference import page
 from tests.served import serving_members
-from tests.waiting import SECONDS
+from tests.waiting import SECONDS, running
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -59,12 +62,16 @@ def documents() -> list[Path]:
     return [README, *sorted(EXAMPLES.glob("*/README.md")), EXAMPLES / "README.md"]
 
 
-def made(path: Path) -> str:
-    """Return a document with the output of every command as it is today."""
+def made(path: Path, columns: int = 0) -> str:
+    """Return a document with the output of every command as it is today.
+
+    ``columns``: as a terminal of so many columns shows what commands print, without what they say on stderr.
+    """
     text = path.read_text(encoding="utf-8")
     if path == REFERENCE:
         return page()
     with tempfile.TemporaryDirectory() as folder, Script.begun(Path(folder)) as script:
+        script.columns = columns
         return LINES.sub(script.replaced, text)
 
 
@@ -108,6 +115,7 @@ class Script:
     target: str = ""
     module: str = ""
     count: int = 0
+    columns: int = 0
 
     @classmethod
     @contextmanager
@@ -145,7 +153,9 @@ class Script:
         environment = {**self.environment, CLOCK: str(MOMENT + 60 * self.count)}
         for member in self.members.values():
             member.now = MOMENT + 60 * self.count
-        if _PLAIN.fullmatch(command):
+        if self.columns:
+            output = run_on_terminal(["bash", "-c", command], self.place, environment, self.columns)
+        elif _PLAIN.fullmatch(command):
             output = trimmed(prepared().output(shlex.split(command)[1:], self.place, environment))
         else:
             output = run(["bash", "-c", command], self.place, environment)
@@ -252,6 +262,20 @@ def run(command: list[str], folder: Path, environment: dict[str, str]) -> str:
         timeout=SECONDS,
     )
     return trimmed(done.stdout)
+
+
+def run_on_terminal(command: list[str], folder: Path, environment: dict[str, str], columns: int) -> str:
+    """Run one command whose output goes to a terminal of so many columns, and return that."""
+    ours, its = os.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    streams = {"stdin": subprocess.DEVNULL, "stdout": its, "stderr": subprocess.DEVNULL}
+    with running(command, cwd=folder, env={**environment, "NO_COLOR": "1"}, **streams):
+        os.close(its)
+        read = b""
+        with suppress(OSError), os.fdopen(ours, "rb", buffering=0) as terminal:  # the end of a terminal is an error
+            while part := terminal.read(1 << 16):
+                read += part
+    return trimmed(read.decode())
 
 
 def trimmed(text: str) -> str:

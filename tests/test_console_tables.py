@@ -123,11 +123,13 @@ def in_terminal(repository: Repository, width: int, *arguments: str) -> list[str
 
 TERMINALS = {
     60: """\
-NAMESPACE   OBJECT             CLUSTERS    POLICY
-default     ConfigMap/         9 of 12     PropagationPolicy
-            settings                       default/settings
-default     Deployment.apps/   2 each in   PropagationPolicy
-            web                all 12      default/web
+NAMESPACE   OBJECT          CLUSTERS           POLICY
+default     ConfigMap/      9 of 12            PropagationPo
+            settings                           licy default/
+                                               settings
+default     Deployment.ap   2 each in all 12   PropagationPo
+            ps/web                             licy default/
+                                               web
 """,
     80: """\
 NAMESPACE   OBJECT                CLUSTERS           POLICY
@@ -157,3 +159,62 @@ def test_what_is_wide_names_everything(repository: Repository, capsys: pytest.Ca
         "   settings.yaml\n"
         f"default     Deployment.apps/web   24         {twelve}   {'PropagationPolicy default/web':34}   web.yaml\n"
     )
+
+
+ANSWER = "berlin:3 oregon:2 paris:3"
+RENDER_HEADER = ("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY")
+LONG = "everything-in-the-namespace-of-the-shop"
+
+
+class LongRow(NamedTuple):
+    why: str
+    cells: tuple[str, str, str, str]
+
+
+LONG_ROWS = [
+    LongRow("a long policy", ("shop", "Deployment.apps/web", ANSWER, f"ClusterPropagationPolicy {LONG}")),
+    LongRow("a long object", ("shop", f"Deployment.apps/{LONG}", ANSWER, "PropagationPolicy shop/web")),
+    LongRow("all is long", (LONG, f"Deployment.apps/{LONG}", ANSWER, f"ClusterPropagationPolicy {LONG}")),
+]
+
+
+@each_row("row", LONG_ROWS)
+def test_the_clusters_of_an_object_stay_on_one_line(row: LongRow) -> None:
+    lines = text_table(RENDER_HEADER, [row.cells], width=80).splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert sum(ANSWER in line for line in lines) == 1
+
+
+def test_columns_stand_closer_before_a_word_is_broken() -> None:
+    header, row = ("NAME", "REPLICAS", "MESSAGE", "NOTE"), ("frankfurt", "3", "ImagePullBackOff", "Unreachable")
+    assert text_table(header, [row], width=50) == (
+        "NAME       REPLICAS  MESSAGE           NOTE\nfrankfurt  3         ImagePullBackOff  Unreachable\n"
+    )
+
+
+def test_a_list_of_clusters_that_needs_most_of_the_width_is_wrapped() -> None:
+    names = " ".join(f"member-{number}:1" for number in range(12))
+    lines = text_table(("OBJECT", "CLUSTERS"), [("Deployment.apps/web", names)], width=80).splitlines()
+    assert len(lines) > 2
+    assert all(len(line) <= 80 and "Deployment.apps/web"[:8] not in line[8:] for line in lines)
+
+
+def test_a_time_is_broken_between_its_date_and_its_hour() -> None:
+    assert text_table(("SINCE",), [("2026-01-15T09:13:00Z",)], width=12) == "SINCE\n2026-01-15T\n09:13:00Z\n"
+
+
+def test_the_table_of_a_render_names_a_few_clusters_with_their_replicas(tmp_path: Path) -> None:
+    """Before, the whole name of the policy left them no room: 8 in all 3 was said."""
+    shares = {"berlin": 3, "oregon": 2, "paris": 3}
+    repository = Repository.create(tmp_path / "fleet")
+    web = [{"apiVersion": "apps/v1", "kind": "Deployment"}]
+    placement = {"replicaScheduling": weighted(**shares)}
+    repository.commit(
+        {
+            **{f"{name}.yaml": a_cluster(name) for name in shares},
+            "web.yaml": a_deployment("checkout-of-the-shop", replicas=8),
+            "policy.yaml": a_policy(LONG, selectors=web, placement=placement),
+        }
+    )
+    lines = in_terminal(repository, 80, "render")
+    assert (max(map(len, lines)) <= 80, sum(ANSWER in line for line in lines)) == (True, 1), lines

@@ -13,12 +13,13 @@ import pytest
 
 from reconciler.check.prerequisites import OLDEST_GIT
 from reconciler.cli import COMMANDS, argosy
+from reconciler.console.text import ANSWERS
 from reconciler.members.exchange import FailureKind
 from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.documents import parse_documents
 from render.words import counted_noun
-from tests.docs import EXAMPLES, README, ROOT, documents, made
+from tests.docs import EXAMPLES, README, REFERENCE, ROOT, documents, made
 from tests.kubernetes import programs
 from tests.peers import PEERS
 from tests.tables import each_row
@@ -56,6 +57,48 @@ def prose(path: Path) -> str:
 def test_every_run_prints_what_the_document_says(path: Path) -> None:
     """``python -m tests.docs --write`` writes it again."""
     assert made(path) == text_of(path)
+
+
+TERMINAL = 80
+TITLE = re.compile(r"[A-Z]+(?: (?:[A-Z]{2,}))*")
+HEADER = re.compile(r"^ *[A-Z][A-Z ]*(?: {3,}[A-Z][A-Z ]*)+$")
+
+
+def tables(path: Path, text: str, titles: frozenset[str] = frozenset()) -> Iterator[tuple[str, list[str]]]:
+    """Yield the tables that commands print in a document: the header, and the lines below it.
+
+    ``titles``, each with a blank between two, make a header however far these stand apart.
+    """
+    listed = "\n".join(found["text"] for found in BLOCK.finditer(text) if found["language"] == "console").splitlines()
+    for number, line in enumerate(listed):
+        if (" ".join(line.split()) in titles if titles else HEADER.match(line)) and path != REFERENCE:
+            ends = (at for at, each in enumerate(listed[number + 1 :]) if not is_row(each, line))
+            yield line, listed[number + 1 :][: next(ends, None)]
+
+
+def is_row(line: str, header: str) -> bool:
+    """Say whether a line is a row of a table: a blank stands before each of its columns."""
+    starts = [title.start() for title in TITLE.finditer(header)][1:]
+    return bool(line) and not line.startswith("$ ") and all(line[start - 1 : start] in {"", " "} for start in starts)
+
+
+def answers(header: str, rows: Iterable[str]) -> Iterator[str]:
+    """Yield the cells of the columns that a table is asked for, but those that would need half a terminal."""
+    titles = list(TITLE.finditer(header))
+    for title, after in zip(titles, [*titles[1:], None], strict=True):
+        if title[0] in ANSWERS:
+            cells = (row[title.start() : after.start() if after else None].strip() for row in rows)
+            yield from (cell for cell in cells if len(cell) <= TERMINAL // 2)
+
+
+@pytest.mark.parametrize("path", [path for path in documents() if list(tables(path, text_of(path)))], ids=named)
+def test_every_table_fits_a_narrow_terminal_and_keeps_its_answers_whole(path: Path) -> None:
+    wide, shown = list(tables(path, text_of(path))), made(path, columns=TERMINAL)
+    narrow = list(tables(path, shown, frozenset(" ".join(header.split()) for header, _ in wide)))
+    assert narrow
+    assert [line for header, rows in narrow for line in (header, *rows) if len(line) > TERMINAL] == []
+    cells = [cell for header, rows in wide for cell in answers(header, rows)]
+    assert [cell for cell in dict.fromkeys(cells) if cell not in shown] == []
 
 
 def test_a_fleet_passes_its_own_policy_tests_until_a_document_changes_it() -> None:

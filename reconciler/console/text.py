@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from msgspec import Struct
@@ -17,7 +17,15 @@ _BREAKS = {ord(character): " " for character in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\
 _INDENT = "  "
 _GAP = "   "
 _NARROWEST = 8
-_BREAK = re.compile(r"([ \t]+|(?<=/))")
+_BREAK = re.compile(r"([ \t]+|(?<=/)|(?<=\dT)(?=\d))")
+ANSWERS = frozenset(
+    {
+        *("ACTION", "APPLIED", "CLUSTER", "CLUSTERS", "GRADE", "HEALTH", "LIVE", "READY", "REASON"),
+        *("REPLICAS", "RESULT", "STATE", "VERDICT"),
+    }
+)
+"""The titles of columns that people ask a table for: names and policies beside them give way first."""
+_NARROW_NAME = 16
 DITTO = " "
 """A cell with the same text as the one above it, which is not repeated."""
 
@@ -38,18 +46,18 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: i
     lines = [tuple(header), *(tuple(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     limit = screen_width() if width is None else width
+    gap = _GAP
     if limit and _total_width_of_columns(widths) > limit:
-        widths = _column_widths_within_limit(lines, widths, limit)
+        answers = _answers_among(header, widths, limit)
+        narrow = [min(width, _NARROWEST) for width in widths]
+        least = [sum(_with_answers(each, widths, answers)) for each in (_longest_words(lines), narrow)]
+        gap = _gap_within_limit(least, len(widths) - 1, limit)
+        limit -= (len(gap) - len(_GAP)) * (len(widths) - 1)
+        widths = _column_widths_within_limit(lines, widths, limit, answers)
         lines = [part for line in lines for part in _lines_of_wrapped_row(line, widths)]
     return "".join(
-        _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
+        gap.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
     )
-
-
-def unwrapped_table_width(header: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
-    """Return the columns that a table takes if nothing is wrapped."""
-    lines = [header, *rows]
-    return _total_width_of_columns([max(len(line[column]) for line in lines) for column in range(len(header))])
 
 
 def screen_width() -> int:
@@ -64,14 +72,64 @@ def _total_width_of_columns(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _column_widths_within_limit(lines: Sequence[Sequence[str]], widths: Sequence[int], limit: int) -> list[int]:
-    """Return widths that fit side by side: the widest column gives way first.
+def unwrapped_table_width(header: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    """Return the columns that a table takes if nothing is wrapped."""
+    lines = [header, *rows]
+    return _total_width_of_columns([max(len(line[column]) for line in lines) for column in range(len(header))])
 
-    Words stay whole where that is enough, and no column gets narrower than a few characters.
+
+def narrowed_table_width(header: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    """Return the columns that a table needs at least: of a long name that is not what people ask for, a part does."""
+    lines = [header, *rows]
+    whole = (max(len(line[column]) for line in lines) for column in range(len(header)))
+    longest = zip(header, whole, _longest_words(lines), strict=True)
+    return _total_width_of_columns(
+        [width if title in ANSWERS else min(word, max(len(title), _NARROW_NAME)) for title, width, word in longest]
+    )
+
+
+def _longest_words(lines: Sequence[Sequence[str]]) -> list[int]:
+    """Return the length of the longest word of each column."""
+    columns = range(len(lines[0]))
+    return [max(len(word) for line in lines for word in _BREAK.split(line[column])) for column in columns]
+
+
+def _gap_within_limit(least: Iterable[int], gaps: int, limit: int) -> str:
+    """Return what stands between columns: less than usual where that keeps words whole, or else the table in its limit.
+
+    ``least`` are the columns that cells take in each of these cases.
     """
-    words = [max(len(word) for line in lines for word in _BREAK.split(line[column])) for column in range(len(widths))]
-    fitted = list(widths)
-    for least in (words, [_NARROWEST] * len(widths)):
+    fitting = (size for taken in least for size in range(len(_GAP), 0, -1) if taken + size * gaps <= limit)
+    return " " * next(fitting, 1)
+
+
+def _answers_among(header: Sequence[str], widths: Sequence[int], limit: int) -> frozenset[int]:
+    """Return the columns that answer and can stay whole; a list of clusters that needs most of the width cannot."""
+    return frozenset(
+        number
+        for number, (title, width) in enumerate(zip(header, widths, strict=True))
+        if title in ANSWERS and width <= limit // 2
+    )
+
+
+def _with_answers(least: Sequence[int], widths: Sequence[int], answers: Container[int]) -> list[int]:
+    """Return the least widths, with those of columns that answer as they are."""
+    return [
+        whole if number in answers else small for number, (small, whole) in enumerate(zip(least, widths, strict=True))
+    ]
+
+
+def _column_widths_within_limit(
+    lines: Sequence[Sequence[str]], widths: Sequence[int], limit: int, answers: Container[int]
+) -> list[int]:
+    """Return widths that fit side by side: the widest column gives way first, but none of the ``answers``.
+
+    Words stay whole where that is enough, and no column gets narrower than a few characters. Where all other columns
+    are that narrow, answers give way as well.
+    """
+    words, fitted = _longest_words(lines), list(widths)
+    narrow = [_NARROWEST] * len(widths)
+    for least in (*(_with_answers(each, widths, answers) for each in (words, narrow)), words, narrow):
         while _total_width_of_columns(fitted) > limit:
             wide = [column for column, width in enumerate(fitted) if width > least[column]]
             if not wide:

@@ -11,7 +11,7 @@ from reconciler.console.cluster_lists import (
     clusters_with_replicas_within_width,
 )
 from reconciler.console.log import Log
-from reconciler.console.text import screen_width, text_table, unwrapped_table_width
+from reconciler.console.text import narrowed_table_width, screen_width, text_table, unwrapped_table_width
 from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.readme import ATTACHED, binding_state
@@ -26,6 +26,7 @@ from render.parsing import binding_manifest
 from render.words import most_similar_word
 
 _LEAST_ROOM = 16
+_FEW = 6
 _ALONG = "with the objects in it"
 Namespaces = Sequence[tuple[Template, tuple[str, ...]]]
 """Namespaces that go along with the objects in them, each with its clusters."""
@@ -87,7 +88,10 @@ def summary(outcome: Outcome, selection: Selection, *, is_wide: bool = False, wi
 
 
 def _table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome, width: int) -> str:
-    """Return a table in which the clusters of an object take what the other columns leave of the width."""
+    """Return a table in which the clusters of an object take what the other columns leave of the width.
+
+    These are wrapped where that lets clusters be named one by one, with their replicas.
+    """
     every = outcome.rendered.built.index.names
     rows = sorted(
         (
@@ -102,11 +106,17 @@ def _table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome
         rows.append(("-", f"Namespace/{namespace.ref.name}", _ALONG, tuple((name, 0) for name in there), ()))
     rows.sort(key=lambda row: row[:3])
     header = ("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY")
-    taken = unwrapped_table_width((*header[:2], "", header[3]), [(*row[:2], "", row[2]) for row in rows])
-    room = max(width - taken, _LEAST_ROOM) if width else 0
-    cells = [
-        (row[0], row[1], clusters_with_replicas_within_width(dict(row[3]), every, room, row[4]), row[2]) for row in rows
-    ]
+    others = (*header[:2], "", header[3]), [(*row[:2], "", row[2]) for row in rows]
+    room = max(width - unwrapped_table_width(*others), _LEAST_ROOM) if width else 0
+    # A few clusters are named one by one wherever other columns can give way; the names of many would drive them out.
+    most = min(width - narrowed_table_width(*others), width // 2)
+
+    def cell(replicas: tuple[tuple[str, int], ...], overridden: tuple[str, ...]) -> str:
+        whole = all_clusters_with_replicas(dict(replicas), overridden)
+        fits = len(replicas) <= _FEW and len(whole) <= most
+        return whole if fits else clusters_with_replicas_within_width(dict(replicas), every, room, overridden)
+
+    cells = [(*row[:2], cell(row[3], row[4]), row[2]) for row in rows]
     return text_table(header, cells, width=width)
 
 

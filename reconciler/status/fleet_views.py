@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from reconciler.console.cluster_lists import MOST_NAMED, cluster_with_replica_count
-from reconciler.console.text import text_table
+from reconciler.console.text import screen_width, text_table
 from reconciler.pipeline.need_notes import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
@@ -29,6 +29,7 @@ from .staleness import time_since_in_words
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "LIVE", "CONVERGED")
 _UNKNOWN = "<unknown>"
+_WIDE, _COMMIT_IN_NARROW_TABLE = 100, 7
 _TAINTS = {CORDON.key: "cordoned", DRAIN[0].key: "drained"}
 """The words for the taints that commands set, by their keys."""
 
@@ -191,7 +192,7 @@ def _row_of_observed(name: str, branches: RecordedFleet, seen: _ObservedClusters
         (str(observed.unhealthy) if is_known else _UNKNOWN) if is_member else "",
         _replicas_cell(name, branches),
         (str(seen.live.get(name, LiveTotal())) if is_known else UNKNOWN) if name in fleet.members else "",
-        observed.converged[:12],
+        observed.converged[: _COMMIT_IN_NARROW_TABLE if 0 < screen_width() < _WIDE else 12],
         *((since,) if wide else ()),
         time_since_in_words(since, branches.now),
         _note_on_cluster(name, fleet, _word_of_apply_outcome(name, branches, observed), observed.remedies),
