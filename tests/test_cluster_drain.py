@@ -240,3 +240,19 @@ def test_a_rebalancer_is_told_as_json(moving: Repository, capsys: pytest.Capture
     document = json.loads(argosy(moving, capsys, "rebalance", "deploy/nginx", "-o", "json").out)
     assert document["files"] == ["rebalancers/rebalance-1.yaml"]
     assert document["difference"]["different"] is False
+
+
+def test_where_the_remote_does_not_answer_what_was_fetched_counts(
+    moving: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """To show what a rebalancer moves takes no network, and a drain says what it goes by."""
+    hub = Repository.create(tmp_path / "hub.git", bare=True)
+    moving.git("remote", "add", "origin", str(hub.path))
+    moving.git("push", "-q", "origin", "main")
+    assert argosy(moving, capsys, "reconcile", "--bootstrap").code == 0
+    moving.git("fetch", "-q", "origin")
+    hub.path.rename(tmp_path / "away.git")
+    rebalanced = argosy(moving, capsys, "rebalance", "deploy/nginx")
+    assert (rebalanced.code, "what is shown goes by what was fetched before" in rebalanced.err) == (0, True)
+    drained = argosy(moving, capsys, "cluster", "drain", "paris")
+    assert drained.out.startswith("cluster/paris draining: 13 objects are to leave\n"), drained

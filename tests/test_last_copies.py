@@ -199,7 +199,9 @@ def test_unjoining_says_what_to_do_with_what_stays_in_a_drained_member(
         "argosy: 2 objects are still rendered for 'paris': default/ConfigMap/other.yaml,"
         " default/Deployment.apps/nginx.yaml\n"
         "  hint: it is drained, and argosy reconcile makes everything leave that another cluster takes; let the"
-        " policies of the rest name another one, or delete their templates; --disconnect leaves them there for good\n"
+        " policies of the rest name another one, or delete their templates; --drain --allow-unplaced makes"
+        " the rest leave as well,"
+        " --disconnect leaves it there for good\n"
     )
 
 

@@ -126,7 +126,8 @@ def _hint_for_emptying_member(source: MemberSource, name: str) -> str:
         return f"argosy cluster unjoin {name} --drain makes them leave, --disconnect leaves them there for good"
     return (
         "it is drained, and argosy reconcile makes everything leave that another cluster takes; let the policies of the"
-        " rest name another one, or delete their templates; --disconnect leaves them there for good"
+        " rest name another one, or delete their templates; --drain --allow-unplaced makes the rest leave as well,"
+        " --disconnect leaves it there for good"
     )
 
 

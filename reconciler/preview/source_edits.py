@@ -73,14 +73,11 @@ def outcome_of_edit(
 def _comparison_of_edit(
     source: MemberSource, contents: Mapping[str, bytes | None], log: Log, emptied: str
 ) -> Comparison | None:
-    repository, fleet = source.repository, source.published
+    repository = source.repository
     head = repository.tip("HEAD")
     if head is None:
         return None
-    publication = publication_of(repository, fleet)
-    publication.ask_for(fleet.rendered_branch, fleet.status_branch)
-    tip = publication.current_tip(fleet.rendered_branch)
-    publication.current_tip(fleet.status_branch)
+    tip = _rendered_tip(source, log)
     allowed = Allowed(removals=(RemovalAllowance(cluster=emptied, count=_ANY_NUMBER),)) if emptied else Allowed()
     revisions = Revisions(
         base=head if contents or tip is None else _rendered_source(source, tip, head),
@@ -90,6 +87,19 @@ def _comparison_of_edit(
         contents=contents or None,
     )
     return compare_commits(repository, revisions, SourceMemory(), log)
+
+
+def _rendered_tip(source: MemberSource, log: Log) -> str | None:
+    """Return the newest rendered commit, fetched with the status branch; where nobody answers, the one known here."""
+    fleet = source.published
+    publication = publication_of(source.repository, fleet)
+    try:
+        publication.ask_for(fleet.rendered_branch, fleet.status_branch)
+        publication.current_tip(fleet.status_branch)
+        return publication.current_tip(fleet.rendered_branch)
+    except GitError as error:
+        log.warning(f"{error.message}; what is shown goes by what was fetched before")
+        return publication.known_tip(fleet.rendered_branch)
 
 
 def _rendered_source(source: MemberSource, tip: str, head: str) -> str:
