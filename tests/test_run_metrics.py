@@ -1,5 +1,7 @@
 """The metrics of a controller: what a pass leaves in them, and their names."""
 
+from msgspec.structs import replace
+
 from reconciler.run.metrics import RunMetrics
 from reconciler.run.pass_job import ClusterEnd, PassReport
 
@@ -21,6 +23,7 @@ NAMES = {
     *("argosy_apply_duration_seconds_count", "argosy_apply_duration_seconds_sum", "argosy_apply_objects_total"),
     *("argosy_build_info", "argosy_cluster_lag_commits", "argosy_cluster_last_success_timestamp_seconds"),
     *(
+        "argosy_cluster_held",
         "argosy_cluster_unseen",
         "argosy_cluster_up",
         "argosy_consecutive_failures",
@@ -112,3 +115,17 @@ def test_a_cluster_that_passes_apply_to_no_more_leaves_no_gauge() -> None:
         'argosy_drift_objects{cluster="west",fleet="other"}',
         'argosy_drift_objects{cluster="west",fleet="shop"}',
     }
+
+
+def test_a_cluster_that_is_held_is_a_gauge_until_a_pass_says_that_it_is_not() -> None:
+    metrics = RunMetrics()
+    line = 'argosy_cluster_held{cluster="east",fleet="shop"} 1.0'
+    metrics.count_pass("shop", replace(PASS, held={"east": "held at c0ffee"}), failures=0)
+    assert line in samples(metrics)
+    metrics.count_pass("shop", replace(PASS, is_unchanged=True, clusters={}), failures=0)
+    assert line in samples(metrics), "a pass that found nothing new says nothing of holds"
+    metrics.count_pass("shop", replace(PASS, held={}), failures=0)
+    assert line not in samples(metrics)
+    metrics.count_pass("shop", replace(PASS, held={"east": "held at c0ffee"}), failures=0)
+    metrics.forget("shop")
+    assert line not in samples(metrics)

@@ -48,6 +48,7 @@ LOST = ClusterEnd(state="Unreachable", is_reached=False, is_converged=False)
 NO_PLACE = "Deployment.apps shop/web: NoClusterFit: 0 of 3 clusters fit"
 ALL_WELL = PassReport(code=0, source="a" * 40, clusters={"east": WELL, "west": WELL})
 WEST_LOST = replace(ALL_WELL, code=7, clusters={"east": WELL, "west": LOST})
+HELD = replace(ALL_WELL, held={"west": "held at c0ffee"})
 REFUSED = PassReport(
     code=6, source="b" * 40, refused="too much would leave east", clusters={"east": WELL, "west": WELL}
 )
@@ -66,6 +67,11 @@ TOLD = [
         "and again when it is back",
         (WEST_LOST, ALL_WELL, ALL_WELL),
         ("cluster west does not answer", "solved: cluster west does not answer"),
+    ),
+    Course(
+        "a hold is told when it begins and when it is over",
+        (ALL_WELL, HELD, HELD, replace(HELD, held=None), ALL_WELL, replace(ALL_WELL, held={})),
+        ("cluster west is held at c0ffee", "solved: cluster west is held at c0ffee"),
     ),
     Course(
         "a pass that did not come to the clusters says nothing of them",
@@ -186,6 +192,11 @@ VERDICTS = [
         "a cluster is silent",
         replace(WEST_LOST, rendered="d" * 40),
         "pending: rendered as dddddddddddd, applied to 1 cluster; no answer from west",
+    ),
+    Verdicts(
+        "a cluster is held at an earlier commit",
+        replace(HELD, rendered="d" * 40),
+        "success: rendered as dddddddddddd, applied to 1 cluster, held back from west",
     ),
     Verdicts(
         "an object has no place",

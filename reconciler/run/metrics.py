@@ -5,7 +5,7 @@ many as somebody wrote down; namespaces, objects and commits are none.
 """
 
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, generate_latest
@@ -99,6 +99,7 @@ class ClusterMetrics:
             [*labels, "reason"],
             registry=registry,
         )
+        self.held = one("argosy_cluster_held", "1 where somebody holds the cluster at an earlier commit.")
         self.lag = one("argosy_cluster_lag_commits", "Rendered commits since it converged, as this process saw them.")
         self.last_success = one("argosy_cluster_last_success_timestamp_seconds", "The time when it last converged.")
         self.drift = one("argosy_drift_objects", "Objects of an older commit that the last pass had to write again.")
@@ -107,6 +108,7 @@ class ClusterMetrics:
         """Count what a pass did in each cluster, and drop the gauges of those that it is not for any more."""
         if report.members is not None:
             self._forget_others(fleet, report.members)
+        self._note_holds(fleet, report.held)
         for cluster, end in report.clusters.items():
             self.up.labels(fleet, cluster).set(1 if end.is_reached else 0)
             self.unseen.remove_by_labels({"fleet": fleet, "cluster": cluster})
@@ -123,6 +125,13 @@ class ClusterMetrics:
                 for action, number in end.actions.items():
                     self.objects.labels(fleet, cluster, action).inc(number)
 
+    def _note_holds(self, fleet: str, held: Iterable[str] | None) -> None:
+        """Say of these clusters alone that they are held; None: a pass said nothing of that."""
+        if held is not None:
+            self.held.remove_by_labels({"fleet": fleet})
+        for cluster in held or ():
+            self.held.labels(fleet, cluster).set(1)
+
     def _forget_others(self, fleet: str, members: Container[str]) -> None:
         labels = [sample.labels for metric in self.up.collect() for sample in metric.samples]
         for gone in (each for each in labels if each["fleet"] == fleet and each["cluster"] not in members):
@@ -131,7 +140,7 @@ class ClusterMetrics:
 
     def forget(self, fleet: str) -> None:
         """Drop the gauges of a fleet that is gone."""
-        for gauge in (self.up, self.unseen, self.lag, self.last_success, self.drift):
+        for gauge in (self.up, self.unseen, self.held, self.lag, self.last_success, self.drift):
             gauge.remove_by_labels({"fleet": fleet})
 
 

@@ -14,6 +14,7 @@ from render.words import counted_noun, first_few
 
 _MOST_OBJECTS = 50
 _SOURCE = "source"
+_HOLD = "hold"
 _REFUSED = frozenset({3, 6})
 
 
@@ -31,11 +32,13 @@ class Message(Struct, frozen=True, kw_only=True):
 
 def verdict_on_source(report: PassReport) -> SourceVerdict | None:
     """Return the verdict of a pass on its source; None where it says nothing of that."""
-    converged = sorted(name for name, end in report.clusters.items() if end.is_converged)
+    held = report.held or {}
+    converged = sorted(name for name, end in report.clusters.items() if end.is_converged and name not in held)
     silent = sorted(name for name, end in report.clusters.items() if not end.is_reached)
-    behind = sorted(name for name in report.clusters if name not in {*converged, *silent})
+    behind = sorted(name for name in report.clusters if name not in {*converged, *silent, *held})
     where = f", applied to {counted_noun(len(converged), 'cluster')}" if report.clusters else ""
-    text = f"rendered as {report.rendered[:12]}{where}"
+    kept = f", held back from {first_few(sorted(held))}" if held else ""
+    text = f"rendered as {report.rendered[:12]}{where}{kept}"
     if not report.source:
         return None
     if report.code in _REFUSED:
@@ -59,6 +62,7 @@ def conditions_after_pass(known: Mapping[str, str], report: PassReport) -> dict[
             found[f"cluster/{name}"] = f"cluster {name} cannot be seen: {end.unseen}"
         elif not end.is_reached:
             found[f"cluster/{name}"] = f"cluster {name} does not answer"
+    found |= {f"{_HOLD}/{name}": f"cluster {name} is {words}" for name, words in sorted((report.held or {}).items())}
     for text in report.unplaced[:_MOST_OBJECTS] if report.code not in _REFUSED else ():
         subject, _, why = text.partition(": ")
         found[f"object/{subject}: {why.partition(': ')[0]}"] = text
@@ -73,6 +77,8 @@ def _is_condition_observed(key: str, report: PassReport) -> bool:
     if kind == "cluster":
         # Of one that left the fleet, or that passes apply to no more, nobody will ever say that it is over.
         return name in report.clusters or (report.members is not None and name not in report.members)
+    if kind == _HOLD:
+        return report.held is not None
     return kind == _SOURCE or report.code not in _REFUSED
 
 

@@ -241,6 +241,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         rendered=result.rendered or "",
         is_committed=result.commit is not None,
         unplaced=tuple(map(str, problems_by_object(result.outcome))),
+        held={name: str(hold) for name, hold in result.holds.items()},
         moved=_count_of_moved_replicas(result),
         next_wall=flip.at.timestamp() - result.behind if flip else None,
     )
