@@ -20,6 +20,7 @@ from reconciler import VERSION
 from reconciler.commands.options.completion import completed_param, with_completion
 from reconciler.commands.options.global_options import global_option_params, with_global_options
 from reconciler.commands.options.help_pages import HelpContext
+from reconciler.commands.options.place_check import with_place_check
 from reconciler.console.meant_commands import question_for_similar_command
 from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
@@ -100,7 +101,8 @@ class LazyGroup(click.Group):
             return None
         name = "import_fleet" if cmd_name == "import" else cmd_name.replace("-", "_")  # a module cannot be named import
         module = import_module(f"reconciler.commands.{name}")
-        return with_completion(with_global_options(cast("click.Command", module.command)))
+        command = with_place_check(cast("click.Command", module.command), cmd_name)
+        return with_completion(with_global_options(command))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

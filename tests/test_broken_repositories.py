@@ -120,8 +120,9 @@ PLACES = [
         "a branch without a commit",
         on_nothing,
         (),
-        4,
-        "argosy: there is no commit 'HEAD'\n  hint: commit something first: the branch is still empty\n",
+        3,
+        "argosy: there is no fleet here: no argosy.yaml, and no file holds a Kubernetes manifest\n"
+        "  hint: argosy init writes the first files of one; -C names the folder of another\n",
     ),
     Place("a missing branch", str, ("--rev", "feature"), 4, f"argosy: there is no commit 'feature'\n{SPELLING}"),
     Place("a revision too far back", str, ("--rev", "HEAD~9"), 4, f"argosy: there is no commit 'HEAD~9'\n{SPELLING}"),
@@ -232,7 +233,7 @@ NOWHERES = [
     Nowhere(
         "a folder outside every repository",
         "folder",
-        "argosy: {} is not in a Git repository\n  hint: run git init there, or name another with -C FOLDER\n",
+        "argosy: {} is not in a Git repository\n  hint: git init and argosy init begin one there; -C names another\n",
     ),
     Nowhere(
         "a linked work tree whose repository is gone",

@@ -122,7 +122,7 @@ def test_the_time_for_a_scan_is_not_spent_on_loading_what_scans() -> None:
         "assert 'reconciler.repository' not in sys.modules\n"
         "begin = quick_scan.signal.setitimer\n"
         "quick_scan.signal.setitimer = lambda *when: (print('reconciler.repository' in sys.modules), begin(*when))\n"
-        "quick_scan.scanned_names('.', lambda repository, names: None)\n"
+        "quick_scan.collect_names_in_time('.', lambda repository, names: None)\n"
     )
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert finished.stdout.splitlines() == ["True", "True"]

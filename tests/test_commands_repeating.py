@@ -123,7 +123,9 @@ def test_only_a_work_tree_is_watched(
 
 
 def test_a_bare_repository_has_nothing_to_watch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ended = argosy(Repository.create(tmp_path / "bare.git", bare=True), capsys, "diff", "--watch")
+    Repository.create(tmp_path / "work").commit({"nginx.yaml": a_deployment()})
+    Repository(tmp_path).git("clone", "-q", "--bare", "work", "bare.git")
+    ended = argosy(Repository(tmp_path / "bare.git"), capsys, "diff", "--watch")
     assert (ended.code, ended.err) == (
         4,
         "argosy: a bare repository has no work tree to watch\n  hint: run this in a clone of it\n",

@@ -112,7 +112,7 @@ UNOPENABLE = [
     Unopenable(
         "no repository",
         a_plain_folder,
-        "{path} is not in a Git repository\n  hint: run git init there, or name another with -C FOLDER",
+        "{path} is not in a Git repository\n  hint: git init and argosy init begin one there; -C names another",
     ),
     Unopenable(
         "nothing there",
@@ -127,7 +127,7 @@ UNOPENABLE = [
     Unopenable(
         "an empty .git",
         a_folder_with_a_broken_git,
-        "{path} is not in a Git repository\n  hint: run git init there, or name another with -C FOLDER",
+        "{path} is not in a Git repository\n  hint: git init and argosy init begin one there; -C names another",
     ),
 ]
 

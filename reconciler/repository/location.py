@@ -114,7 +114,10 @@ def find_repository(start: Path) -> GitFolder:
             # Inside .git itself: what is asked for is the repository, its work tree is the folder above.
             above = folder.parent if folder.name == ".git" else None
             return _git_folder(folder, work_tree=above)
-    raise GitError(f"{start} is not in a Git repository", hint="run git init there, or name another with -C FOLDER")
+    raise GitError(
+        f"{start} is not in a Git repository",
+        hint="git init and argosy init begin one there; -C names another",
+    )
 
 
 def _git_folder(git_dir: Path, *, work_tree: Path | None, under: str = "") -> GitFolder:
