@@ -17,7 +17,7 @@ from typing import cast
 import click
 
 from reconciler import VERSION
-from reconciler.commands.options.completion import completed_param, with_completion
+from reconciler.commands.options.completion import param_with_completion, with_completion
 from reconciler.commands.options.global_options import global_option_params, with_global_options
 from reconciler.commands.options.help_pages import HelpContext
 from reconciler.commands.options.place_check import with_place_check
@@ -129,7 +129,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
-    params=[*map(completed_param, global_option_params())],
+    params=[*map(param_with_completion, global_option_params())],
 )
 @click.version_option(VERSION, prog_name="argosy", message="%(prog)s %(version)s")
 def argosy() -> None:
@@ -185,7 +185,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         result = argosy.main(args=arguments, prog_name="argosy", standalone_mode=False)
     except ReconcileError as error:
-        print_error(f"argosy: {error}" if "\n" not in error.message else _shown_lines(error, words))
+        print_error(f"argosy: {error}" if "\n" not in error.message else _error_lines_to_print(error, words))
         return _code_after_report(words, str(error), error.exit_code)
     except click.ClickException as error:
         shown = StringIO()
@@ -202,13 +202,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _shown_lines(error: ReconcileError, words: Sequence[str]) -> str:
+def _error_lines_to_print(error: ReconcileError, words: Sequence[str]) -> str:
     """Return an error of many lines; problems that are alike are one line, unless ``-v`` asks for each."""
     if not isinstance(error, InputError) or _VERBOSE.intersection(words):
         return str(error)
-    from reconciler.console.grouping import grouped_lines
+    from reconciler.console.grouping import lines_grouped_by_wording
 
-    return "\n".join([*grouped_lines(map(str, error.problems)), error.summary])
+    return "\n".join([*lines_grouped_by_wording(map(str, error.problems)), error.summary])
 
 
 def _code_after_report(words: Sequence[str], message: str, code: int) -> int:
@@ -240,9 +240,9 @@ def _exit_code_of_unwritten_output(words: Sequence[str], error: OSError) -> int:
 
 def _exit_code_of_bug(error: Exception) -> int:
     """Say that this is our fault; frames name code only, never values, which may be secrets."""
-    from reconciler.console.bugs import bug_lines
+    from reconciler.console.bugs import lines_naming_bug
 
-    first, *frames = bug_lines(error)
+    first, *frames = lines_naming_bug(error)
     print_error(f"argosy: {first}")
     for line in frames:
         print_error(line)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.holder import LeaseHolder
-from reconciler.deliver.results import ApplySettings, ClusterReport, ClusterResult, known_answers
+from reconciler.deliver.results import ApplySettings, ClusterReport, ClusterResult, answer_digests_to_remember
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
@@ -164,7 +164,7 @@ class Cluster:
         applied = apply_plan(sender, plan, how)
         report = ClusterReport(cluster=self.server.name, observed=observed, plan=plan, applied=applied)
         if not how.dry_run:
-            self.answered = known_answers(report, self.answered)
+            self.answered = answer_digests_to_remember(report, self.answered)
         return applied
 
 

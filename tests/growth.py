@@ -14,7 +14,7 @@ from typing import Any
 
 from reconciler.console.cleaning import safe_for_terminal
 from reconciler.repository.commits import parse_commit
-from reconciler.source.ignoring import ignore_test
+from reconciler.source.ignoring import predicate_of_ignored_paths
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from render.cluster import Cluster
@@ -59,12 +59,12 @@ def _pattern(size: int) -> Work:
 
 
 def _ignored(size: int) -> Work:
-    stars, folders = ignore_test(["*a" * 20 + "b"]), ignore_test(["**/a/" * 20 + "b"])
+    stars, folders = predicate_of_ignored_paths(["*a" * 20 + "b"]), predicate_of_ignored_paths(["**/a/" * 20 + "b"])
     return lambda: (stars("a" * size), folders("a/" * size + "c"))
 
 
 def _ignore_lines(size: int) -> Work:
-    return lambda: ignore_test([f"/folder/{number}/" for number in range(size)])("folder/x/y.yaml")
+    return lambda: predicate_of_ignored_paths([f"/folder/{number}/" for number in range(size)])("folder/x/y.yaml")
 
 
 def _skipped(size: int) -> Work:

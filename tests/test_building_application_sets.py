@@ -203,7 +203,7 @@ UNUSABLE = [
 def test_what_cannot_be_read_is_a_problem_of_its_application(case: Unusable) -> None:
     found = argo({**ONE, **case.files})
     assert said(found) == case.said
-    assert found.blocking == ()
+    assert found.problems_that_block == ()
 
 
 LEFT_OUT = [

@@ -230,7 +230,7 @@ def test_what_cannot_be_read_stops_nothing_else(case: Unusable) -> None:
     )
     assert said(found) == case.said
     assert {"ConfigMap team/two", "ConfigMap team/three"} <= {*objects_of(found)}
-    assert found.blocking == ()
+    assert found.problems_that_block == ()
 
 
 def test_charts_and_plugins_are_left_to_others() -> None:

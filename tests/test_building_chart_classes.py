@@ -304,7 +304,7 @@ FAILS = "helm v9.9.9 cannot render charts/web for {}: it ended with exit code 1"
 def test_a_chart_that_fails_for_some_clusters(text: str, problem: str, objects: list[str], tmp_path: Path) -> None:
     path = a_script(tmp_path / "bin", "helm", f"/bin/cat values-0.yaml; ! /bin/grep -q {text} values-0.yaml")
     found = loaded({**CHART, **CLUSTERS, "shop.yaml": a_chart(values=HOME, overrideRules=[in_eu(data=HALLO)])}, path)
-    assert (said(found), objects_of(found), found.blocking) == (problem, objects, ())
+    assert (said(found), objects_of(found), found.problems_that_block) == (problem, objects, ())
     errors = {" ".join(sorted(v.clusters)): v.error for each in found.desired.templates for v in each.variants}
     failed = {"eu-1 eu-2": "helm v9.9.9 cannot render HelmChart team/shop for it"}
     assert errors == (failed if objects else {})

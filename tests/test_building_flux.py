@@ -404,7 +404,7 @@ def test_what_cannot_be_read_stops_nothing_else(case: Unusable) -> None:
     )
     assert said(found) == case.said
     assert "ConfigMap default/x" in objects_of(found)
-    assert found.blocking == ()
+    assert found.problems_that_block == ()
 
 
 def test_what_is_not_read_is_said_once_for_all() -> None:

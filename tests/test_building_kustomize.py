@@ -286,7 +286,7 @@ def test_what_cannot_be_built_is_one_problem_and_stops_nothing_else(case: Failin
     found = loaded({**case.files, **BASE})
     assert said(found) == case.said
     assert len(found.desired.templates) == 2
-    assert found.blocking == ()
+    assert found.problems_that_block == ()
 
 
 def test_without_the_tool_one_problem_names_the_command_and_the_rest_is_read(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_what_sops_signed_as_a_whole_is_left_out_when_it_changes(case: Changed, 
             "  hint: write into the file what the kustomization changes, or encrypt it with mac_only_encrypted: true"
         )
         assert [each for each in objects_of(found) if "Secret" in each] == []
-        assert found.blocking == ()
+        assert found.problems_that_block == ()
 
 
 def test_a_patch_of_ciphertext_is_left_out(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.console.grouping import grouped_lines
+from reconciler.console.grouping import lines_grouped_by_wording
 from render.documents import parse_documents
 
 from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
@@ -63,7 +63,7 @@ CASES = [
 
 @each_row("case", CASES)
 def test_lines_that_are_alike_are_one(case: Case) -> None:
-    assert list(grouped_lines(case.lines)) == case.want
+    assert list(lines_grouped_by_wording(case.lines)) == case.want
 
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "migrate-", "namespace": "shop"}}

@@ -49,7 +49,7 @@ def decrypted(
     text: str, environment: dict[str, str], *, secret: SecretName | None = None, member: FakeCluster | None = None
 ) -> DesiredObject:
     desired = ClusterDesired(cluster="m1", objects=(an_object(text),))
-    (found,) = SopsDecryption(secret, environment).decrypted(member or FakeCluster(), desired).objects
+    (found,) = SopsDecryption(secret, environment).desired_decrypted(member or FakeCluster(), desired).objects
     return found
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reconciler.console.json_values import as_json
 from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed_removals
-from reconciler.deliver.recreation import immutable_hint, is_recreation_allowed
+from reconciler.deliver.recreation import hint_for_immutable_field, is_recreation_allowed
 from reconciler.deliver.reports import exit_code_of_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.cluster import ClusterRecord, ClusterState, Deviation
@@ -196,7 +196,7 @@ def test_a_cluster_that_waits_is_not_converged_and_holds_its_commit() -> None:
     ],
 )
 def test_what_cannot_change_names_the_annotation_where_the_kind_allows_it(kind: str, hint: str) -> None:
-    assert immutable_hint(ObjectRef("", kind, "shop", "web")) == hint
+    assert hint_for_immutable_field(ObjectRef("", kind, "shop", "web")) == hint
 
 
 RECREATED = (

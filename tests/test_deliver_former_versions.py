@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.deliver.former_versions import former_entries
+from reconciler.deliver.former_versions import entries_in_former_versions
 from reconciler.deliver.results import ApplySettings
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.discovery import Discovery, Resource
@@ -239,7 +239,7 @@ def test_the_entries_that_are_in_the_way_move(
     causes = (Cause(reason="FormerVersion", field=named),) if named else ()
     failure = Failure(kind=FailureKind.FORMER_VERSION, message="", causes=causes)
     live = {"metadata": {"managedFields": managed}}
-    found = former_entries(live, GADGET, SERVED, failure, "us")
+    found = entries_in_former_versions(live, GADGET, SERVED, failure, "us")
     moved = None if found is None else {each["manager"]: each["apiVersion"] for each in found.moved}
     assert moved == after
     assert live == {"metadata": {"managedFields": managed}}

@@ -204,7 +204,10 @@ class TestHolds:
         assert outcomes(result) == {"ConfigMap kept": "unchanged UpToDate", "ConfigMap going": "deleted NotWanted"}
         # That it does not name the commit is told, and set right by the next pass.
         assert result.outcome is ApplyOutcome.INCOMPLETE
-        assert result.reservation == "the ApplySet's parent could not be written: a webhook could not be called"
+        assert (
+            result.reason_for_no_convergence
+            == "the ApplySet's parent could not be written: a webhook could not be called"
+        )
         assert named_commit(cluster) == "c1"
         again = cluster.inventory(kept, converged="c1", attempted=("c2",))
         assert passed(cluster, "c2", kept, held_objects=again).outcome is ApplyOutcome.CONVERGED

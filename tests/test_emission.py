@@ -16,7 +16,7 @@ from reconciler.emission.model import (
 )
 from reconciler.emission.trees import TreeRules, cluster_tree
 from reconciler.plans.model import DesiredObject
-from reconciler.preview.exports import shared_address
+from reconciler.preview.exports import address_safe_to_publish
 from render.documents import parse_documents
 from render.model import ObjectRef
 from render.settings.emission import Grouping, Placing
@@ -340,7 +340,7 @@ def test_one_application_set_has_the_parts_of_all_clusters() -> None:
     ],
 )
 def test_an_address_is_written_down_without_what_is_secret_in_it(given: str, want: str) -> None:
-    assert shared_address(given) == want
+    assert address_safe_to_publish(given) == want
 
 
 def test_the_command_prints_or_writes_what_delivers_the_newest_commit(

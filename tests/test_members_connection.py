@@ -339,7 +339,7 @@ def test_a_proxy_that_fails_is_told_from_a_server_that_is_not_there(lost: LostWa
     with refusing(*lost.answers) as proxy:
         outcome = asked_through(f"{lost.scheme}://127.0.0.1:{proxy.port}", "https://api.example.com")
     assert isinstance(outcome, Failure)
-    assert (outcome.kind, outcome.is_blindness) == (lost.kind, lost.kind is FailureKind.PROXY)
+    assert (outcome.kind, outcome.is_without_sight_of_member) == (lost.kind, lost.kind is FailureKind.PROXY)
     if lost.message:
         assert outcome.message == f"the proxy on the way to https://api.example.com {lost.message}"
 
@@ -350,7 +350,7 @@ def test_a_proxy_that_is_not_there_says_nothing_of_the_cluster(scheme: str) -> N
         port = listener.getsockname()[1]
     outcome = asked_through(f"{scheme}://127.0.0.1:{port}", "https://api.example.com")
     assert isinstance(outcome, Failure)
-    assert (outcome.kind, outcome.is_blindness) == (FailureKind.PROXY, True)
+    assert (outcome.kind, outcome.is_without_sight_of_member) == (FailureKind.PROXY, True)
     assert outcome.hint.endswith("nothing is known of the cluster")
 
 
@@ -360,7 +360,7 @@ def test_a_name_that_is_not_resolved_says_nothing_of_the_cluster() -> None:
     assert not isinstance(connection, Failure)
     outcome = KubeClient(connection, deadline=60, clock=Clock(lambda: 0.0, lambda _seconds: None)).send(READ)
     assert isinstance(outcome, Failure)
-    assert (outcome.kind, outcome.is_blindness) == (FailureKind.NAME, True)
+    assert (outcome.kind, outcome.is_without_sight_of_member) == (FailureKind.NAME, True)
     assert outcome.message == "https://a..b:6443 has no address here: its name is not resolved"
 
 

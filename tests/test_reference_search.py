@@ -94,7 +94,7 @@ def test_what_people_look_for_stands_first(words: str, capsys: pytest.CaptureFix
 def test_everything_that_has_a_name_is_found_by_it(capsys: pytest.CaptureFixture[str]) -> None:
     """Topics, their entries, commands, options and words of other tools, each by its own name."""
     root = click.Context(argosy, info_name="argosy")
-    entries = tuple(help_command._all_entries(root))
+    entries = tuple(help_command._reference_entries_of_commands(root))
     names = {each.name for each in entries}
     of_topics = {found.name for name in TOPICS for section in load_topic(name).sections for found in section.entries}
     wanted = {*of_topics, *TOPICS, *ELSEWHERE, *OTHERWISE, *(f"argosy {name}" for name in COMMANDS)}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reconciler.source.ignoring import ignore_test
+from reconciler.source.ignoring import predicate_of_ignored_paths
 
 from .build import Repository
 
@@ -45,7 +45,7 @@ def ignored_by_git(folder: Path, lines: list[str], paths: list[str]) -> set[str]
 
 
 def ignored_by_us(lines: list[str], paths: list[str]) -> set[str]:
-    is_ignored = ignore_test(lines)
+    is_ignored = predicate_of_ignored_paths(lines)
 
     def is_left_out(path: str) -> bool:
         parts = path.split("/")
@@ -66,6 +66,6 @@ def test_thousands_of_lines_cost_no_more_than_a_few() -> None:
     lines = [f"/apps/team-{number % 40}/service-{number}/old.yaml" for number in range(2_000)]
     lines += [f"name-{number}.yaml" for number in range(200)] + [f"*.{number}.yaml" for number in range(200)]
     started = time.perf_counter()
-    is_ignored = ignore_test(lines)
+    is_ignored = predicate_of_ignored_paths(lines)
     assert not any(map(is_ignored, paths))
     assert time.perf_counter() - started < 2

@@ -133,7 +133,7 @@ def read_again_with_facts(repository: Repository, source: Source, facts: Facts) 
 
 def checked_source(commit: str, loaded: Loaded) -> Source:
     """Return a source without what is left out of it; InputError for problems that nothing can be left out for."""
-    if loaded.blocking:
+    if loaded.problems_that_block:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     return source_of(commit, loaded)
 

@@ -227,7 +227,7 @@ def _remote_answers(publication: Publication) -> str:
 def _may_push(publication: Publication, branch: str) -> str:
     """Ask the remote for the right to push, without sending anything; rules of its branches are not told before."""
     repository, ref = publication.repository, f"refs/heads/{branch}-doctor"
-    repository.ask_to_push(publication.remote, [RefUpdate(ref, repository.resolve("HEAD"), None)])
+    repository.check_push_is_accepted(publication.remote, [RefUpdate(ref, repository.resolve("HEAD"), None)])
     return "allowed (nothing was pushed; rules that protect branches show at the first push)"
 
 

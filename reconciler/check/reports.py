@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from reconciler.console.cleaning import safe_for_terminal
 from reconciler.console.error_reports import IN_ANNOTATIONS, SARIF_SCHEMA
-from reconciler.console.grouping import grouped_lines
+from reconciler.console.grouping import lines_grouped_by_wording
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.repository.trailers import engine_version
@@ -121,7 +121,7 @@ def annotation(word: str, problem: Problem) -> str:
 def as_text(validation: Validation, *, is_strict: bool = False, is_whole: bool = True) -> str:
     """Return the problems and warnings with their hints, and a summary; alike ones are one line unless ``is_whole``."""
     word = "error" if is_strict else "warning"
-    shown_lines = iter if is_whole else grouped_lines
+    shown_lines = iter if is_whole else lines_grouped_by_wording
     problems, warnings = (shown_lines(map(str, each)) for each in (validation.problems, validation.warnings))
     lines = [*problems, *(f"{word}: {warning}" for warning in warnings), _summary(validation)]
     return "".join(f"{line}\n" for line in lines)

@@ -104,7 +104,7 @@ def validation_of(
         fleet = published_fleet(repository, base or commit, loaded.desired.fleet, is_first=True)
         loaded = replace(loaded, desired=replace(loaded.desired, fleet=fleet))
     new = _discontinuities(repository, commit, loaded, memory)
-    problems, skipped = tuple(sorted((*loaded.blocking, *new))), loaded.desired.without_objects
+    problems, skipped = tuple(sorted((*loaded.problems_that_block, *new))), loaded.desired.without_objects
     if problems:
         warnings = tuple(
             sorted((*loaded.desired.warnings, *{each.warning for each in loaded.broken if each.problem not in new}))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.commands.options.edit_options import print_edit_document, print_next_steps, print_outcome
+from reconciler.commands.options.edit_options import print_edit_document, print_next_steps, print_outcome_of_edit
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 
@@ -46,7 +46,7 @@ def drain_and_show(log: Log, request: EditRequest, *, is_leaving: bool) -> int:
             commit = write_change(source, change, log, commit=request.commit)
         steps = (
             *steps_after_draining(source, drain, trailers),
-            _last_step(request.name, outcome, is_leaving=is_leaving),
+            _last_step_to_take(request.name, outcome, is_leaving=is_leaving),
         )
         fleet = source.fleet
     if request.output == "json":
@@ -57,7 +57,7 @@ def drain_and_show(log: Log, request: EditRequest, *, is_leaving: bool) -> int:
     return 0
 
 
-def _last_step(name: str, outcome: "EditOutcome | None", *, is_leaving: bool) -> str:
+def _last_step_to_take(name: str, outcome: "EditOutcome | None", *, is_leaving: bool) -> str:
     if not is_leaving:
         return f"argosy cluster uncordon {name}  # when things may come back"
     is_full = bool(outcome and outcome.emptied and (outcome.emptied.staying or outcome.emptied.ending))
@@ -66,13 +66,13 @@ def _last_step(name: str, outcome: "EditOutcome | None", *, is_leaving: bool) ->
 
 def _print_drain(log: Log, drain: "Drain", outcome: "EditOutcome | None", fleet: "Fleet") -> None:
     words = "draining" if drain.is_new else "already draining"
-    print_text(f"cluster/{drain.name} {words}{_leaving_words(outcome)}")
-    print_outcome(log, outcome)
+    print_text(f"cluster/{drain.name} {words}{_departures_in_words(outcome)}")
+    print_outcome_of_edit(log, outcome)
     if fleet.rescheduling != "Source":
         log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
 
 
-def _leaving_words(outcome: "EditOutcome | None") -> str:
+def _departures_in_words(outcome: "EditOutcome | None") -> str:
     """Return how many objects leave a member, and how many stay."""
     from reconciler.edit.leaving import object_count_in_words
 
@@ -103,8 +103,8 @@ def rename_and_show(log: Log, request: EditRequest, new: str) -> int:
     if request.output == "json":
         print_edit_document(renaming.change, commit, outcome)
     else:
-        print_text(f"cluster/{new} renamed from {request.name}{_renaming_words(outcome)}")
-        print_outcome(log, _without_renaming(outcome))
+        print_text(f"cluster/{new} renamed from {request.name}{_renaming_in_words(outcome)}")
+        print_outcome_of_edit(log, _without_renaming(outcome))
     _warn_of_names_elsewhere(log, fleet, request.name, new)
     return 0
 
@@ -114,7 +114,7 @@ def _without_renaming(outcome: "EditOutcome | None") -> "EditOutcome | None":
     return replace(outcome, difference=replace(outcome.difference, renamed={})) if outcome else None
 
 
-def _renaming_words(outcome: "EditOutcome | None") -> str:
+def _renaming_in_words(outcome: "EditOutcome | None") -> str:
     if outcome is None:
         return ""
     other = replace(outcome.difference, renamed={})

@@ -17,13 +17,13 @@ _MOST_SHOWN = 12
 """More entries than these are counted at a terminal; a pipe gets all of them."""
 
 
-def _completed_words(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _complete_help_words(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer topics and commands to a shell, and behind --search the words that names of the reference have."""
     root = context.find_root()
     if context.params.get("is_search"):
         from reconciler.reference.search import words_of_names
 
-        names = sorted(words_of_names(_all_entries(root)))
+        names = sorted(words_of_names(_reference_entries_of_commands(root)))
     else:
         from reconciler.reference.topics import TOPICS
 
@@ -32,7 +32,7 @@ def _completed_words(context: click.Context, _param: click.Parameter, incomplete
 
 
 @click.command(cls=DocumentedCommand)
-@click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND | WORDS]", shell_complete=_completed_words)
+@click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND | WORDS]", shell_complete=_complete_help_words)
 @click.option(
     "--search", "is_search", is_flag=True, help="Find the entries of the whole reference that have all WORDS."
 )
@@ -50,7 +50,7 @@ def command(context: click.Context, /, words: tuple[str, ...], *, is_search: boo
     from reconciler.reference.topics import TOPICS, load_topic
 
     if is_search:
-        return _search(context.find_root(), words)
+        return _search_help_and_show(context.find_root(), words)
     formatter = context.find_root().make_formatter()
     if not words:
         _write_command_and_topic_lists(context.find_root(), formatter, TOPICS.items())
@@ -95,14 +95,14 @@ def _write_help_section(
         )
 
 
-def _search(root: click.Context, words: Sequence[str]) -> int:
+def _search_help_and_show(root: click.Context, words: Sequence[str]) -> int:
     """Print the entries that have all words; say what is near where there is none."""
     from reconciler.reference.search import entries_with, hint_where_nothing_is_found
 
     given = [part for word in words for part in word.split()]
     if not given:
         raise click.UsageError("--search needs words, such as 'argosy help --search removal guard'.", root)
-    entries = tuple(_all_entries(root))
+    entries = tuple(_reference_entries_of_commands(root))
     found = entries_with(given, entries)
     if not found:
         hint = hint_where_nothing_is_found(given, entries)
@@ -110,14 +110,14 @@ def _search(root: click.Context, words: Sequence[str]) -> int:
         print_error(f"argosy: no entry of the reference has {all_of}{' '.join(given)!r}\n  hint: {hint}")
         return 1
     if sys.stdout.isatty():
-        _write_found(root.make_formatter(), found)
+        _write_found_entries(root.make_formatter(), found)
     else:
         for entry in found:
             print_text("\t".join((entry.name, " ".join(entry.about.split()), entry.command)))
     return 0
 
 
-def _write_found(formatter: click.HelpFormatter, found: "Sequence[ReferenceEntry]") -> None:
+def _write_found_entries(formatter: click.HelpFormatter, found: "Sequence[ReferenceEntry]") -> None:
     """Print the first entries for a person, and count the others."""
     for entry in found[:_MOST_SHOWN]:
         formatter.write(f"{entry.name}  ({entry.command})\n")
@@ -129,7 +129,7 @@ def _write_found(formatter: click.HelpFormatter, found: "Sequence[ReferenceEntry
     print_text(formatter.getvalue(), end="")
 
 
-def _all_entries(root: click.Context) -> "Iterator[ReferenceEntry]":
+def _reference_entries_of_commands(root: click.Context) -> "Iterator[ReferenceEntry]":
     """Yield the entries of commands, then those of everything else."""
     from reconciler.reference.search import reference_entries
 

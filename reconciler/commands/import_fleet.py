@@ -241,7 +241,9 @@ def _print_report(result: "Import", proof: "Proof | None", options: ImportOption
     from reconciler.console.text import text_table
     from render.federations.units import Grade
 
-    shown = [line for line in result.lines if options.verbose or line.grade is not Grade.EXACT or line.is_worth_a_word]
+    shown = [
+        line for line in result.lines if options.verbose or line.grade is not Grade.EXACT or line.has_remark_to_show
+    ]
     if shown:
         rows = [(line.grade, line.subject, line.origin or "-", line.message or "-") for line in shown]
         print_text(text_table(("GRADE", "DOCUMENT", "FROM", "WHY"), rows), end="")

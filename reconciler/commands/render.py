@@ -111,8 +111,8 @@ def _refuse_options_without_effect(options: RenderOptions) -> None:
 
 def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | None" = None) -> int:
     """Render a revision and show it; return 1 when something could not be placed or built."""
-    from reconciler.preview.outputs import Selection, check_selection, emptiness
-    from reconciler.preview.rendering import PreviewOptions, commit_here, preview_outcome, warn_of_refusals
+    from reconciler.preview.outputs import Selection, reason_nothing_is_selected, refuse_unknown_clusters_selected
+    from reconciler.preview.rendering import PreviewOptions, commit_to_local_branches, preview_outcome, warn_of_refusals
     from reconciler.rendering.guarded_outcome import check_removals_held_back
     from reconciler.rendering.memory import SourceMemory
     from reconciler.rendering.problems import problems_by_object
@@ -129,12 +129,12 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     selection = Selection(clusters=options.clusters, namespace=options.namespace)
     with open_repository(log.repository, progress=log.transfer) as repository:
         outcome = preview_outcome(repository, revision, memory or SourceMemory(), log, preview)
-        check_selection(outcome, selection)
+        refuse_unknown_clusters_selected(outcome, selection)
         _show_rendered(outcome, selection, options, log)
-        if nothing := emptiness(outcome, selection):
+        if nothing := reason_nothing_is_selected(outcome, selection):
             log.warning(nothing)
         if options.commit:
-            outcome = commit_here(outcome, preview, log)
+            outcome = commit_to_local_branches(outcome, preview, log)
         else:
             warn_of_refusals(outcome, log)
     problems = problems_by_object(outcome)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 _MOST_FRAMES = 12
 
 
-def bug_lines(error: Exception) -> Iterator[str]:
+def lines_naming_bug(error: Exception) -> Iterator[str]:
     """Yield the lines that name a bug: the error, and the frames that led to it."""
     name = f"{type(error).__name__}: {error.name}" if isinstance(error, ImportError) else type(error).__name__
     yield f"a bug: {name}; please report it with these lines"

@@ -21,10 +21,10 @@ _ITEM = re.compile(r"\[\d+\]")
 _SUBJECT = re.compile(rf"(?:{_FIRST_OBJECT.pattern}|[^\n:]+\.\w+(?::\d+)?|[^\s:]+)(?=: )")
 
 
-def grouped_lines(lines: Iterable[str]) -> Iterator[str]:
+def lines_grouped_by_wording(lines: Iterable[str]) -> Iterator[str]:
     r"""Yield lines in their order, three or more that are alike as one, and a line that is repeated once.
 
-    >>> list(grouped_lines(f"{name}.yaml:3: is odd\n  hint: mend it" for name in "abcde"))
+    >>> list(lines_grouped_by_wording(f"{name}.yaml:3: is odd\n  hint: mend it" for name in "abcde"))
     ['a.yaml:3: is odd (and 4 like it: b.yaml:3, c.yaml:3, d.yaml:3 and 1 more; -v names all)\n  hint: mend it']
     """
     groups: dict[str, list[str]] = {}
@@ -35,7 +35,7 @@ def grouped_lines(lines: Iterable[str]) -> Iterator[str]:
         if len(group) <= _MOST_APART:
             yield line
         elif line == group[0]:
-            yield _line_of_many(group)
+            yield _line_with_count_of_group(group)
 
 
 def number_of_kinds(lines: Iterable[str]) -> int:
@@ -43,9 +43,9 @@ def number_of_kinds(lines: Iterable[str]) -> int:
     return len(set(map(_line_without_names, lines)))
 
 
-def _line_of_many(group: list[str]) -> str:
+def _line_with_count_of_group(group: list[str]) -> str:
     first, end, rest = group[0].partition("\n")
-    others = [_subject(line) for line in group[1:]]
+    others = [_subject_of_line(line) for line in group[1:]]
     all_of_them = "; -v names all" if len(others) > _MOST_NAMED else ""
     return f"{first} (and {len(others)} like it: {first_few(others, _MOST_NAMED)}{all_of_them}){end}{rest}"
 
@@ -58,7 +58,7 @@ def _line_without_names(line: str) -> str:
     return _ITEM.sub("[]", _OBJECT.sub("", text))
 
 
-def _subject(line: str) -> str:
+def _subject_of_line(line: str) -> str:
     """Return the thing that a line is about: what stands before its first colon, or the first object in it."""
     found = _SUBJECT.match(line) or _FIRST_OBJECT.match(line) or _OBJECT.search(line)
     return found[0] if found else line.partition("\n")[0]

@@ -60,10 +60,12 @@ class Log(Struct, frozen=True, kw_only=True):
 
     def warn_of(self, lines: Iterable[object]) -> None:
         """Write something about many things: what is alike is one line, unless ``-v`` or a program asks for each."""
-        from .grouping import grouped_lines
+        from .grouping import lines_grouped_by_wording
 
         texts = map(str, lines)
-        for line in texts if self.level >= VERBOSE or self.format is LogFormat.JSON else grouped_lines(texts):
+        for line in (
+            texts if self.level >= VERBOSE or self.format is LogFormat.JSON else lines_grouped_by_wording(texts)
+        ):
             self.warning(line)
 
     def error(self, event: str, **values: Any) -> None:

@@ -39,7 +39,7 @@ _OF_THE_OBJECT = _REFUSALS | {FailureKind.FORMER_VERSION}
 """The failures of a dry run that lie in the object: whoever overwrites it need not know what is in it."""
 
 
-def plan_context(plan: Plan, planned: PlannedObject) -> PlanContext:
+def context_of_planning(plan: Plan, planned: PlannedObject) -> PlanContext:
     """Return the values that an object of a plan was planned by."""
     assert planned.desired is not None
     assert planned.resource is not None
@@ -62,13 +62,15 @@ def plan_without_doubts(client: Client, plan: Plan) -> Plan:
     if not doubtful:
         return plan
     answers = results_in_parallel(
-        lambda item: certain_object(client, item, plan_context(plan, item)), doubtful, limit=client.concurrency
+        lambda item: plan_object_by_asking(client, item, context_of_planning(plan, item)),
+        doubtful,
+        limit=client.concurrency,
     )
     certain_by_ref = {item.ref: item for item in answers}
     return replace(plan, objects=tuple(certain_by_ref.get(item.ref, item) for item in plan.objects))
 
 
-def certain_object(client: Client, planned: PlannedObject, context: PlanContext) -> PlannedObject:
+def plan_object_by_asking(client: Client, planned: PlannedObject, context: PlanContext) -> PlannedObject:
     """Ask the server about an object in doubt, and return its plan by the answer.
 
     An object that changes meanwhile is planned and asked about again.
@@ -96,7 +98,7 @@ def _plan_after_asking_server(client: Client, planned: PlannedObject, context: P
     changes: tuple[FieldChange, ...] | Failure = _changes_made_by_answer(planned, answer.body)
     vanishing = () if changes else fields_that_vanish(planned, context)
     if vanishing:
-        changes = _changes_without(client, planned, vanishing, manager)
+        changes = _changes_if_fields_were_dropped(client, planned, vanishing, manager)
     return changes if isinstance(changes, Failure) else decide_adoption(planned, changes, context)
 
 
@@ -129,7 +131,7 @@ def _with_equal_versions(client: Client, planned: PlannedObject, context: PlanCo
     return replace(planned, live=live, takeover=names)
 
 
-def _changes_without(
+def _changes_if_fields_were_dropped(
     client: Client, planned: PlannedObject, paths: tuple[Path, ...], manager: str
 ) -> tuple[FieldChange, ...] | Failure:
     """Ask what changes where an object loses some fields, and return the values that do not come back."""

@@ -20,7 +20,7 @@ _LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plura
 _PAUSE = 0.5
 
 
-def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure | None:
+def widen_applyset_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure | None:
     """Make the parent name every kind and namespace this pass may touch, before it touches any."""
     wider = _widened_applyset(plan)
     if wider == plan.recorded or not wider.group_kinds:
@@ -39,7 +39,7 @@ def _widened_applyset(plan: Plan) -> ApplySet:
     return plan.recorded.united(plan.members).united(leaving)
 
 
-def narrow_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:
+def narrow_applyset_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:
     """Make the parent name what remains, after everything succeeded; without members there is no parent either."""
     if remaining == _widened_applyset(plan):
         return None
@@ -48,7 +48,7 @@ def narrow_parent(client: Client, plan: Plan, remaining: ApplySet, version: str)
     return _delete_object_if_present(client, CONFIG_MAPS, remaining.parent)
 
 
-def remove_namespace(client: Client, plan: Plan) -> Failure | None:
+def remove_applyset_namespace(client: Client, plan: Plan) -> Failure | None:
     """Delete the namespace of a parent that is gone, where we made it and nothing else moved in."""
     ref = ObjectRef("", "Namespace", "", plan.options.applyset.namespace)
     live = read_object(client, NAMESPACES, ref)
@@ -67,7 +67,7 @@ def _is_namespace_made_by_us(live: Manifest, plan: Plan) -> bool:
     return any(managed_fields_entry(live, manager) is not None for manager in managers)
 
 
-def retire_former(client: Client, plan: Plan) -> Failure | None:
+def delete_former_applyset(client: Client, plan: Plan) -> Failure | None:
     """Delete the parent and the lease that fleets once shared, after the last object has left their set."""
     former = plan.former
     if former is None or former == plan.recorded or former.parent == plan.options.applyset.parent:

@@ -20,10 +20,16 @@ from reconciler.plans.stages import CRD, intercepts, stage_of
 from render.kinds.kind import ApplyStage
 from render.model import ObjectRef
 
-from .applyset import narrow_parent, parent_names_all, remove_namespace, retire_former, widen_parent
+from .applyset import (
+    delete_former_applyset,
+    narrow_applyset_parent,
+    parent_names_all,
+    remove_applyset_namespace,
+    widen_applyset_parent,
+)
 from .definitions import wait_until_established
 from .lease import await_lease, release_lease, take_lease
-from .prune import carry_out_deletions, rehearsed_deletions
+from .prune import carry_out_deletions, results_of_dry_run_deletions
 from .results import FINALIZING, UNDONE, WAITING, ApplySettings, ClusterResult, ObjectResult, object_result
 from .server_side_apply import ApplyContext, apply_object
 
@@ -43,11 +49,11 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=plan.refusal)
     context = ApplyContext(client=client, plan=plan, settings=settings)
     if settings.dry_run:
-        return _cluster_result(context, _rehearsed_results(context), None, plan.prune_hold, None)
+        return _cluster_result(context, _results_of_dry_run(context), None, plan.prune_hold, None)
     if settings.rehearse and (refused := _result_of_refused_rehearsal(context)):
         return refused
     if plan.writes or plan.members != plan.recorded:
-        failure = _identity_failure(context)
+        failure = _failure_of_identity_check(context)
         if failure:
             return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=failure)
     # A context may lead elsewhere from one connection to the next: from here on each is asked before it may write.
@@ -61,7 +67,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
     deletions, hold = _results_of_deletions(context, results, parent_hold)
     failure = hold if isinstance(hold, Failure) else client.stopped
     if unnamed and not failure:
-        unnamed = widen_parent(client, plan, settings)
+        unnamed = widen_applyset_parent(client, plan, settings)
     applied = _cluster_result(
         replace(context, plan=plan),
         [*results, *gone, *deletions],
@@ -79,9 +85,9 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
 
 def _failure_to_widen_parent(context: ApplyContext, *, has_waited: bool) -> Failure | None:
     """Widen the parent, and try again where what has just left may be in force still: servers hear of it late."""
-    failure, pause = widen_parent(context.client, context.plan, context.settings), _PAUSE
+    failure, pause = widen_applyset_parent(context.client, context.plan, context.settings), _PAUSE
     while failure and not has_waited and context.client.wait(pause):
-        failure, pause = widen_parent(context.client, context.plan, context.settings), pause * 2
+        failure, pause = widen_applyset_parent(context.client, context.plan, context.settings), pause * 2
         has_waited = pause > _LONGEST_PAUSE
     return failure
 
@@ -99,13 +105,13 @@ def _reason_to_hold_pruning(failure: Failure | None) -> str:
 
 def _finish_with_parent(context: ApplyContext, remaining: ApplySet) -> None:
     """Narrow the parent; one that cannot be narrowed now is too wide, which loses nothing, until the next time."""
-    retire_former(context.client, context.plan)
-    failure = narrow_parent(context.client, context.plan, remaining, context.settings.version)
+    delete_former_applyset(context.client, context.plan)
+    failure = narrow_applyset_parent(context.client, context.plan, remaining, context.settings.version)
     if not failure and not remaining.group_kinds and context.plan.options.confirm_all:
-        remove_namespace(context.client, context.plan)
+        remove_applyset_namespace(context.client, context.plan)
 
 
-def _identity_failure(context: ApplyContext) -> Failure | None:
+def _failure_of_identity_check(context: ApplyContext) -> Failure | None:
     """Ask the cluster for its identity once more, and return a failure for any answer but the planned one."""
     uid = read_uid(context.client)
     if uid == context.plan.uid:
@@ -119,16 +125,18 @@ def _identity_failure(context: ApplyContext) -> Failure | None:
     )
 
 
-def _rehearsed_results(context: ApplyContext) -> list[ObjectResult]:
+def _results_of_dry_run(context: ApplyContext) -> list[ObjectResult]:
     """Ask the server what it would do; what depends on a namespace or kind that is yet to be made cannot be asked."""
     dry = replace(context, settings=replace(context.settings, dry_run=True))
     planned, client = context.plan.objects, context.client
     created = frozenset(_names_created_in_stage(planned))
-    results = results_in_parallel(lambda item: _rehearsed_object(dry, item, created), planned, limit=client.concurrency)
-    return results + rehearsed_deletions(context)
+    results = results_in_parallel(
+        lambda item: _result_of_dry_run(dry, item, created), planned, limit=client.concurrency
+    )
+    return results + results_of_dry_run_deletions(context)
 
 
-def _rehearsed_object(dry: ApplyContext, item: PlannedObject, created: frozenset[str]) -> ObjectResult:
+def _result_of_dry_run(dry: ApplyContext, item: PlannedObject, created: frozenset[str]) -> ObjectResult:
     if item.action not in WRITES:
         return object_result(item)
     if item.ref.namespace in created or item.ref.group_kind in created:
@@ -141,7 +149,7 @@ def _rehearsed_object(dry: ApplyContext, item: PlannedObject, created: frozenset
 
 
 def _result_of_refused_rehearsal(context: ApplyContext) -> ClusterResult | None:
-    results = _rehearsed_results(context)
+    results = _results_of_dry_run(context)
     if not any(result.is_failure for result in results):
         return None
     failure = Failure(kind=FailureKind.INVALID, message="the rehearsal was refused; nothing was written")
@@ -155,7 +163,9 @@ def _apply_stages(context: ApplyContext) -> list[ObjectResult]:
     failed_by_name: dict[str, ObjectRef] = {}
     for stage, items in groupby(context.plan.objects, key=lambda item: stage_of(item.ref)):
         planned = [_blocked_by_failure(item, failed_by_name) for item in items]
-        failure = _identity_failure(context) if results and any(item.action in WRITES for item in planned) else None
+        failure = (
+            _failure_of_identity_check(context) if results and any(item.action in WRITES for item in planned) else None
+        )
         if failure or context.client.stopped:
             results += [_result_of_object_not_reached(item, failure or context.client.stopped) for item in planned]
             continue
@@ -228,7 +238,7 @@ def _results_of_deletions(
     """
     if not _has_deletions(context):
         return [object_result(item) for item in context.plan.deletions], context.plan.prune_hold or parent_hold
-    if failure := context.client.stopped or _identity_failure(context):
+    if failure := context.client.stopped or _failure_of_identity_check(context):
         return _results_of_keeping_all(context, failure.message), failure.message
     if parent_hold:
         context = _context_deleting_interceptors_only(context, parent_hold)

@@ -85,7 +85,7 @@ class SopsDecryption:
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _wasted: float = 0.0
 
-    def decrypted(self, client: Client, desired: ClusterDesired) -> ClusterDesired:
+    def desired_decrypted(self, client: Client, desired: ClusterDesired) -> ClusterDesired:
         """Return what a cluster must hold, decrypted; a cluster without encrypted objects is asked nothing."""
         if not any(item.encrypted for item in desired.objects):
             return desired

@@ -21,7 +21,7 @@ from reconciler.plans.stages import is_builtin
 from render.model import Manifest, ObjectRef
 from render.words import first_few
 
-from .ownership import set_managers
+from .ownership import set_managed_fields
 
 Entry = Mapping[str, Any]
 
@@ -45,7 +45,7 @@ class FormerEntries(Struct, frozen=True, kw_only=True):
         return tuple({**entry, **(version if is_moved else {})} for entry, is_moved in pairs)
 
     @property
-    def statement(self) -> str:
+    def sentence_about_foreign_entries(self) -> str:
         """A sentence about the entries of others that are moved; empty where there are none."""
         others = [entry for entry in self._entries_to_move() if not _is_entry_of_manager(entry, self.manager)]
         if not others:
@@ -61,7 +61,7 @@ class FormerEntries(Struct, frozen=True, kw_only=True):
         return (entry for entry, is_moved in zip(self.entries, self.are_moved, strict=True) if is_moved)
 
 
-def former_entries(
+def entries_in_former_versions(
     live: Manifest, resource: Resource, discovery: Discovery, failure: Failure, manager: str
 ) -> FormerEntries | None:
     """Return the entries that keep an object from being applied; None where none is known to."""
@@ -108,6 +108,8 @@ def with_served_versions(live: Manifest, resource: Resource, discovery: Discover
     return {**live, "metadata": {**live["metadata"], "managedFields": moved}}
 
 
-def move_entries(client: Client, ref: ObjectRef, live: Manifest, found: FormerEntries) -> Answer | Failure:
+def move_entries_to_served_version(
+    client: Client, ref: ObjectRef, live: Manifest, found: FormerEntries
+) -> Answer | Failure:
     """Record the entries in the version of the manifest, unless the object changed since it was read."""
-    return set_managers(client, found.resource.path(ref), live, found.moved, found.manager)
+    return set_managed_fields(client, found.resource.path(ref), live, found.moved, found.manager)

@@ -50,7 +50,7 @@ class Mirror(Struct, frozen=True, dict=True):
             found.setdefault(rendered_commit_mirrored_by(info), info.id)
         return found
 
-    def commit_of(self, rendered: str) -> str:
+    def mirroring_commit_of(self, rendered: str) -> str:
         """Return the newest commit that was taken from a rendered one; GitError where the mirror has none."""
         if rendered == self.rendered:
             return self.tip
@@ -98,13 +98,13 @@ class MirroredCommits(RenderedCommits, kw_only=True):
 
     def beginning(self, commit: str) -> str:
         """Return the commit that the fleet's rendered branch began with, as the settings say."""
-        return self.mirror.settings_at(self.mirror.commit_of(commit)).beginning
+        return self.mirror.settings_at(self.mirror.mirroring_commit_of(commit)).beginning
 
     def allowed_removals(self, cluster: str, converged: str, commit: str) -> int | None:
         """Return how many objects left the mirrored folder since the cluster converged: a pass has allowed them."""
         if not converged or (self.is_lenient and converged not in self.mirror.history):
             return None
-        old, new = map(self.mirror.commit_of, (converged, commit))
+        old, new = map(self.mirror.mirroring_commit_of, (converged, commit))
         commits = self.repository.commits_between(old, new, MOST_COMMITS) if old != new else ()
         return sum(each.count for each in allowed_by(commits).removals if each.cluster == cluster) or None
 
@@ -112,7 +112,7 @@ class MirroredCommits(RenderedCommits, kw_only=True):
         """Return whether a commit was mirrored before another one."""
         if commit == other or other not in self.mirror.history:
             return False
-        return self.repository.is_ancestor(*map(self.mirror.commit_of, (commit, other)))
+        return self.repository.is_ancestor(*map(self.mirror.mirroring_commit_of, (commit, other)))
 
     def history_place(self, given: str, commit: str) -> HistoryPlace:
         """Return the same; a commit that was never mirrored is one that a pass applied, before this one or since."""
@@ -126,7 +126,7 @@ class MirroredCommits(RenderedCommits, kw_only=True):
         if self.is_lenient and commit != self.mirror.rendered and commit not in self.mirror.history:
             tree = RenderedTree(root=b"", trees=trees, clusters={})
             return Previous(commit=commit, source="", version="", bindings={}, tree=tree)
-        mirrored = self.mirror.commit_of(commit)
+        mirrored = self.mirror.mirroring_commit_of(commit)
         folder = self.repository.commit_info(mirrored).tree
         bindings = self.mirror.settings_at(mirrored).rules.bindings(cluster)
         tree = RenderedTree(root=folder, trees=trees, clusters={cluster: folder})
@@ -139,7 +139,7 @@ class MirroredCommits(RenderedCommits, kw_only=True):
     def _removed_files(self, cluster: str, commits: Iterable[str]) -> list[RemovedFile]:
         assert cluster == self.mirror.cluster
         known = [each for each in commits if not self.is_lenient or each in self.mirror.history]
-        removed = self.repository.removed_files(map(self.mirror.commit_of, known), ".") if known else ()
+        removed = self.repository.removed_files(map(self.mirror.mirroring_commit_of, known), ".") if known else ()
         infos = {info.id: info for info in self.repository.commit_infos({file.commit for file in removed})}
         return [
             file._replace(commit=rendered_commit_mirrored_by(infos[file.commit]))

@@ -64,7 +64,7 @@ def give_up_ownership(client: Client, path: str, live: Manifest, applyset: Apply
     return _send_json_patch(client, path, steps, applyset.manager)
 
 
-def set_managers(
+def set_managed_fields(
     client: Client, path: str, live: Manifest, entries: Iterable[Mapping[str, Any]], manager: str
 ) -> Answer | Failure:
     """Record who owns which fields of an object, unless that changed since it was read."""

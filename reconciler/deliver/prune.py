@@ -101,7 +101,7 @@ def _is_transient(ref: ObjectRef) -> bool:
     return kind is not None and kind.is_transient
 
 
-def rehearsed_deletions(context: ApplyContext) -> list[ObjectResult]:
+def results_of_dry_run_deletions(context: ApplyContext) -> list[ObjectResult]:
     """Return the result of each deletion as far as it shows without one: what would still stand in a namespace."""
     planned = context.plan.deletions
     going = frozenset(item.ref for item in planned if item.action is Action.PRUNE)

@@ -18,7 +18,7 @@ from reconciler.plans.answers import answered
 from reconciler.plans.fixed_fields import fixed_message
 from reconciler.plans.model import Action, Plan, PlannedObject
 
-from .recreation import immutable_hint
+from .recreation import hint_for_immutable_field
 
 REFUSALS = frozenset({FailureKind.IMMUTABLE, FailureKind.INVALID, FailureKind.CONFLICT})
 """The answers to an object that states a fixed field otherwise; whoever owns the field may be told of first."""
@@ -56,7 +56,7 @@ def _plan_blocked_by_immutable_field(planned: PlannedObject) -> PlannedObject:
         action=Action.BLOCKED,
         reason=FailureKind.IMMUTABLE,
         message=fixed_message(planned.fixed),
-        hint=immutable_hint(planned.ref),
+        hint=hint_for_immutable_field(planned.ref),
         is_asked=False,
     )
 

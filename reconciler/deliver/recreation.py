@@ -33,7 +33,7 @@ def _has_recreatable_kind(ref: ObjectRef) -> bool:
     return kind is not None and kind.is_recreatable
 
 
-def immutable_hint(ref: ObjectRef) -> str:
+def hint_for_immutable_field(ref: ObjectRef) -> str:
     """Return what to do about a change of a field that cannot change, by what the object's kind allows."""
     if not _has_recreatable_kind(ref):
         return "undo the change, or rename the object"

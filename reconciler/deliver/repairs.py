@@ -49,7 +49,7 @@ def _are_kinds_repaired(client: Client, plan: Plan, applied: ClusterResult, sett
     A server takes a moment to take note of a definition that changed. So that is waited for, and nothing else is.
     """
     changed = [result.ref for result in applied.results if result.action in _DONE]
-    broken, silent = _kinds_not_listed(plan), _silent_groups(plan)
+    broken, silent = _kinds_not_listed(plan), _groups_without_answer(plan)
     if not changed or not (broken or silent):
         return False
     waited, pause = 0.0, _PAUSE
@@ -70,7 +70,7 @@ def _is_any_silent_group_served(client: Client, silent: frozenset[str]) -> bool:
     return isinstance(discovery, Discovery) and not silent <= discovery.unavailable
 
 
-def _silent_groups(plan: Plan) -> frozenset[str]:
+def _groups_without_answer(plan: Plan) -> frozenset[str]:
     """Return the groups of wanted objects whose API does not answer."""
     return plan.discovery.unavailable & {item.ref.group for item in plan.objects if item.action is Action.BLOCKED}
 

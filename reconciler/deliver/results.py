@@ -75,7 +75,7 @@ class ClusterResult(Struct, frozen=True, kw_only=True):
         return ApplyOutcome.CONVERGED if is_held else self.outcome
 
     @property
-    def reservation(self) -> str:
+    def reason_for_no_convergence(self) -> str:
         """The reason why the apply was not carried through though no object failed; empty where there is none."""
         return self.prune_hold or (f"{UNWRITTEN}: {self.parent_failure.message}" if self.parent_failure else "")
 
@@ -163,7 +163,7 @@ def live_objects(report: ClusterReport) -> dict[ObjectRef, Manifest]:
     return live
 
 
-def known_answers(report: ClusterReport, before: frozenset[str] | None) -> frozenset[str] | None:
+def answer_digests_to_remember(report: ClusterReport, before: frozenset[str] | None) -> frozenset[str] | None:
     """Return the digests of answers that are to be remembered of a cluster after an apply.
 
     One that got to its end knows all of them; None where an object was asked about and its answer may not be kept.

@@ -35,11 +35,11 @@ from reconciler.plans.ownership import (
 )
 from render.model import Manifest, ObjectRef
 
-from .adoption import certain_object, plan_context
-from .former_versions import former_entries, move_entries, with_served_versions
+from .adoption import context_of_planning, plan_object_by_asking
+from .former_versions import entries_in_former_versions, move_entries_to_served_version, with_served_versions
 from .ownership import take_ownership
 from .questions import REFUSALS, apply_request
-from .recreation import immutable_hint, is_recreation_allowed, recreate_object
+from .recreation import hint_for_immutable_field, is_recreation_allowed, recreate_object
 from .results import ApplySettings, ObjectResult, failed_result, object_result
 
 _TRIES = 5
@@ -71,7 +71,7 @@ class ApplyContext(Struct, frozen=True, kw_only=True):
 
     def plan_context(self, planned: PlannedObject) -> PlanContext:
         """Return the values to plan an object by, should it have to be planned again."""
-        return plan_context(self.plan, planned)
+        return context_of_planning(self.plan, planned)
 
 
 def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
@@ -84,7 +84,7 @@ def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
         action=Action.FAILED,
         reason=FailureKind.IMMUTABLE,
         message=fixed_message(planned.fixed),
-        hint=immutable_hint(planned.ref),
+        hint=hint_for_immutable_field(planned.ref),
         changes=planned.fixed,
     )
 
@@ -125,7 +125,7 @@ def _plan_ready_to_send(context: ApplyContext, planned: PlannedObject) -> Planne
     """Return the plan for an object once it can be sent: no question is open, and what is to become ours is ours."""
     for attempt in range(_TRIES):
         if planned.in_doubt:
-            planned = certain_object(context.client, planned, context.plan_context(planned))
+            planned = plan_object_by_asking(context.client, planned, context.plan_context(planned))
         if planned.action not in WRITES:
             return object_result(planned)
         if context.settings.dry_run or not (planned.migrate or planned.takeover):
@@ -218,14 +218,14 @@ def _plan_after_moving_entries(
     assert planned.resource is not None
     if live is None:
         return plan_object(None, context.plan_context(planned))
-    found = former_entries(live, planned.resource, context.plan.discovery, failure, context.manager)
+    found = entries_in_former_versions(live, planned.resource, context.plan.discovery, failure, context.manager)
     if found is None:
         return None
-    answer = move_entries(context.client, planned.ref, live, found)
+    answer = move_entries_to_served_version(context.client, planned.ref, live, found)
     if isinstance(answer, Failure):
         return planned if answer.kind is FailureKind.RACE else None
     again = plan_object(item_with_kind(planned.resource, answer.body), context.plan_context(planned))
-    stated = "; ".join(filter(None, (planned.message, found.statement)))
+    stated = "; ".join(filter(None, (planned.message, found.sentence_about_foreign_entries)))
     if again.action not in WRITES:
         return replace(again, message=stated or again.message)
     return replace(again, message=stated, changes=planned.changes or again.changes, reason=planned.reason)
@@ -318,7 +318,7 @@ def _result_of_refusal(context: ApplyContext, planned: PlannedObject, failure: F
         hint = conflict_hint(cause.manager for cause in failure.causes)
         return replace(failed_result(planned, failure), action=Action.CONFLICT, hint=hint)
     if failure.kind is FailureKind.IMMUTABLE:
-        return replace(failed_result(planned, failure), hint=immutable_hint(planned.ref))
+        return replace(failed_result(planned, failure), hint=hint_for_immutable_field(planned.ref))
     if failure.kind is FailureKind.FORMER_VERSION and context.settings.dry_run:
         message = f"not verified: {failure.message}, and are moved to the version of its manifest when it is applied"
         return replace(object_result(planned), message=message)

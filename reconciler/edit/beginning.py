@@ -97,7 +97,7 @@ def _objects_left_out(before: Loaded, after: Loaded, deployed: DeployedFolders |
     What a tool deploys may get another namespace from it, and objects that deploy are none any more.
     """
     if deployed is None:
-        repeated = [f"{base}{each.removeprefix('/')}" for each in repeated_folders(before.broken)]
+        repeated = [f"{base}{each.removeprefix('/')}" for each in ignore_lines_for_repeated_folders(before.broken)]
         return tuple(map(str, sorted({*_objects_in_folders(before, repeated)} - {*_objects_in_folders(after)})))
     known = {(each.group_kind, each.name) for each in _objects_in_folders(after)}
     left = {each for each in _objects_in_folders(before) if (each.group_kind, each.name) not in known}
@@ -169,10 +169,10 @@ def _fleet_of_source(
 ) -> bytes:
     """Return argosy.yaml: the contexts, what to read and how, and the folders that repeat what others hold."""
     if not read["paths"]:
-        return _fleet_file_text(contexts, {"ignore": repeated_folders(source.loaded.broken)})
+        return _fleet_file_text(contexts, {"ignore": ignore_lines_for_repeated_folders(source.loaded.broken)})
     path = source.home.expected_path
     known = source.with_files({path: _fleet_file_text(contexts, read), **others})
-    return _fleet_file_text(contexts, {**read, "ignore": repeated_folders(known.broken)})
+    return _fleet_file_text(contexts, {**read, "ignore": ignore_lines_for_repeated_folders(known.broken)})
 
 
 def _fleet_file_text(contexts: Mapping[str, str], read: Mapping[str, list[str]]) -> bytes:
@@ -186,7 +186,7 @@ def _fleet_file_text(contexts: Mapping[str, str], read: Mapping[str, list[str]])
     return emit({**head, **({"spec": spec} if spec else {})})
 
 
-def repeated_folders(broken: Iterable[Broken]) -> list[str]:
+def ignore_lines_for_repeated_folders(broken: Iterable[Broken]) -> list[str]:
     """Return the ignore lines for folders whose objects stand in another folder, too."""
     return sorted({each.ignore for each in broken if each.ignore})
 

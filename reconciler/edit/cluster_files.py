@@ -45,7 +45,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, repository: Repository) -> "MemberSource":
         """Read the work tree; InputError when not even its fleet is known."""
-        repository.work_tree_to("change")
+        repository.work_tree_for_verb("change")
         files = worktree_of(repository).files
         home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
         if home.problems:
@@ -101,7 +101,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
                 return {path: _file_content_with_edits(path, content, place.position, [Edit(prefix, REMOVED)])}
             return {path: without_document(content, place.position) or None}
         except UneditableError as error:
-            raise refused_edit(path, error) from error
+            raise error_of_refused_edit(path, error) from error
 
     def with_files(self, contents: Contents) -> Loaded:
         """Return the source as it would be with these files, whatever is wrong with it."""
@@ -114,7 +114,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         """
         after = self.with_files(contents)
         known = {(problem.path, problem.field, problem.message) for problem in self.loaded.problems}
-        found = after.blocking if is_first else after.problems
+        found = after.problems_that_block if is_first else after.problems
         new = [each for each in found if (each.path, each.field, each.message) not in known]
         if new:
             raise InputError(new)
@@ -174,7 +174,7 @@ def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit
     return commit_id
 
 
-def refused_edit(path: str, error: UneditableError) -> InputError:
+def error_of_refused_edit(path: str, error: UneditableError) -> InputError:
     """Return the refusal of an edit as a problem of its file."""
     where = error.error
     return InputError([Problem(path, where.line, "", where.message, where.hint)])
@@ -184,7 +184,7 @@ def _file_content_with_edits(path: str, content: bytes, index: int, edits: Itera
     try:
         return edit_file(content, index, edits)
     except UneditableError as error:
-        raise refused_edit(path, error) from error
+        raise error_of_refused_edit(path, error) from error
     except DocumentErrors as error:
         problems = [Problem(path, each.line, "", each.message, each.hint) for each in error.errors]
         raise InputError(problems) from error

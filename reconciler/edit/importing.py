@@ -38,7 +38,7 @@ class Line(NamedTuple):
     message: str
 
     @property
-    def is_worth_a_word(self) -> bool:
+    def has_remark_to_show(self) -> bool:
         """Say whether there is something to know about a document that is the same."""
         return bool(self.code) and self.code not in _SILENT
 

@@ -86,7 +86,7 @@ def join_members(source: MemberSource, members: Sequence[NewMember], log: Log, *
         refuse_existing_member(source, member.name, path)
         contents[path] = emit(manifest)
     if len(members) == 1:
-        contents |= context_change(source, members[0].name, members[0].context)
+        contents |= files_with_changed_context(source, members[0].name, members[0].context)
     after = source.checked(contents).desired
     known = {cluster.name for cluster in after.clusters}
     for member in members:
@@ -128,7 +128,7 @@ def refuse_existing_member(source: MemberSource, name: str, path: str) -> None:
         raise ConfigError(f"{path} is there already and holds no Cluster called {name!r}", hint="move that file away")
 
 
-def context_change(source: MemberSource, name: str, context: str) -> Contents:
+def files_with_changed_context(source: MemberSource, name: str, context: str) -> Contents:
     """Return argosy.yaml with the context of a member ("": without the member); nothing where it stays as it is."""
     path = source.home.path or source.home.expected_path
     listed = [access.name for access in source.fleet.clusters]

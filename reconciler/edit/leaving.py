@@ -24,7 +24,7 @@ from render.settings.fleet import Fleet
 from render.words import counted_noun
 
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
-from .joining import context_change
+from .joining import files_with_changed_context
 from .labels import TaintChange, taint_edits
 
 _LISTED = 5
@@ -59,7 +59,7 @@ def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool
     if not disconnect:
         _refuse_member_with_objects(source, name)
     place = source.place_of(name)
-    contents = {**source.without(place), **context_change(source, name, "")}
+    contents = {**source.without(place), **files_with_changed_context(source, name, "")}
     after = source.checked(contents).desired.fleet
     subject = f"Disconnect {name}" if disconnect else f"Let {name} leave"
     write_change(source, SourceChange(contents=contents, subject=subject), log, commit=commit)

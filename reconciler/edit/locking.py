@@ -49,7 +49,7 @@ class LockUpdate(Struct, frozen=True, kw_only=True):
 def sources_of_work_tree(source: MemberSource) -> LockedFiles:
     """Return the Sources of a work tree; InputError where they, or the lock, cannot be read."""
     locked = source.loaded.locked
-    refused = [each for each in source.loaded.blocking if locked is None or each.path == locked.lock.path]
+    refused = [each for each in source.loaded.problems_that_block if locked is None or each.path == locked.lock.path]
     if locked is None or refused:
         raise InputError(refused or source.loaded.problems)
     return locked

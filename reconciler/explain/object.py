@@ -138,7 +138,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         origin=template.origin,
         verdict=policy_claim_in_words(ref, binding, match, rendered)
         + ("" if targets else _policy_that_nearly_selects(template, match, desired)),
-        policies=tuple(_policy_verdict(each, match) for each in considered),
+        policies=tuple(_verdict_on_policy(each, match) for each in considered),
         replicas=binding.asked_replicas if binding and binding.is_workload else None,
         components=tuple(_explained_components(binding)) if binding else (),
         targets=targets,
@@ -276,7 +276,7 @@ def _obstacle_to_placing(ref: ObjectRef, policy: str, binding: Binding | None, m
     return ""
 
 
-def _policy_verdict(candidate: RankedPolicy, match: Match) -> PolicyVerdict:
+def _verdict_on_policy(candidate: RankedPolicy, match: Match) -> PolicyVerdict:
     policy, holds = candidate.policy, match.policy is candidate.policy
     return PolicyVerdict(
         policy=str(policy),

@@ -55,10 +55,10 @@ def _built_folders(
     while True:
         unclaimed = replace(selection, kustomizations=tuple(plain_files(selection.kustomizations, deployed.claimed)))
         built = build(files, unclaimed, read, locked_trees)
-        more = load_manifests(built.files, read=built.read_with(read), cache=caches.parsed).manifests
+        more = load_manifests(built.files, read=built.reader_of_source_and_built(read), cache=caches.parsed).manifests
         known = {(place.file.path, place.number) for place in entries}
         fresh = [place for place in more if (place.file.path, place.number) not in known]
         if not any(map(readers.reads, fresh)):
-            return built.combined_with(deployed)
+            return built.merged_with_built_source(deployed)
         entries += fresh
         deployed = rounds.final(entries, written.sealed)

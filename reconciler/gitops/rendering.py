@@ -51,7 +51,7 @@ def with_charts(
         members=chart_members(manifests, home.fleet, facts or no_facts),
         cache=caches.parsed,
     ).requests(places, releases_of(chart_places, every))
-    rendered = asked.outcome.combined_with(build.render_charts(asked.requests))
+    rendered = asked.outcome.merged_with_built_source(build.render_charts(asked.requests))
     return files_with_built_ones(_without_asked(found, asked), rendered, reading)
 
 

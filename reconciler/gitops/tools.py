@@ -57,7 +57,7 @@ class GitOpsTools(Struct, frozen=True):
 
 def _without_sealed(found: ReadFiles, readers: "Readers") -> ReadFiles:
     """Return what was read, with a problem for what is not read because SOPS encrypted it."""
-    return replace(found, contents=found.contents.with_sealed_refused(readers.is_of_read_kind))
+    return replace(found, contents=found.contents.refuse_encrypted_where_read(readers.is_of_read_kind))
 
 
 def _readers(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> "Readers":

@@ -79,7 +79,9 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
     if source.broken:
         before = files_before(repository, previous)
         blobs = {path: file.id for path, file in before.items()}
-        changed = [each for each in source.broken if not (each.is_partial or each.is_in(blobs, previous.tools))]
+        changed = [
+            each for each in source.broken if not (each.is_partial or each.was_unchanged_in(blobs, previous.tools))
+        ]
         problems += (each.problem for each in changed)
         problems += _made_nowhere(repository, source, previous, [each for each in source.broken if each not in changed])
     problems += _taken_over(repository, source, previous)
@@ -164,7 +166,9 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
         return ()
     paths = home.fleet.source.paths
     chosen = select_files(before.values(), folder=home.folder, paths=paths, ignore=home.ignore, is_building=True)
-    not_read = dict(_not_read(source, {file.path: before[file.path] for file in chosen.marking}, before))
+    not_read = dict(
+        _not_read(source, {file.path: before[file.path] for file in chosen.files_deciding_on_reading}, before)
+    )
     found = _files_in_question(repository, source, before, not_read)
     if not found:
         return ()
@@ -231,7 +235,7 @@ def files_of_fleet(
     chosen = select_files(
         files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore, is_building=True
     )
-    return chosen.marking
+    return chosen.files_deciding_on_reading
 
 
 def files_before(repository: Repository, previous: Previous) -> Mapping[str, SourceFile]:

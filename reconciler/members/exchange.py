@@ -177,7 +177,7 @@ class Failure(SelectiveStruct, frozen=True, kw_only=True):
     trace: str = ""
 
     @property
-    def is_blindness(self) -> bool:
+    def is_without_sight_of_member(self) -> bool:
         """True where it is no sign that the member is unwell: we cannot see it, or it answers that we may not."""
         return self.kind in BLIND or 400 <= self.status < 500
 

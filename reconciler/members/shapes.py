@@ -186,7 +186,7 @@ def _check_of_fields(**fields: Check) -> Check:
             field = value.get(name)
             fault = "" if field is None and name not in required else inner(field)
             if fault:
-                return _fault_at(f".{name}", fault)
+                return _fault_with_place(f".{name}", fault)
         return ""
 
     return fault_of_fields
@@ -203,7 +203,7 @@ def _check_of_each_item(inner: Check) -> Check:
         for number, each in enumerate(value):
             fault = inner(each)
             if fault:
-                return _fault_at(f"[{number}]", fault)
+                return _fault_with_place(f"[{number}]", fault)
         return ""
 
     return _check_unless_absent(fault_of_items)
@@ -217,7 +217,7 @@ def _fault_unless_texts_by_name(value: Any) -> str:
     return "" if all(isinstance(each, str) for each in value.values()) else "has a value that is no text"
 
 
-def _fault_at(place: str, fault: str) -> str:
+def _fault_with_place(place: str, fault: str) -> str:
     return f"{place}{fault}" if fault.startswith((".", "[")) else f"{place} {fault}"
 
 

@@ -94,7 +94,7 @@ def cluster_state_after(
     failure = observed.failure
     if failure is not None and observed.discovery is None:
         is_counted = counts_blindness and failure.kind not in _NOT_ASKED
-        is_unseen = failure.is_blindness and not is_counted
+        is_unseen = failure.is_without_sight_of_member and not is_counted
         return _state_of_unseen(known, failure, now) if is_unseen else _state_of_failing(known, failure, now)
     old = known.status
     status = {

@@ -33,7 +33,7 @@ def observe_cluster(
 ) -> ObservedCluster:
     """Return everything in a cluster that its plan needs to know."""
     applyset = applyset or ApplySet()
-    observed = _ask_identity(client, desired.cluster)
+    observed = _observe_identity(client, desired.cluster)
     # Of a cluster that is another one than it was nothing is read; the plan refuses it.
     if observed.failure or (inventory.uid and observed.uid != inventory.uid):
         return observed
@@ -54,17 +54,19 @@ def observe_cluster(
     scalers = _listings_of_autoscalers(desired, listings, discovery)
     wanted = _wanted_resources(desired, discovery)
     observed = replace(observed, discovery=discovery, parent=parent, former_parent=former)
-    observed = _with_listed_kinds(client, observed, [*_listings_in_each_version(listings, wanted), *scalers], wanted)
+    observed = _observed_with_listed_kinds(
+        client, observed, [*_listings_in_each_version(listings, wanted), *scalers], wanted
+    )
     if not client.stopped:
         missing = _resources_of_unlisted(wanted, inventory, observed, listings)
         observed = replace(observed, listings=None if missing else tuple(listings.values()), scalers=tuple(scalers))
-        observed = _read_by_name(client, observed, missing)
-        if _needs_admission(desired, inventory):
+        observed = _observed_with_objects_read_by_name(client, observed, missing)
+        if _needs_admission_of_cluster(desired, inventory):
             observed = replace(observed, admission=observe_admission(client, discovery))
     return replace(observed, failure=client.stopped or _failure_if_out_of_time(observed))
 
 
-def _needs_admission(desired: ClusterDesired, inventory: Inventory) -> bool:
+def _needs_admission_of_cluster(desired: ClusterDesired, inventory: Inventory) -> bool:
     """Return whether a plan may rely on answers of the server, which are true of what intercepts writes there.
 
     A cluster that has the commit already, and of which nothing had to be asked, is spared the question.
@@ -78,7 +80,7 @@ def _failure_if_out_of_time(observed: ObservedCluster) -> Failure | None:
     return next((each for each in failures if each.kind is FailureKind.DEADLINE), None)
 
 
-def _ask_identity(client: Client, cluster: str) -> ObservedCluster:
+def _observe_identity(client: Client, cluster: str) -> ObservedCluster:
     """Ask a cluster for its identity, in one quick try: one that does not answer this answers nothing."""
     version = client.send(
         Request(method="GET", path="/version", expects=Expected.VERSION, timeout=PREFLIGHT_SECONDS, tries=1)
@@ -186,7 +188,7 @@ def is_scalable(item: DesiredObject) -> bool:
     return item.ref.group_kind in SCALED or "replicas" in (item.manifest.get("spec") or ())
 
 
-def _with_listed_kinds(
+def _observed_with_listed_kinds(
     client: Client, observed: ObservedCluster, work: list[Listing], wanted: dict[ObjectRef, Resource]
 ) -> ObservedCluster:
     """List every kind in use, and the autoscalers; wanted objects are taken in the version of their manifests."""
@@ -245,7 +247,9 @@ def _resources_of_unlisted(
     }
 
 
-def _read_by_name(client: Client, observed: ObservedCluster, missing: dict[ObjectRef, Resource]) -> ObservedCluster:
+def _observed_with_objects_read_by_name(
+    client: Client, observed: ObservedCluster, missing: dict[ObjectRef, Resource]
+) -> ObservedCluster:
     possible = _objects_that_may_exist(client, missing)
     live, unread = dict(observed.live), dict(observed.unread)
     outcomes: list[Any] = results_in_parallel(

@@ -112,7 +112,7 @@ def recorded_cluster(
     observation: Any = UNSET,
 ) -> ClusterStatusDocument:
     """Return a cluster as the status branch describes it."""
-    from reconciler.status.objects import capacity_time, objects_in_cluster
+    from reconciler.status.objects import objects_in_cluster, time_of_recorded_capacity
 
     record = recorded.clusters()[name]
     return ClusterStatusDocument(
@@ -125,7 +125,7 @@ def recorded_cluster(
         deployer=unless_empty(record.deployer),
         **progress_words(progress),
         status=record.state.status,
-        capacity_recorded_at=unless_empty(capacity_time(name, recorded)),
+        capacity_recorded_at=unless_empty(time_of_recorded_capacity(name, recorded)),
         objects=tuple(map(live_object_part, objects_in_cluster(name, recorded, progress))),
         deviations=tuple(DeviationPart(**deviation_words(each)) for each in record.deviations),
         pending=pending,

@@ -254,12 +254,12 @@ class FleetStatusDocument(OutputDocument, frozen=True, kw_only=True):
 def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
     """Return the fleet as a document."""
     from reconciler.pipeline.pending import pending_of
-    from reconciler.status.live_replicas import live_shares
+    from reconciler.status.live_replicas import live_shares_of_bindings
     from render.timing import epoch_text
 
     fleet = branches.fleet
     is_recorded = bool(branches.recorded.files)
-    shares = tuple(live_shares(branches, fleet.bindings)) if is_recorded else ()
+    shares = tuple(live_shares_of_bindings(branches, fleet.bindings)) if is_recorded else ()
     return FleetStatusDocument(
         branch=fleet.branch,
         rendered=fleet.previous.commit,
@@ -285,14 +285,14 @@ def fleet_status_document(branches: "RecordedFleet") -> FleetStatusDocument:
 def _clusters(branches: "RecordedFleet", shares: Sequence["LiveShare"]) -> dict[str, FleetClusterPart]:
     from reconciler.record.recorded_status import line_by_cluster
     from reconciler.status.blind_spots import reasons_members_are_unseen
-    from reconciler.status.live_replicas import live_totals
+    from reconciler.status.live_replicas import live_total_by_cluster
 
     fleet, recorded = branches.fleet, branches.recorded
     lines = line_by_cluster(recorded, fleet.members)
     progress = branches.progress if branches.is_applied_by_passes else {}
     spots = reasons_members_are_unseen(recorded, fleet.members) if progress else {}
     known = {name for name in lines if name in progress and progress[name].is_known}
-    totals = {name: each for name, each in live_totals(shares).items() if name in known and not each.unknown}
+    totals = {name: each for name, each in live_total_by_cluster(shares).items() if name in known and not each.unknown}
     return {
         name: FleetClusterPart(
             objects=fleet.objects.get(name, 0),
@@ -374,9 +374,9 @@ def _rebalancer(request: "RescheduleRequest", done: "RebalancerPass") -> Rebalan
 
 
 def _unwell(branches: "RecordedFleet") -> Iterator[UnwellPart]:
-    from reconciler.status.fleet_views import unwell_objects
+    from reconciler.status.fleet_views import objects_not_healthy
 
-    for each in unwell_objects(branches):
+    for each in objects_not_healthy(branches):
         yield UnwellPart(
             object=each.object, cluster=each.cluster, reason=each.reason, since=each.since, message=each.message
         )

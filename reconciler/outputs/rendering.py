@@ -69,7 +69,12 @@ class RenderingDocument(OutputDocument, frozen=True, kw_only=True):
 
 def rendering_document(outcome: "Outcome", selection: "Selection", shape: str) -> RenderingDocument:
     """Return everything about a pass as a document, with its objects in the shape that is asked for."""
-    from reconciler.preview.outputs import bindings, objects_by_cluster, unmatched_objects, works
+    from reconciler.preview.outputs import (
+        bindings_as_karmada_objects,
+        objects_by_cluster,
+        unmatched_objects,
+        works_as_manifests,
+    )
     from reconciler.rendering.problems import problems_by_object
 
     schedule = outcome.rendered.built.schedule
@@ -80,10 +85,10 @@ def rendering_document(outcome: "Outcome", selection: "Selection", shape: str) -
         tree=outcome.rendered.tree.root.hex(),
         changed=outcome.changed,
         clusters=UNSET if clusters is None else {name: tuple(each) for name, each in clusters.items()},
-        works=tuple(works(outcome, selection)) if shape == "works" else UNSET,
+        works=tuple(works_as_manifests(outcome, selection)) if shape == "works" else UNSET,
         skipped=len(outcome.source.desired.without_objects),
         disconnected=outcome.rendered.tree.disconnected,
-        bindings=tuple(bindings(outcome, selection)),
+        bindings=tuple(bindings_as_karmada_objects(outcome, selection)),
         decisions={str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
         released=tuple(map(released_part, outcome.released)),
         pending=tuple(map(pending_part, outcome.pending)),

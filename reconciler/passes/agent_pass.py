@@ -240,7 +240,7 @@ def _check_rewind(agent: Agent, status: StatusBranch, mirror: Mirror, accepted: 
     inventory = read_inventories(status, status.tip()).get(agent.options.cluster)
     for commit in inventory.commits if inventory else ():
         try:
-            mirror.commit_of(commit)
+            mirror.mirroring_commit_of(commit)
         except GitError as error:
             raise GuardRefused(error.message, hint=error.hint) from error
 

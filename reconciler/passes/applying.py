@@ -378,7 +378,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             is_observing=self.delivery.is_observing,
             is_stopping=self.delivery.is_stopping,
             is_making_way=self.delivery.is_making_way,
-            decrypt=self._decryption.decrypted,
+            decrypt=self._decryption.desired_decrypted,
             apply=ApplySettings(
                 dry_run=self.delivery.dry_run,
                 rehearse=self.delivery.options.rehearse,

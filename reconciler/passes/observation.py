@@ -119,7 +119,11 @@ class Observation(Struct, frozen=True, kw_only=True):
     @property
     def blind(self) -> dict[str, str]:
         """The reasons why we cannot see how members are, in a word: no sign that these are unwell."""
-        return {name: str(failure.kind) for name, failure in self._failures_by_member.items() if failure.is_blindness}
+        return {
+            name: str(failure.kind)
+            for name, failure in self._failures_by_member.items()
+            if failure.is_without_sight_of_member
+        }
 
     @property
     def _failures_by_member(self) -> dict[str, Failure]:

@@ -15,7 +15,7 @@ from reconciler.branches.status_branch import (
     merged_files,
     read_inventories,
 )
-from reconciler.deliver.results import ClusterReport, known_answers
+from reconciler.deliver.results import ClusterReport, answer_digests_to_remember
 from reconciler.ledger.holds import HoldRules
 from reconciler.ledger.inventory import Inventory
 from reconciler.pipeline.previous import Previous
@@ -117,7 +117,7 @@ class ReportRecording(Struct, kw_only=True):
                 known=self.planned.get(report.cluster, Inventory(cluster=report.cluster)),
             )
             hold = self.hold_rules.hold_after(report.cluster, before.hold)
-            after = replace(after, answered=known_answers(report, before.answered), hold=hold)
+            after = replace(after, answered=answer_digests_to_remember(report, before.answered), hold=hold)
             if after != before:
                 files[Inventory.at(report.cluster)] = after.content()
         return files

@@ -24,7 +24,7 @@ from render.errors import ConfigError, InputError
 from render.model import Manifest
 from render.settings.emission import Deployer
 
-from .outputs import Selection, works
+from .outputs import Selection, works_as_manifests
 from .rendering import PreviewOptions, preview_outcome
 
 
@@ -50,13 +50,15 @@ def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
     fleet = context.fleet
     secret = fleet.decryption.secret.name if fleet.decryption.secret else ""
     options = replace(request.options, prefix=fleet.branch_prefix, decryption_secret=secret)
-    address = request.address or published_address(context.publication)
+    address = request.address or address_of_publication(context.publication)
     chosen = request.clusters or tuple(sorted(commits.commit(commit).tree.clusters))
-    trees = _trees(commits, commit, context, [(name, rendered_place(fleet, name, address, options)) for name in chosen])
+    trees = _trees_of_clusters(
+        commits, commit, context, [(name, rendered_place(fleet, name, address, options)) for name in chosen]
+    )
     return objects_of(request.deployer, trees, options)
 
 
-def _trees(
+def _trees_of_clusters(
     commits: RenderedCommits, commit: str, context: FleetContext, chosen: Iterable[tuple[str, RenderedPlace]]
 ) -> Iterator[ClusterTree]:
     bindings = commits.commit(commit).bindings
@@ -66,19 +68,22 @@ def _trees(
         yield cluster_tree(cluster, commits.desired(cluster, commit).objects, place, rules)
 
 
-def published_address(publication: Publication) -> str:
+def address_of_publication(publication: Publication) -> str:
     """Return the address of the remote where branches are published, without the account that it may name."""
     remote = publication.remote
     address = remote if is_address(remote) else publication.repository.settings.last(f"remote.{remote}.url")
     if not remote or not is_address(address):
         raise ConfigError("the repository has no remote that others could read", hint="name its address with --url")
-    return shared_address(address)
+    return address_safe_to_publish(address)
 
 
-def shared_address(address: str) -> str:
+def address_safe_to_publish(address: str) -> str:
     """Return an address that may be written down: over https without an account, and over SSH as a URL.
 
-    >>> shared_address("https://me:token@git.example.com/fleet.git"), shared_address("git@git.example.com:team/fleet")
+    >>> (
+    ...     address_safe_to_publish("https://me:token@git.example.com/fleet.git"),
+    ...     address_safe_to_publish("git@git.example.com:team/fleet"),
+    ... )
     ('https://git.example.com/fleet.git', 'ssh://git@git.example.com/team/fleet')
     """
     if "://" not in address:
@@ -93,7 +98,7 @@ def shared_address(address: str) -> str:
 def exported_source(repository: Repository, revision: str) -> Emission:
     """Return Karmada's objects of a source; InputError lists what is wrong with it."""
     loaded = read_loaded(repository, repository.resolve(revision or "HEAD"), facts=recorded_facts(repository))
-    if loaded.blocking:
+    if loaded.problems_that_block:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     emission = karmada_objects(loaded.desired, loaded.karmada)
     left = tuple(sorted({f"left out: {each.warning}" for each in loaded.broken}))
@@ -104,7 +109,7 @@ def exported_works(repository: Repository, revision: str, clusters: tuple[str, .
     """Return the Works of a source, by the namespace of each cluster, and the objects that have none."""
     outcome = preview_outcome(repository, revision, SourceMemory(), log, PreviewOptions(is_first=True))
     found: dict[str, list[Manifest]] = {}
-    for work in works(outcome, Selection(clusters=clusters)):
+    for work in works_as_manifests(outcome, Selection(clusters=clusters)):
         found.setdefault(f"{work['metadata']['namespace']}.yaml", []).append(work)
     files = tuple((path, tuple(manifests)) for path, manifests in sorted(found.items()))
     return Emission(files=files, notes=tuple(map(str, problems_by_object(outcome))))

@@ -16,7 +16,7 @@ from render.words import counted_noun, first_few
 def outcome_of_first_pass(source: MemberSource, files: Mapping[str, bytes], log: Log) -> Outcome | None:
     """Return what a first pass makes of a work tree with more files; None where it would be refused."""
     loaded = source.with_files(files)
-    if loaded.blocking:
+    if loaded.problems_that_block:
         return None
     return run_pass(source.repository, source_of("", loaded), None, RenderInputs(now=given_or_current_time()), log)
 

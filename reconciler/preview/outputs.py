@@ -59,23 +59,27 @@ class Selection(Struct, frozen=True, kw_only=True):
 def output_texts(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
     """Return the texts to print, in order."""
     if output in {"table", "wide"}:
-        return summary(outcome, selection, is_wide=output == "wide", width=screen_width())
+        return summary_tables(outcome, selection, is_wide=output == "wide", width=screen_width())
     if output == "name":
         return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
-    documents = {"manifests": manifests, "works": works, "bindings": bindings}[shape](outcome, selection)
+    documents = {
+        "manifests": manifests_of_clusters,
+        "works": works_as_manifests,
+        "bindings": bindings_as_karmada_objects,
+    }[shape](outcome, selection)
     return (f"---\n{emit(document).decode()}" for document in documents)
 
 
-def summary(outcome: Outcome, selection: Selection, *, is_wide: bool = False, width: int = 0) -> Iterator[str]:
+def summary_tables(outcome: Outcome, selection: Selection, *, is_wide: bool = False, width: int = 0) -> Iterator[str]:
     """Yield a table of every object with its clusters and replicas, then the objects no policy claims.
 
     ``width`` is that of the terminal (0: none). The wide table names every cluster, and the file of each template.
     """
     chosen = [each for each in outcome.rendered.built.bindings if selection.has_binding(each)]
-    namespaces = tuple(_namespaces(outcome, selection))
+    namespaces = tuple(_namespaces_with_clusters(outcome, selection))
     if chosen or namespaces:
-        wide = _wide_table(chosen, namespaces, outcome) if is_wide else ""
-        yield wide or _table(chosen, namespaces, outcome, width)
+        wide = _wide_bindings_table(chosen, namespaces, outcome) if is_wide else ""
+        yield wide or _bindings_table(chosen, namespaces, outcome, width)
     unmatched = [match for match in unmatched_objects(outcome) if selection.namespace in {"", match["namespace"]}]
     if unmatched and not selection.clusters:
         most = len(unmatched) if is_wide else 10
@@ -87,7 +91,7 @@ def summary(outcome: Outcome, selection: Selection, *, is_wide: bool = False, wi
         yield f"\ndisconnected, left as they were: {', '.join(outcome.rendered.tree.disconnected)}\n"
 
 
-def _table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome, width: int) -> str:
+def _bindings_table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome, width: int) -> str:
     """Return a table in which the clusters of an object take what the other columns leave of the width.
 
     These are wrapped where that lets clusters be named one by one, with their replicas.
@@ -96,7 +100,7 @@ def _table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome
     rows = sorted(
         (
             *_namespace_and_name(each),
-            _policy_or_reason(each),
+            _policy_or_reason_for_none(each),
             _replicas_by_cluster(each),
             tuple(each.overridden_replicas),
         )
@@ -120,7 +124,7 @@ def _table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome
     return text_table(header, cells, width=width)
 
 
-def _namespaces(outcome: Outcome, selection: Selection) -> Iterator[tuple[Template, tuple[str, ...]]]:
+def _namespaces_with_clusters(outcome: Outcome, selection: Selection) -> Iterator[tuple[Template, tuple[str, ...]]]:
     """Yield the Namespaces of the source that go along with objects in them, each with its clusters.
 
     No policy claims them, so that they have no binding.
@@ -135,7 +139,7 @@ def _namespaces(outcome: Outcome, selection: Selection) -> Iterator[tuple[Templa
             yield template, tuple(there)
 
 
-def _wide_table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome) -> str:
+def _wide_bindings_table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Outcome) -> str:
     """Return a table with all there is to say of each object, however wide that is."""
     path_by_ref = {template.ref: template.path for template in outcome.source.desired.templates}
     rows = [
@@ -143,7 +147,7 @@ def _wide_table(bindings: Iterable[Binding], namespaces: Namespaces, outcome: Ou
             *_namespace_and_name(each),
             str(each.asked_replicas) if each.is_workload else "-",
             all_clusters_with_replicas(dict(_replicas_by_cluster(each)), each.overridden_replicas),
-            _policy_or_reason(each),
+            _policy_or_reason_for_none(each),
             path_by_ref.get(each.ref, "-"),
         )
         for each in bindings
@@ -175,7 +179,7 @@ def _replicas_by_cluster(binding: Binding) -> tuple[tuple[str, int], ...]:
     return tuple((name, replicas.get(name, 0)) for name in sorted(names))
 
 
-def _policy_or_reason(binding: Binding) -> str:
+def _policy_or_reason_for_none(binding: Binding) -> str:
     state = binding_state(binding)
     if binding.policy:
         return binding.policy if state == "Success" else f"{binding.policy} ({state})"
@@ -212,7 +216,7 @@ def cluster_files(outcome: Outcome, selection: Selection) -> Iterator[tuple[str,
                     yield cluster, path, blob_id
 
 
-def manifests(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+def manifests_of_clusters(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
     """Yield the objects of every cluster, cluster by cluster."""
     for objects in objects_by_cluster(outcome, selection).values():
         yield from objects
@@ -232,32 +236,32 @@ def objects_by_cluster(outcome: Outcome, selection: Selection) -> dict[str, list
     return objects
 
 
-def bindings(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+def bindings_as_karmada_objects(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
     """Yield the bindings as Karmada's objects."""
     for binding in outcome.rendered.built.bindings:
         if selection.has_binding(binding):
             yield binding_manifest(binding)
 
 
-def works(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+def works_as_manifests(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
     """Yield Karmada's Work objects, also those that suspension holds back."""
     return (
         work
         for work in work_objects(outcome.rendered)
-        if selection.has_cluster(_cluster_of(work)) and selection.namespace in {"", _namespace_in(work)}
+        if selection.has_cluster(_cluster_of_work(work)) and selection.namespace in {"", _namespace_in_work(work)}
     )
 
 
-def _cluster_of(work: Manifest) -> str:
+def _cluster_of_work(work: Manifest) -> str:
     return str(work["metadata"]["namespace"]).removeprefix("karmada-es-")
 
 
-def _namespace_in(work: Manifest) -> str:
+def _namespace_in_work(work: Manifest) -> str:
     (manifest,) = work["spec"]["workload"]["manifests"]
     return str(manifest["metadata"].get("namespace", ""))
 
 
-def check_selection(outcome: Outcome, selection: Selection) -> None:
+def refuse_unknown_clusters_selected(outcome: Outcome, selection: Selection) -> None:
     """Raise UnknownName for a cluster that neither the source has nor an earlier commit left something in."""
     rendered = outcome.rendered
     refuse_unknown_clusters(
@@ -265,7 +269,7 @@ def check_selection(outcome: Outcome, selection: Selection) -> None:
     )
 
 
-def emptiness(outcome: Outcome, selection: Selection) -> str:
+def reason_nothing_is_selected(outcome: Outcome, selection: Selection) -> str:
     """Say that a selection leaves nothing to show; empty when it leaves something."""
     namespaces = {binding.ref.namespace for binding in outcome.rendered.built.bindings}
     namespaces |= {str(each["namespace"]) for each in unmatched_objects(outcome)}

@@ -93,7 +93,7 @@ def _changed_settings(repository: Repository, source: Source) -> tuple[SettingCh
     return changed_between(repository, SettingsSide.at(repository, found.source), after)
 
 
-def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
+def commit_to_local_branches(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
     """Commit an outcome to the branches of this repository and return it; nothing is pushed.
 
     ConfigError where there is no rendered branch, unless it is the first; GuardRefused for what is not allowed.
@@ -113,7 +113,7 @@ def commit_here(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
     outcome = replace(outcome, is_rewound=is_rewound, new_settings=changes, source_branch=source_branch)
     check_guards(outcome, options.allowed)
     here = Publication(repository=repository)
-    _catch_up(outcome, here.ref(branch))
+    _fast_forward_local_branch(outcome, here.ref(branch))
     commit = commit_outcome(outcome, here, branch)
     update_mirrors(outcome.folders_at(commit), here)
     if commit is None:
@@ -132,7 +132,7 @@ def _branch_of_source(outcome: Outcome) -> str:
     return branch_of_head(repository)
 
 
-def _catch_up(outcome: Outcome, ref: str) -> None:
+def _fast_forward_local_branch(outcome: Outcome, ref: str) -> None:
     """Let the branch of this repository begin or go on where that of the remote stands, which the outcome follows."""
     repository, tip = outcome.repository, outcome.repository.tip(ref)
     if outcome.previous is None or outcome.previous.commit == tip:

@@ -214,7 +214,7 @@ def _record_with_ending_of_run(before: ClusterRecord, report: ClusterReport) -> 
     if report.failure is not None:
         outcome, message, hint = str(report.failure.kind), report.failure.message, report.failure.hint
     elif report.applied is not None:
-        outcome, message, hint = str(report.applied.outcome), report.applied.reservation, ""
+        outcome, message, hint = str(report.applied.outcome), report.applied.reason_for_no_convergence, ""
     message, hint = on_one_line(message)[:_MOST_TEXT], on_one_line(hint)[:_MOST_TEXT]
     if outcome == before.outcome and lasting_message_part(message) == lasting_message_part(before.message):
         message, hint = before.message, before.hint

@@ -107,7 +107,7 @@ def _place_of(word: str, entry: ReferenceEntry) -> int | None:
     checks = (
         name in whole,
         bool(whole & {name.rpartition(".")[2], name.rpartition(" ")[2]}),
-        bool(whole & set(_parts(entry.name))),
+        bool(whole & set(_parts_of_name(entry.name))),
         word in name,
         bool(whole & set(re.findall(r"[\w-]+", about))),
         re.search(rf"\b{re.escape(word)}", about) is not None,
@@ -116,10 +116,10 @@ def _place_of(word: str, entry: ReferenceEntry) -> int | None:
     return next((number for number, is_there in enumerate(checks) if is_there), None)
 
 
-def _parts(name: str) -> list[str]:
+def _parts_of_name(name: str) -> list[str]:
     """Return the words that a name is made of.
 
-    >>> _parts("spec.removalGuard.count"), _parts("--allow-older"), _parts("ARGOSY_SIGN_KEY")
+    >>> _parts_of_name("spec.removalGuard.count"), _parts_of_name("--allow-older"), _parts_of_name("ARGOSY_SIGN_KEY")
     (['spec', 'removal', 'guard', 'count'], ['allow', 'older'], ['argosy', 'sign', 'key'])
     """
     return [part.lower() for part in _PART.findall(name)]
@@ -128,7 +128,7 @@ def _parts(name: str) -> list[str]:
 def words_of_names(entries: Iterable[ReferenceEntry]) -> frozenset[str]:
     """Return the words that names are made of, and the last name of every path."""
     names = [entry.name for entry in entries]
-    return frozenset(word for name in names for word in (*_parts(name), *_last_word(name)) if len(word) > 1)
+    return frozenset(word for name in names for word in (*_parts_of_name(name), *_last_word(name)) if len(word) > 1)
 
 
 def _last_word(name: str) -> list[str]:

@@ -175,7 +175,7 @@ class Repository:
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Say whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
-        if ancestor == commit or self._near_ancestors(commit, ancestor) is not None:
+        if ancestor == commit or self._history_without_process(commit, ancestor) is not None:
             return True
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
@@ -183,7 +183,7 @@ class Repository:
             raise error_of_cut_off_history(ancestor, commit)
         return not answer.returncode
 
-    def _near_ancestors(self, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
+    def _history_without_process(self, commit: str, until: str = "", limit: int = 0) -> tuple[str, ...] | None:
         """Return a short history, as ``history_without_process`` does, where none of it can be cut off."""
         is_whole = WHOLE_ID.fullmatch(commit) and not self.is_shallow
         return history_without_process(self._stored_objects_of_clone, commit, until, limit) if is_whole else None
@@ -268,13 +268,13 @@ class Repository:
     def history(self, revision: str, limit: int) -> tuple[CommitInfo, ...]:
         """Return a commit and those before it, the newest first."""
         commit = self.resolve(revision)
-        near = self._near_ancestors(commit, limit=limit)
+        near = self._history_without_process(commit, limit=limit)
         ids = near or self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", commit).split()
         return self.commit_infos(ids)
 
     def commits_between(self, old: str, new: str, limit: int) -> tuple[CommitInfo, ...]:
         """Return the commits that lead to ``new`` and not to ``old``, the newest first."""
-        near = self._near_ancestors(new, old)
+        near = self._history_without_process(new, old)
         if near is not None:
             return self.commit_infos(near[:limit])
         ids = self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", new, f"^{old}")
@@ -312,7 +312,7 @@ class Repository:
         extra = tuple((f"filter.{name}.{part}", value) for name in names for part, value in silent.items())
         return replace(self.git, extra=(*self.git.extra, *extra))
 
-    def work_tree_to(self, verb: str) -> Path:
+    def work_tree_for_verb(self, verb: str) -> Path:
         """Return the work tree; GitError where there is none to change, to commit, or whatever the verb says."""
         if self.folder.work_tree is None:
             raise GitError(f"a bare repository has no work tree to {verb}", hint="run this in a clone of it")
@@ -322,7 +322,7 @@ class Repository:
         """Write files of the work tree, or remove those that are None."""
         from .worktree import put_files
 
-        put_files(self.work_tree_to("change"), contents)
+        put_files(self.work_tree_for_verb("change"), contents)
 
     def ignored_paths(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return those of these files that git ignores, so that nothing reads them as they stand in the work tree."""
@@ -349,7 +349,7 @@ class Repository:
         """Return the tips of a remote now - of all its refs, or of those named in full - without fetching anything."""
         from .remotes import list_remote_refs
 
-        return list_remote_refs(self._reached_remote(remote), refs)
+        return list_remote_refs(self._resolved_remote(remote), refs)
 
     def known_tips(self, remote: str, refs: Iterable[str], *, again: bool = False) -> dict[str, str | None]:
         """Return where refs of a remote stand, asking for those that it was not asked for since this was opened.
@@ -369,7 +369,7 @@ class Repository:
         """Fetch refs of a remote, a configured one or an address."""
         from .remotes import fetch_refs
 
-        fetch_refs(self._reached_remote(remote), fetching, progress)
+        fetch_refs(self._resolved_remote(remote), fetching, progress)
 
     def push(self, remote: str, updates: Iterable[RefUpdate], progress: "Progress | None" = None) -> None:
         """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``."""
@@ -377,16 +377,16 @@ class Repository:
 
         updates, known = tuple(updates), self._known_tips
         self._known_tips = {}
-        push_refs(self._reached_remote(remote, is_push=True), updates, progress)
+        push_refs(self._resolved_remote(remote, is_push=True), updates, progress)
         self._known_tips = known | {(remote, update.ref): update.new for update in updates}
 
-    def ask_to_push(self, remote: str, updates: Iterable[RefUpdate]) -> None:
+    def check_push_is_accepted(self, remote: str, updates: Iterable[RefUpdate]) -> None:
         """Ask a remote whether it takes these updates from us, and send none; GitError when it does not."""
         from .remotes import push_refs
 
-        push_refs(self._reached_remote(remote, is_push=True), updates, None, dry_run=True)
+        push_refs(self._resolved_remote(remote, is_push=True), updates, None, dry_run=True)
 
-    def _reached_remote(self, remote: str, *, is_push: bool = False) -> "ReachedRemote":
+    def _resolved_remote(self, remote: str, *, is_push: bool = False) -> "ReachedRemote":
         """Return how a remote is reached, found out once."""
         from .remotes import resolve_remote
 

@@ -44,7 +44,7 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
         _refuse_unsafe_path(path)
     try:
         root.mkdir(parents=True, exist_ok=True)
-        before = _paths_in_list(root)
+        before = _paths_written_by_earlier_run(root)
         gone = sorted(before - contents.keys(), reverse=True)
         with SafeFolder(root) as below:
             _write_if_different(below, LIST, _list_content(before | contents.keys()))
@@ -65,7 +65,7 @@ def _refuse_unsafe_path(path: str) -> None:
         raise ConfigError(f"{path!r} cannot be written below a folder", hint="rename the object it comes from")
 
 
-def _paths_in_list(root: Path) -> set[str]:
+def _paths_written_by_earlier_run(root: Path) -> set[str]:
     """Return the paths an earlier run wrote; a list that names anything but plain paths below the folder is damaged."""
     try:
         heading, *lines = (root / LIST).read_text(encoding="utf-8").splitlines(keepends=True)

@@ -68,7 +68,7 @@ def write_pack(
     with _Temporary(directory) as temporary:
         pack = _Pack(temporary.file, algorithm)
         pack.write(struct.pack(">4sII", b"PACK", 2, count))
-        pack.add_similar(_TREE, trees.items())
+        pack.add_objects_as_deltas(_TREE, trees.items())
         _add_blobs(pack, blobs)
         for id_, data in commits.items():
             pack.add_whole(id_, _COMMIT, data)
@@ -117,7 +117,7 @@ class _Pack:
             id_, _entry_header(_DELTA, len(delta)) + _encode_base_distance(self.position - base) + deflated
         )
 
-    def add_similar(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
+    def add_objects_as_deltas(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
         """Append objects of which many are similar: those with equal beginnings are compared with each other.
 
         A long blob is compared with several others, because the middles they share differ.
@@ -182,7 +182,7 @@ def _candidate_deltas(bases: _Bases, data: bytes, *, is_long: bool) -> Iterator[
 def _add_blobs(pack: _Pack, blobs: Mapping[bytes, Blob]) -> None:
     """Append plain blobs, then each family of spliced ones as differences to its first."""
     families: dict[tuple[bytes, ...], _Family] = {}
-    pack.add_similar(_BLOB, ((id_, blob) for id_, blob in blobs.items() if isinstance(blob, bytes)))
+    pack.add_objects_as_deltas(_BLOB, ((id_, blob) for id_, blob in blobs.items() if isinstance(blob, bytes)))
     for id_, blob in blobs.items():
         if not isinstance(blob, Spliced):
             continue

@@ -124,16 +124,14 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
             yield _OPTIONS[field], seconds_of_duration(spec[field]) if spec.get(field) else None
         yield "max_fleets", spec.get("maxFleets")
         yield "bootstrap", spec.get("bootstrap")
-        yield (
-            "accepted_settings",
-            self._path_beside_settings(spec["acceptedSettings"]) if spec.get("acceptedSettings") else None,
-        )
+        accepted = spec.get("acceptedSettings")
+        yield "accepted_settings", self._beside_file(accepted) if accepted else None
         if webhook:
             yield "webhook", host_and_port_of_address(webhook["address"])
             yield (
                 "webhook_secrets",
                 tuple(
-                    WebhookSecret(provider=Provider(each["provider"]), file=self._path_beside_settings(each["file"]))
+                    WebhookSecret(provider=Provider(each["provider"]), file=self._beside_file(each["file"]))
                     for each in webhook["secrets"]
                 ),
             )
@@ -144,7 +142,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
                 tuple(
                     Channel(
                         kind=ChannelKind(each["kind"]),
-                        file=self._path_beside_settings(each["file"]) if each.get("file") else "",
+                        file=self._beside_file(each["file"]) if each.get("file") else "",
                         context=each.get("context", ""),
                         api=each.get("api", ""),
                         project=each.get("project", ""),
@@ -160,17 +158,17 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
         for field in ("inCluster", "selector", "as", "maxParallel"):
             yield _OPTIONS[f"members.{field}"], members.get(field)
         for field in ("kubeconfig", "kubeconfigs"):
-            yield field, self._path_beside_settings(members[field]) if members.get(field) else None
+            yield field, self._beside_file(members[field]) if members.get(field) else None
         for field in ("clusters", "asGroups"):
             yield _OPTIONS[f"members.{field}"], tuple(members[field]) if members.get(field) else None
         yield "timeout", seconds_of_duration(members["timeout"]) if members.get("timeout") else None
 
-    def _path_beside_settings(self, path: str) -> str:
+    def _beside_file(self, path: str) -> str:
         """Return a path that begins beside the file of settings, unless it is absolute."""
         return str(self.path.absolute().parent / path)
 
     def _location_beside_settings(self, location: str) -> str:
-        return location if is_address(location) else self._path_beside_settings(location)
+        return location if is_address(location) else self._beside_file(location)
 
 
 def _value_of_field(spec: Mapping[str, Any], field: str) -> Any:

@@ -60,7 +60,7 @@ class Broken(Struct, frozen=True, kw_only=True):
             else replace(self.problem, message=f"left out: {self.problem.message}")
         )
 
-    def is_in(self, blob_by_path: Mapping[str, bytes], tools: Collection[str] = ()) -> bool:
+    def was_unchanged_in(self, blob_by_path: Mapping[str, bytes], tools: Collection[str] = ()) -> bool:
         """Say whether each of its files stood there before, byte for byte, and nothing was built of them since.
 
         ``tools`` are those that built then: where another version fails now, or none is there, objects may be lost.

@@ -89,7 +89,7 @@ def ciphertext_in_text(text: str) -> str:
     return decoded if _TOKEN.search(decoded) else ""
 
 
-def ciphertext_fault(name: str, content: bytes) -> str:
+def fault_of_ciphertext(name: str, content: bytes) -> str:
     """Return why a file or a text cannot be read as values; "" for one that can."""
     return f"{name} holds ciphertext of SOPS, and nothing decrypts what is read" if may_hold_ciphertext(content) else ""
 

@@ -49,7 +49,7 @@ def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:
     """Admit each Source and return the values of those that are admitted."""
     loaded = ExternalSources()
     for place in places:
-        loaded.problems += place.problems_of_call(partial(_load_source, place, loaded))
+        loaded.problems += place.problems_found_by_call(partial(_load_source, place, loaded))
     return loaded
 
 

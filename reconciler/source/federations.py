@@ -47,7 +47,7 @@ def _refuse_sealed_to_be_converted(found: ReadFiles, federation: Federation) -> 
     places = {_key_of_manifest(each): each for each in contents.every}
     documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
     taken = _keys_of_converted_manifests(federation.convert(documents, _labels_of_karmada_clusters(contents.manifests)))
-    return replace(found, contents=contents.with_sealed_refused(lambda place: _key_of_manifest(place) in taken))
+    return replace(found, contents=contents.refuse_encrypted_where_read(lambda place: _key_of_manifest(place) in taken))
 
 
 def _key_of_manifest(place: LocatedManifest) -> str:

@@ -14,7 +14,7 @@ from reconciler.locked.model import LOCK_FILE
 from reconciler.locked.reading import MARKER as VENDORED_MARKER
 from reconciler.locked.reading import VENDOR_FOLDER, StoredFile
 
-from .ignoring import ignore_test
+from .ignoring import predicate_of_ignored_paths
 
 FLEET_FILE = "argosy.yaml"
 IGNORE_FILE = ".argosyignore"
@@ -123,7 +123,7 @@ class FileSelection(Struct, frozen=True, kw_only=True):
     logins: tuple[SourceFile, ...] = ()
 
     @property
-    def marking(self) -> tuple[SourceFile, ...]:
+    def files_deciding_on_reading(self) -> tuple[SourceFile, ...]:
         """The files that are read, or that say what is built."""
         return (*self.files, *self.kustomizations)
 
@@ -157,7 +157,7 @@ def select_files(
             skipped.add(left_out)
     readable = [file for file in chosen if file.size <= MAX_FILE_SIZE]
     building = [file for file in readable if is_building and _file_name(file) in KUSTOMIZATIONS]
-    inside = _predicate_below({file.path.rpartition("/")[0] for file in building} - {folder})
+    inside = _predicate_of_paths_below({file.path.rpartition("/")[0] for file in building} - {folder})
     plain = [file for file in readable if not is_building or _file_name(file) not in KUSTOMIZATIONS]
     return FileSelection(
         files=tuple(file for file in plain if not inside(file.path)),
@@ -184,11 +184,11 @@ def _file_name(file: SourceFile) -> str:
     return file.path.rpartition("/")[2]
 
 
-def _predicate_below(folders: Collection[str]) -> Callable[[str], bool]:
+def _predicate_of_paths_below(folders: Collection[str]) -> Callable[[str], bool]:
     """Return what says whether a file stands below one of these folders, however deep."""
     known = dict.fromkeys(folders, True)
 
-    def is_inside(path: str) -> bool:
+    def is_below(path: str) -> bool:
         unknown, above = [], path.rpartition("/")[0]
         while above and above not in known:
             unknown.append(above)
@@ -197,7 +197,7 @@ def _predicate_below(folders: Collection[str]) -> Callable[[str], bool]:
         known.update(dict.fromkeys(unknown, verdict))
         return verdict
 
-    return is_inside
+    return is_below
 
 
 def may_start_build(path: str) -> bool:
@@ -263,7 +263,7 @@ class _Refusals:
 
     def __init__(self, base: str, ignore: Sequence[str], marks: Mapping[str, Reason]) -> None:
         self._base = base
-        self._ignores = ignore_test(ignore)
+        self._ignores = predicate_of_ignored_paths(ignore)
         self._marks = marks
         self._by_folder: dict[str, Skipped | None] = {}
 

@@ -79,12 +79,12 @@ def _has_to_be_tried(pattern: str) -> bool:
     return bool(_WILD.search(pattern)) and not is_suffix
 
 
-def ignore_test(lines: Sequence[str]) -> Callable[[str], bool]:
+def predicate_of_ignored_paths(lines: Sequence[str]) -> Callable[[str], bool]:
     r"""Return a test of paths against gitignore lines; a folder's path ends with a slash.
 
     The test is asked about a folder before it is asked about anything in it.
 
-    >>> is_ignored = ignore_test(["*.tmp.yaml", "/docs/", "!keep.tmp.yaml"])
+    >>> is_ignored = predicate_of_ignored_paths(["*.tmp.yaml", "/docs/", "!keep.tmp.yaml"])
     >>> [is_ignored(path) for path in ("a/x.tmp.yaml", "docs/", "a/docs/", "keep.tmp.yaml")]
     [True, True, False, False]
     """

@@ -37,7 +37,7 @@ def read_everything(files: Sequence[SourceFile], home: FleetSource, reading: Sou
     """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
     found = reading.other_tools.read_everything(files, home, reading)
     found = files_with_federations_converted(files_with_included_sources(found, files, home, reading), home, reading)
-    return replace(found, contents=found.contents.with_sealed_refused(_is_karmada_or_argosy_object))
+    return replace(found, contents=found.contents.refuse_encrypted_where_read(_is_karmada_or_argosy_object))
 
 
 def files_with_included_sources(
@@ -54,7 +54,7 @@ def files_with_included_sources(
     for source, (_, place) in zip(external.sources, external.admitted, strict=True):
         if source.includes_manifests and lock.locked is not None:
             inputs = ((place.file.path, place.file.id), *lock_inputs)
-            built = built.combined_with(_read_included_source(source, place, lock.locked, inputs, reading))
+            built = built.merged_with_built_source(_read_included_source(source, place, lock.locked, inputs, reading))
     return files_with_built_ones(found, built, reading)
 
 
@@ -85,7 +85,7 @@ def _read_locked_content(
     home = FleetSource(fleet=Fleet(), folder="")
     inner = reading.other_tools.read_folders(listed, home, reading._replace(read=read))
     templates = [each for each in inner.contents.every if not _is_karmada_or_argosy_object(each)]
-    output = _manifests_as_stream(templates, inner.built.read_with(read))
+    output = _manifests_as_stream(templates, inner.built.reader_of_source_and_built(read))
     file = BuiltFile(
         path=place.file.path,
         id=hashlib.sha1(f"source {source.name}\n".encode() + output, usedforsecurity=False).digest(),

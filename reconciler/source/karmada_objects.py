@@ -161,7 +161,7 @@ def load_karmada_objects(
     loading, admit = _AdmittedSoFar(), partial(admit_as_kind, default_namespace=default_namespace)
     for place, kind in places:
         outcome = partial(admit, place.manifest, kind)
-        loading.problems += place.problems_of_call(partial(loading.add, place, outcome))
+        loading.problems += place.problems_found_by_call(partial(loading.add, place, outcome))
     objects = KarmadaObjects(**{name: tuple(values) for name, values in loading.found.items()})
     return AdmittedObjects(objects, loading.places, loading.problems, loading.warnings)
 

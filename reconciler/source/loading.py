@@ -96,7 +96,7 @@ class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     karmada: tuple[Manifest, ...] = ()
 
     @property
-    def blocking(self) -> tuple[Problem, ...]:
+    def problems_that_block(self) -> tuple[Problem, ...]:
         """The problems that nothing can be left out for."""
         left_out = {each.problem for each in self.broken}
         return tuple(problem for problem in self.problems if problem not in left_out)
@@ -143,7 +143,7 @@ class _Parts(Struct, frozen=True, kw_only=True):
         return (each.found for each in self.checked.wrong if is_strict and each.is_certain)
 
     @property
-    def doubtful(self) -> Iterator[FieldProblem]:
+    def findings_that_only_warn(self) -> Iterator[FieldProblem]:
         """The findings of schemas that are only warnings."""
         refused = set(map(id, self.refused))
         return (each.found for each in self.checked.wrong if id(each.found) not in refused)
@@ -159,12 +159,14 @@ def load_source(files: Sequence[SourceFile], reading: SourceReading, *, folder: 
     anew = partial(load, reading=reading.without_values())
     # What an earlier run remembers may have another shape than it should: then nothing of it is used.
     again = partial(
-        result_or_substitute, partial(anew, files), lambda error: _without_culprits(files, error, anew, reading.read)
+        result_or_substitute,
+        partial(anew, files),
+        lambda error: _load_without_culprits(files, error, anew, reading.read),
     )
     return result_or_substitute(partial(load, files, reading=reading), lambda _: again())
 
 
-def _without_culprits(
+def _load_without_culprits(
     files: Sequence[SourceFile], error: Exception, load: Callable[[Sequence[SourceFile]], Loaded], read: ReadBlobs
 ) -> Loaded:
     """Load a source without the files that lead to an error nobody thought of, which are its problem."""
@@ -189,7 +191,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
     found = read_everything(files, home, reading)
-    read = found.built.read_with(read)
+    read = found.built.reader_of_source_and_built(read)
     elsewhere = partial(scopes_in_unselected_files, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
     parts, lines = _read_parts(home, found, lookup), Lines(read)
@@ -200,20 +202,16 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     keep_encrypted_texts(parts.templates, read)
     defined_twice = tuple(duplicate_templates(parts.templates.placed, home.folder, lines))
     parts.templates.leave_out({id(template) for each in defined_twice for template in each.unusable})
-    broken = merged_by_what_they_lack(
-        [*_broken_files_and_builds(parts, lines), *_broken_by_duplicates(defined_twice, lines)]
-    )
+    broken = merged_by_what_they_lack([*_broken_files(parts, lines), *_broken_by_duplicates(defined_twice, lines)])
     parts = replace(parts, checked=_check_templates_by_schemas(parts, lookup.facts, caches.right))
     broken += tuple(
         replace(broken_by_problem(lines.located_problem(each), [each.place.file]), is_kept=True)
         for each in parts.refused
     )
     unscoped = problems_of_unknown_scopes(parts.templates.unscoped, parts.karmada.objects.policies) if facts else ()
-    hard = (*_problems_of_files(parts), *lines.located_problems([*_problems_of_manifests(parts, lines), *unscoped]))
+    hard = (*_file_problems(parts), *lines.located_problems([*_manifest_problems(parts, lines), *unscoped]))
     problems = tuple(sorted((*hard, *{each.problem for each in broken})))
-    warnings = tuple(
-        sorted((*_warnings_of_files(parts, problems), *lines.located_problems(_warnings_of_manifests(parts))))
-    )
+    warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located_problems(_manifest_warnings(parts)))))
     return Loaded(
         desired=_desired_in_order(parts, warnings),
         problems=problems,
@@ -260,7 +258,7 @@ def _unreadable_files(contents: Contents) -> frozenset[str]:
     return frozenset(unreadable - {each.file.path for each in contents.unreadable if each.is_ours})
 
 
-def _broken_files_and_builds(parts: _Parts, lines: Lines) -> Iterator[Broken]:
+def _broken_files(parts: _Parts, lines: Lines) -> Iterator[Broken]:
     """Yield the builds, files and manifests that can be left out."""
     yield from parts.built.broken
     left_out = _unreadable_files(parts.contents)
@@ -292,7 +290,7 @@ def _check_templates_by_schemas(parts: _Parts, facts: FactsOf, known: RightManif
     return checked.with_overrides(karmada.override_policies) if karmada.policies else checked
 
 
-def _problems_of_manifests(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
+def _manifest_problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     """Yield the problems of manifests, one by one and compared with each other."""
     karmada, webhooks = parts.karmada, parts.webhooks
     for found in (parts.built, parts.roles, karmada, webhooks, parts.tests, parts.external):
@@ -315,7 +313,7 @@ def _clusters_with_places(karmada: AdmittedObjects) -> Iterator[tuple[Cluster, L
     return ((each, places[each.path, each.document]) for each in karmada.objects.clusters)
 
 
-def _warnings_of_manifests(parts: _Parts) -> Iterator[FieldProblem]:
+def _manifest_warnings(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield the warnings: those of manifests, absent clusters, Secrets in clear text."""
     yield from parts.built.warnings
     gates = parts.home.fleet.feature_gates
@@ -323,7 +321,7 @@ def _warnings_of_manifests(parts: _Parts) -> Iterator[FieldProblem]:
     yield from warnings_of_idle_gates(parts.roles.fleets, parts.home.fleet)
     yield from parts.templates.warnings
     yield from warnings_of_idle_kinds(parts.templates.placed)
-    yield from parts.doubtful
+    yield from parts.findings_that_only_warn
     yield from parts.tests.warnings
     yield from parts.external.warnings
     yield from lock_warnings(parts.external, parts.lock.locked)
@@ -335,7 +333,7 @@ def _warnings_of_manifests(parts: _Parts) -> Iterator[FieldProblem]:
         yield from problems_of_readable_secrets(parts.templates.placed, is_refused=False)
 
 
-def _problems_of_files(parts: _Parts) -> tuple[Problem, ...]:
+def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
     left_out = _unreadable_files(parts.contents)
     unreadable = (each.problem for each in parts.contents.unreadable if each.file.path not in left_out)
     return (*parts.lock.problems, *unreadable, *_problems_of_clear_text_credentials(parts))
@@ -350,7 +348,7 @@ def _problems_of_clear_text_credentials(parts: _Parts) -> Iterator[Problem]:
                 yield Problem(each.path, 0, "", message, "take it out of Git, and have the credentials changed")
 
 
-def _warnings_of_files(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
+def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
     if not parts.contents.every and not problems:
         yield Problem(parts.home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
     yield from warnings_of_unlisted_files(parts.selection.skipped)
@@ -379,11 +377,11 @@ def _desired_in_order(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         charts=parts.built.charts,
         taken=parts.built.taken,
         builds=builds_of((*parts.templates.placed, *parts.templates.variants)),
-        source_digest=_source_digest(parts, kinds),
+        source_digest=_digest_of_source(parts, kinds),
     )
 
 
-def _source_digest(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
+def _digest_of_source(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
     """Return the digest of a source, and of the scopes that its kinds have for a reason beside its files."""
     files = (*parts.selection.files, *([parts.lock.file] if parts.lock.file else []))
     placed = (*parts.templates.placed, *parts.templates.variants)

@@ -83,7 +83,7 @@ class LocatedManifest(NamedTuple):
     position: int
     prefix: str = ""
 
-    def problems_of_call(self, call: "Callable[[], list[FieldProblem]]") -> "list[FieldProblem]":
+    def problems_found_by_call(self, call: "Callable[[], list[FieldProblem]]") -> "list[FieldProblem]":
         """Return the problems that a call about this manifest finds; an error nobody thought of is one, too."""
         return result_or_substitute(call, lambda error: [FieldProblem(self, unexpected_problem("", error))])
 
@@ -128,7 +128,7 @@ class Contents(NamedTuple):
         """All manifests, those that SOPS encrypted last."""
         return (*self.manifests, *self.sealed) if self.sealed else self.manifests
 
-    def with_sealed_refused(self, is_read: "Callable[[LocatedManifest], bool]") -> "Contents":
+    def refuse_encrypted_where_read(self, is_read: "Callable[[LocatedManifest], bool]") -> "Contents":
         """Return contents in which what SOPS encrypted is a problem where it would be read, and not delivered."""
         refused = [place for place in self.sealed if is_read(place)]
         if not refused:

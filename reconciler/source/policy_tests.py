@@ -127,7 +127,7 @@ def load_tests(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced
     """Admit each test and load the clusters and templates it is given."""
     loaded = PolicyTests()
     for place in places:
-        loaded.problems += place.problems_of_call(partial(_load_test, place, loaded, is_namespaced, fleet))
+        loaded.problems += place.problems_found_by_call(partial(_load_test, place, loaded, is_namespaced, fleet))
     return loaded
 
 

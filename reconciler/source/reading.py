@@ -50,7 +50,7 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
     charts: tuple[Template, ...] = ()
     implied: tuple[ExternalSource, ...] = ()
 
-    def combined_with(self, other: "BuiltSource") -> "BuiltSource":
+    def merged_with_built_source(self, other: "BuiltSource") -> "BuiltSource":
         """Return the outcome of both."""
         return BuiltSource(
             files=(*self.files, *other.files),
@@ -66,7 +66,7 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
             implied=tuple({each.name: each for each in (*self.implied, *other.implied)}.values()),
         )
 
-    def read_with(self, read: ReadBlobs) -> ReadBlobs:
+    def reader_of_source_and_built(self, read: ReadBlobs) -> ReadBlobs:
         """Return what reads blobs of the source, and output."""
         if not self.contents:
             return read
@@ -164,7 +164,7 @@ def parse_selected_files(
     unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).every}
     skipped = (*selection.skipped, *(Skipped(path, Reason.UNLISTED) for path in unlisted))
     chosen = (*plain, *built.files)
-    contents = load_manifests(chosen, read=built.read_with(read), cache=cache)
+    contents = load_manifests(chosen, read=built.reader_of_source_and_built(read), cache=cache)
     found = load_manifests(selection.logins, read=read, cache=cache).skipped
     logins = (each for each in found if each.reason is Reason.CREDENTIALS)
     return ReadFiles(
@@ -176,8 +176,8 @@ def parse_selected_files(
 
 def files_with_built_ones(found: ReadFiles, built: BuiltSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with those of files that were built of them."""
-    every, contents = found.built.combined_with(built), found.contents
-    more = load_manifests(built.files, read=every.read_with(reading.read), cache=reading.caches.parsed)
+    every, contents = found.built.merged_with_built_source(built), found.contents
+    more = load_manifests(built.files, read=every.reader_of_source_and_built(reading.read), cache=reading.caches.parsed)
     return ReadFiles(
         selection=replace(found.selection, files=(*found.selection.files, *built.files)),
         contents=Contents(

@@ -205,7 +205,7 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
     """Check each manifest, write out its namespace and leave out what is never propagated."""
     loaded, loading = Templates(), _Loading(is_namespaced, fleet, exclusions_of(fleet))
     for place in places:
-        loaded.problems += place.problems_of_call(partial(_load_template, place, loaded, loading))
+        loaded.problems += place.problems_found_by_call(partial(_load_template, place, loaded, loading))
     return loaded
 
 
@@ -285,7 +285,7 @@ def load_webhooks(places: Iterable[LocatedManifest]) -> Templates:
     """Check each configuration of interpreter webhooks, which is cluster-scoped."""
     loaded = Templates()
     for place in places:
-        loaded.problems += place.problems_of_call(partial(_load_webhook, place, loaded))
+        loaded.problems += place.problems_found_by_call(partial(_load_webhook, place, loaded))
     return loaded
 
 

@@ -231,7 +231,7 @@ class FleetStatus(Struct, frozen=True, dict=True):
 def fleet_status(repository: Repository, log: Log) -> FleetStatus:
     """Read the rendered branch of the fleet that HEAD's source describes, or described before it was broken."""
     head = repository.resolve("HEAD")
-    source = _described_source(repository, head)
+    source = _source_described_by_head(repository, head)
     branch = source.desired.fleet.rendered_branch
     publication = publication_of(repository, source.desired.fleet)
     tip = publication.known_tip(branch)
@@ -246,11 +246,13 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
         objects=_object_count_by_cluster(previous),
         flip=_next_change_by_time(publication, source, previous, log),
         fetching=publication.fetching,
-        unknown_capacities=_unknown_capacities(repository, source, previous),
+        unknown_capacities=_clusters_of_unknown_capacity(repository, source, previous),
     )
 
 
-def _unknown_capacities(repository: Repository, source: Source, previous: Previous) -> tuple[UnknownCapacity, ...]:
+def _clusters_of_unknown_capacity(
+    repository: Repository, source: Source, previous: Previous
+) -> tuple[UnknownCapacity, ...]:
     """Return the clusters of unknown capacity, by what was known when the bindings were rendered."""
     by_room = [each for each in placements_with_replicas(previous.bindings.values()) if divides_by_room(each[1])]
     if not by_room:
@@ -272,7 +274,7 @@ def _next_change_by_time(publication: Publication, source: Source, previous: Pre
     ).flip
 
 
-def _described_source(repository: Repository, head: str) -> Source:
+def _source_described_by_head(repository: Repository, head: str) -> Source:
     """Return the source of a commit, or that of the last good commit.
 
     Where it names another place for the branches, which nobody has accepted, its settings are those in force.

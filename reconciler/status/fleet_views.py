@@ -23,7 +23,15 @@ from render.words import first_few
 from .blind_spots import lines_of_partly_seen_members
 from .branches import RecordedFleet
 from .fleet import FleetStatus, binding_problems
-from .live_replicas import UNKNOWN, LiveShare, LiveTotal, live_shares, live_totals, other_shares, owner_words
+from .live_replicas import (
+    UNKNOWN,
+    LiveShare,
+    LiveTotal,
+    field_manager_in_words,
+    live_shares_of_bindings,
+    live_total_by_cluster,
+    shares_asking_for_other_replicas,
+)
 from .rule_views import rule_tables
 from .staleness import time_since_in_words
 
@@ -43,7 +51,7 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     flip = branches.flip
     yield f"next: {flip.at:%Y-%m-%d %H:%M:%S} UTC, {flip.what}\n" if flip else ""
     yield "".join(f"{line}\n" for line in refusal.lines) if refusal is not None else ""
-    shares = tuple(live_shares(branches, fleet.bindings)) if recorded.files else ()
+    shares = tuple(live_shares_of_bindings(branches, fleet.bindings)) if recorded.files else ()
     yield from _cluster_table(branches, shares, wide=wide)
     if branches.is_applied_by_passes:
         yield from _lines_of_clusters_not_applied(branches)
@@ -53,13 +61,15 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     if shown:
         yield "\n" + text_table(("BINDING", "REASON", "MESSAGE"), [_row_of_binding(binding) for binding in shown])
     yield from rule_tables(branches)
-    rows = [(each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(branches)]
+    rows = [
+        (each.object, each.cluster, each.reason, each.since, each.message) for each in objects_not_healthy(branches)
+    ]
     if rows:
         yield "\n" + text_table(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows)
     deviating = rows_of_deviations(recorded, fleet.members)
     if deviating:
         yield "\n" + text_table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
-    yield from _scaled_otherwise(other_shares(branches, shares), is_wide=wide)
+    yield from _lines_of_shares_scaled_otherwise(shares_asking_for_other_replicas(branches, shares), is_wide=wide)
 
 
 def _cluster_table(branches: RecordedFleet, shares: Sequence[LiveShare], *, wide: bool) -> Iterator[str]:
@@ -68,7 +78,7 @@ def _cluster_table(branches: RecordedFleet, shares: Sequence[LiveShare], *, wide
     lines = line_by_cluster(branches.recorded, fleet.members)
     if lines:
         yield f"{line_about_record(branches)}\n\n"
-        seen = _ObservedClusters(lines=lines, live=live_totals(shares))
+        seen = _ObservedClusters(lines=lines, live=live_total_by_cluster(shares))
         header = ("CLUSTER", *_OBSERVED, *(("SINCE",) if wide else ()), "AGE", "NOTE")
         yield text_table(header, [_row_of_observed(name, branches, seen, wide=wide) for name in fleet.clusters])
         yield from _ages_of_live(branches, seen)
@@ -77,10 +87,16 @@ def _cluster_table(branches: RecordedFleet, shares: Sequence[LiveShare], *, wide
         yield "\n" + text_table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
 
 
-def _scaled_otherwise(shares: Sequence[LiveShare], *, is_wide: bool) -> Iterator[str]:
+def _lines_of_shares_scaled_otherwise(shares: Sequence[LiveShare], *, is_wide: bool) -> Iterator[str]:
     """Yield the objects that ask for other replicas than their trees say, and who set them; of many, the first."""
     rows = [
-        (str(each.ref), each.cluster, str(each.replicas), str(each.live.replicas), owner_words(each.live.manager))
+        (
+            str(each.ref),
+            each.cluster,
+            str(each.replicas),
+            str(each.live.replicas),
+            field_manager_in_words(each.live.manager),
+        )
         for each in (shares if is_wide else shares[:MOST_NAMED])
         if each.live is not None
     ]
@@ -138,7 +154,7 @@ def rows_of_deviations(recorded: RecordedStatus, members: Container[str]) -> lis
     ]
 
 
-def unwell_objects(branches: RecordedFleet) -> tuple[ObjectReason, ...]:
+def objects_not_healthy(branches: RecordedFleet) -> tuple[ObjectReason, ...]:
     """Return every object that is not as it should be, in the members that were looked at and applied to."""
     known = {name for name, progress in branches.progress.items() if progress.is_known}
     return tuple(unhealthy_objects(branches.recorded, known))
@@ -154,7 +170,7 @@ def is_fleet_well(branches: RecordedFleet) -> bool:
     awaited = [progress for progress in branches.progress.values() if progress.is_awaited]
     if branches.is_applied_by_passes and not all(progress.is_applied for progress in awaited):
         return False
-    return not (any(map(binding_problems, branches.fleet.bindings)) or unwell_objects(branches))
+    return not (any(map(binding_problems, branches.fleet.bindings)) or objects_not_healthy(branches))
 
 
 def _row_of_rendered(name: str, branches: RecordedFleet) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class LiveTotal(Struct, frozen=True, kw_only=True):
         return f"{self.replicas}+?" if self.replicas else UNKNOWN
 
 
-def live_shares(branches: RecordedFleet, bindings: Iterable[Binding]) -> Iterator[LiveShare]:
+def live_shares_of_bindings(branches: RecordedFleet, bindings: Iterable[Binding]) -> Iterator[LiveShare]:
     """Yield the replicas of objects in the members that should have them, without those of Jobs that have ended."""
     for binding in bindings:
         replicas, absent, below = binding.placed_replicas, binding.undispatched, path_in_cluster(binding.ref)
@@ -71,18 +71,18 @@ def live_shares(branches: RecordedFleet, bindings: Iterable[Binding]) -> Iterato
                 continue
             work = branches.recorded.manifest(f"works/{name}/{below}")
             if binding.ref.group_kind != "Job.batch" or not is_over(work):
-                live = _live_now(branches, name, work)
+                live = _live_replicas_in_work(branches, name, work)
                 seen = str(work["observedAt"]) if work and live and "unsettled" in work else ""
                 yield LiveShare(ref=binding.ref, cluster=name, replicas=replicas.get(name) or 0, live=live, seen=seen)
 
 
-def _live_now(branches: RecordedFleet, cluster: str, work: Manifest | None) -> LiveReplicas | None:
+def _live_replicas_in_work(branches: RecordedFleet, cluster: str, work: Manifest | None) -> LiveReplicas | None:
     progress = branches.progress.get(cluster)
     is_known = work is not None and progress is not None and progress.is_known
     return LiveReplicas.of_work(work) if work is not None and is_known else None
 
 
-def live_totals(shares: Iterable[LiveShare]) -> Mapping[str, LiveTotal]:
+def live_total_by_cluster(shares: Iterable[LiveShare]) -> Mapping[str, LiveTotal]:
     """Return the sum of every cluster; what has no replicas counts nothing."""
     shares_by_cluster: dict[str, list[LiveShare]] = defaultdict(list)
     for share in shares:
@@ -97,15 +97,15 @@ def live_totals(shares: Iterable[LiveShare]) -> Mapping[str, LiveTotal]:
     }
 
 
-def other_shares(branches: RecordedFleet, shares: Iterable[LiveShare]) -> tuple[LiveShare, ...]:
+def shares_asking_for_other_replicas(branches: RecordedFleet, shares: Iterable[LiveShare]) -> tuple[LiveShare, ...]:
     """Return the objects that ask for another number than their tree, in the members that have that tree."""
     return tuple(each for each in shares if each.is_other and branches.progress[each.cluster].is_reached)
 
 
-def owner_words(manager: str) -> str:
+def field_manager_in_words(manager: str) -> str:
     """Return a field manager, and what it is where its name does not say so.
 
-    >>> owner_words("kubectl"), owner_words("kube-controller-manager"), owner_words("")
+    >>> field_manager_in_words("kubectl"), field_manager_in_words("kube-controller-manager"), field_manager_in_words("")
     ('kubectl', 'kube-controller-manager (an autoscaler)', '-')
     """
     return f"{manager} (an autoscaler)" if manager == _AUTOSCALER else manager or UNKNOWN
@@ -114,5 +114,5 @@ def owner_words(manager: str) -> str:
 def lines_of_owners(clusters_by_manager: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield a line for each manager that owns the replicas of an object in some clusters; "" where none is recorded."""
     for manager, names in sorted(clusters_by_manager.items()):
-        who = f"{owner_words(manager)} owns the field" if manager else "nobody else is recorded as the owner"
+        who = f"{field_manager_in_words(manager)} owns the field" if manager else "nobody else is recorded as the owner"
         yield f"LIVE is not what the tree says in {first_few(sorted(names))}: {who}\n"

@@ -194,10 +194,10 @@ def _lines_of_causes(objects: Iterable[ObjectIn]) -> Iterator[str]:
             continue
         message = f": {each.message}" if each.message and not each.findings else ""
         yield f"\n{each.cluster}: {each.reason}{message}\n"
-        yield from (f"  {finding_text(finding)}\n" for finding in each.findings)
+        yield from (f"  {finding_on_one_line(finding)}\n" for finding in each.findings)
 
 
-def finding_text(finding: Mapping[str, str]) -> str:
+def finding_on_one_line(finding: Mapping[str, str]) -> str:
     """Return a finding on one line."""
     where = finding["about"] + (f", container {finding['container']}" if finding.get("container") else "")
     return f"{where}: {finding['reason']}" + (f": {finding['message']}" if finding.get("message") else "")
@@ -262,7 +262,7 @@ def cluster_text(
         "\n".join(lines)
         + "\n"
         + _capacity_table(
-            status.get("resourceSummary") or {}, time_since_in_words(capacity_time(cluster, recorded), now)
+            status.get("resourceSummary") or {}, time_since_in_words(time_of_recorded_capacity(cluster, recorded), now)
         )
         + _objects_table(listed, now)
         + "".join(_lines_of_findings(listed))
@@ -274,10 +274,10 @@ def _lines_of_findings(objects: Iterable[ObjectIn]) -> Iterator[str]:
     for each in objects:
         if each.findings:
             yield f"\n{each.object}\n"
-            yield from (f"  {finding_text(finding)}\n" for finding in each.findings)
+            yield from (f"  {finding_on_one_line(finding)}\n" for finding in each.findings)
 
 
-def capacity_time(cluster: str, recorded: RecordedStatus) -> str:
+def time_of_recorded_capacity(cluster: str, recorded: RecordedStatus) -> str:
     """Return when the room of a cluster was recorded; smaller moves of it wait for ten minutes."""
     facts = recorded.facts().get(cluster)
     return facts.observed_at if facts is not None else ""

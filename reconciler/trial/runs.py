@@ -48,7 +48,7 @@ def run_tests(
     """
     parsed = memory.parsed if memory is not None else None
     loaded = read_loaded(repository, commit, parsed, facts=recorded_facts(repository))
-    if loaded.blocking:
+    if loaded.problems_that_block:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     tests = _tests_below(paths, loaded.tests, repository.folder.under)
     line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0

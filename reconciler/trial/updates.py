@@ -35,7 +35,7 @@ def update_files(repository: Repository, trials: Iterable[Trial], places: PlaceB
 
     InputError, after the last file, lists what could not be edited where; all else is written.
     """
-    root = repository.work_tree_to("change")
+    root = repository.work_tree_for_verb("change")
     problems: list[Problem] = []
     for path, failed in _failed_trials_by_path(trials).items():
         content, written = (root / path).read_bytes(), 0

@@ -128,7 +128,7 @@ def test_an_attack_is_refused_and_the_rest_is_read(case: Attack) -> None:
     assert case.said in said(found)
     assert "ConfigMap default/x" in objects_of(found)
     assert not any("root:" in repr(each.manifest) for each in found.desired.templates)
-    assert found.blocking == ()
+    assert found.problems_that_block == ()
 
 
 def test_a_folder_of_thousands_of_files_is_bounded() -> None:
@@ -223,4 +223,4 @@ def test_an_application_set_of_somebody_hostile_makes_nothing(case: Attack) -> N
     assert case.said in said(found)
     assert "ConfigMap default/x" in objects_of(found)
     assert not any("root:" in repr(each.manifest) for each in found.desired.templates)
-    assert found.blocking == ()
+    assert found.problems_that_block == ()

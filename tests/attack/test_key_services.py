@@ -81,7 +81,7 @@ def an_object(text: str | bytes, name: str = "login") -> DesiredObject:
 
 
 def decrypted(found: SopsDecryption, *items: DesiredObject) -> tuple[DesiredObject, ...]:
-    return found.decrypted(FakeCluster(), ClusterDesired(cluster="m1", objects=items)).objects
+    return found.desired_decrypted(FakeCluster(), ClusterDesired(cluster="m1", objects=items)).objects
 
 
 def document(tmp_path: Path, change: Mapping[str, Any], *, without: tuple[str, ...] = ("age",)) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def test_a_member_gives_age_keys_and_no_identity_that_starts_a_program(
     path = f"{program.parent}{os.pathsep}{environment['PATH']}"
     found = SopsDecryption(SecretName(namespace="default", name="keys"), {"PATH": path, "HOME": str(tmp_path / "home")})
     desired = ClusterDesired(cluster="m1", objects=(an_object(encrypted(SECRET, tmp_path / "s")),))
-    (item,) = found.decrypted(member, desired).objects
+    (item,) = found.desired_decrypted(member, desired).objects
     assert ((tmp_path / "ran").exists(), item.fault) == (False, "")
 
 

@@ -99,14 +99,14 @@ _TYPES = {
 def with_completion(command: click.Command) -> click.Command:
     """Return a command, and its own commands, whose names a shell can complete; who joins is not there yet."""
     completed = copy.copy(command)
-    completed.params = [completed_param(param) for param in command.params]
+    completed.params = [param_with_completion(param) for param in command.params]
     if isinstance(completed, click.Group):
         inner = completed.commands.items()
         completed.commands = {name: each if name == "join" else with_completion(each) for name, each in inner}
     return completed
 
 
-def completed_param(param: click.Parameter) -> click.Parameter:
+def param_with_completion(param: click.Parameter) -> click.Parameter:
     """Return a parameter that a shell can complete, if there is anything to offer for it."""
     if param.name not in _TYPES or not isinstance(param.type, click.types.StringParamType):
         return param

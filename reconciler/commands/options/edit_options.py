@@ -35,7 +35,7 @@ def print_edit_document(
     print_output(document_text(source_edit_document(change, commit, outcome, steps)), "json")
 
 
-def print_outcome(log: Log, outcome: "EditOutcome | None") -> None:
+def print_outcome_of_edit(log: Log, outcome: "EditOutcome | None") -> None:
     """Print what an edit does to clusters, section by section."""
     from reconciler.diff.text import difference_sections
 

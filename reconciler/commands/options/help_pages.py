@@ -45,7 +45,7 @@ _REST = "Options"
 _UNBROKEN = "\u2011"
 
 
-def _unbroken(text: str) -> str:
+def _with_unbreakable_hyphens(text: str) -> str:
     return text.replace("-", _UNBROKEN)
 
 
@@ -54,15 +54,19 @@ class WholeWords(click.HelpFormatter):
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write how a command is called."""
-        super().write_usage(_unbroken(prog), _unbroken(args), prefix)
+        super().write_usage(_with_unbreakable_hyphens(prog), _with_unbreakable_hyphens(args), prefix)
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""
-        super().write_text(_unbroken(text))
+        super().write_text(_with_unbreakable_hyphens(text))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write a list of words, each with what it is."""
-        super().write_dl([(_unbroken(word), _unbroken(about)) for word, about in rows], col_max, col_spacing)
+        super().write_dl(
+            [(_with_unbreakable_hyphens(word), _with_unbreakable_hyphens(about)) for word, about in rows],
+            col_max,
+            col_spacing,
+        )
 
     def getvalue(self) -> str:
         """Return what was written."""

@@ -21,7 +21,7 @@ _POLL_MS = 100
 def repeat_on_save(log: Log, run: Callable[[], int]) -> int:
     """Run now and after every save of a file in the work tree; the last run's exit code, if the watching ends."""
     with open_repository(log.repository) as repository:
-        work_tree = repository.work_tree_to("watch")
+        work_tree = repository.work_tree_for_verb("watch")
     return run_for_each_change(log, run, saved_paths(work_tree))
 
 

@@ -20,7 +20,7 @@ from reconciler.locked.reading import LockedFiles
 from reconciler.source.broken import CIPHERTEXT, Broken, broken_by_problem
 from reconciler.source.built_files import BuiltVariant, source_files_behind
 from reconciler.source.checks import warnings_of_absent_clusters
-from reconciler.source.ciphertext import BESIDE, MARK, ciphertext_fault, may_hold_ciphertext
+from reconciler.source.ciphertext import BESIDE, MARK, fault_of_ciphertext, may_hold_ciphertext
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
@@ -165,7 +165,9 @@ class ChartSource(Struct):
                 self.cache.put_many(known)
         asks, version, encrypted = known[key][0][1]
         if encrypted:
-            raise UnusableRequest("spec.chart", ciphertext_fault(f"{encrypted} of it", MARK), BESIDE, kind=CIPHERTEXT)
+            raise UnusableRequest(
+                "spec.chart", fault_of_ciphertext(f"{encrypted} of it", MARK), BESIDE, kind=CIPHERTEXT
+            )
         return bool(asks) or any(_CAPABILITIES in values for values in request.values), str(version)
 
     def _admitted_chart(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
@@ -307,7 +309,7 @@ class ChartSource(Struct):
 
 def _readable(path: str, name: str, values: bytes) -> bytes:
     """Return values, unless SOPS encrypted some of them: a chart would take ciphertext for what it stands for."""
-    if fault := ciphertext_fault(name, values):
+    if fault := fault_of_ciphertext(name, values):
         raise UnusableRequest(path, fault, BESIDE, kind=CIPHERTEXT)
     return values
 

@@ -141,7 +141,7 @@ def send_to_channel(channel: Channel, message: Message, open_cluster: OpenCluste
         client = open_cluster(channel.context, time.monotonic() + _SECONDS)
         if isinstance(client, Failure):
             raise ConfigError(f"no Event could be written: {client.message}", hint=client.hint)
-        post_events(client, message, time.time())
+        write_events_to_cluster(client, message, time.time())
         return True
     address, secret = channel.read()
     parts = urlsplit(address)
@@ -196,7 +196,7 @@ def _escape_markdown(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "\\`*_[]" else letter for letter in text)
 
 
-def post_events(client: Client, message: Message, now: float) -> None:
+def write_events_to_cluster(client: Client, message: Message, now: float) -> None:
     """Write an Event for each notice of a message; ConfigError where the cluster takes none."""
     for event in events_of_notices(message, now):
         request = Request(method="POST", path=_EVENTS_PATH, expects=Expected.OBJECT, body=event, tries=1)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.console.bugs import bug_lines
+from reconciler.console.bugs import lines_naming_bug
 from reconciler.console.log import Log
 from reconciler.console.printing import LogFormat, print_data
 from reconciler.passes.options import ReconcileOptions
@@ -157,7 +157,7 @@ def _run_pass_catching_errors(job: PassJob, options: ReconcileOptions, steps: St
         said = f"{error.filename}: " if isinstance(error.filename, str) else ""
         return PassReport(code=GitError.exit_code, message=f"{said}{os.strerror(error.errno or 0).lower()}")
     except Exception as error:  # noqa: BLE001 - a bug in one pass ends no other fleet
-        return PassReport(code=ReconcileError.exit_code, message="\n".join(bug_lines(error)))
+        return PassReport(code=ReconcileError.exit_code, message="\n".join(lines_naming_bug(error)))
 
 
 def _run_pass_with_log(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
@@ -298,7 +298,8 @@ def _end_in_cluster(report: "ClusterReport", *, is_new: bool) -> ClusterEnd:
         state=report.state,
         is_reached=report.failure is None or report.failure.kind not in UNREACHABLE,
         is_converged=report.state == ApplyOutcome.CONVERGED,
-        unseen=report.unseen or (str(failure.kind) if failure is not None and failure.is_blindness else ""),
+        unseen=report.unseen
+        or (str(failure.kind) if failure is not None and failure.is_without_sight_of_member else ""),
         drifted=0 if is_new else sum(actions[str(action)] for action in WRITES),
         seconds=report.seconds,
         actions=dict(actions),

@@ -208,7 +208,11 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
             return SchemaVerdict(self._schemas_of_definitions.findings(manifest), EVERY_MINOR)
         if not self.has_schema(group, kind):
             return SchemaVerdict(Findings(), EVERY_MINOR)
-        verdict = self._verdict_by_all_versions(manifest, known) if minor is None else self._verdict_at(manifest, minor)
+        verdict = (
+            self._verdict_by_all_versions(manifest, known)
+            if minor is None
+            else self._verdict_in_minor_version(manifest, minor)
+        )
         if kind in _SIZED and not group:
             _check_data_size(manifest, verdict.findings)
         return verdict
@@ -268,7 +272,7 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
         is_always = served.start == self.schemas.oldest >= since and served[-1] == self.schemas.newest
         return EVERY_MINOR if is_always else range(max(since, served.start), served[-1] + 1)
 
-    def _verdict_at(self, manifest: Manifest, minor: int) -> SchemaVerdict:
+    def _verdict_in_minor_version(self, manifest: Manifest, minor: int) -> SchemaVerdict:
         if minor not in self.schemas.minors(manifest["apiVersion"], manifest["kind"]):
             return SchemaVerdict(findings_of_unserved_version(self.schemas, manifest, (minor,)), NO_MINOR)
         return SchemaVerdict(self._findings_of(manifest, minor), NO_MINOR)

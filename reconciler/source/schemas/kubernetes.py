@@ -72,10 +72,10 @@ class KubernetesSchemas:
 
     def _schemas_of_minor(self, minor: int) -> SchemaSet:
         if minor not in self._sets:
-            self._sets[minor] = SchemaSet(lambda each: self._schema(each, minor))
+            self._sets[minor] = SchemaSet(lambda each: self._schema_named(each, minor))
         return self._sets[minor]
 
-    def _schema(self, name: str, minor: int) -> Schema:
+    def _schema_named(self, name: str, minor: int) -> Schema:
         text = _entry_in_minor_version(self._schemas, name, minor)
         return json.loads(text) if text is not None else {}
 

@@ -13,7 +13,7 @@ from msgspec import Struct, ValidationError, field
 from reconciler.building.requests import UnusableRequest
 from reconciler.building.source_trees import SourceTree
 from reconciler.source.broken import CIPHERTEXT
-from reconciler.source.ciphertext import ciphertext_fault
+from reconciler.source.ciphertext import fault_of_ciphertext
 from reconciler.source.files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from render.documents import read_documents
 from render.model import list_or_empty, mapping_or_empty
@@ -131,7 +131,7 @@ class Generators(Struct):
             raise UnusableRequest(path, f"{origin} is a link, or too large")
         self.inputs.update(tree.inputs_at([(file.path, file.id)]))
         content = tree.read([file.id])[file.id]
-        if fault := ciphertext_fault(origin, content):
+        if fault := fault_of_ciphertext(origin, content):
             raise UnusableRequest(path, fault, kind=CIPHERTEXT)
         documents, errors = read_documents(content)
         value = documents[0].value if documents else {}
