@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.console.json_values import as_json
-from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed_removals
+from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed_removals, unused_managers
 from reconciler.deliver.recreation import hint_for_immutable_field, is_recreation_allowed
 from reconciler.deliver.reports import exit_code_of_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
@@ -155,6 +155,20 @@ def test_a_refused_confirmation_says_so() -> None:
         "--confirm Namespace/shap: no chosen cluster has such an object to delete",
         "--confirm Deployment/web: eu must hold Deployment.apps shop/web, so it is not deleted",
     )
+
+
+def test_a_manager_of_nothing_says_so_where_everything_was_looked_at() -> None:
+    """--migrate-from took any word, took over nothing, and said nothing."""
+    live = {"metadata": {"managedFields": [{"manager": "kubectl-edit"}, {"manager": "argosy"}]}}
+    planned = PlannedObject(ref=WEB, action=Action.UNCHANGED, live=live)
+    looked_at = ClusterReport(cluster="eu", plan=Plan(cluster="eu", objects=(planned,)))
+    unused = "--migrate-from nonsense: no object of the chosen clusters has fields of such a manager"
+    assert unused_managers(["kubectl-edit", "nonsense", "nonsense"], [looked_at]) == (
+        f"{unused}\n  hint: known here: argosy, kubectl-edit",
+    )
+    assert unused_managers(["nonsense"], [ClusterReport(cluster="eu", plan=Plan(cluster="eu"))]) == (unused,)
+    assert unused_managers(["nonsense"], [looked_at, ClusterReport(cluster="us")]) == ()
+    assert unused_managers([], [looked_at]) == ()
 
 
 def test_a_confirmation_that_leaves_out_a_namespace_says_so() -> None:

@@ -13,6 +13,7 @@ from reconciler.plans.model import Action, FieldChange, PlannedObject
 from reconciler.plans.ownership import DifferenceKind, Owner
 from reconciler.plans.stages import confirmation_of
 from render.model import ObjectRef
+from render.words import hint_of_most_similar_words
 
 from .results import FAILED_ACTIONS, FINALIZING, ClusterReport, ObjectResult
 
@@ -80,6 +81,26 @@ def unconfirmed_removals(confirmed: Iterable[str], reports: Iterable[ClusterRepo
         )
         lines += about if is_known else [f"--confirm {word}: no chosen cluster has such an object to delete"]
     return tuple(lines)
+
+
+def unused_managers(managers: Iterable[str], reports: Iterable[ClusterReport]) -> tuple[str, ...]:
+    """Return a line for each manager that was to be migrated from, and that has fields of no object.
+
+    Where a cluster was not looked at, because it is idle or did not answer, nobody knows that.
+    """
+    named, plans = tuple(dict.fromkeys(managers)), [report.plan for report in reports]
+    if not named or not all(plans):
+        return ()
+    live = [item.live for plan in plans if plan for item in plan.objects if item.live is not None]
+    known = {str(entry.get("manager") or "") for each in live for entry in each["metadata"].get("managedFields") or ()}
+    known.discard("")
+    hint = "" if not known else "\n  hint: {}"
+    return tuple(
+        f"--migrate-from {name}: no object of the chosen clusters has fields of such a manager"
+        + hint.format(hint_of_most_similar_words(name, known))
+        for name in named
+        if name not in known
+    )
 
 
 def _planned_objects_of_report(report: ClusterReport) -> tuple[PlannedObject, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.deliver.deviations import unconfirmed_removals
+from reconciler.deliver.deviations import unconfirmed_removals, unused_managers
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ClusterReport
 from render.words import counted_noun
@@ -31,6 +31,8 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
     log.progress("")
     for line in (
         *unconfirmed_removals(run.delivery.options.confirmed, reports),
+        # An agent is told once for all of its passes.
+        *unused_managers(run.delivery.options.migrate_from if run.commits is None else (), reports),
         *_lines_of_unobserved(run.record, reports),
         *(_lines_of_lost_holds(run, reports) if is_lost else ()),
     ):

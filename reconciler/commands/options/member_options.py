@@ -46,6 +46,20 @@ def _check_tool_names(context: click.Context, option: click.Parameter, value: tu
     return value
 
 
+_LONGEST_MANAGER = 128
+
+
+def _check_manager_names(_context: click.Context, _option: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Take names that a server would take for a field manager; no object can have fields of another one."""
+    for manager in value:
+        if not manager.strip() or len(manager) > _LONGEST_MANAGER or not manager.isprintable():
+            raise click.BadParameter(
+                f"write the name of a field manager, of at most {_LONGEST_MANAGER} printable characters; kubectl get"
+                " --show-managed-fields shows those of an object"
+            )
+    return value
+
+
 _ACCESS = (
     click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable)."),
     click.option(
@@ -115,6 +129,7 @@ _WRITING = (
         "--migrate-from",
         multiple=True,
         metavar="MANAGER",
+        callback=_check_manager_names,
         help="Take over the fields of this manager, such as kubectl-client-side-apply (repeatable).",
     ),
     click.option(
