@@ -140,7 +140,7 @@ def test_a_source_that_renders_nothing_new_ends_no_hold(fleet: Fleet) -> None:
 def test_a_hold_ends_by_hand(fleet: Fleet) -> None:
     fleet.go_back("--until", "8h")
     held = held_words(fleet)
-    released = fleet.argosy("cluster", "release", "member1", "member2")
+    released = fleet.argosy("cluster", "release", "member*")
     assert released.code == 0
     assert released.out.splitlines() == [
         f"cluster/member1 released: it was {held}",
@@ -149,6 +149,8 @@ def test_a_hold_ends_by_hand(fleet: Fleet) -> None:
         "  argosy reconcile",
     ]
     assert fleet.argosy("cluster", "release", "member1").out == "cluster/member1 is not held\n"
+    assert fleet.argosy("cluster", "release", "-l", "env=none").code == 2
+    assert "did you mean 'member1'?" in fleet.argosy("cluster", "release", "member11").err
     assert fleet.reconcile().code == 0
     assert fleet.said == ["bad", "bad"]
 
@@ -332,7 +334,7 @@ def mirrored(fleet: MemoryFleet) -> str:
 def test_the_mirror_of_a_held_member_goes_back_and_is_not_advanced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What its agent reports takes the hold away neither: the agent knows of none."""
+    """The reports of its agent leave the hold as it is, for the agent knows of none."""
     fleet, first = a_pulling_fleet(tmp_path)
     assert text_in(fleet) == "bad"
     ended = argosy(fleet.repository, capsys, "apply", first, "--allow-older")

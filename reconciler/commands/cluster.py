@@ -17,6 +17,8 @@ from .cluster_agent import agent
 from .cluster_outcomes import EditRequest, drain_and_show, rename_and_show
 from .member_edits import (
     COMMIT,
+    NAMES,
+    SELECTOR,
     cordon,
     label,
     member_fields,
@@ -215,23 +217,24 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
 
 
 @command.command(epilog="Exit codes: 0 released, or not held; 2 no such member; 4 Git failed.")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@NAMES
+@SELECTOR
 @click.pass_obj
-def release(log: Log, names: tuple[str, ...]) -> int:
+def release(log: Log, /, names: tuple[str, ...], *, selector: str) -> int:
     """End the hold on members, so that the next pass gives them the newest commit.
 
     'argosy apply --allow-older' holds a member at an older commit. The hold also ends with the first rendered commit of
     a newer source, and at its time, if it has one.
     """
     from reconciler.branches.fleet_context import applied_commit
-    from reconciler.names.subjects import refuse_unknown_clusters
+    from reconciler.edit.member_selection import MemberSelection, names_selected_among
     from reconciler.passes.going_back import release as end_holds
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, commit = applied_commit(repository, "")
-        refuse_unknown_clusters(names, frozenset(cluster.name for cluster in context.members))
-        ended = end_holds(context, sorted(set(names)))
+        chosen = names_selected_among(context.members, MemberSelection(names=names, selector=selector))
+        ended = end_holds(context, chosen)
     for name, hold in ended.items():
         print_text(f"cluster/{name} released: it was {hold}" if hold is not None else f"cluster/{name} is not held")
     if any(ended.values()):

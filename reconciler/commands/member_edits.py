@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 COMMIT = click.option("--commit", is_flag=True, help="Commit the files that were changed, and nothing else.")
-_NAMES = click.argument("names", nargs=-1, metavar="[NAME|GLOB]...")
+NAMES = click.argument("names", nargs=-1, metavar="[NAME|GLOB]...")
 _OVERWRITE = click.option("--overwrite", is_flag=True, help="Also change what has another value.")
-_SELECTOR = click.option(
+SELECTOR = click.option(
     "-l", "--selector", default="", metavar="LABELS", help="Members with these labels, such as env=prod,tier."
 )
 _CAPACITY = (
@@ -71,7 +71,7 @@ def member_fields(options: dict[str, Any]) -> Any:
 
 @click.command(cls=DocumentedCommand)
 @click.argument("names", nargs=-1, metavar="[NAME|GLOB]... KEY=VALUE|KEY-...")
-@_SELECTOR
+@SELECTOR
 @_OVERWRITE
 @COMMIT
 @click.pass_obj
@@ -98,7 +98,7 @@ def label(log: Log, /, names: tuple[str, ...], *, selector: str, overwrite: bool
 
 @click.command(cls=DocumentedCommand)
 @click.argument("names", nargs=-1, metavar="[NAME|GLOB]... KEY=VALUE:EFFECT|KEY:EFFECT-...")
-@_SELECTOR
+@SELECTOR
 @_OVERWRITE
 @COMMIT
 @click.pass_obj
@@ -120,8 +120,8 @@ def taint(log: Log, /, names: tuple[str, ...], *, selector: str, overwrite: bool
 
 
 @click.command(cls=DocumentedCommand)
-@_NAMES
-@_SELECTOR
+@NAMES
+@SELECTOR
 @COMMIT
 @click.pass_obj
 def cordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool) -> int:
@@ -138,8 +138,8 @@ def cordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool) 
 
 
 @click.command(cls=DocumentedCommand)
-@_NAMES
-@_SELECTOR
+@NAMES
+@SELECTOR
 @COMMIT
 @click.pass_obj
 def uncordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool) -> int:
@@ -160,8 +160,8 @@ def uncordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool
 
 
 @click.command("set", cls=DocumentedCommand)
-@_NAMES
-@_SELECTOR
+@NAMES
+@SELECTOR
 @with_field_options
 @COMMIT
 @click.pass_obj

@@ -4,13 +4,14 @@ All of them are edited in one change, which is refused as a whole where one of t
 """
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 import click
 from msgspec import Struct
 
 from reconciler.members.choice import parse_label_selector
+from reconciler.names.subjects import refuse_unknown_clusters
 from render.cluster import Cluster
 from render.documents.editing import Edit
 from render.errors import UnknownName
@@ -37,24 +38,31 @@ class MemberSelection(Struct, frozen=True, kw_only=True):
 
 def selected_members(source: MemberSource, selection: MemberSelection) -> tuple[str, ...]:
     """Return the names of the members that are selected, sorted; UnknownName where there is none for a word."""
+    for word in selection.names:
+        if not _GLOB.intersection(word):
+            source.place_of(word)
+    return names_selected_among(source.loaded.desired.clusters, selection)
+
+
+def names_selected_among(clusters: Iterable[Cluster], selection: MemberSelection) -> tuple[str, ...]:
+    """Return the names of the selected ones of some members, sorted; UnknownName where there is none for a word."""
     selector = parse_label_selector(selection.selector)
     if not selection.names and selector is None:
         raise click.UsageError("name a member, or select some by their labels with -l")
-    clusters = source.loaded.desired.clusters
-    meant = {name for word in selection.names for name in _members_meant_by(source, word, clusters)}
-    chosen = {each.name for each in clusters if selector is None or matches_labels(selector, each.labels)}
+    known = tuple(clusters)
+    meant = {name for word in selection.names for name in _members_meant_by(word, [each.name for each in known])}
+    chosen = {each.name for each in known if selector is None or matches_labels(selector, each.labels)}
     found = meant & chosen if selection.names else chosen
     if not found:
         raise UnknownName(f"no cluster of the source is meant by {selection}", hint="argosy status lists the clusters")
     return tuple(sorted(found))
 
 
-def _members_meant_by(source: MemberSource, word: str, clusters: Iterable[Cluster]) -> Iterator[str]:
+def _members_meant_by(word: str, known: Sequence[str]) -> Iterator[str]:
     if not _GLOB.intersection(word):
-        source.place_of(word)
+        refuse_unknown_clusters([word], known)
         yield word
         return
-    known = [each.name for each in clusters]
     found = [name for name in known if fnmatchcase(name, word)]
     if not found:
         raise UnknownName(

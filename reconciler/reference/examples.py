@@ -92,7 +92,7 @@ EXAMPLES: Mapping[str, Examples] = {
     ),
     "cluster release": (
         ("argosy cluster release paris", "Let passes give a held member the newest commit again"),
-        ("argosy cluster release paris oregon", "The same of two"),
+        ("argosy cluster release '*'", "The same of all that are held"),
     ),
     "cluster rename": (
         ("argosy cluster rename paris paris-1", "Give a member another name, in every policy too"),
