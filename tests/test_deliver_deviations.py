@@ -1,6 +1,7 @@
 """Deviations: all that is not as the commit says has a line and a reason, in tables, JSON and the status branch."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -68,10 +69,36 @@ def test_the_table_has_a_line_for_everything_that_is_not_as_committed() -> None:
         "field manager 'kube-controller-manager' decides .spec.replicas\n"
         "Deployment.apps shop/web   eu        kept         Foreign             "
         "field manager 'kubectl-edit' added .data.debug\n"
+        "Namespace shop             eu        kept         NeedsConfirmation   deleting it may delete much more\n"
         "ConfigMap shop/old         eu        finalizing   Finalizing          "
         "it goes once its finalizers are done: x\n"
-        "Namespace shop             eu        kept         NeedsConfirmation   deleting it may delete much more\n"
     )
+
+
+def test_what_failed_for_one_reason_is_one_row_and_stands_first() -> None:
+    """A namespace that could not be made blocked forty objects in each cluster, and each of them had a row."""
+
+    def failing(cluster: str) -> ClusterReport:
+        refs = [ObjectRef("", "ConfigMap", "shop", f"c{number}") for number in range(40)]
+        without: dict[str, Any] = {"action": Action.BLOCKED, "reason": "NoNamespace", "message": "no shop"}
+        blocked = [ObjectResult(ref=ref, **without) for ref in refs]
+        failed = ObjectResult(ref=SHOP, action=Action.FAILED, reason="Forbidden", message="may not create it")
+        return replace(a_report(*RESULTS[1:], *blocked, failed), cluster=cluster)
+
+    table = report_table([failing(name) for name in ("eu", "rome", "us", "za")]).partition("\n\n")[2]
+    assert [re.split(r" {3,}", line) for line in table.splitlines()] == [
+        ["OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE"],
+        ["Namespace shop", "eu, rome, us and 1 more", "failed", "Forbidden", "may not create it"],
+        ["ConfigMap shop/c0 and 39 more", "eu, rome, us and 1 more", "blocked", "NoNamespace", "no shop"],
+        ["Namespace shop", "eu, rome, us and 1 more", "kept", "NeedsConfirmation", "deleting it may delete much more"],
+        [
+            "ConfigMap shop/old",
+            "eu, rome, us and 1 more",
+            "finalizing",
+            "Finalizing",
+            "it goes once its finalizers are done: x",
+        ],
+    ]
 
 
 def test_a_deletion_that_a_guard_holds_has_its_reason_in_the_table() -> None:

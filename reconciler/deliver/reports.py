@@ -1,7 +1,7 @@
 """The reports of an apply for people and programs: lines of what changed, a table, and the exit code."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from reconciler.console.text import text_table
 from reconciler.ledger.holds import release_hint
@@ -9,11 +9,15 @@ from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import UNREACHABLE
 from reconciler.plans.model import Action
 from render.errors import ClusterError
+from render.words import first_few
 
 from .deviations import HANGING, cluster_deviations
 from .results import UNWRITTEN, ClusterReport
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "KEPT", "FAILED", "STATE")
+_BY_IMPORTANCE = ("failed", "conflict", "blocked", "kept", HANGING)
+_MOST_APART = 2
+"""So many objects that have a reason in common have a row each."""
 _DEVIATIONS = ("OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE")
 
 
@@ -48,16 +52,33 @@ def report_lines(report: ClusterReport) -> list[str]:
 def report_table(reports: Iterable[ClusterReport]) -> str:
     """Return a line for each cluster: how many objects were written, deleted, kept or failed, and how it ended.
 
-    A second table has a line for everything that is not as the commit says, with the reason.
+    A second table has what is not as the commit says, with the reason, what failed first: for three objects or more
+    that have it in common, one line that counts them.
     """
     listed = tuple(reports)
-    rows = [
-        (str(each.ref), report.cluster, each.action, each.reason, each.message)
-        for report in listed
-        for each in cluster_deviations(report)
-    ]
+    rows = list(_rows_of_deviations(listed))
     counts = text_table(_HEADER, [_row_of_report(report) for report in listed])
     return f"{counts}\n{text_table(_DEVIATIONS, rows)}" if rows else counts
+
+
+def _rows_of_deviations(reports: Iterable[ClusterReport]) -> Iterator[tuple[str, ...]]:
+    """Yield rows by importance; what fails for one reason in many objects or clusters is one row."""
+    groups: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for report in reports:
+        for each in cluster_deviations(report):
+            said = (str(each.action), each.reason, each.message)
+            groups.setdefault(said, []).append((str(each.ref), report.cluster))
+    for said, places in sorted(groups.items(), key=lambda group: _place_by_importance(group[0][0], len(group[1]))):
+        if len(places) <= _MOST_APART:
+            yield from ((ref, cluster, *said) for ref, cluster in places)
+            continue
+        refs, clusters = (list(dict.fromkeys(names)) for names in zip(*places, strict=True))
+        yield first_few(refs, 1), first_few(clusters), *said
+
+
+def _place_by_importance(action: str, count: int) -> tuple[int, int]:
+    """Return the place of a group among others: what failed stands before what is kept, and many before few."""
+    return _BY_IMPORTANCE.index(action) if action in _BY_IMPORTANCE else len(_BY_IMPORTANCE), -count
 
 
 def _row_of_report(report: ClusterReport) -> tuple[str, ...]:
