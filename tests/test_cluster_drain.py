@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from render.model import ObjectRef
+
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .failing import observed
 from .test_companions import SERVICE, a_drained_fleet
 from .test_failover import a_fleet
 
@@ -128,8 +131,15 @@ def test_an_allowed_drain_lets_the_last_copy_go_and_ends_byte_for_byte(
 def test_a_copy_that_leaves_gracefully_ends_in_a_drain_that_allows_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With failover, a drained cluster keeps a copy until one elsewhere is well; here none ever is."""
+    """With failover, a drained cluster keeps a copy until one elsewhere is well; here none ever is, as was seen."""
     fleet = undrained(tmp_path, capsys, featureGates={"Failover": True})
+    seen = "2026-03-01T09:00:00Z"
+    observed(
+        fleet,
+        ready=dict.fromkeys(("paris", "rome"), ("True", seen)),
+        health={"paris": ("Healthy", seen)},
+        ref=ObjectRef("apps", "StatefulSet", "shop", "db"),
+    )
     at = ("reconcile", "--now")
     argosy(fleet, capsys, *at, "2026-03-01T10:00:00Z")
     drained = argosy(fleet, capsys, "cluster", "drain", "paris", "--commit", "--allow-unplaced").out
