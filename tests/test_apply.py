@@ -253,6 +253,10 @@ def test_a_cluster_that_was_built_anew_is_taken_in_again(
         f"  argosy cluster rejoin member1 --accept-uid {new}",
     )
     assert (shown.code, shown.out.splitlines()) == (1, [head, *found, tail]), shown.err
+    document = json.loads(argosy(repository, capsys, *words, "-o", "json").out)
+    told = {key: document[key] for key in ("uid", "recorded", "needed", "accepted", "next")}
+    assert told == {"uid": new, "recorded": old, "needed": True, "accepted": False, "next": [tail.strip()]}
+    assert [each["action"] for each in document["objects"]] == ["to adopt", "to adopt", "to create", "in conflict"]
     other = argosy(repository, capsys, *words, "--accept-uid", old)
     assert (other.code, other.out) == (6, "")
     assert (

@@ -10,7 +10,7 @@ from reconciler.commands.options.member_options import with_reach_options
 from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.console.meant_commands import question_for_similar_command
-from reconciler.console.printing import print_text
+from reconciler.console.printing import print_output, print_text
 from reconciler.members.options import AccessOptions
 
 from .cluster_agent import agent
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reconciler.edit.joining import NewMember
+    from reconciler.passes.rejoining import Rejoining
     from render.settings.fleet import Fleet
 
 _NAME = click.argument("name")
@@ -178,9 +179,10 @@ def unjoin(log: Log, /, name: str, *, drain: bool, disconnect: bool, **options: 
 @command.command(epilog="Exit codes: 0 accepted, or nothing to accept; 1 not accepted; 5 no answer; 6 another UID.")
 @_NAME
 @click.option("--accept-uid", "uid", default="", metavar="UID", help="Record the cluster that has this UID.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @with_reach_options
 @click.pass_obj
-def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
+def rejoin(log: Log, /, *, name: str, uid: str, output: str, access: AccessOptions) -> int:
     """Take a member in again whose cluster was built anew.
 
     A cluster whose kube-system namespace has another UID than the recorded one is refused. This command shows what is
@@ -191,7 +193,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     from reconciler.members.choice import chosen_members
     from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery
-    from reconciler.passes.rejoining import accept_rejoining, observe_rejoining, preview
+    from reconciler.passes.rejoining import accept_rejoining, observe_rejoining
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -203,17 +205,33 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
         found = observe_rejoining(run, name)
         if found.is_needed and uid:
             accept_rejoining(run, found, uid)
+    _print_rejoining(found, output, is_accepted=bool(uid))
+    return 1 if found.is_needed and not uid else 0
+
+
+def _print_rejoining(found: "Rejoining", output: str, *, is_accepted: bool) -> None:
+    from reconciler.passes.rejoining import preview
+
+    name = found.cluster
+    accepting = f"argosy cluster rejoin {name} --accept-uid {found.uid}"
+    step = f"argosy apply --cluster {name}" if is_accepted else accepting
+    if output == "json":
+        from reconciler.outputs.document import document_text
+        from reconciler.outputs.rejoining import rejoining_document
+
+        steps = (step,) if found.is_needed else ()
+        print_output(document_text(rejoining_document(found, is_accepted=is_accepted, steps=steps)), output)
+        return
     if not found.is_needed:
         print_text(f"cluster/{name} is {'the recorded one' if found.recorded else 'not recorded yet'}: {found.uid}")
-        return 0
-    print_text(f"cluster/{name} {'rejoined' if uid else 'was built anew'}: {found.uid}, before {found.recorded}")
+        return
+    print_text(
+        f"cluster/{name} {'rejoined' if is_accepted else 'was built anew'}: {found.uid}, before {found.recorded}"
+    )
     for line in preview(found):
         print_text(line)
     print_text("next:")
-    print_text(
-        f"  argosy apply --cluster {name}" if uid else f"  argosy cluster rejoin {name} --accept-uid {found.uid}"
-    )
-    return 0 if uid else 1
+    print_text(f"  {step}")
 
 
 @command.command(epilog="Exit codes: 0 released, or not held; 2 no such member; 4 Git failed.")

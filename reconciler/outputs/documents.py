@@ -14,6 +14,7 @@ from .object_status import ObjectStatusDocument
 from .policy_explanation import PolicyExplanationDocument
 from .policy_test_results import PolicyTestResultsDocument
 from .reconciliation import ReconciliationDocument
+from .rejoining import RejoiningDocument
 from .rendering import RenderingDocument
 from .source_edit import SourceEditDocument
 from .validation import ValidationDocument
@@ -31,6 +32,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     ValidationDocument,
     PolicyTestResultsDocument,
     ReconciliationDocument,
+    RejoiningDocument,
     ApplicationDocument,
     FleetStatusDocument,
     ClusterStatusDocument,

@@ -5,7 +5,7 @@ else's. Only a person knows that it is the member's new one, and says so by its 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from reconciler.branches.status_branch import Files, read_inventories
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.inventory import Inventory
-from reconciler.plans.model import Action
+from reconciler.plans.model import Action, PlannedObject
 from reconciler.record.recorded_status import read_recorded
 from render.errors import ClusterError, GuardRefused
 from render.words import counted_noun
@@ -49,6 +49,12 @@ class Rejoining(Struct, frozen=True, kw_only=True):
     def is_needed(self) -> bool:
         """True where another cluster is recorded than the one that answers."""
         return bool(self.recorded) and self.recorded != self.uid
+
+    def foreseen_objects(self) -> Iterator[tuple[PlannedObject, str]]:
+        """Yield each object of the plan, with what the next apply does with it in words."""
+        plan = self.report.plan
+        for item in (*plan.objects, *plan.deletions) if plan is not None else ():
+            yield item, _PREVIEWED[item.action]
 
 
 def observe_rejoining(run: ApplyRun, name: str) -> Rejoining:
