@@ -256,3 +256,17 @@ def test_an_address_renders_its_default_branch_if_that_is_the_fleet_s(
     ended = run(address, "reconcile")
     assert (ended.code, "hint: --rev main renders that one" in ended.err) == (6, True)
     assert run(address, "reconcile", "--rev", "main").code == 0
+
+
+def test_status_and_doctor_go_by_the_branch_that_is_rendered(clone: Repository, run: Run) -> None:
+    assert "source branch: 'main'\n" in run(clone, "doctor").out
+    clone.git("switch", "-q", "-c", "feature")
+    commit = changed(clone)
+    told = run(clone, "status").out.splitlines()[0]
+    assert told.endswith(f"; HEAD {commit} is not on branch 'main', which passes render")
+    for _ in range(2):
+        said = run(clone, "doctor")
+        assert said.code == 1
+        assert f"FAIL source branch: source {commit} is not on branch 'main' at 'origin'" in said.out
+        assert "git push" not in said.out
+        clone.git("push", "-q", "origin", "feature")

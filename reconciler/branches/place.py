@@ -28,6 +28,12 @@ _AT_ONCE = 64
 """So many files are read before it is looked whether one of them is a manifest: most fleets begin with one."""
 
 
+def check_place_of_pass(repository: Repository) -> None:
+    """Raise ConfigError where no pass can be run: there is no source, or nothing of a fleet."""
+    check_source_is_checked_out(repository)
+    check_fleet_is_there(repository)
+
+
 def check_source_is_checked_out(repository: Repository) -> None:
     """Raise ConfigError where HEAD is a commit that Argosy wrote: rendered, of a status branch or a mirror."""
     head = _commit_of_head(repository)

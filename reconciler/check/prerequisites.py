@@ -9,12 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.branches.in_force import fleet_in_force, published_fleet, seen_tip, settings_in_force
-from reconciler.branches.publication import Publication, publication_of, source_remote
+from reconciler.branches.publication import Publication, branch_of_head, publication_of, source_remote
 from reconciler.branches.reading import read_loaded, read_previous, read_source
 from reconciler.building.confinement import SystemBounds, system_bounds
 from reconciler.building.tools import unconfined_tools
 from reconciler.console.cleaning import without_passwords
 from reconciler.guards.outward_addresses import webhook_changes
+from reconciler.guards.source_branch import check_source_branch_here
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.refs import head_branch
 from reconciler.source.desired import Desired, interpreter_of_source
@@ -68,13 +69,14 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
         yield Check(name="settings", is_well=True, is_warning=True, state=_words_of(waiting), hint=_ACCEPTING)
     yield _remote(repository, publication)
     if publication.remote and not offline:
-        yield _check_of("remote", lambda: _remote_answers(publication), "check the address and your credentials")
+        yield _check_of("remote", lambda: _remote_answers(publication, fleet), "check the address and your credentials")
         yield _check_of(
             "push",
             lambda: _may_push(publication, fleet.rendered_branch),
             f"let this user push {fleet.rendered_branch!r}",
         )
     yield _storage(repository)
+    yield _check_of("source branch", lambda: _source_branch_state(publication, fleet), "argosy help trailers")
     yield _check_of("rendered branch", lambda: _rendered_state(publication, fleet.rendered_branch), "argosy verify")
     yield Check(
         name="clusters",
@@ -213,11 +215,12 @@ def _storage(repository: Repository) -> Check:
     return Check(name="storage", is_well=len(packs) < _MANY_PACKS, state=state, hint="git gc")
 
 
-def _remote_answers(publication: Publication) -> str:
+def _remote_answers(publication: Publication, fleet: Fleet) -> str:
     """Ask the remote for its refs, among which the source branch has to be if it is there."""
     repository, remote = publication.repository, publication.remote
     tips, branch = repository.remote_tips(remote), head_branch(repository.folder.git_dir)
     is_source = remote == source_remote(repository) and not repository.mirrors and branch is not None
+    is_source = is_source and _branch_of_source(publication, fleet) in {"", branch_of_head(repository)}
     if is_source and branch not in tips.tips:
         name = str(branch).removeprefix("refs/heads/")
         raise GitError(f"{remote!r} has no branch {name!r}, which passes take the source from", hint="git push")
@@ -237,6 +240,24 @@ def _rendered_state(publication: Publication, branch: str) -> str:
         return f"{branch!r} does not exist yet: argosy reconcile --bootstrap makes it"
     previous = read_previous(publication.repository, tip)
     return f"{branch!r} {tip[:12]} holds source {previous.source[:12]}, written by engine {previous.version}"
+
+
+def _branch_of_source(publication: Publication, fleet: Fleet) -> str:
+    """Return the branch that passes render: that of argosy.yaml, or the one that is remembered here ("": none)."""
+    tip = publication.repository.tip(publication.ref(fleet.rendered_branch))
+    return fleet.source.branch or (read_previous(publication.repository, tip).branch if tip else "")
+
+
+def _source_branch_state(publication: Publication, fleet: Fleet) -> str:
+    """Return which branch passes render; SourceElsewhere where HEAD is no commit of it, as far as is known here."""
+    repository, branch = publication.repository, _branch_of_source(publication, fleet)
+    current = branch_of_head(repository)
+    if not branch:
+        next_one = f"; the next one that commits remembers {current!r}" if current else ""
+        return f"none is named or remembered yet: passes render any{next_one}"
+    if current != branch:
+        check_source_branch_here(repository, branch, repository.resolve("HEAD"))
+    return repr(branch) if current == branch else f"{branch!r}, which has the commit that is checked out"
 
 
 def _webhooks(desired: Desired) -> Iterator[Check]:

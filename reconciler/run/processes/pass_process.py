@@ -161,14 +161,13 @@ def _run_pass_catching_errors(job: PassJob, options: ReconcileOptions, steps: St
 
 
 def _run_pass_with_log(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
-    from reconciler.branches.place import check_fleet_is_there, check_source_is_checked_out
+    from reconciler.branches.place import check_place_of_pass
     from reconciler.branches.publication import publication_of
     from reconciler.passes.repeated_report import read_repeated_report
     from reconciler.repository import open_repository
 
     with open_repository(job.repository) as repository:
-        check_source_is_checked_out(repository)
-        check_fleet_is_there(repository)
+        check_place_of_pass(repository)
         repeated = read_repeated_report(repository, options, log)
         if repeated is not None:
             report = PassReport(
