@@ -107,7 +107,7 @@ class ClusterMetrics:
     def note(self, fleet: str, report: PassReport) -> None:
         """Count what a pass did in each cluster, and drop the gauges of those that it is not for any more."""
         if report.members is not None:
-            self._forget_others(fleet, report.members)
+            self._remove_gauges_of_others(fleet, report.members)
         self._note_holds(fleet, report.held)
         for cluster, end in report.clusters.items():
             self.up.labels(fleet, cluster).set(1 if end.is_reached else 0)
@@ -132,7 +132,7 @@ class ClusterMetrics:
         for cluster in held or ():
             self.held.labels(fleet, cluster).set(1)
 
-    def _forget_others(self, fleet: str, members: Container[str]) -> None:
+    def _remove_gauges_of_others(self, fleet: str, members: Container[str]) -> None:
         labels = [sample.labels for metric in self.up.collect() for sample in metric.samples]
         for gone in (each for each in labels if each["fleet"] == fleet and each["cluster"] not in members):
             for gauge in (self.up, self.unseen, self.lag, self.last_success, self.drift):
