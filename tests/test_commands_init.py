@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.edit.beginning import named_contexts
+from reconciler.edit.beginning import contexts_by_cluster_name
 from reconciler.edit.pipelines import PIPELINES
 from render.documents import parse_documents
 
@@ -237,7 +237,12 @@ def test_what_is_refused_writes_nothing(
 
 
 def test_two_contexts_never_become_one_cluster() -> None:
-    assert named_contexts(["a.b", "a-b", "A_B", "@"]) == {"a-b": "a.b", "a-b-2": "a-b", "a-b-3": "A_B", "cluster": "@"}
+    assert contexts_by_cluster_name(["a.b", "a-b", "A_B", "@"]) == {
+        "a-b": "a.b",
+        "a-b-2": "a-b",
+        "a-b-3": "A_B",
+        "cluster": "@",
+    }
 
 
 class Layout(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from reconciler.observe.progress import live_state
+from reconciler.observe.progress import progress_of_live_object
 from render.interpretation.progress import LiveState, Progress
 
 from .tables import each_row
@@ -243,4 +243,4 @@ def test_live_state(case: Case) -> None:
     api_version, _, kind = case.kind.partition(" ")
     metadata = {"name": "x", "generation": 1, **case.metadata}
     live = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": case.spec, "status": case.status}
-    assert live_state(live) == case.want
+    assert progress_of_live_object(live) == case.want

@@ -5,7 +5,7 @@ from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.agents import AgentsFile
-from reconciler.members.choice import chosen_members, members_chosen_by_options
+from reconciler.members.choice import members_chosen_by_options, members_for_command
 from reconciler.members.options import AccessOptions, names_of_reached_members
 from reconciler.members.ways import member_reach
 from reconciler.plans.applyset import ApplySet
@@ -34,7 +34,7 @@ def checks_of_members(
     agents = _checks_of_agents(desired, access, status)
     if not (is_asked or inventories or names_of_reached_members(desired.fleet, access) != frozenset()):
         return agents or (Check(name="members", is_well=True, state=NOT_REACHED),)
-    members = chosen_members(desired.fleet, desired.clusters, access, log)
+    members = members_for_command(desired.fleet, desired.clusters, access, log)
     tip = publication.known_tip(desired.fleet.rendered_branch)
     commits = RenderedCommits(repository)
     scaled_kinds = kinds_to_scale(desired)

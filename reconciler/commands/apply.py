@@ -136,7 +136,7 @@ def _applied_reports(
     from reconciler.branches.fleet_context import applied_commit
     from reconciler.deliver.orphans import orphan_agreement_on_terminal
     from reconciler.guards.limits import check_allowed_clusters
-    from reconciler.members.choice import chosen_members
+    from reconciler.members.choice import members_for_command
     from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery
     from reconciler.passes.going_back import hold_wish, update_held_mirrors
@@ -148,7 +148,7 @@ def _applied_reports(
     context.warn_of_waiting(log)
     check_allowed_clusters(options.allowed, desired, None)
     wish = hold_wish(context, commit, chosen, reason=options.reason, until=options.until)
-    members = chosen_members(context.fleet, context.members, chosen, log)
+    members = members_for_command(context.fleet, context.members, chosen, log)
     delivery = Delivery(members=members, options=chosen, allowed=removals, dry_run=options.dry_run == "server")
     reach = member_reach(context.fleet, chosen, repository.folder)
     run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach, wish=wish)

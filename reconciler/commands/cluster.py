@@ -190,7 +190,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, output: str, access: AccessOptio
     nothing else is done: the next apply does the rest.
     """
     from reconciler.branches.fleet_context import applied_commit
-    from reconciler.members.choice import chosen_members
+    from reconciler.members.choice import members_for_command
     from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery
     from reconciler.passes.rejoining import accept_rejoining, observe_rejoining
@@ -198,7 +198,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, output: str, access: AccessOptio
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, commit = applied_commit(repository, "")
-        members = chosen_members(context.fleet, context.members, access, log)
+        members = members_for_command(context.fleet, context.members, access, log)
         reach = member_reach(context.fleet, access, repository.folder)
         delivery = Delivery(members=members, is_observing=True)
         run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach)

@@ -170,7 +170,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     from reconciler.branches.fleet_context import applied_commit
     from reconciler.deliver.reports import exit_code_of_reports
     from reconciler.diff.live import is_difference, live_changes, live_text
-    from reconciler.members.choice import chosen_members
+    from reconciler.members.choice import members_for_command
     from reconciler.members.ways import member_reach
     from reconciler.outputs.document import document_text
     from reconciler.outputs.live_difference import live_difference_document
@@ -185,7 +185,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, commit = applied_commit(repository, revision)
         context.warn_of_waiting(log)
-        members = chosen_members(context.fleet, context.members, options.access, log)
+        members = members_for_command(context.fleet, context.members, options.access, log)
         reach = member_reach(context.fleet, options.access, repository.folder)
         delivery = Delivery(members=members, is_observing=True)
         wish = wish_to_see(context, revision)

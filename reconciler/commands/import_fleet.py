@@ -174,13 +174,13 @@ def _exit_code_of_import(result: "Import", proof: "Proof | None") -> int:
 
 def _import_of_clusters_with_proof(log: Log, options: ImportOptions) -> "tuple[Import, Proof | None]":
     """Read the clusters that are named, and prove what became of them."""
-    from reconciler.edit.beginning import named_contexts
+    from reconciler.edit.beginning import contexts_by_cluster_name
     from reconciler.edit.live_clusters import members_in_contexts
     from reconciler.members.visits import MemberReach
     from reconciler.passes.import_proof import proof_of
 
     access = options.access
-    contexts = named_contexts(dict.fromkeys(access.clusters))
+    contexts = contexts_by_cluster_name(dict.fromkeys(access.clusters))
     members = members_in_contexts(contexts, access)
     with log.timed("read clusters"):
         result = (

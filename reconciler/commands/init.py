@@ -110,14 +110,14 @@ def _contexts_to_join(log: Log, kubeconfig: str, chosen: tuple[str, ...]) -> tup
     """Return the contexts that become clusters; a kubeconfig that is not there is worth a word, unless it was named."""
     import os
 
-    from reconciler.edit.beginning import chosen_contexts
+    from reconciler.edit.beginning import contexts_among_available
     from reconciler.members.kubeconfig import Kubeconfig, default_kubeconfig_files, load_kubeconfig
     from render.errors import ConfigError
 
     files = (Path(kubeconfig).expanduser(),) if kubeconfig else default_kubeconfig_files(os.environ)
     loaded = load_kubeconfig(files)
     if isinstance(loaded, Kubeconfig):
-        return chosen_contexts(loaded.contexts, chosen)
+        return contexts_among_available(loaded.contexts, chosen)
     if kubeconfig or chosen:
         raise ConfigError(loaded.message, hint=loaded.hint)
     log.warning(f"{loaded.message}; argosy cluster join NAME adds a cluster")

@@ -88,14 +88,14 @@ def _served_resources(discovery: Discovery) -> list[Resource]:
 
 def _would_be_lost_with_namespace(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
     """Return whether an object would be lost with its namespace: not what came with it or goes with its owner."""
-    if replace(ref, namespace="") in _BORN_WITH_NAMESPACES or _is_transient(ref):
+    if replace(ref, namespace="") in _BORN_WITH_NAMESPACES or _is_written_by_controllers(ref):
         return False
     if ref == plan.options.applyset.parent:
         return False
     return not any(owner.get("controller") for owner in live["metadata"].get("ownerReferences") or ())
 
 
-def _is_transient(ref: ObjectRef) -> bool:
+def _is_written_by_controllers(ref: ObjectRef) -> bool:
     """Return whether controllers write objects of a kind by themselves, so that nobody misses them."""
     kind = BUILT_IN.get((ref.group, ref.kind))
     return kind is not None and kind.is_transient

@@ -60,7 +60,7 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
         raise ConfigError(
             f"{source.home.path} is there already", hint="argosy cluster join NAME --context CONTEXT adds a member"
         )
-    contexts = named_contexts(wanted.contexts)
+    contexts = contexts_by_cluster_name(wanted.contexts)
     members = sorted({*contexts, *wanted.clusters})
     known = {cluster.name for cluster in source.loaded.desired.clusters}
     base = f"{source.repository.folder.under}/" if source.repository.folder.under else ""
@@ -114,7 +114,7 @@ def _objects_in_folders(loaded: Loaded, folders: Sequence[str] = ("",)) -> Itera
             yield ObjectRef.of(place.manifest)
 
 
-def chosen_contexts(available: Iterable[str], chosen: Iterable[str]) -> tuple[str, ...]:
+def contexts_among_available(available: Iterable[str], chosen: Iterable[str]) -> tuple[str, ...]:
     """Return the contexts that are chosen, all where none is; ConfigError names one that is not there."""
     known, wanted = sorted(available), tuple(chosen)
     for name in wanted:
@@ -125,10 +125,10 @@ def chosen_contexts(available: Iterable[str], chosen: Iterable[str]) -> tuple[st
     return wanted or tuple(known)
 
 
-def named_contexts(contexts: Iterable[str]) -> Mapping[str, str]:
+def contexts_by_cluster_name(contexts: Iterable[str]) -> Mapping[str, str]:
     """Return contexts by the names their clusters get: what is no name becomes one, and two never get the same.
 
-    >>> dict(named_contexts(["kind-eu", "admin@Prod.US"]))
+    >>> dict(contexts_by_cluster_name(["kind-eu", "admin@Prod.US"]))
     {'kind-eu': 'kind-eu', 'admin-prod-us': 'admin@Prod.US'}
     """
     named: dict[str, str] = {}

@@ -59,14 +59,14 @@ def _sections_before_decision(explanation: ObjectExplanation) -> Iterator[Sectio
     if explanation.components:
         yield _components_section(explanation.components)
     if explanation.undivided:
-        yield _undivided_section(explanation.undivided)
+        yield _section_of_undivided_objects(explanation.undivided)
     if explanation.unmet:
         yield _unmet_section(explanation.unmet)
     if explanation.required_by:
         yield _required_section(explanation)
 
 
-def _undivided_section(undivided: Iterable[Unmet]) -> Section:
+def _section_of_undivided_objects(undivided: Iterable[Unmet]) -> Section:
     """Return the section of what each cluster gets whole, in sentences, which are too long for a table."""
     lines = []
     for each in undivided:

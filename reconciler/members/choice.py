@@ -18,7 +18,9 @@ from render.words import first_few
 from .options import AccessOptions, names_of_reached_members
 
 
-def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOptions, log: Log) -> tuple[Cluster, ...]:
+def members_for_command(
+    fleet: Fleet, members: Iterable[Cluster], options: AccessOptions, log: Log
+) -> tuple[Cluster, ...]:
     """Return the members a command is for, and say which of them nothing says how to reach.
 
     UnknownName names a cluster that was asked for and is no member.

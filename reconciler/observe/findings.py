@@ -19,7 +19,7 @@ from render.kinds import KUBERNETES
 from render.kinds.workloads import POD_TEMPLATE
 from render.model import Manifest, ObjectRef
 
-from .progress import live_state
+from .progress import progress_of_live_object
 
 MOST_WORKLOADS = 10
 MOST_PODS = 5
@@ -68,7 +68,7 @@ def unwell_workloads(live: Mapping[ObjectRef, Manifest]) -> dict[ObjectRef, Mani
     unwell = (
         (ref, manifest)
         for ref, manifest in sorted(live.items(), key=lambda item: item[0])
-        if ref.group_kind in WORKLOADS and live_state(manifest).progress not in _FINE
+        if ref.group_kind in WORKLOADS and progress_of_live_object(manifest).progress not in _FINE
     )
     return dict(islice(unwell, MOST_WORKLOADS))
 

@@ -25,7 +25,7 @@ NOT_HEALTHY = LiveState(Progress.IN_PROGRESS, "NotHealthy", "its health rule say
 """The state of an object that is not healthy, where nothing of it tells why."""
 
 
-def live_state(live: Manifest) -> LiveState:
+def progress_of_live_object(live: Manifest) -> LiveState:
     """Return the progress of a live object."""
     general = _state_by_common_conditions(live)
     if general is not None:

@@ -16,7 +16,7 @@ from reconciler.ledger.work import LiveReplicas
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.findings import Finding
-from reconciler.observe.progress import NOT_HEALTHY, live_state, unmet_health
+from reconciler.observe.progress import NOT_HEALTHY, progress_of_live_object, unmet_health
 from reconciler.plans.model import PlannedObject
 from render.interpretation.progress import LiveState, Progress
 from render.interpretation.statuses import GENERATION_ANNOTATION
@@ -140,7 +140,7 @@ def _are_equal_beside_metadata(one: Manifest | None, other: Manifest | None) -> 
 
 def health_and_progress(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:
     """Return an object's health and its progress: healthy only if its interpreter and its conditions agree on it."""
-    state = result_or_failure(lambda: live_state(live))
+    state = result_or_failure(lambda: progress_of_live_object(live))
     if isinstance(state, Failure):
         return Health.UNKNOWN, LiveState(Progress.UNKNOWN, str(state.kind), "its status has fields of wrong types")
     try:

@@ -48,7 +48,7 @@ def render_or_name_culprits(inputs: Inputs, source: Source) -> Rendered:
 
 def _refuse_culprits(inputs: Inputs, source: Source, error: Exception) -> Rendered:
     found = items_causing_unexpected_error(
-        tuple(_all_records_of_inputs(inputs)), lambda chosen: render_pass(_inputs_with_only(inputs, chosen))
+        tuple(_possible_culprits(inputs)), lambda chosen: render_pass(_inputs_with_only(inputs, chosen))
     )
     if not found:
         raise error
@@ -61,7 +61,7 @@ def _refuse_culprits(inputs: Inputs, source: Source, error: Exception) -> Render
     raise InputError([replace(problem, line=line)], warnings=source.desired.warnings) from error
 
 
-def _all_records_of_inputs(inputs: Inputs) -> Iterator[_Record]:
+def _possible_culprits(inputs: Inputs) -> Iterator[_Record]:
     for group in _OF_THE_SOURCE:
         for each in getattr(inputs.desired, group):
             yield _Record(group, each, str(getattr(each, "ref", "") or getattr(each, "name", group)))

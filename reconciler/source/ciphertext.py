@@ -47,7 +47,7 @@ class Misplaced(NamedTuple):
     hint: str
 
 
-def misplaced_ciphertext(manifest: Any, *, is_made: bool) -> Misplaced | None:
+def first_misplaced_ciphertext(manifest: Any, *, is_made: bool) -> Misplaced | None:
     """Return the first field of a document without a ``sops`` block that holds ciphertext, None without one.
 
     ``is_made``: a tool made the document. A file that SOPS encrypted may stand in a document that a person wrote, for

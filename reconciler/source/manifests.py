@@ -22,7 +22,13 @@ from render.words import counted_noun
 
 from .broken import CIPHERTEXT
 from .built_files import BuiltFile
-from .ciphertext import APART, BESIDE, may_hold_ciphertext, misplaced_ciphertext, places_of_jointly_signed_documents
+from .ciphertext import (
+    APART,
+    BESIDE,
+    first_misplaced_ciphertext,
+    may_hold_ciphertext,
+    places_of_jointly_signed_documents,
+)
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
 from .foreign_documents import holds_credentials, is_half_manifest, is_wholly_encrypted, reason_not_kubernetes_object
 
@@ -244,14 +250,14 @@ def _parse_blob(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]
             for problem in _problems_of_unreadable_file(file, content, errors):
                 yield UnreadableDocument(file, problem, is_ours)
             if any(_has_identity(value) for _, value in documents):
-                yield from _outcomes_without_lost_ciphertext(file, documents, content)
+                yield from _manifests_or_ciphertext_problems(file, documents, content)
             return
     if not (may_hold_ciphertext(content) or may_be_secret(content, (value for _, value in documents))):
         fresh[file.id] = documents
-    yield from _outcomes_without_lost_ciphertext(file, documents, content)
+    yield from _manifests_or_ciphertext_problems(file, documents, content)
 
 
-def _outcomes_without_lost_ciphertext(file: SourceFile, documents: ParsedBlob, content: bytes) -> Iterator[_Outcome]:
+def _manifests_or_ciphertext_problems(file: SourceFile, documents: ParsedBlob, content: bytes) -> Iterator[_Outcome]:
     """Yield the manifests of a file, and a problem instead of each that would be delivered as ciphertext."""
     if not may_hold_ciphertext(content):
         yield from _manifests_in_documents(file, documents)
@@ -266,7 +272,7 @@ def _outcomes_without_lost_ciphertext(file: SourceFile, documents: ParsedBlob, c
         elif each.position in together:
             yield from _problems_of_signature(each, together)
         elif not is_encrypted_by_sops(each.manifest) and (
-            found := misplaced_ciphertext(each.manifest, is_made=is_made)
+            found := first_misplaced_ciphertext(each.manifest, is_made=is_made)
         ):
             yield each.problem(found.field, found.message, hint=found.hint, kind=CIPHERTEXT)
         else:

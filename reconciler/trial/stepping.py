@@ -33,18 +33,18 @@ def render_pass_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
     changes = sorted({at for at in begun if at <= now})
     at = test.since or min((now, *changes)) - SECOND
     known: dict[bytes, bytes] = {}
-    rendered = render_pass(_inputs_at(test, inputs, at, None, known))
+    rendered = render_pass(_pass_inputs_at(test, inputs, at, None, known))
     for _ in range(_MOST_STEPS):
         if at >= now:
             break
         flip = rendered.built.flip
         coming = [each for each in (*changes, *([flip.at] if flip else [])) if at < each <= now]
         at = min(coming, default=now)
-        rendered = render_pass(_inputs_at(test, inputs, at, rendered, known))
+        rendered = render_pass(_pass_inputs_at(test, inputs, at, rendered, known))
     return rendered
 
 
-def _inputs_at(
+def _pass_inputs_at(
     test: PolicyTest, inputs: Inputs, at: datetime, before: Rendered | None, known: dict[bytes, bytes]
 ) -> Inputs:
     """Return the inputs of a pass: what has failed by then, and what the pass before it left."""

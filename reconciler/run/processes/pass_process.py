@@ -197,9 +197,8 @@ def _run_pass_with_log(job: PassJob, options: ReconcileOptions, log: Log) -> Pas
         else:
             fleet, report = result.good.fleet, _report_of_refusal(result)
             publication = publication_of(repository, fleet)
-        return _report_after_sending_notices(
-            report, job, StatusBranch(publication=publication, branch=fleet.status_branch), log
-        )
+        branch = StatusBranch(publication=publication, branch=fleet.status_branch)
+        return _report_after_sending_notices(report, job, branch, log)
 
 
 def _report_after_unsent_notices(

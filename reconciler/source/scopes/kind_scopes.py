@@ -146,10 +146,10 @@ def kinds_to_scale(desired: Desired) -> frozenset[KindVersion]:
     if not desired.fleet.interprets_scale:
         return frozenset()
     interpreter = interpreter_of_source(desired)
-    return frozenset(each for each in kinds_to_observe(desired) if _is_uninterpreted(each, interpreter))
+    return frozenset(each for each in kinds_to_observe(desired) if _is_without_replica_rules(each, interpreter))
 
 
-def _is_uninterpreted(kind: KindVersion, interpreter: Interpreter) -> bool:
+def _is_without_replica_rules(kind: KindVersion, interpreter: Interpreter) -> bool:
     stub = {"apiVersion": kind[0], "kind": kind[1]}
     is_whole = interpreter.has(Operation.INTERPRET_REPLICA, stub) and interpreter.has(Operation.REVISE_REPLICA, stub)
     return not is_whole and not interpreter.has(Operation.INTERPRET_COMPONENT, stub)
