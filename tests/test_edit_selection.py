@@ -1,5 +1,6 @@
 """``argosy cluster`` for several members at once: by name, by glob and by label, in one change or in none."""
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ import pytest
 from reconciler.edit.member_fields import MemberFields, field_edits
 from render.documents import parse_documents
 from render.documents.editing import edit_file
-from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from tests.tables import each_row
 
 MEMBERS = ("eu-1", "eu-2", "us-1")
@@ -228,3 +229,69 @@ def test_a_zone_of_the_older_form_gives_way(zone: str) -> None:
     manifest = parse_documents(content)[0].value
     edited = edit_file(content, 0, field_edits(manifest, MemberFields(zones=("b",))))
     assert parse_documents(edited)[0].value["spec"] == {"zones": ["b"]}
+
+
+@pytest.fixture
+def placed(repository: Repository, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """Nine replicas in three members, rendered."""
+    placement = on_clusters(*MEMBERS, replicaScheduling=weighted(**dict.fromkeys(MEMBERS, 1)))
+    policy = a_policy(selectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}], placement=placement)
+    repository.commit({"web.yaml": a_deployment("web", replicas=9), "policy.yaml": policy})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    return repository
+
+
+def replicas_of(repository: Repository, name: str) -> str:
+    path = f"clusters/{name}/default/Deployment.apps/web.yaml"
+    return next(line.strip() for line in repository.show(path, "argosy/rendered").splitlines() if "replicas:" in line)
+
+
+def test_a_drain_of_several_members_is_shown_and_carried_out_as_one(
+    placed: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One after the other, the first drain would move replicas to the member that is drained next."""
+    ended = argosy(placed, capsys, "cluster", "drain", "eu-*", "--commit")
+    assert (ended.code, ended.out.splitlines()[:2]) == (
+        0,
+        ["cluster/eu-1 draining: 1 object is to leave", "cluster/eu-2 draining: 1 object is to leave"],
+    )
+    assert "eu-1 3 -> 0, eu-2 3 -> 0, us-1 3 -> 9" in ended.out
+    assert ended.out.splitlines()[-2:] == [
+        "  argosy reconcile",
+        "  argosy cluster uncordon eu-1 eu-2  # when things may come back",
+    ]
+    assert placed.git("log", "-1", "--format=%s") == "Drain eu-1, eu-2"
+    assert argosy(placed, capsys, "reconcile").code == 0
+    assert replicas_of(placed, "us-1") == "replicas: 9"
+    assert [path for path in placed.files("argosy/rendered") if path.startswith("clusters/eu-")] == []
+    again = argosy(placed, capsys, "cluster", "drain", "eu-1", "eu-2")
+    assert again.out.startswith("cluster/eu-1 already draining")
+    assert argosy(placed, capsys, "cluster", "uncordon", "eu-*").out == (
+        "cluster/eu-1 uncordoned\ncluster/eu-2 uncordoned\n"
+    )
+
+
+def test_several_members_leave_only_where_all_of_them_may(
+    placed: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(placed, capsys, "cluster", "drain", "eu-1", "--commit").code == 0
+    assert argosy(placed, capsys, "reconcile").code == 0
+    ended = argosy(placed, capsys, "cluster", "unjoin", "eu-1", "us-1", "--commit")
+    assert (ended.code, ended.out) == (3, "")
+    assert "still rendered for 'us-1'" in ended.err
+    ended = argosy(placed, capsys, "cluster", "unjoin", "eu-2", "--drain", "-o", "json", "--commit")
+    assert json.loads(ended.out)["leaving"] == 1
+    assert argosy(placed, capsys, "reconcile").code == 0
+    ended = argosy(placed, capsys, "cluster", "unjoin", "-l", "!env", "eu-*", "--commit")
+    assert ended.out == "cluster/eu-2 unjoined\n"
+    assert argosy(placed, capsys, "cluster", "unjoin", "eu-*", "--commit").out == "cluster/eu-1 unjoined\n"
+
+
+def test_what_no_other_member_takes_stays_where_all_of_them_are_drained(
+    placed: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Drained one by one, each would be said to be left by it."""
+    ended = argosy(placed, capsys, "cluster", "drain", "*", "--commit")
+    assert (ended.code, ended.out.count("0 objects are to leave, 1 stays")) == (0, 3)
+    assert argosy(placed, capsys, "reconcile").code == 1
+    assert [replicas_of(placed, name) for name in MEMBERS] == ["replicas: 3"] * 3

@@ -22,6 +22,7 @@ from .member_edits import (
     cordon,
     label,
     member_fields,
+    selection_of,
     set_fields,
     taint,
     uncordon,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reconciler.edit.joining import NewMember
+    from reconciler.edit.member_selection import MemberSelection
     from reconciler.passes.rejoining import Rejoining
     from render.settings.fleet import Fleet
 
@@ -157,7 +159,8 @@ for each in (agent, label, taint, cordon, uncordon, set_fields):
 
 
 @command.command()
-@_NAME
+@NAMES
+@SELECTOR
 @click.option(
     "--drain", is_flag=True, help="Make everything leave first that another cluster takes, and say what to run next."
 )
@@ -165,15 +168,15 @@ for each in (agent, label, taint, cordon, uncordon, set_fields):
 @COMMIT
 @with_outcome_options
 @click.pass_obj
-def unjoin(log: Log, /, name: str, *, drain: bool, disconnect: bool, **options: Any) -> int:
-    """Take a member out, once nothing is rendered for it."""
+def unjoin(log: Log, /, names: tuple[str, ...], *, selector: str, drain: bool, disconnect: bool, **options: Any) -> int:
+    """Take members out, once nothing is rendered for them."""
     if drain and disconnect:
         raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
+    selection = selection_of(names, selector)
     if drain:
-        return drain_and_show(log, EditRequest(name=name, **options), is_leaving=True)
+        return drain_and_show(log, selection, EditRequest(**options), is_leaving=True)
     refuse_given_options(["output", "is_unplaced_allowed"], "goes with --drain")
-    commit = options["commit"]
-    return _unjoin_and_show(log, name, disconnect=disconnect, commit=commit)
+    return _unjoin_and_show(log, selection, disconnect=disconnect, commit=options["commit"])
 
 
 @command.command(epilog="Exit codes: 0 accepted, or nothing to accept; 1 not accepted; 5 no answer; 6 another UID.")
@@ -261,7 +264,22 @@ def release(log: Log, /, names: tuple[str, ...], *, selector: str) -> int:
     return 0
 
 
-def _unjoin_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
+def _unjoin_and_show(log: Log, selection: "MemberSelection", *, disconnect: bool, commit: bool) -> int:
+    """Take members out one by one, once all of them may leave."""
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.leaving import refuse_members_with_objects
+    from reconciler.edit.member_selection import selected_members
+
+    with opened_source(log) as source:
+        names = selected_members(source, selection)
+        if not disconnect:
+            refuse_members_with_objects(source, names)
+    for name in names:
+        _unjoin_one_and_show(log, name, disconnect=disconnect, commit=commit)
+    return 0
+
+
+def _unjoin_one_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> None:
     from reconciler.edit.agent_manifests import command_to_remove_agent
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.leaving import pulling_members, remove_member
@@ -276,24 +294,24 @@ def _unjoin_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> 
         print_text(f"  git push --delete REMOTE {before.mirror_branch(name)} {before.agent_branch(name)}")
     if before.reached and not after.reached:
         log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
-    return 0
 
 
 @command.command()
-@_NAME
+@NAMES
+@SELECTOR
 @COMMIT
 @with_outcome_options
 @click.pass_obj
-def drain(log: Log, /, name: str, **options: Any) -> int:
-    """Make all that others take leave a member; say what is next.
+def drain(log: Log, /, names: tuple[str, ...], *, selector: str, **options: Any) -> int:
+    """Make all that others take leave members; say what is next.
 
     What the next pass does is shown first, as 'argosy diff' does: what leaves, where replicas move, what stays and why.
     What no other member takes stays, with all that it needs and that serves it. --allow-unplaced lets it go; without
     it, a drain by which an object would end in no cluster is refused. The commit allows the removals that are shown,
-    and no more. The member stays in the fleet, such as for its maintenance, and 'argosy cluster uncordon' lets things
+    and no more. A member stays in the fleet, such as for its maintenance, and 'argosy cluster uncordon' lets things
     come back.
     """
-    return drain_and_show(log, EditRequest(name=name, **options), is_leaving=False)
+    return drain_and_show(log, selection_of(names, selector), EditRequest(**options), is_leaving=False)
 
 
 @command.command()
@@ -308,4 +326,4 @@ def rename(log: Log, /, name: str, new: str, **options: Any) -> int:
     The name is changed in the Cluster, in argosy.yaml and in every policy that lists it; a context that had its name is
     kept. The Cluster gets the annotation argosy.dev/renamed-from, by which passes know it again.
     """
-    return rename_and_show(log, EditRequest(name=name, **options), new)
+    return rename_and_show(log, name, new, EditRequest(**options))

@@ -87,7 +87,7 @@ def label(log: Log, /, names: tuple[str, ...], *, selector: str, overwrite: bool
     change = parse_labels(words)
     done = "labeled" if change.wanted else "unlabeled"
     messages = EditMessages(subject=f"Label {{}}: {' '.join(words)}", done=done, idle="not labeled")
-    selection = _selection(chosen, selector)
+    selection = selection_of(chosen, selector)
 
     def edits_of(manifest: "Manifest") -> Any:
         return label_edits(manifest, change, overwrite=overwrite)
@@ -113,7 +113,7 @@ def taint(log: Log, /, names: tuple[str, ...], *, selector: str, overwrite: bool
     change = parse_taints(words)
     done = "tainted" if change.wanted else "untainted"
     messages = EditMessages(subject=f"Taint {{}}: {' '.join(words)}", done=done, idle="not tainted")
-    selection = _selection(chosen, selector)
+    selection = selection_of(chosen, selector)
     return _edit_and_show(
         log, selection, lambda each: taint_edits(each, change, overwrite=overwrite), messages, commit=commit
     )
@@ -131,7 +131,7 @@ def cordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool) 
 
     change = TaintChange(wanted=(CORDON,), removed=())
     messages = EditMessages(subject="Cordon {}", done="cordoned", idle="already cordoned")
-    selection = _selection(names, selector)
+    selection = selection_of(names, selector)
     return _edit_and_show(
         log, selection, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit
     )
@@ -153,7 +153,7 @@ def uncordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool
 
     change = TaintChange(wanted=(), removed=(CORDON, *DRAIN))
     messages = EditMessages(subject="Uncordon {}", done="uncordoned", idle="already uncordoned")
-    selection = _selection(names, selector)
+    selection = selection_of(names, selector)
     return _edit_and_show(
         log, selection, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit
     )
@@ -179,7 +179,7 @@ def set_fields(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bo
     subject = f"Set {{}}: {wanted}" if wanted.has_place else f"Set the capacity of {{}}: {wanted}"
     done = "place set" if not wanted.capacity else "set" if wanted.has_place else "capacity set"
     messages = EditMessages(subject=subject, done=done, idle="unchanged")
-    selection = _selection(names, selector)
+    selection = selection_of(names, selector)
     return _edit_and_show(log, selection, lambda each: field_edits(each, wanted), messages, commit=commit)
 
 
@@ -198,7 +198,8 @@ def _names_and_changes(
     return words[:at], words[at:]
 
 
-def _selection(names: tuple[str, ...], selector: str) -> "MemberSelection":
+def selection_of(names: tuple[str, ...], selector: str) -> "MemberSelection":
+    """Return the members that the words of a command select."""
     from reconciler.edit.member_selection import MemberSelection
 
     return MemberSelection(names=names, selector=selector)

@@ -7,7 +7,7 @@
 ``--disconnect`` skips all that: the file goes, and what the cluster holds stays there, untouched.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,29 +26,32 @@ from render.words import counted_noun
 from .cluster_files import Contents, MemberSource, SourceChange, write_change
 from .joining import files_with_changed_context
 from .labels import TaintChange, taint_edits
+from .member_selection import change_of_members, names_in_subject
 
 _LISTED = 5
 
 
 class Drain(Struct, frozen=True, kw_only=True):
-    """A member that is to be emptied: the files that this changes, and those that a commit of its file would change.
+    """Members that are to be emptied: the files that this changes, and those that a commit of their files would change.
 
-    The latter are none where the drain is committed already.
+    The latter are none where the drain is committed already. ``new`` are the members that were not being drained this
+    way, ``paths`` the files of all of them.
     """
 
-    name: str
-    path: str
+    names: tuple[str, ...]
+    new: frozenset[str]
+    paths: tuple[str, ...]
     contents: Contents
     uncommitted: Contents
 
     @property
-    def is_new(self) -> bool:
-        """True where the member was not being drained this way."""
-        return bool(self.contents)
+    def subject(self) -> str:
+        """The subject of its commit."""
+        return f"Drain {names_in_subject(self.names)}"
 
     def change(self, trailers: tuple[str, ...]) -> SourceChange:
         """Return the change of the source, with the trailers of its commit."""
-        return SourceChange(contents=self.contents, subject=f"Drain {self.name}", trailers=trailers)
+        return SourceChange(contents=self.contents, subject=self.subject, trailers=trailers)
 
 
 def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool, commit: bool) -> Fleet:
@@ -71,35 +74,40 @@ def pulling_members(source: MemberSource) -> frozenset[str]:
     return frozenset(cluster.name for cluster in source.loaded.desired.clusters if is_applied_by_own_agent(cluster))
 
 
-def drain_of_member(source: MemberSource, name: str, *, is_unplaced_allowed: bool) -> Drain:
-    """Return the taints of a member by which every placement leaves it.
+def drain_of_members(source: MemberSource, names: tuple[str, ...], *, is_unplaced_allowed: bool) -> Drain:
+    """Return the taints of members by which every placement leaves them.
 
     ``is_unplaced_allowed``: also what no other member takes.
     """
-    place = source.place_of(name)
-    taints = drain_taints(is_unplaced_allowed=is_unplaced_allowed)
-    edits = taint_edits(place.manifest, TaintChange(taints, ()), overwrite=True)
-    contents: Contents = source.with_edits(place, edits) if edits else {}
-    source.checked(contents)
-    path = place.file.path
-    is_dirty = path in source.repository.dirty_paths()
+    taints = TaintChange(drain_taints(is_unplaced_allowed=is_unplaced_allowed), ())
+    change, new = change_of_members(source, names, lambda each: taint_edits(each, taints, overwrite=True), "")
+    contents = change.contents if change is not None else {}
+    paths = tuple(sorted({source.place_of(name).file.path for name in names}))
+    dirty = set(paths) & set(source.repository.dirty_paths())
     return Drain(
-        name=name,
-        path=path,
+        names=names,
+        new=new,
+        paths=paths,
         contents=contents,
-        uncommitted=contents or ({path: source.content(path)} if is_dirty else {}),
+        uncommitted={**{path: source.content(path) for path in sorted(dirty)}, **contents},
     )
 
 
 def steps_after_draining(source: MemberSource, drain: Drain, trailers: tuple[str, ...]) -> Iterator[str]:
     """Yield the commands that carry out a drain which was written, or committed."""
     repository = source.repository
-    if drain.path in repository.dirty_paths():
+    if dirty := sorted(set(drain.paths) & set(repository.dirty_paths())):
         messages = "".join(f" -m '{each}'" for each in trailers)
-        yield f"git commit -m 'Drain {drain.name}'{messages} -- {drain.path}"
+        yield f"git commit -m '{drain.subject}'{messages} -- {' '.join(dirty)}"
     if source_remote(repository):
         yield "git push"
     yield "argosy reconcile"
+
+
+def refuse_members_with_objects(source: MemberSource, names: Iterable[str]) -> None:
+    """Refuse to forget the first of some members that holds something of ours, before any of them is forgotten."""
+    for name in names:
+        _refuse_member_with_objects(source, name)
 
 
 def _refuse_member_with_objects(source: MemberSource, name: str) -> None:

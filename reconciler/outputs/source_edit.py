@@ -29,9 +29,9 @@ class SourceEditDocument(OutputDocument, frozen=True, kw_only=True):
         meaning("What the edit does, as `argosy diff` says it; null where nothing is committed yet."),
     ]
     leaving: Annotated[
-        int | UnsetType, meaning("How many objects leave the cluster that is drained, as the removal guard counts.")
+        int | UnsetType, meaning("How many objects leave the clusters that are drained, as the removal guard counts.")
     ] = UNSET
-    staying: Annotated[int | UnsetType, meaning("How many objects stay in it.")] = UNSET
+    staying: Annotated[int | UnsetType, meaning("How many objects stay in them.")] = UNSET
     next: Annotated[tuple[str, ...], meaning("The commands to run next, in order.")] = ()
 
 
@@ -39,13 +39,13 @@ def source_edit_document(
     change: "SourceChange", commit: str, outcome: "EditOutcome | None", steps: "Sequence[str]" = ()
 ) -> SourceEditDocument:
     """Return an edit as a document."""
-    emptied = outcome.emptied if outcome else None
+    emptied = outcome.emptied if outcome else ()
     return SourceEditDocument(
         subject=change.subject,
         files=tuple(sorted(change.contents)),
         commit=commit or None,
         difference=difference_document(outcome.difference) if outcome else None,
-        leaving=len(emptied.leaving) if emptied else UNSET,
-        staying=emptied.staying if emptied else UNSET,
+        leaving=sum(len(each.leaving) for each in emptied) if emptied else UNSET,
+        staying=sum(each.staying for each in emptied) if emptied else UNSET,
         next=tuple(steps),
     )

@@ -5,7 +5,7 @@ rendered beside the one of ``HEAD`` and compared, as ``argosy diff`` does. An ed
 rendered yet is compared with the source that was rendered last.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -36,6 +36,7 @@ class EmptiedMember(Struct, frozen=True, kw_only=True):
     is well. ``trailers`` let that and no more pass the guard.
     """
 
+    name: str
     leaving: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ()
     staying: int = 0
@@ -44,41 +45,45 @@ class EmptiedMember(Struct, frozen=True, kw_only=True):
 
 
 class EditOutcome(Struct, frozen=True, kw_only=True):
-    """The difference that an edit makes, the comparison it is from, and what it does to a member that it empties."""
+    """The difference that an edit makes, the comparison it is from, and what it does to members that it empties."""
 
     comparison: Comparison
     difference: Difference
-    emptied: EmptiedMember | None = None
+    emptied: tuple[EmptiedMember, ...] = ()
+
+    @property
+    def trailers(self) -> tuple[str, ...]:
+        """The trailers of a commit of the edit, which allow what leaves the members that it empties."""
+        return tuple(trailer for each in self.emptied for trailer in each.trailers)
 
 
 def outcome_of_edit(
-    source: MemberSource, contents: Mapping[str, bytes | None], log: Log, *, emptied: str = ""
+    source: MemberSource, contents: Mapping[str, bytes | None], log: Log, *, emptied: Sequence[str] = ()
 ) -> EditOutcome | None:
     """Return what changes by the commit of an edit; None where nothing is committed at all.
 
-    ``contents`` are those that files get by it; none where the edit is committed already. ``emptied`` is the member
+    ``contents`` are those that files get by it; none where the edit is committed already. ``emptied`` are the members
     that it empties, for which its commit allows the removals.
     """
     comparison = _comparison_of_edit(source, contents, log, emptied)
     if comparison is None:
         return None
     found = difference_of(comparison)
-    member = _emptied_member(comparison, found, emptied, is_committed=not contents) if emptied else None
-    count = len(member.leaving) if member and member.trailers else 0
-    allowed = Allowed(removals=(RemovalAllowance(cluster=emptied, count=count),)) if count else Allowed()
-    found = replace(found, refused=refusal_lines(comparison, allowed))
-    return EditOutcome(comparison=comparison, difference=found, emptied=member)
+    members = tuple(_emptied_member(comparison, found, name, is_committed=not contents) for name in emptied)
+    removals = (RemovalAllowance(cluster=each.name, count=len(each.leaving)) for each in members if each.trailers)
+    found = replace(found, refused=refusal_lines(comparison, Allowed(removals=tuple(removals))))
+    return EditOutcome(comparison=comparison, difference=found, emptied=members)
 
 
 def _comparison_of_edit(
-    source: MemberSource, contents: Mapping[str, bytes | None], log: Log, emptied: str
+    source: MemberSource, contents: Mapping[str, bytes | None], log: Log, emptied: Sequence[str]
 ) -> Comparison | None:
     repository = source.repository
     head = repository.tip("HEAD")
     if head is None:
         return None
     tip = _rendered_tip(source, log)
-    allowed = Allowed(removals=(RemovalAllowance(cluster=emptied, count=_ANY_NUMBER),)) if emptied else Allowed()
+    allowed = Allowed(removals=tuple(RemovalAllowance(cluster=name, count=_ANY_NUMBER) for name in emptied))
     revisions = Revisions(
         base=head if contents or tip is None else _rendered_source(source, tip, head),
         head=head,
@@ -120,6 +125,7 @@ def _emptied_member(comparison: Comparison, difference: Difference, name: str, *
     paths = ("/".join(object_path(each.ref)) for each in removed)
     needs_allowance = removal is not None and bool(removal.reasons) and not is_committed
     return EmptiedMember(
+        name=name,
         leaving=removal.paths if removal else (),
         namespaces=tuple(path for path in paths if not is_counted(path)),
         staying=sum(is_counted(path) for path, _ in head.files(folder)) if folder else 0,

@@ -74,7 +74,7 @@ EXAMPLES: Mapping[str, Examples] = {
     ),
     "cluster drain": (
         ("argosy cluster drain paris", "See what leaves and what stays, and let the next pass do it"),
-        ("argosy cluster drain paris --commit", "The same, committed"),
+        ("argosy cluster drain -l region=eu --commit", "The same for those with a label, in one commit"),
         ("argosy cluster drain paris --allow-unplaced", "Let go as well what no other cluster takes"),
     ),
     "cluster join": (
