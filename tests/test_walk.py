@@ -17,7 +17,7 @@ GUIDES = [ROOT / "examples" / name / "README.md" for name in ("kind", "incidents
 SCRIPT = ROOT / "examples" / "kind" / "clusters.sh"
 NAMES = ("berlin", "oregon", "paris")
 _OUTCOME = re.compile(
-    rf"(?:{'|'.join(NAMES)})(?: +\d+){{5}} +\w+$|default +\S+ |      \S+ \d+ -> \d|.* is (?:healthy|applied)$|  ~"
+    rf"(?:{'|'.join(NAMES)})(?: +\d+){{5}} +[\w, ]+$|default +\S+ |      \S+ \d+ -> \d|.* is (?:healthy|applied)$|  ~"
 )
 """The lines of tables of what was done, of replicas that move, and of objects that differ."""
 _TIME = re.compile(r" \d{4}-\d\d-\d\dT[\d:]+Z")
