@@ -25,11 +25,14 @@ from tests.peers import PEERS
 from tests.tables import each_row
 from tests.terminal_picture import PICTURE, picture
 
+CHANGELOG = ROOT / "CHANGELOG.md"
 GITHUB = [ROOT / ".github" / "CONTRIBUTING.md", ROOT / ".github" / "SECURITY.md"]
-PAGES = [*documents(), *GITHUB]
+PAGES = [*documents(), *GITHUB, CHANGELOG]
 TROUBLESHOOTING = EXAMPLES / "troubleshooting" / "README.md"
 SCREEN = 25
 """The lines that a first screen shows."""
+PAGE, LONGEST = 90, 500
+"""The lines of a page, and the characters of the longest line that people read."""
 LANGUAGES = {"console", "yaml", "text", "sh"}
 LINK = re.compile(r"\]\((?!https?:)(?P<path>[^)#]*)(?:#(?P<anchor>[^)]*))?\)")
 CODE = re.compile(r"`(argosy [^`]+)`")
@@ -223,6 +226,18 @@ def test_every_section_of_the_troubleshooting_is_found_by_a_symptom() -> None:
     titles = [line.removeprefix("## ") for line in f"## {sections}".splitlines() if line.startswith("## ")]
     assert len(titles) > 5
     assert [title for title in titles if f"(#{title.lower().replace(' ', '-')})" not in index] == []
+
+
+def test_the_changelog_tells_its_users_of_this_version_in_one_page() -> None:
+    """Nobody has had what was there before a first version, so it is told as it is."""
+    versions = re.split(r"^## (.*)\n", text_of(CHANGELOG), flags=re.MULTILINE)[1:]
+    titles, texts = versions[::2], versions[1::2]
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
+    assert titles[0] == project["version"]
+    assert titles[-1] == "0.1.0"
+    assert re.findall(r".*\b[Bb]efore, .*|.*\bno longer\b.*", texts[-1]) == []
+    assert len(texts[-1].splitlines()) < PAGE
+    assert [line for line in text_of(CHANGELOG).splitlines() if len(line) > LONGEST] == []
 
 
 def test_the_versions_that_are_tested_are_named_as_they_are() -> None:
