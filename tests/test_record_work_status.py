@@ -158,3 +158,12 @@ UNWELL = [
 def test_what_is_not_healthy_says_what_it_lacks(case: Unwell) -> None:
     health, state = health_and_progress(case.live, Interpreter())
     assert (health, state.reason, state.message) == (Health.UNHEALTHY, case.reason, case.message)
+
+
+def test_equal_objects_whose_replicas_others_set_have_files_of_their_own() -> None:
+    """Managed fields are any object's own: with them alone the first would speak for the second."""
+    entry = {"operation": "Update", "apiVersion": "apps/v1", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    scaled = [live(managedFields=[{**entry, "manager": name}]) for name in ("kubectl", "keda-operator")]
+    judgements = WorkStatuses(Interpreter(), NOW)
+    files = [judgements.file(subject(manifest), None) for manifest in scaled]
+    assert [file and file.manifest["live"]["manager"] for file in files] == ["kubectl", "keda-operator"]
