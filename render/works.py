@@ -174,11 +174,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
             if overridden.error is not None:
                 failures.append(WorkFailure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
-                made = (
-                    _manifest_without_default_replicas(overridden.manifest)
-                    if revised.is_left_out
-                    else overridden.manifest
-                )
+                made = _without_default_replicas(overridden.manifest) if revised.is_left_out else overridden.manifest
                 made = manifest_with_preserved_labels(made, preserved) if preserved else made
                 manifest, applied, runs = (
                     manifest_without_pruned_fields(made),
@@ -231,7 +227,7 @@ def _works_of_opaque(template: Template, revisions: Sequence[Revised | WorkFailu
     )
 
 
-def _manifest_without_default_replicas(manifest: Manifest) -> Manifest:
+def _without_default_replicas(manifest: Manifest) -> Manifest:
     """Return a manifest without replicas that nobody wrote: an autoscaler sets them. What an override set stays."""
     spec = manifest.get("spec")
     if not isinstance(spec, dict) or not isinstance(spec.get(REPLICAS), Hole):

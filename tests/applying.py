@@ -19,7 +19,7 @@ from reconciler.members.exchange import APPLY, JSON, Answer, Client, Failure, Re
 from reconciler.members.kubeconfig import Contexts
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.cluster import held_object, make_plan
+from reconciler.plans.cluster import held_object_of_desired, make_plan
 from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster, Plan, PlanOptions
 from render.model import ObjectRef
 
@@ -141,7 +141,7 @@ class Cluster:
 
     def inventory(self, *manifests: Mapping[str, Any], preserve: bool = False, **fields: Any) -> Inventory:
         """An inventory whose commits' trees held these manifests."""
-        held = (held_object(wanted, preserve=preserve) for wanted in desired_objects(manifests))
+        held = (held_object_of_desired(wanted, preserve=preserve) for wanted in desired_objects(manifests))
         return Inventory(cluster=self.server.name, **fields).with_objects(held)
 
     def plan(

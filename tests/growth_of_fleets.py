@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from overrides.lint import lint_overrides
-from reconciler.building.charts import volatile_calls
+from reconciler.building.charts import calls_with_volatile_results
 from reconciler.check.policies import policy_warnings
 from reconciler.check.source_warnings import (
     idle_rule_warnings,
     named_workload_warnings,
     pruned_field_warnings,
-    template_texts,
+    warnings_of_unfilled_texts,
 )
 from reconciler.gitops.argo.generators.syntax import parsed_template
-from reconciler.locked.lock_file import parsed_lock
+from reconciler.locked.lock_file import parse_lock
 from reconciler.pipeline.stages import Inputs, render_pass
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
@@ -87,7 +87,7 @@ def warnings_of(desired: Any) -> Iterable[object]:
     yield lint_overrides(desired.override_policies, desired.templates, desired.clusters)
     yield list(named_workload_warnings(desired, None))
     yield list(idle_rule_warnings(desired, None))
-    yield list(template_texts(desired.templates, None))
+    yield list(warnings_of_unfilled_texts(desired.templates, None))
     yield list(pruned_field_warnings(desired.templates, None))
 
 
@@ -364,7 +364,7 @@ def files(size: int) -> Work:
 def braces(size: int) -> Work:
     """A file of a chart with braces that are never closed, and calls of chance that are."""
     chart = {"templates/a.yaml": b"{{ uuidv4 }}\n" * size + b"{" * size}
-    return lambda: list(volatile_calls(chart, ["a"], "chart", is_random=True))
+    return lambda: list(calls_with_volatile_results(chart, ["a"], "chart", is_random=True))
 
 
 def go_templates(size: int) -> Work:
@@ -385,7 +385,7 @@ def locked(size: int) -> Work:
         for number in range(size)
     ]
     text = emit({"apiVersion": "argosy.dev/v1alpha1", "kind": "Lock", "sources": every})
-    return lambda: parsed_lock(text, "argosy.lock")
+    return lambda: parse_lock(text, "argosy.lock")
 
 
 def definitions(size: int) -> Work:

@@ -16,7 +16,7 @@ from reconciler.members.exchange import Failure
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.cluster import held_object, make_plan
+from reconciler.plans.cluster import held_object_of_desired, make_plan
 from reconciler.plans.model import ClusterDesired, PlanOptions
 
 from .applying import desired_objects
@@ -26,7 +26,7 @@ def main(path: Path) -> None:
     """Look, plan, carry out."""
     state = json.loads(path.read_text())
     applyset = ApplySet(name="argosy", namespace=state["space"])
-    held = (held_object(item, preserve=False) for item in desired_objects(state["held"]))
+    held = (held_object_of_desired(item, preserve=False) for item in desired_objects(state["held"]))
     inventory = Inventory(cluster=state["name"]).with_objects(held)
     desired = ClusterDesired(cluster=state["name"], commit="c0ffee", objects=desired_objects(state["wanted"]))
     client = Members(MemberAccess(kubeconfig=state["kubeconfig"])).open(state["name"], time.monotonic() + 60)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.branches.agent_settings import parse_settings
+from reconciler.branches.agent_settings import parse_agent_settings
 from render.errors import GitError
 from render.model import ObjectRef
 
@@ -43,7 +43,7 @@ def file_of(own: str = OWN, cluster: str = CLUSTER, fleet: str = FLEET) -> bytes
 
 
 def test_settings_come_back_from_their_file() -> None:
-    found = parse_settings(file_of(), "eu", COMMIT)
+    found = parse_agent_settings(file_of(), "eu", COMMIT)
     assert (found.beginning, found.cluster.name, found.fleet.name) == ("00ff", "eu", "default")
     assert found.rules.overwrite == {ObjectRef("", "ConfigMap", "shop", "a")}
     assert found.rules.is_older
@@ -75,13 +75,13 @@ DAMAGES = [
 @each_row("case", DAMAGES, ids=lambda case: case.why)
 def test_another_file_is_refused(case: Damage) -> None:
     with pytest.raises(GitError) as caught:
-        parse_settings(case.content, "eu", COMMIT)
+        parse_agent_settings(case.content, "eu", COMMIT)
     assert str(caught.value) == REFUSED
 
 
 def test_the_file_of_a_newer_argosy_is_refused_by_its_version() -> None:
     with pytest.raises(GitError) as caught:
-        parse_settings(file_of(own=f"{OWN}version: 2\n"), "eu", COMMIT)
+        parse_agent_settings(file_of(own=f"{OWN}version: 2\n"), "eu", COMMIT)
     assert str(caught.value) == (
         ".argosy in mirror commit 0123456789ab has version 2, and this Argosy knows 1 at most:"
         " a newer Argosy wrote it\n"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reconciler.building.builder import root_folders
+from reconciler.building.builder import folders_to_build
 from reconciler.building.closures import Closure, closure_of
 from reconciler.building.tree import Kustomizations
 from tests.sources import LINK, Content, Entry, source_of
@@ -291,7 +291,7 @@ TREES = [
 @each_row("case", TREES, ids=lambda case: case.why)
 def test_the_folders_that_are_built(case: Tree) -> None:
     known = known_of(case.files)
-    assert root_folders(known, case.chosen or known.folders, case.named) == case.want
+    assert folders_to_build(known, case.chosen or known.folders, case.named) == case.want
 
 
 def test_what_a_kustomization_names_is_remembered_without_what_it_says() -> None:

@@ -1,6 +1,6 @@
 """The part of a tool's complaint that is shown, and the calls in templates that answer otherwise each time."""
 
-from reconciler.building.charts import volatile_calls
+from reconciler.building.charts import calls_with_volatile_results
 from reconciler.building.tools import shortened_complaint
 
 
@@ -46,7 +46,7 @@ def test_literals_that_a_tool_repeats_are_hidden() -> None:
 def test_calls_are_found_in_actions_alone_with_their_lines() -> None:
     template = b"a: now\nb: {{ .now }} {{ $now }}\n{{/* uuidv4 */}}\nc: {{ list 1\n  | shuffle }}\nd: {{ uuidv4 }}\n"
     chart = {"templates/b.yaml": template, "templates/a.yaml": b"{{ now }}", "values.yaml": b"{{ now }}"}
-    assert list(volatile_calls(chart, {"web/templates/b.yaml"}, "web", is_random=True)) == [
+    assert list(calls_with_volatile_results(chart, {"web/templates/b.yaml"}, "web", is_random=True)) == [
         "web/templates/b.yaml:5: shuffle makes up a value",
         "web/templates/b.yaml:6: uuidv4 makes up a value",
         "web/templates/a.yaml:1: now asks the clock, so that a later render may differ",

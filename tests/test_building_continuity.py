@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.branches.reading import worktree_of
+from reconciler.branches.reading import snapshot_of_worktree
 from reconciler.repository import open_repository
 from render.documents import emit
 from tests.build import Repository, a_cluster, a_policy, argosy, on_clusters
@@ -86,5 +86,5 @@ def test_of_a_work_tree_that_has_something_to_build_every_file_is_read(why: str,
     repository = Repository.create(tmp_path / "fleet")
     repository.write(TREES[why])
     with open_repository(str(repository.path)) as opened:
-        files = worktree_of(opened).files
+        files = snapshot_of_worktree(opened).files
     assert {file.path: bool(file.id) for file in files} == dict.fromkeys(TREES[why], True)

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from reconciler.check.dependencies import left_behind_warnings
+from reconciler.check.dependencies import warnings_of_missing_dependencies
 from reconciler.pipeline.claims import claims_of
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
@@ -64,7 +64,7 @@ def test_what_is_left_behind(case: Dependency) -> None:
     loaded = load_source(source.files, SourceReading(source.read))
     assert (loaded.problems, loaded.lines is None) == ((), False)
     line_of = loaded.lines.line_of if loaded.lines else None
-    found = left_behind_warnings(loaded.desired, claims_of(loaded.desired, {}), line_of)
+    found = warnings_of_missing_dependencies(loaded.desired, claims_of(loaded.desired, {}), line_of)
     kind, api_version = case.workload["kind"], case.workload["apiVersion"]
     want = (
         f"spec.propagateDeps: nothing tells what objects of kind {kind} depend on: ConfigMap default/settings, which"

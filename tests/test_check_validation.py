@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.check.reports import as_annotations, as_junit, as_sarif
+from reconciler.check.reports import annotations_of_validation, junit_of_validation, sarif_of_validation
 from reconciler.check.source_warnings import pruned_field_warnings
 from reconciler.check.validation import Validation
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
@@ -131,9 +131,9 @@ PROBLEMS = st.builds(Problem, TEXTS, st.integers(0, 99), TEXTS, TEXTS, TEXTS, st
 @given(st.lists(PROBLEMS, max_size=4), st.booleans())
 def test_every_form_holds_whatever_a_repository_says(problems: list[Problem], is_strict: bool) -> None:
     found = Validation(commit="", problems=tuple(problems[:2]), warnings=tuple(problems[2:]), desired=None)
-    lines = as_annotations(found, is_strict=is_strict).split("\n")[:-1]
-    root = ET.fromstring(as_junit(found, is_strict=is_strict))
-    results = json.loads(as_sarif(found, is_strict=is_strict))["runs"][0]["results"]
+    lines = annotations_of_validation(found, is_strict=is_strict).split("\n")[:-1]
+    root = ET.fromstring(junit_of_validation(found, is_strict=is_strict))
+    results = json.loads(sarif_of_validation(found, is_strict=is_strict))["runs"][0]["results"]
     assert [line[:2] for line in lines] == ["::"] * len(problems)
     assert (len(root.findall(".//testcase")), len(results)) == (max(len(problems), 1), len(problems))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.branches.fleet_context import applied_commit
+from reconciler.branches.fleet_context import context_and_source_of_commit
 from reconciler.cli import run
 from reconciler.repository import open_repository
 from render.errors import InputError
@@ -35,11 +35,11 @@ def test_what_is_rendered_is_applied_whatever_has_become_of_the_source_since(rep
     tip = repository.git("rev-parse", "argosy/rendered")
     repository.commit({"web.yaml": "a: [", "argosy.yaml": {**FLEET, "spec": {"mirrors": ["member1"]}}})
     with open_repository(str(repository.path)) as opened:
-        context, desired, commit = applied_commit(opened, "")
+        context, desired, commit = context_and_source_of_commit(opened, "")
     assert (commit, context.fleet.mirrors, context.waiting) == (tip, ("member1",), ())
     repository.commit({"argosy.yaml": {**FLEET, "spec": {"kubeconfigs": "clusters"}}})
     with open_repository(str(repository.path)) as opened:
-        context, desired, commit = applied_commit(opened, "")
+        context, desired, commit = context_and_source_of_commit(opened, "")
     assert (commit, context.fleet.kubeconfigs) == (tip, "")
     assert [str(each) for each in context.waiting] == ["spec.kubeconfigs: none -> clusters"]
     assert [template.ref.name for template in desired.templates] == ["web"]
@@ -59,7 +59,7 @@ def test_a_dry_run_is_a_servers_without_saying_so(
 def test_how_members_are_reached_must_be_readable(repository: Repository) -> None:
     repository.commit({"argosy.yaml": {**FLEET, "spec": {"kubeconfig": "clusters"}}})
     with open_repository(str(repository.path)) as opened, pytest.raises(InputError) as refused:
-        applied_commit(opened, "")
+        context_and_source_of_commit(opened, "")
     assert [str(problem) for problem in refused.value.problems] == [
         "argosy.yaml:6: spec.kubeconfig: unknown field\n  hint: it belongs under spec.clusters[]"
     ]

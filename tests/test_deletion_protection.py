@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.guards import protection
-from reconciler.guards.protection import ProtectedLoss, check_protection, losses_between, losses_of_source
+from reconciler.guards.protection import ProtectedLoss, check_protected_losses, losses_between, losses_of_source
 from reconciler.source.files import SUBMODULE
 from render.documents import emit
 from render.errors import GuardRefused
@@ -333,7 +333,7 @@ def test_a_change_of_what_nothing_protects_asks_for_no_settings(monkeypatch: pyt
 def test_of_many_losses_the_first_are_named() -> None:
     losses = [ProtectedLoss(ref=ObjectRef("", "ConfigMap", "shop", f"c{n:02}"), clusters=("oslo",)) for n in range(25)]
     with pytest.raises(GuardRefused) as refused:
-        check_protection(losses, ["ConfigMap shop/c00"])
+        check_protected_losses(losses, ["ConfigMap shop/c00"])
     lines = refused.value.message.split("\n")
     assert (len(lines), lines[1], lines[-1]) == (22, f"  oslo: ConfigMap shop/c01 {LABELLED}", "  and 4 more")
-    check_protection(losses, [f"ConfigMap shop/c{number:02}" for number in range(25)])
+    check_protected_losses(losses, [f"ConfigMap shop/c{number:02}" for number in range(25)])

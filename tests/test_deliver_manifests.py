@@ -15,7 +15,7 @@ from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.members.visits import MemberReach
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.cluster import held_object
+from reconciler.plans.cluster import held_object_of_desired
 from reconciler.plans.model import Action, ClusterDesired, PlanOptions
 from render.documents import parse_documents
 
@@ -63,7 +63,7 @@ class Fleet:
 
     def pass_over(self, wanted: list[Any], held: list[Any], **chosen: Any) -> list[ClusterReport]:
         options = PlanOptions(applyset=self.applyset, **chosen)
-        known = [held_object(item, preserve=False) for item in desired_objects(held)]
+        known = [held_object_of_desired(item, preserve=False) for item in desired_objects(held)]
         jobs = [
             ClusterJob(
                 desired=ClusterDesired(cluster=member.name, commit="c0ffee", objects=desired_objects(wanted)),

@@ -5,9 +5,9 @@ from typing import Any
 from reconciler.deliver.deviations import cluster_deviations
 from reconciler.deliver.questions import plan_with_answers
 from reconciler.deliver.results import ClusterReport
-from reconciler.diff.live import is_difference, live_changes, live_text
+from reconciler.diff.live import is_unwanted, live_changes, live_text
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.plans.retention import retention_by
+from reconciler.plans.retention import retention_rule_by_interpreter
 
 from .applying import Cluster
 from .build import a_config_map, a_deployment
@@ -49,11 +49,11 @@ end
 def test_what_a_rule_of_retention_keeps_is_expected(cluster: Cluster) -> None:
     """A field beside it that no rule names is an addition, as before."""
     settings = a_config_map("settings", namespace=cluster.space, a="1")
-    retain = retention_by(a_rule(KEEP))
+    retain = retention_rule_by_interpreter(a_rule(KEEP))
     cluster.apply(settings, retain=retain)
     cluster.edit("configmaps", "settings", {"data": {"size": "9"}})
     kept = reported(cluster, settings, retain=retain)
-    assert not any(map(is_difference, live_changes(kept)))
+    assert not any(map(is_unwanted, live_changes(kept)))
     assert tuple(cluster_deviations(kept)) == ()
     assert "".join(live_text([kept])) == "eu: equal\n"
     assert "".join(live_text([kept], is_full=True)) == (
@@ -129,7 +129,7 @@ def test_a_cluster_ip_that_can_never_be_given_is_a_difference(cluster: Cluster) 
         f"      spec.clusterIP: {given} -> 10.0.0.99\n"
     )
     _, plan = cluster.plan([asked], cluster.inventory(asked))
-    assert list(map(is_difference, live_changes(ClusterReport(cluster="eu", plan=plan)))) == [True]
+    assert list(map(is_unwanted, live_changes(ClusterReport(cluster="eu", plan=plan)))) == [True]
 
 
 def test_what_is_kept_or_hangs_is_shown_and_is_a_difference_while_the_cluster_waits_for_it(cluster: Cluster) -> None:

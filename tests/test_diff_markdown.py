@@ -14,7 +14,7 @@ from reconciler.diff.difference import (
     Takeover,
 )
 from reconciler.diff.markdown import difference_markdown
-from reconciler.diff.words import summary
+from reconciler.diff.words import summary_of_difference
 from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.rendering.problems import ObjectProblem
 from render.model import ObjectRef
@@ -136,7 +136,7 @@ def test_it_is_never_too_long_and_its_summary_is_whole(number: int, max_bytes: i
     difference = a_big_difference(number)
     text = difference_markdown(difference, max_bytes=max_bytes)
     assert len(text.encode()) <= max_bytes
-    assert text.partition("\n")[0].casefold() == f"### {summary(difference)}"
+    assert text.partition("\n")[0].casefold() == f"### {summary_of_difference(difference)}"
     assert (text.count("<details>"), text.count("```") % 2) == (text.count("</details>"), 0)
 
 

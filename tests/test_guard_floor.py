@@ -161,7 +161,7 @@ def test_members_that_are_emptied_at_once_read_the_repository_in_turn(
     fleet.repository.commit({"policies.yaml": policies("rome")})
     turns: list[Lock] = []
     in_turn: list[bool] = []
-    jobs, is_elsewhere = ApplyRun._jobs, RenderedCommits.is_elsewhere
+    jobs, is_elsewhere = ApplyRun._jobs_of_members, RenderedCommits.is_elsewhere
 
     def making_jobs(run: ApplyRun, *given: Any) -> Any:
         turns.append(given[2])
@@ -171,7 +171,7 @@ def test_members_that_are_emptied_at_once_read_the_repository_in_turn(
         in_turn.append(turns[-1].locked())
         return is_elsewhere(commits, *given)
 
-    monkeypatch.setattr(ApplyRun, "_jobs", making_jobs)
+    monkeypatch.setattr(ApplyRun, "_jobs_of_members", making_jobs)
     monkeypatch.setattr(RenderedCommits, "is_elsewhere", asking)
     fleet.run()
     assert set(in_turn) == {True}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.guards.allowances import MovementAllowance
-from reconciler.guards.movement_guard import Breach, Placements, breaches, check_movements
+from reconciler.guards.movement_guard import Breach, Placements, breaches_of_limits, check_movements
 from render.binding import Binding
 from render.errors import GuardRefused
 from render.model import ObjectRef, TargetCluster
@@ -147,7 +147,7 @@ CHANGES = [
 
 @each_row("case", CHANGES, ids=lambda case: case.why)
 def test_limits(case: Change) -> None:
-    found = breaches(change(case.before, case.after), case.guard)
+    found = breaches_of_limits(change(case.before, case.after), case.guard)
     assert [breach.message for breach in found] == case.broken
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from reconciler.guards.allowances import Allowed, RemovalAllowance
 from reconciler.guards.removal_guard import check_removals
-from reconciler.pipeline.cluster_removals import Removal, removals
+from reconciler.pipeline.cluster_removals import Removal, removals_by_cluster
 from render.errors import GuardRefused
 from render.gitobjects import git_object_id, parse_tree
 from render.settings.removal_guard import RemovalGuard
@@ -64,7 +64,9 @@ LOSSES = [
 @each_row("case", LOSSES, ids=lambda case: case.why)
 def test_limits(case: Loss) -> None:
     before, after = a_folder(*case.before), a_folder(*case.after)
-    found = removals({"m1": before}, {"m1": after}, lambda tree: parse_tree(STORE.trees[tree]), RemovalGuard())
+    found = removals_by_cluster(
+        {"m1": before}, {"m1": after}, lambda tree: parse_tree(STORE.trees[tree]), RemovalGuard()
+    )
     lost = sorted(path for path in set(case.before) - set(case.after) if not path.startswith("_cluster/Namespace/"))
     count_before = sum(1 for path in case.before if not path.startswith("_cluster/Namespace/"))
     want = Removal(cluster="m1", paths=tuple(lost), count_before=count_before, reasons=case.reasons)
@@ -72,7 +74,9 @@ def test_limits(case: Loss) -> None:
 
 
 def test_a_cluster_whose_folder_vanishes_loses_everything() -> None:
-    found = removals({"m1": a_folder(*objects("A", 2))}, {}, lambda tree: parse_tree(STORE.trees[tree]), RemovalGuard())
+    found = removals_by_cluster(
+        {"m1": a_folder(*objects("A", 2))}, {}, lambda tree: parse_tree(STORE.trees[tree]), RemovalGuard()
+    )
     assert [removal.reasons for removal in found] == [("everything it holds",)]
 
 

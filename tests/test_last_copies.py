@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reconciler.pipeline.failover import FailoverInputs
-from reconciler.pipeline.rounds import scheduled_in_rounds
+from reconciler.pipeline.rounds import schedule_in_rounds
 from reconciler.pipeline.runs import RunsOfPass
 from reconciler.pipeline.schedules import schedule_bindings
 from reconciler.pipeline.taints import TaintedClusters
@@ -252,7 +252,7 @@ def passed(bindings: list[Binding], clusters: tuple[Cluster, ...], *, keeps: boo
     fleet = Fleet(reserve_capacity=False, failover=FailoverSettings(guard=EvictionGuard(keeps_last_copy=keeps)))
     index = ClusterIndex(clusters)
     tainted = TaintedClusters(clusters=clusters)
-    _, _, done = scheduled_in_rounds(
+    _, _, done = schedule_in_rounds(
         RunsOfPass(bindings=bindings),
         tainted,
         fleet,

@@ -8,10 +8,10 @@ from typing import ClassVar, TypeGuard
 import pytest
 
 from reconciler.cli import run
-from reconciler.ledger.branch_file import BranchFile, says_the_same, without_version
+from reconciler.ledger.branch_file import BranchFile, content_without_version, is_same_but_for_version
 from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.ledger.table import changed_files, kind_at, kinds
+from reconciler.ledger.table import changed_files, struct_of_file_at, structs_of_all_files
 from reconciler.reference.topics import load_topic
 from render.documents import emit, parse_documents
 from render.errors import GitError
@@ -25,7 +25,7 @@ RECORDED = Path(__file__).parent / "vectors" / "recorded"
 FILES = [
     pytest.param(kind, path, id=str(path.relative_to(RECORDED)))
     for path in sorted(RECORDED.rglob("*.yaml"))
-    if (kind := kind_at(str(path.relative_to(RECORDED)).partition("/")[2])) is not None
+    if (kind := struct_of_file_at(str(path.relative_to(RECORDED)).partition("/")[2])) is not None
 ]
 WITHOUT_VERSION = (
     "agents.yaml",
@@ -46,11 +46,11 @@ WITHOUT_VERSION = (
 
 
 def each_kind() -> list[str]:
-    return [kind.PATH for kind in kinds()]
+    return [kind.PATH for kind in structs_of_all_files()]
 
 
 def kind_of(path: str) -> type[BranchFile]:
-    return next(kind for kind in kinds() if path == kind.PATH)
+    return next(kind for kind in structs_of_all_files() if path == kind.PATH)
 
 
 def newer(kind: type[BranchFile]) -> str:
@@ -71,7 +71,7 @@ def test_a_file_without_a_version_is_read_and_written_as_it_was(kind: type[Branc
     before = path.read_bytes()
     file = kind.read("old", before)
     after = file.content()
-    assert without_version(after) == file.rendered_content() == before
+    assert content_without_version(after) == file.rendered_content() == before
     assert after == with_version(before, file.written_version)
     assert kind.read("new", after) == file
 
@@ -148,8 +148,8 @@ def test_a_bug_of_ours_is_no_fault_of_a_file() -> None:
 
 
 def test_a_file_that_says_the_same_in_a_former_version_stays_as_it_is() -> None:
-    assert says_the_same(b"a: b\n", b"a: b\nversion: 1\n")
-    assert not says_the_same(b"a: b\nversion: 1\n", b"a: b\n")
+    assert is_same_but_for_version(b"a: b\n", b"a: b\nversion: 1\n")
+    assert not is_same_but_for_version(b"a: b\nversion: 1\n", b"a: b\n")
     before = {"refusal.yaml": b"a: b\n", "agents.yaml": b"a: b\n", "told.yaml": b"a: b\n"}
     after = {"refusal.yaml": b"a: b\nversion: 1\n", "agents.yaml": b"a: c\nversion: 1\n"}
     assert changed_files(before, after) == {"agents.yaml": b"a: c\nversion: 1\n", "told.yaml": None}
@@ -206,7 +206,7 @@ def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]
 
 
 def as_before_versions(files: dict[str, bytes]) -> dict[str, bytes]:
-    return {path: without_version(content) for path, content in files.items()}
+    return {path: content_without_version(content) for path, content in files.items()}
 
 
 def test_a_pass_at_rest_commits_nothing_because_argosy_is_a_newer_one(fleet: Fleet) -> None:
@@ -225,14 +225,14 @@ def test_a_pass_gives_a_version_to_the_files_that_say_something_new(fleet: Fleet
     new = fleet.files()
     changed = {path for path in new if new[path] != old[path]}
     assert changed
-    assert {path for path in changed if kind_at(path) and b"\nversion: 1\n" not in new[path]} == set()
+    assert {path for path in changed if struct_of_file_at(path) and b"\nversion: 1\n" not in new[path]} == set()
     assert any(path.startswith("facts/") for path in new.keys() - changed)
 
 
 @pytest.mark.parametrize("path", WITHOUT_VERSION)
 def test_a_pass_refuses_a_file_of_a_newer_argosy_and_leaves_it_as_it_is(path: str, fleet: Fleet) -> None:
     kind = kind_of(path)
-    known = [each for each in fleet.files() if kind_at(each) is kind]
+    known = [each for each in fleet.files() if struct_of_file_at(each) is kind]
     written = next(iter(known), next(iter(recorded_at(kind))))
     content = fleet.files()[written] if known else recorded_at(kind)[written]
     fleet.write({written: with_version(content, 99)})

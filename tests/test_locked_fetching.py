@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from reconciler.locked import fetching
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.credentials import Credentials, read_credentials
-from reconciler.locked.download import Downloads, address_from
+from reconciler.locked.download import Downloads, address_meant_by_server
 from reconciler.locked.fetching import Fetcher, fetch_missing
 from reconciler.locked.model import ExternalSource, LockedSource, UnavailableSource
 from reconciler.locked.store import ContentStore
@@ -432,10 +432,13 @@ def test_sources_that_cannot_be_had_have_one_limit_of_time_together(
 def test_no_server_elsewhere_leads_to_this_machine(target: str) -> None:
     """Redirects, next pages, places of tokens and archives are all read by this."""
     with pytest.raises(UnavailableSource) as refused:
-        address_from("https://charts.example.com/a?signature=x", target)
+        address_meant_by_server("https://charts.example.com/a?signature=x", target)
     assert refused.value.message == "https://charts.example.com/a leads to this machine"
-    assert address_from("https://charts.example.com/a", "//files.example.com/b") == "https://files.example.com/b"
-    assert address_from("http://127.0.0.1:1/a", "http://127.0.0.1:2/b") == "http://127.0.0.1:2/b"
+    assert (
+        address_meant_by_server("https://charts.example.com/a", "//files.example.com/b")
+        == "https://files.example.com/b"
+    )
+    assert address_meant_by_server("http://127.0.0.1:1/a", "http://127.0.0.1:2/b") == "http://127.0.0.1:2/b"
 
 
 def test_redirects_end(server: ArtifactServer) -> None:

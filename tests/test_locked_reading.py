@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.locked.content import checked_files, content_digest
-from reconciler.locked.lock_file import emitted_lock, parsed_lock
+from reconciler.locked.lock_file import lock_as_bytes, parse_lock
 from reconciler.locked.model import Lock, LockedSource, UnavailableSource
 from reconciler.locked.store import ContentStore
 from reconciler.source.loading import Loaded, load_source
@@ -52,7 +52,7 @@ def a_lock(*, content: str = content_digest(CHART), vendored: str = "") -> Lock:
 def loaded(lock: Lock | None, store: ContentStore | None = None, more: dict[str, Content] | None = None) -> Loaded:
     contents: dict[str, Content] = {"web.yaml": DOCUMENT, **(more or {})}
     if lock is not None:
-        contents["argosy.lock"] = emitted_lock(lock)
+        contents["argosy.lock"] = lock_as_bytes(lock)
     source = source_of(contents)
     return load_source(source.files, SourceReading(source.read, caches=Caches(contents=store)))
 
@@ -63,8 +63,8 @@ def files_of(found: Loaded, name: str = "web") -> dict[str, bytes]:
 
 
 def test_a_lock_reads_as_it_was_written() -> None:
-    assert emitted_lock(a_lock()).decode() == LOCK.format(content=content_digest(CHART))
-    assert parsed_lock(emitted_lock(a_lock(vendored="vendor/web"))) == a_lock(vendored="vendor/web")
+    assert lock_as_bytes(a_lock()).decode() == LOCK.format(content=content_digest(CHART))
+    assert parse_lock(lock_as_bytes(a_lock(vendored="vendor/web"))) == a_lock(vendored="vendor/web")
 
 
 def test_the_files_of_a_locked_source_come_from_the_cache(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_damaged_lock_is_a_problem_and_locks_nothing(case: Damage) -> None:
     found = load_source(source.files, SourceReading(source.read))
     assert [str(each).partition("\n")[0] for each in found.problems] == [case.want]
     with pytest.raises(InputError):
-        parsed_lock(case.text.encode())
+        parse_lock(case.text.encode())
 
 
 PATHS = [
@@ -235,7 +235,7 @@ LISTED = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b", "n
 def including(content: dict[str, bytes], folder: Path, *, document: str = INCLUDING) -> Loaded:
     store = ContentStore(folder)
     lock = a_lock(content=store.put(content))
-    source = source_of({"web.yaml": f"{CONFIG.format(name='own')}---\n{document}", "argosy.lock": emitted_lock(lock)})
+    source = source_of({"web.yaml": f"{CONFIG.format(name='own')}---\n{document}", "argosy.lock": lock_as_bytes(lock)})
     return load_source(source.files, SourceReading(source.read, caches=Caches(contents=store)))
 
 
@@ -273,7 +273,7 @@ def test_a_broken_file_of_a_source_is_a_problem_where_it_is_named(tmp_path: Path
 
 
 def test_a_source_that_is_included_and_not_there_is_a_problem() -> None:
-    source = source_of({"web.yaml": INCLUDING, "argosy.lock": emitted_lock(a_lock())})
+    source = source_of({"web.yaml": INCLUDING, "argosy.lock": lock_as_bytes(a_lock())})
     found = load_source(source.files, SourceReading(source.read))
     assert [str(each) for each in found.problems] == [
         "web.yaml:1: Source 'web' (1.4.0) is not in the cache\n  hint: fetch it: argosy lock --fetch"

@@ -14,8 +14,8 @@ from reconciler.outputs.document import (
     OutputDocument,
     document_schema,
     document_text,
-    meaning,
-    unless_empty,
+    meaning_of_field,
+    value_unless_empty,
 )
 from reconciler.outputs.documents import DOCUMENTS
 from reconciler.reference.schemas import json_schema_of_kind
@@ -49,8 +49,8 @@ def test_a_document_says_what_its_fields_mean(document: type[OutputDocument]) ->
 class Step(DocumentPart, frozen=True, kw_only=True):
     """A part of the sample."""
 
-    next_step: Annotated[str, meaning("The next step.")]
-    hint: Annotated[str, meaning("A hint.")] | UnsetType = UNSET
+    next_step: Annotated[str, meaning_of_field("The next step.")]
+    hint: Annotated[str, meaning_of_field("A hint.")] | UnsetType = UNSET
 
 
 class Sample(OutputDocument, frozen=True, kw_only=True):
@@ -60,10 +60,10 @@ class Sample(OutputDocument, frozen=True, kw_only=True):
     about = "What a sample says."
     printed_by = ("sample",)
 
-    source: Annotated[str | None, meaning("The source; null if there is none.")]
-    steps: Annotated[tuple[Step, ...], meaning("The steps.")]
-    last: Annotated[Step, meaning("The last step.")] | UnsetType = UNSET
-    former: Annotated[Step | None, meaning("The former step.")] = None
+    source: Annotated[str | None, meaning_of_field("The source; null if there is none.")]
+    steps: Annotated[tuple[Step, ...], meaning_of_field("The steps.")]
+    last: Annotated[Step, meaning_of_field("The last step.")] | UnsetType = UNSET
+    former: Annotated[Step | None, meaning_of_field("The former step.")] = None
 
 
 STEP = {
@@ -77,7 +77,10 @@ STEP = {
 
 
 def test_a_document_prints_its_fields_and_leaves_out_what_is_not_given() -> None:
-    steps = (Step(next_step="plan", hint=unless_empty("")), Step(next_step="apply", hint=unless_empty("wait")))
+    steps = (
+        Step(next_step="plan", hint=value_unless_empty("")),
+        Step(next_step="apply", hint=value_unless_empty("wait")),
+    )
     text = document_text(Sample(source=None, steps=steps))
     assert list(json.loads(text).items()) == [
         ("apiVersion", "argosy.dev/v1alpha1"),

@@ -11,7 +11,7 @@ from reconciler.cli import run
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.difference import PendingChange
 from reconciler.diff.live import live_text
-from reconciler.diff.words import ended_words
+from reconciler.diff.words import words_of_ended_pending
 from reconciler.pipeline.pending import LAZY as LAZY_ACTIVATION
 from reconciler.pipeline.pending import OTHER_SCHEDULER, SCHEDULING_SUSPENDED, SUSPENDED
 from reconciler.plans.model import Action, Plan, PlannedObject
@@ -648,4 +648,4 @@ def test_a_live_difference_names_what_a_run_leaves_because_of_it() -> None:
 )
 def test_the_end_of_every_reason_is_told_in_its_words(reason: str, said: str) -> None:
     change = PendingChange(ref=ObjectRef("apps", "Deployment", "shop", "web"), reason=reason, clusters=("b",))
-    assert ended_words(change, ("a", "b")) == said
+    assert words_of_ended_pending(change, ("a", "b")) == said

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.pipeline.dependencies import following
+from reconciler.pipeline.dependencies import followers_of_bindings
 from render.binding import Binding
 from render.bits import indexes_of_mask
 from render.cluster_index import LabelIndex
@@ -34,7 +34,7 @@ def followers(**dependency: Any) -> list[str]:
     made = [a_template(OWNER), a_template(refs["a"], app="x"), a_template(refs["b"], app="y"), a_template(refs["c"])]
     template_by_ref = {each.ref: each for each in [*made, a_template(elsewhere, app="x")]}
     owner = Binding(ref=OWNER, api_version="v1", propagate_deps=True, targets=(TargetCluster("m"),))
-    return [ref.name for ref in following([owner], template_by_ref, asked).snapshots]
+    return [ref.name for ref in followers_of_bindings([owner], template_by_ref, asked).snapshots]
 
 
 def test_a_dependency_is_found_by_its_name() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
-from reconciler.pipeline.failover import FailedOver, FailoverInputs, failed_over
+from reconciler.pipeline.failover import FailedOver, FailoverInputs, bindings_after_failover
 from reconciler.pipeline.taints import TaintedClusters
 from render.binding import Binding, GracefulEvictionTask
 from render.cluster import Cluster, Taint
@@ -78,7 +78,9 @@ def test_between_a_pass_and_its_next_flip_every_pass_decides_the_same(
     fleet = Fleet(feature_gates=FeatureGates(failover=True), failover=FailoverSettings(guard=guard))
 
     def passed(now: datetime) -> FailedOver:
-        return failed_over(placed, TaintedClusters(clusters=clusters), fleet, FailoverInputs(now=now, health=health))
+        return bindings_after_failover(
+            placed, TaintedClusters(clusters=clusters), fleet, FailoverInputs(now=now, health=health)
+        )
 
     now = NINE + timedelta(seconds=seconds)
     done = passed(now)
@@ -108,7 +110,7 @@ def test_a_cluster_that_recovers_is_left_all_the_same() -> None:
     def after(health: str, now: datetime) -> tuple[Binding, ...]:
         reports = (ReportedHealth(cluster="oslo", health="Healthy"), ReportedHealth(cluster="paris", health=health))
         inputs = FailoverInputs(now=now, health=ObservedHealth(workloads={binding.ref: reports}))
-        return failed_over((binding,), well, fleet, inputs).bindings
+        return bindings_after_failover((binding,), well, fleet, inputs).bindings
 
     assert after("Unhealthy", NINE) == (binding,)
     assert [(each.targets, each.eviction_tasks) for each in after("Healthy", NINE)] == [(binding.targets, ())]
@@ -134,7 +136,7 @@ def calls_of_a_round(clusters: int) -> int:
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        done = failed_over([placed] * 20, members, fleet, inputs)
+        done = bindings_after_failover([placed] * 20, members, fleet, inputs)
     finally:
         sys.setprofile(before)
     assert done.bindings == (placed,) * 20

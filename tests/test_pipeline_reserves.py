@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reconciler.ledger.facts import ClusterFacts
-from reconciler.pipeline.reserves import Reserve, next_reserves, parse_reserves, reserves_file, with_reserves
+from reconciler.pipeline.reserves import Reserve, clusters_with_reserves, next_reserves, parse_reserves, reserves_file
 from reconciler.pipeline.schedules import apis_by_crd
 from render.cluster import Cluster, ResourceSummary
 from render.model import ObjectRef, Template
@@ -39,10 +39,10 @@ def test_reserves_are_read_back_as_written() -> None:
 def test_other_facts_void_a_reserve() -> None:
     reserves = next_reserves({"eu": {"pods": "2"}, "us": {"pods": "1"}, "ap": {}}, {"eu": FACTS, "ap": FACTS})
     assert set(reserves) == {"eu"}
-    (reserved,) = with_reserves((EU,), {"eu": FACTS}, reserves)
+    (reserved,) = clusters_with_reserves((EU,), {"eu": FACTS}, reserves)
     assert reserved.resource_summary == ResourceSummary(allocatable={"pods": "3"}, reserved={"pods": "2"})
-    assert with_reserves((EU,), {"eu": LATER}, reserves) == (EU,)
-    assert with_reserves((EU,), {}, reserves) == (EU,)
+    assert clusters_with_reserves((EU,), {"eu": LATER}, reserves) == (EU,)
+    assert clusters_with_reserves((EU,), {}, reserves) == (EU,)
 
 
 def crd(**spec: Any) -> Template:

@@ -11,13 +11,13 @@ from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.admission import Admission
 from reconciler.plans.answers import answer_digest
 from reconciler.plans.applyset import PART_OF, ApplySet
-from reconciler.plans.cluster import held_object, make_plan
-from reconciler.plans.conflicts import Decision, OwnershipClaims, decide, decide_conflicts
+from reconciler.plans.cluster import held_object_of_desired, make_plan
+from reconciler.plans.conflicts import Decision, OwnershipClaims, decide_conflicts, decide_on_foreign_field
 from reconciler.plans.field_paths import parse_path, path_text
 from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from reconciler.plans.object import deletion_message
-from reconciler.plans.ownership import DifferenceKind, FieldDifference, Owner, differences
-from reconciler.plans.retention import retained, scaled_objects
+from reconciler.plans.ownership import DifferenceKind, FieldDifference, Owner, differences_from_wanted
+from reconciler.plans.retention import manifest_with_retained_fields, scaled_objects
 from render.model import ObjectRef
 
 from .applying import desired_objects
@@ -55,7 +55,7 @@ def plan(
         admission=Admission(digest=admission),
     )
     inventory = Inventory(cluster="member1", answered=answered).with_objects(
-        held_object(item, preserve=False) for item in desired_objects([*wanted, *there])
+        held_object_of_desired(item, preserve=False) for item in desired_objects([*wanted, *there])
     )
     desired = ClusterDesired(cluster="member1", commit="c0ffee", objects=desired_objects(wanted))
     return make_plan(desired, more.pop("observed", observed), more.pop("inventory", inventory), PlanOptions(**more))
@@ -104,7 +104,7 @@ def test_one_object_under_two_groups_is_not_deleted_by_its_other_name() -> None:
         live={ObjectRef.of(there): there, ObjectRef.of(alias): alias},
     )
     inventory = Inventory(cluster="member1").with_objects(
-        held_object(item, preserve=False) for item in desired_objects([there, alias])
+        held_object_of_desired(item, preserve=False) for item in desired_objects([there, alias])
     )
     made = plan([a_config_map("a", x="1")], [], observed=observed, inventory=inventory)
     assert told(made) == ["a unchanged UpToDate"]
@@ -163,7 +163,7 @@ def test_a_group_that_does_not_answer_holds_pruning_and_blocks_its_kinds() -> No
         live={ObjectRef.of(there): there},
     )
     inventory = Inventory(cluster="member1").with_objects(
-        held_object(item, preserve=False) for item in desired_objects([there, widget])
+        held_object_of_desired(item, preserve=False) for item in desired_objects([there, widget])
     )
     made = plan([widget], [], observed=observed, inventory=inventory)
     assert told(made) == ["w blocked APIUnavailable", "c kept Held"]
@@ -234,7 +234,7 @@ def test_what_the_server_keeps_in_its_own_form_is_left_once_that_is_known() -> N
     assert told(first) == ["a configured Changed"]
     manifest = first.objects[0].manifest
     assert manifest is not None
-    found = differences(manifest, there, there["metadata"]["managedFields"][0]["fieldsV1"])
+    found = differences_from_wanted(manifest, there, there["metadata"]["managedFields"][0]["fieldsV1"])
     known = frozenset({answer_digest(manifest, there, found, Admission(digest="webhooks"), wanted)})
     second = plan([wanted], [there], answered=known, admission="webhooks")
     assert told(second) == ["a unchanged Settled"]
@@ -338,7 +338,8 @@ CONTESTS = [
 @each_row("case", CONTESTS, ids=lambda case: case.why)
 def test_who_gets_a_field_with_two_owners(case: Contested) -> None:
     decisions = [
-        decide(case.owner, parse_path(case.field), OwnershipClaims(overwrite=overwrite)) for overwrite in (False, True)
+        decide_on_foreign_field(case.owner, parse_path(case.field), OwnershipClaims(overwrite=overwrite))
+        for overwrite in (False, True)
     ]
     assert decisions == [case.want, case.want_overwriting]
 
@@ -378,9 +379,9 @@ def test_replicas_that_an_autoscaler_left_behind_are_nobodys() -> None:
     """Other scalers are not known by their objects, nor is the field in which a custom resource has its replicas."""
     alone = OwnershipClaims(is_unscaled=True)
     left_behind = Owner("kube-controller-manager", "scale")
-    assert decide(left_behind, ("spec", "replicas"), alone) is Decision.OVERWRITE
-    assert decide(left_behind, ("spec", "size"), alone) is Decision.YIELD
-    assert decide(Owner("keda", "scale"), ("spec", "replicas"), alone) is Decision.YIELD
+    assert decide_on_foreign_field(left_behind, ("spec", "replicas"), alone) is Decision.OVERWRITE
+    assert decide_on_foreign_field(left_behind, ("spec", "size"), alone) is Decision.YIELD
+    assert decide_on_foreign_field(Owner("keda", "scale"), ("spec", "replicas"), alone) is Decision.YIELD
 
 
 class Kept(NamedTuple):
@@ -459,7 +460,7 @@ def test_what_the_cluster_decides_stays_as_it_has_it(case: Kept) -> None:
     ref = ObjectRef(case.group, case.kind, "shop", "x")
     want, there = ({"metadata": {"name": "x"}, "spec": spec} for spec in (case.want, case.live))
     before = copy.deepcopy((want, there))
-    sent = retained(ref, want, there, {"f:spec": case.fields}, autoscaled=False)
+    sent = manifest_with_retained_fields(ref, want, there, {"f:spec": case.fields}, autoscaled=False)
     assert sent["spec"] == case.sent
     assert (want, there) == before
 
@@ -468,14 +469,16 @@ def test_an_injected_certificate_stays() -> None:
     ref = ObjectRef("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "x")
     want = {"metadata": {"name": "x"}, "webhooks": [{"name": "a", "clientConfig": {"caBundle": "YQ==", "url": "u"}}]}
     there = {"metadata": {"name": "x"}, "webhooks": [{"name": "a", "clientConfig": {"caBundle": "Yg==", "url": "u"}}]}
-    assert retained(ref, want, there, {}, autoscaled=False)["webhooks"] == [{"name": "a", "clientConfig": {"url": "u"}}]
+    assert manifest_with_retained_fields(ref, want, there, {}, autoscaled=False)["webhooks"] == [
+        {"name": "a", "clientConfig": {"url": "u"}}
+    ]
 
 
 def test_an_account_keeps_the_pull_secrets_it_was_given() -> None:
     ref = ObjectRef("", "ServiceAccount", "shop", "x")
     want = {"metadata": {"name": "x"}, "imagePullSecrets": [{"name": "a"}, {"name": "b"}]}
     there = {"metadata": {"name": "x"}, "imagePullSecrets": [{"name": "b"}, {"name": "c"}]}
-    sent = retained(ref, want, there, {}, autoscaled=False)
+    sent = manifest_with_retained_fields(ref, want, there, {}, autoscaled=False)
     assert sent["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}, {"name": "c"}]
 
 
@@ -488,22 +491,22 @@ def test_pull_secrets_that_nobody_else_gave_leave_with_the_manifest() -> None:
     for owners, kept in (([own], want["imagePullSecrets"]), ([own, others], live_secrets)):
         metadata = {"name": "x", "managedFields": [{"fieldsV1": each} for each in owners]}
         there = {"metadata": metadata, "imagePullSecrets": live_secrets}
-        assert retained(ref, want, there, own, autoscaled=False)["imagePullSecrets"] == kept
+        assert manifest_with_retained_fields(ref, want, there, own, autoscaled=False)["imagePullSecrets"] == kept
 
 
 def test_a_certificate_that_nobody_injected_is_the_manifests_to_change() -> None:
     ref = ObjectRef("apiregistration.k8s.io", "APIService", "", "x")
     want = {"metadata": {"name": "x"}, "spec": {"caBundle": "Yg=="}}
     there = {"metadata": {"name": "x"}, "spec": {"caBundle": "YQ=="}}
-    assert retained(ref, want, there, {"f:spec": {"f:caBundle": {}}}, autoscaled=False) == want
-    assert retained(ref, want, there, {"f:spec": {}}, autoscaled=False)["spec"] == {}
+    assert manifest_with_retained_fields(ref, want, there, {"f:spec": {"f:caBundle": {}}}, autoscaled=False) == want
+    assert manifest_with_retained_fields(ref, want, there, {"f:spec": {}}, autoscaled=False)["spec"] == {}
 
 
 def test_a_token_secret_keeps_its_data() -> None:
     ref = ObjectRef("", "Secret", "shop", "x")
     want = {"metadata": {"name": "x"}, "type": "kubernetes.io/service-account-token", "data": {"a": "b"}}
     there = {**want, "data": {"token": "t"}}
-    assert "data" not in retained(ref, want, there, {}, autoscaled=False)
+    assert "data" not in manifest_with_retained_fields(ref, want, there, {}, autoscaled=False)
 
 
 def a_scaler(api_version: str, scaler: str, **target: str) -> dict[str, Any]:

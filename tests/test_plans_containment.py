@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from reconciler.plans.containment import Likeness, contained, likeness
+from reconciler.plans.containment import Likeness, is_contained_in, likeness_of_values
 from reconciler.plans.field_paths import MISSING, Path
 
 from .tables import each_row
@@ -63,7 +63,7 @@ CASES = [
 
 @each_row("case", CASES, ids=lambda case: case.why)
 def test_contained(case: Case) -> None:
-    assert contained(case.want, case.live, case.path) is case.is_contained
+    assert is_contained_in(case.want, case.live, case.path) is case.is_contained
 
 
 class Likened(NamedTuple):
@@ -106,4 +106,4 @@ LIKENED = [
 
 @each_row("case", LIKENED, ids=lambda case: case.why)
 def test_likeness(case: Likened) -> None:
-    assert likeness(case.want, case.live, case.path, has_forms=case.has_forms) is case.likeness
+    assert likeness_of_values(case.want, case.live, case.path, has_forms=case.has_forms) is case.likeness

@@ -13,7 +13,7 @@ from reconciler.plans.field_paths import (
     parse_step,
     path_text,
     value_at,
-    without,
+    value_without_path,
 )
 
 from .tables import each_row
@@ -86,27 +86,27 @@ PLACES = [
 def test_what_stands_at_a_path_and_what_is_left_without_it(case: Place) -> None:
     path = parse_path(case.text)
     assert value_at(POD, path) == case.value
-    assert without(POD, path)["spec"] == case.rest
+    assert value_without_path(POD, path)["spec"] == case.rest
 
 
 def test_a_name_with_dots_is_found_though_the_text_does_not_set_it_apart() -> None:
     path = parse_path(".metadata.labels.app.kubernetes.io/name")
     assert value_at(POD, path) == "web"
-    assert without(POD, path)["metadata"]["labels"] == {"tier": "front"}
+    assert value_without_path(POD, path)["metadata"]["labels"] == {"tier": "front"}
 
 
 def test_a_member_of_a_set_is_found_and_taken_out() -> None:
     path = parse_path('.metadata.finalizers[="a"]')
     assert value_at(POD, path) == "a"
-    assert without(POD, path)["metadata"]["finalizers"] == ["b"]
+    assert value_without_path(POD, path)["metadata"]["finalizers"] == ["b"]
 
 
 def test_a_mapping_that_loses_everything_goes_with_it() -> None:
-    assert without({"a": {"b": {"c": 1}}, "d": 2}, ("a", "b", "c")) == {"d": 2}
+    assert value_without_path({"a": {"b": {"c": 1}}, "d": 2}, ("a", "b", "c")) == {"d": 2}
 
 
 def test_nothing_is_changed_in_place() -> None:
     before = repr(POD)
     for case in PLACES:
-        without(POD, parse_path(case.text))
+        value_without_path(POD, parse_path(case.text))
     assert repr(POD) == before

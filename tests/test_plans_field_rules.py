@@ -7,9 +7,9 @@ import pytest
 
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ClusterReport
-from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
+from reconciler.plans.conflicts import Decision, OwnershipClaims, decide_on_foreign_field
 from reconciler.plans.field_paths import Key, Path, parse_path
-from reconciler.plans.field_rules import claims_of, rules_of, ruling_for
+from reconciler.plans.field_rules import claims_of_field_rules, field_rules_of_object, ruling_for
 from reconciler.plans.ownership import Owner
 from render.model import ObjectRef
 from render.settings.field_rules import FieldRule, FieldRuling
@@ -118,7 +118,7 @@ def test_annotations_count_before_the_rules_of_the_fleet() -> None:
     manifest = {"metadata": {"annotations": annotations}}
     other = FieldRule(rule=FieldRuling.IGNORE, path=".spec.replicas", kind="StatefulSet")
     meant = FieldRule(rule=FieldRuling.IGNORE, path=".spec.replicas", kind="Deploy*", namespace="shop")
-    assert rules_of(manifest, WEB, [other, meant]) == (
+    assert field_rules_of_object(manifest, WEB, [other, meant]) == (
         FieldRule(rule=FieldRuling.OWN, path=".spec.replicas"),
         FieldRule(rule=FieldRuling.OWN, path='.spec.ports[containerPort=80,protocol="TCP"].name'),
         meant,
@@ -127,13 +127,16 @@ def test_annotations_count_before_the_rules_of_the_fleet() -> None:
 
 def test_a_rule_beats_what_is_decided_without_one() -> None:
     scaler, person = Owner("kube-controller-manager", "scale"), Owner("kubectl-edit")
-    own = claims_of([FieldRule(rule=FieldRuling.OWN, path=".spec.replicas")], overwrite=False)
-    left = claims_of([FieldRule(rule=FieldRuling.YIELD, path=".spec.replicas")], overwrite=True)
-    assert (decide(scaler, REPLICAS, OwnershipClaims()), decide(scaler, REPLICAS, own)) == (
+    own = claims_of_field_rules([FieldRule(rule=FieldRuling.OWN, path=".spec.replicas")], overwrite=False)
+    left = claims_of_field_rules([FieldRule(rule=FieldRuling.YIELD, path=".spec.replicas")], overwrite=True)
+    assert (
+        decide_on_foreign_field(scaler, REPLICAS, OwnershipClaims()),
+        decide_on_foreign_field(scaler, REPLICAS, own),
+    ) == (
         Decision.YIELD,
         Decision.OVERWRITE,
     )
-    assert decide(person, REPLICAS, left) is Decision.YIELD
+    assert decide_on_foreign_field(person, REPLICAS, left) is Decision.YIELD
 
 
 def settings(cluster: Cluster, value: str, **annotations: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from reconciler.plans.field_paths import path_text
 from reconciler.plans.ownership import (
     DifferenceKind,
     Owner,
-    differences,
-    foreign_fields,
+    differences_from_wanted,
+    fields_of_other_managers,
     managed_fields_entry,
     owned_part,
     owners_at,
@@ -251,7 +251,9 @@ CASES = [
 
 @each_row("case", CASES, ids=lambda case: case.why)
 def test_differences(case: Case) -> None:
-    found = [f"{item.change} {path_text(item.path)}" for item in differences(case.want, case.live, case.fields)]
+    found = [
+        f"{item.change} {path_text(item.path)}" for item in differences_from_wanted(case.want, case.live, case.fields)
+    ]
     assert found == case.found
 
 
@@ -261,14 +263,14 @@ def test_two_protocols_of_one_port_are_told_apart() -> None:
     live = {**want, "spec": {"ports": [{"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"}]}}
     tcp, udp = 'k:{"port":53,"protocol":"TCP"}', 'k:{"port":53,"protocol":"UDP"}'
     owned: Any = {tcp: {".": {}, "f:port": {}}, udp: {".": {}, "f:port": {}, "f:protocol": {}}}
-    assert differences(want, live, {"f:spec": {"f:ports": owned}}) == ()
+    assert differences_from_wanted(want, live, {"f:spec": {"f:ports": owned}}) == ()
 
 
 def test_finalizers_are_a_set() -> None:
     want = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "x", "finalizers": ["a", "b"]}}
     live = {**want, "metadata": {"name": "x", "finalizers": ["theirs", "b"]}}
     fields: Any = {"f:metadata": {"f:finalizers": {".": {}, 'v:"a"': {}, 'v:"b"': {}}}}
-    found = [f"{item.change} {path_text(item.path)}" for item in differences(want, live, fields)]
+    found = [f"{item.change} {path_text(item.path)}" for item in differences_from_wanted(want, live, fields)]
     assert found == ['Modified .metadata.finalizers[="a"]']
 
 
@@ -345,11 +347,11 @@ def test_foreign_fields_are_what_people_own_and_we_do_not() -> None:
     )
     want = {"metadata": {"annotations": {"team": "shop"}}, "spec": {"a": 1}, "items": [{"name": "a", "v": 1}]}
     handed_over = {("spec", "b"), ("spec", "c")}
-    assert [path_text(path) for _, path in foreign_fields(want, live, "argosy", handed_over)] == [
+    assert [path_text(path) for _, path in fields_of_other_managers(want, live, "argosy", handed_over)] == [
         '.items[name="b"]',
         ".metadata.annotations.note",
     ]
-    assert [(owner.manager, path_text(path)) for owner, path in foreign_fields(want, live, "argosy")] == [
+    assert [(owner.manager, path_text(path)) for owner, path in fields_of_other_managers(want, live, "argosy")] == [
         ("kubectl-edit", ".spec.b"),
         ("kubectl-set", '.items[name="b"]'),
         ("kubectl-annotate", ".metadata.annotations.note"),
@@ -401,7 +403,7 @@ def test_what_was_just_applied_has_no_differences(older: dict[str, Any], newer: 
         live, _ = server_side_applied(live, manifest, "argosy")
         entry = managed_fields_entry(live, "argosy")
         assert entry is not None
-        found = differences(manifest, live, entry["fieldsV1"])
+        found = differences_from_wanted(manifest, live, entry["fieldsV1"])
         assert [item for item in found if item.change is not DifferenceKind.FILLED_IN] == []
         assert (manifest, before[1]) == before or live is not before[1]
 
@@ -415,7 +417,7 @@ def test_a_manifest_differs_exactly_where_applying_it_would_change_something(
     assert entry is not None
     after, _ = server_side_applied(live, newer, "argosy")
     changes_something = _without_empty(after) != _without_empty(live)
-    assert bool(differences(newer, live, entry["fieldsV1"])) >= changes_something
+    assert bool(differences_from_wanted(newer, live, entry["fieldsV1"])) >= changes_something
 
 
 def _without_empty(value: Any) -> Any:
@@ -435,6 +437,6 @@ def test_an_edit_of_a_wanted_label_is_always_seen(manifest: dict[str, Any], valu
     edited = owned_by_update(live, edited, "kubectl-edit")
     entry = managed_fields_entry(edited, "argosy")
     assert entry is not None
-    paths = [path_text(item.path) for item in differences(manifest, edited, entry["fieldsV1"])]
+    paths = [path_text(item.path) for item in differences_from_wanted(manifest, edited, entry["fieldsV1"])]
     assert paths
     assert all(path.startswith(".metadata") for path in paths)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from reconciler.members.discovery import Resource
 from reconciler.plans.applyset import PART_OF
-from reconciler.plans.payload import as_sent, without_nulls
+from reconciler.plans.payload import manifest_as_sent, value_without_nulls
 
 from .tables import each_row
 
@@ -133,10 +133,10 @@ CASES = [
 @each_row("case", CASES, ids=lambda case: case.why)
 def test_what_is_sent(case: Sent) -> None:
     before = copy.deepcopy(case.manifest)
-    assert as_sent(case.manifest, case.resource, SET) == case.want
+    assert manifest_as_sent(case.manifest, case.resource, SET) == case.want
     assert case.manifest == before
 
 
 def test_without_nulls_there_is_nothing_to_copy() -> None:
     value = {"a": [{"b": 1}], "c": {"d": "e"}}
-    assert without_nulls(value) is value
+    assert value_without_nulls(value) is value

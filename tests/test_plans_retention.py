@@ -4,11 +4,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.plans.expected_fields import parted_by_rules
+from reconciler.plans.expected_fields import fields_kept_and_not_kept_by_rules
 from reconciler.plans.field_paths import parse_path
 from reconciler.plans.model import DesiredObject
 from reconciler.plans.ownership import Owner
-from reconciler.plans.retention import RetainFailed, fields_left_to_owners, retained, retention_by
+from reconciler.plans.retention import (
+    RetainFailed,
+    fields_left_to_owners,
+    manifest_with_retained_fields,
+    retention_rule_by_interpreter,
+)
 from render.interpretation.operations import Interpretation
 from render.interpretation.retention import EACH, Retained
 from render.interpreter import Interpreter, Layer, Operation
@@ -82,12 +87,12 @@ def test_what_a_rule_kept(case: Kept) -> None:
 def test_kinds_of_kubernetes_are_kept_by_field_ownership_alone() -> None:
     web = a_deployment("web")
     there = {**web, "spec": {**web["spec"], "replicas": 9}}
-    assert retention_by(Interpreter())(web, there) is web
+    assert retention_rule_by_interpreter(Interpreter())(web, there) is web
     labelled = {
         **web,
         "metadata": {**web["metadata"], "labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}},
     }
-    assert retention_by(Interpreter())(labelled, there) is labelled
+    assert retention_rule_by_interpreter(Interpreter())(labelled, there) is labelled
 
 
 ANSWERED_BY_KARMADA = {
@@ -141,7 +146,9 @@ def test_what_the_interpreter_keeps_is_not_overwritten(row: tuple[BuiltInKind, R
     desired, live = an_object_with(kind, field.path, mine), an_object_with(kind, field.path, theirs)
     answer = value_in(Interpreter().retain(desired, live), field.path)
     assert answer == (theirs if field.is_karmadas else mine)
-    sent = value_in(retained(ObjectRef.of(desired), desired, live, {}, autoscaled=False), field.path)
+    sent = value_in(
+        manifest_with_retained_fields(ObjectRef.of(desired), desired, live, {}, autoscaled=False), field.path
+    )
     assert sent == (mine if field.is_map else theirs if field.is_united else None)
 
 
@@ -175,20 +182,20 @@ def test_an_account_keeps_all_that_karmadas_rule_keeps(cluster: Cluster) -> None
 
 def test_a_bundled_rule_is_heard() -> None:
     flow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": {}}
-    kept = retention_by(Interpreter())(flow, {**flow, "spec": {"suspend": True}})
+    kept = retention_rule_by_interpreter(Interpreter())(flow, {**flow, "spec": {"suspend": True}})
     assert kept["spec"] == {"suspend": True}
 
 
 def test_a_rule_never_makes_another_object() -> None:
     renames = a_rule("function Retain(desiredObj) desiredObj.metadata.name = 'other' return desiredObj end")
     with pytest.raises(RetainFailed) as raised:
-        retention_by(renames)(a_config_map("settings"), a_config_map("settings"))
+        retention_rule_by_interpreter(renames)(a_config_map("settings"), a_config_map("settings"))
     assert str(raised.value) == "ConfigMap settings: Retain makes it another object"
 
 
 def test_what_somebody_else_sets_stays_and_costs_no_write(cluster: Cluster) -> None:
     settings = a_config_map("settings", namespace=cluster.space, size="1", color="red")
-    retain = retention_by(a_rule(KEEP_SIZE))
+    retain = retention_rule_by_interpreter(a_rule(KEEP_SIZE))
     cluster.apply(settings, retain=retain)
     cluster.edit("configmaps", "settings", {"data": {"size": "9"}}, manager="the-controller")
     for _ in range(2):
@@ -206,7 +213,7 @@ def test_an_object_of_somebody_elses_is_adopted_as_the_rule_keeps_it(cluster: Cl
     there = a_config_map("settings", namespace=cluster.space, size="9", color="red")
     cluster.create("configmaps", there)
     wanted = {**there, "data": {"size": "1", "color": "red"}}
-    retain = retention_by(a_rule(KEEP_SIZE))
+    retain = retention_rule_by_interpreter(a_rule(KEEP_SIZE))
     assert outcomes(cluster.apply(wanted, retain=retain)) == {"ConfigMap settings": "adopted Equal"}
     assert cluster.read("configmaps", "settings")["data"] == {"size": "9", "color": "red"}
 
@@ -217,7 +224,7 @@ def test_a_rule_that_fails_blocks_its_own_object(cluster: Cluster) -> None:
     cluster.apply(*maps.values())
     fails = a_rule("function Retain(d) if d.metadata.name == 'bad' then error('no') end return d end")
     changed = [{**each, "data": {"size": "2"}} for each in maps.values()]
-    done = cluster.apply(*changed, retain=retention_by(fails))
+    done = cluster.apply(*changed, retain=retention_rule_by_interpreter(fails))
     assert outcomes(done) == {"ConfigMap bad": "blocked InterpreterFailed", "ConfigMap good": "configured Changed"}
     failed = next(result for result in done.results if result.ref.name == "bad")
     assert (failed.message, failed.hint) == (
@@ -260,5 +267,5 @@ def test_what_others_wrote_is_expected_just_where_the_rule_of_its_kind_holds(cas
     manifest = {**case.manifest, "metadata": {"name": "web", "namespace": "shop"}}
     want = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
     field = (Owner("kubectl-edit"), parse_path(case.field))
-    parts = parted_by_rules([field], manifest, want, lambda desired, _live: desired)
+    parts = fields_kept_and_not_kept_by_rules([field], manifest, want, lambda desired, _live: desired)
     assert parts == (((), (field,)) if case.is_expected else ((field,), ()))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.branches.in_force import known_tip
+from reconciler.branches.in_force import rendered_tip_last_seen
 from reconciler.branches.last_good import read_last_good
 from reconciler.cli import run
 from reconciler.record.refusal import refusal_caused_by
@@ -318,11 +318,11 @@ def test_a_last_good_commit_whose_source_is_not_in_this_clone_is_told(fleet: Fle
     fleet.repository.git("config", "remote.upstream.url", "https://example.com/fleet")
     fleet.repository.git("update-ref", "refs/remotes/upstream/argosy/rendered", rendered)
     with pytest.raises(GitError, match=f"^{re.escape(f'{absent} it: git fetch upstream {source}')}$"):
-        read_last_good(open_repository(fleet.repository.path), fleet.tip("HEAD"), known_tip)
+        read_last_good(open_repository(fleet.repository.path), fleet.tip("HEAD"), rendered_tip_last_seen)
 
     (fleet.repository.path / ".git" / "shallow").write_text(f"{fleet.tip('HEAD')}\n")
     with pytest.raises(GitError, match=f"^{re.escape(f'{absent} the whole history: git fetch --unshallow')}$"):
-        read_last_good(open_repository(fleet.repository.path), fleet.tip("HEAD"), known_tip)
+        read_last_good(open_repository(fleet.repository.path), fleet.tip("HEAD"), rendered_tip_last_seen)
 
 
 def test_orphans_are_not_deleted_beside_a_source_that_is_refused(fleet: Fleet) -> None:

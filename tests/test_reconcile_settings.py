@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.branches.in_force import BranchPlace, seen_tip, settings_in_force
+from reconciler.branches.in_force import BranchPlace, rendered_tip_or_none, settings_in_force
 from reconciler.repository import open_repository
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
@@ -175,7 +175,7 @@ def test_branches_move_with_their_past(fleet: Fleet) -> None:
     assert fleet.run("reconcile", clone=runner).code == 0
     assert (other.git("rev-parse", "trees^"), fleet.tip()) == (moved, moved)
     with open_repository(str(runner.path)) as opened:
-        found = settings_in_force(opened, opened.resolve("HEAD"), seen_tip)
+        found = settings_in_force(opened, opened.resolve("HEAD"), rendered_tip_or_none)
     assert found is not None
     assert found.place == BranchPlace(str(other.path), "trees", "argosy/status")
     fleet.push({"argosy.yaml": settings()})

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from reconciler.pipeline.renames import likely_renames, new_names, renamed_binding
+from reconciler.pipeline.renames import likely_renames, new_names_of_clusters, renamed_binding
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.cluster import Cluster
 from render.model import ObjectRef, TargetCluster
@@ -71,7 +71,10 @@ KNOWN = [
 
 @each_row("case", KNOWN, ids=lambda case: case.why)
 def test_the_former_name_that_counts(case: Known) -> None:
-    assert new_names([Cluster(name="lyon", former_names=case.former), Cluster(name="rome")], case.known) == case.want
+    assert (
+        new_names_of_clusters([Cluster(name="lyon", former_names=case.former), Cluster(name="rome")], case.known)
+        == case.want
+    )
 
 
 class Likely(NamedTuple):

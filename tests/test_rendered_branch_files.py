@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.ledger.branch_file import FileFault
 from reconciler.pipeline.binding_files import BindingReader, BindingWriter
-from reconciler.pipeline.previous import file_at_root, read_binding
+from reconciler.pipeline.previous import parse_binding_file, parse_file_at_root
 from reconciler.pipeline.reserves import parse_reserves, reserves_file
 from reconciler.pipeline.taints import parse_taints, taints_file
 from render.binding import Binding
@@ -153,14 +153,14 @@ def broken(_content: bytes) -> Any:
 def test_a_mistake_of_ours_is_not_taken_for_a_damaged_file() -> None:
     """Whoever is told to restore a file that is as it should be restores it in vain."""
     with pytest.raises(LookupError, match="a mistake of ours"):
-        read_binding("a file", broken, b"")
+        parse_binding_file("a file", broken, b"")
     with pytest.raises(LookupError, match="a mistake of ours"):
-        file_at_root("taints.yaml", b"", broken)
+        parse_file_at_root("taints.yaml", b"", broken)
 
 
 def test_a_damaged_file_is_named() -> None:
     with pytest.raises(GitError) as caught:
-        file_at_root("taints.yaml", b"clusters: 1", parse_taints)
+        parse_file_at_root("taints.yaml", b"clusters: 1", parse_taints)
     assert str(caught.value) == (
         "taints.yaml on the rendered branch is not as Argosy writes it\n"
         "  hint: the rendered branch is Argosy's to write; restore its last good commit"

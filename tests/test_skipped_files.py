@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.branches.left_out import tell_skipped
+from reconciler.branches.left_out import log_skipped_files
 from reconciler.console.log import ERRORS_ONLY, NORMAL, VERBOSE, Log
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped
@@ -51,7 +51,7 @@ def test_one_line_is_for_people_at_a_terminal() -> None:
 
     def told(level: int, *, is_terminal: bool) -> str:
         stream = io.StringIO()
-        tell_skipped(desired, Log(stream=stream, level=level, is_terminal=is_terminal))
+        log_skipped_files(desired, Log(stream=stream, level=level, is_terminal=is_terminal))
         return stream.getvalue().replace("\r\x1b[2K", "")
 
     assert told(NORMAL, is_terminal=True) == "skipped 1 file without a Kubernetes object; -v names them\n"

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from msgspec import field
 
-from reconciler.ledger.branch_file import MOST_BYTES, BranchFile, FileFault, object_in
+from reconciler.ledger.branch_file import MOST_BYTES, BranchFile, FileFault, object_of_content
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.inventory import Inventory
-from reconciler.ledger.table import STRANGE, kind_at
+from reconciler.ledger.table import STRANGE, struct_of_file_at
 from reconciler.repository import Fetching, File, Repository
 from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import GitError
@@ -87,7 +87,7 @@ def files_from_agents(
         name = branch.removeprefix(prefix)
         if name not in pulling:
             # The agent of a member that does not pull may say that it lives (``heartbeats_of``), and nothing else.
-            if not _heartbeat(publication.repository, tip, name):
+            if not _time_of_last_heartbeat(publication.repository, tip, name):
                 ignored.append(f"{branch}: {name!r} is no member that pulls")
             continue
         tips[name] = tip
@@ -114,11 +114,13 @@ def heartbeats_of(publication: Publication, fleet: Fleet, names: Iterable[str]) 
     branches = {f"{prefix}{name}": name for name in names}
     tips = agent_tips(publication, prefix) if branches else {}
     said = {branches[branch]: tip for branch, tip in tips.items() if branch in branches}
-    heartbeats = {name: AgentBeat(tip, _heartbeat(publication.repository, tip, name)) for name, tip in said.items()}
+    heartbeats = {
+        name: AgentBeat(tip, _time_of_last_heartbeat(publication.repository, tip, name)) for name, tip in said.items()
+    }
     return {name: heartbeat for name, heartbeat in heartbeats.items() if heartbeat.time}
 
 
-def _heartbeat(repository: Repository, tip: str, cluster: str) -> str:
+def _time_of_last_heartbeat(repository: Repository, tip: str, cluster: str) -> str:
     """Return when an agent last said that its cluster lives; empty where it did not."""
     path = ClusterRecord.at(cluster)
     own = _read_branch(repository, tip, cluster).own.get(path)
@@ -160,7 +162,7 @@ def _read_branch(repository: Repository, tip: str, cluster: str) -> _Read:
         listed = repository.snapshot(tip).files
         if len(listed) > MOST_FILES:
             return _Read(ignored=((f"commit {tip[:12]}", f"has more than {MOST_FILES} files"),), is_whole=False)
-        faults = {file.path: _fault_of_place(file, cluster) for file in listed if file.path != "README.md"}
+        faults = {file.path: _fault_of_file_place(file, cluster) for file in listed if file.path != "README.md"}
         own = {file.path: file.id for file in listed if faults.get(file.path) == ""}
         contents = repository.read_blobs(own.values())
     except GitError as error:
@@ -170,7 +172,7 @@ def _read_branch(repository: Repository, tip: str, cluster: str) -> _Read:
     return _Read({path: contents[own[path]] for path in own if not faults[path]}, tuple(ignored))
 
 
-def _fault_of_place(file: File, cluster: str) -> str:
+def _fault_of_file_place(file: File, cluster: str) -> str:
     """Return why a file is not even read; empty for one that is."""
     if not is_own_path(file.path, cluster):
         return _FOREIGN
@@ -182,10 +184,10 @@ def _fault_of_place(file: File, cluster: str) -> str:
 def _fault_of_content(cluster: str, path: str, content: bytes) -> str:
     """Return why a file is left out: it says that it is of another cluster, or is not as agents write it."""
     try:
-        value = object_in(content)
+        value = object_of_content(content)
     except FileFault:
         return "holds no object"
-    kind = kind_at(path)
+    kind = struct_of_file_at(path)
     if kind is None:
         return f"is not as agents write it: {STRANGE}"
     try:

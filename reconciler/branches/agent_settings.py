@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-from reconciler.ledger.branch_file import FileFault, check_version, converted, plain_data
+from reconciler.ledger.branch_file import FileFault, check_version, converted_to_struct, plain_data
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from render.admission import admit
@@ -87,8 +87,8 @@ class SettingsFiles(Struct, frozen=True):
         ids = {file.path: file.id for file in source.files}
         paths = {desired.fleet.path, *(cluster.path for cluster in pulling)} & ids.keys()
         contents = repository.read_blobs({ids[path] for path in paths})
-        manifests = [each for path in sorted(paths) for each in _manifests(contents[ids[path]])]
-        fleets = [each for each in manifests if _kind(each) == (ARGOSY_API_VERSION, "Fleet")]
+        manifests = [each for path in sorted(paths) for each in _manifests_of_file(contents[ids[path]])]
+        fleets = [each for each in manifests if _api_version_and_kind(each) == (ARGOSY_API_VERSION, "Fleet")]
         spec = (fleets[0].get("spec") or {}) if fleets else {}
         fleet = {
             "apiVersion": ARGOSY_API_VERSION,
@@ -100,7 +100,9 @@ class SettingsFiles(Struct, frozen=True):
         shared = b"---\n".join(map(emit, (fleet, *extensions)))
         # Other groups have a kind of this name as well, which may stand in the same file.
         clusters = {
-            each["metadata"]["name"]: each for each in manifests if _kind(each) == (CLUSTER_API_VERSION, "Cluster")
+            each["metadata"]["name"]: each
+            for each in manifests
+            if _api_version_and_kind(each) == (CLUSTER_API_VERSION, "Cluster")
         }
         return cls(source, beginning, shared, clusters)
 
@@ -121,11 +123,11 @@ class SettingsFiles(Struct, frozen=True):
         return b"---\n".join((emit(own), emit(document), self._shared))
 
 
-def _kind(manifest: Manifest) -> tuple[Any, Any]:
+def _api_version_and_kind(manifest: Manifest) -> tuple[Any, Any]:
     return manifest.get("apiVersion"), manifest.get("kind")
 
 
-def _manifests(content: bytes) -> Iterator[Manifest]:
+def _manifests_of_file(content: bytes) -> Iterator[Manifest]:
     """Yield the objects of a file of the source that can be read, those of lists among them."""
     for document in read_documents(content)[0]:
         value = document.value
@@ -134,10 +136,10 @@ def _manifests(content: bytes) -> Iterator[Manifest]:
             yield from (each for each in items if isinstance(each, dict)) if isinstance(items, list) else (value,)
 
 
-def parse_settings(content: bytes, cluster: str, commit: str) -> AgentSettings:
+def parse_agent_settings(content: bytes, cluster: str, commit: str) -> AgentSettings:
     """Read the settings of a cluster's agent; GitError where the file of that commit is none, or another cluster's."""
     try:
-        return _settings_in(content, cluster)
+        return _settings_of_file(content, cluster)
     except FileFault as fault:
         name = f"{FILE} in mirror commit {commit[:12]}"
         if fault.is_newer:
@@ -148,7 +150,7 @@ def parse_settings(content: bytes, cluster: str, commit: str) -> AgentSettings:
         ) from fault
 
 
-def _settings_in(content: bytes, cluster: str) -> AgentSettings:
+def _settings_of_file(content: bytes, cluster: str) -> AgentSettings:
     try:
         documents = [document.value for document in parse_documents(content)]
     except DocumentErrors as error:
@@ -156,8 +158,8 @@ def _settings_in(content: bytes, cluster: str) -> AgentSettings:
     if len(documents) < _LEAST_DOCUMENTS:
         raise FileFault("it lacks the settings, the Cluster or the Fleet")
     check_version(documents[0], _VERSION)
-    own = converted(documents[0], _OwnFields)
-    described, fleet, *extensions = (_with_identity(each) for each in documents[1:])
+    own = converted_to_struct(documents[0], _OwnFields)
+    described, fleet, *extensions = (_template_with_identity(each) for each in documents[1:])
     if (own.kind, own.metadata.name, described.ref.name) != (_KIND, cluster, cluster):
         raise FileFault("it is another cluster's")
     return AgentSettings(
@@ -169,7 +171,7 @@ def _settings_in(content: bytes, cluster: str) -> AgentSettings:
     )
 
 
-def _with_identity(document: Any) -> Template:
+def _template_with_identity(document: Any) -> Template:
     """Return a document as an object with a name; FileFault where it is none."""
     ref = ref_of_plain_value(document)
     if ref is None:
@@ -178,7 +180,7 @@ def _with_identity(document: Any) -> Template:
 
 
 def _admitted_manifest(found: Template, kind: tuple[str, str]) -> Manifest:
-    if _kind(found.manifest) != kind:
+    if _api_version_and_kind(found.manifest) != kind:
         raise FileFault(f"it has a {found.ref.kind} in place of a {kind[1]}")
     outcome = admit(found.manifest)
     if outcome.object is None:

@@ -104,7 +104,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
 
 def write_checkpoint(repository: Repository, checkpoint: Checkpoint) -> None:
     """Write the record beside the repository's cache, readable by this user alone; a full disk is no failure."""
-    record = replace(checkpoint, version=engine_version(), clone=_clone_state(repository))
+    record = replace(checkpoint, version=engine_version(), clone=_branch_and_configuration_of_clone(repository))
     with suppress(OSError):
         write_privately(repository.cache_dir / FILE_NAME, json_text(record).encode())
 
@@ -116,12 +116,12 @@ def read_checkpoint(repository: Repository) -> Checkpoint | None:
     return found if is_ours else None
 
 
-def is_up_to_date(repository: Repository, checkpoint: Checkpoint) -> bool:
+def are_branches_as_left(repository: Repository, checkpoint: Checkpoint) -> bool:
     """Return whether every branch still stands where the pass left it, asking remotes where it names them.
 
     For a pass that reaches no member, the status branch may have moved on, if what was seen there is the same.
     """
-    if checkpoint.clone != _clone_state(repository):
+    if checkpoint.clone != _branch_and_configuration_of_clone(repository):
         return False
     if not _are_mirrors_as_left(repository, checkpoint):
         return False
@@ -146,19 +146,19 @@ def _are_mirrors_as_left(repository: Repository, checkpoint: Checkpoint) -> bool
 def _have_same_inputs(repository: Repository, before: str | None, after: str | None) -> bool:
     """Return whether two commits of the status branch give a pass the same inputs; not if one is not known here."""
     try:
-        one, other = (_inputs_of(repository, commit) for commit in (before, after))
+        one, other = (_input_files_of_status(repository, commit) for commit in (before, after))
     except GitError:
         return False
     return one == other
 
 
-def _inputs_of(repository: Repository, commit: str | None) -> dict[str, bytes]:
+def _input_files_of_status(repository: Repository, commit: str | None) -> dict[str, bytes]:
     tree = repository.commit_info(commit).tree if commit else None
     entries = repository.read_trees([tree])[tree] if tree else ()
     return {entry.text: entry.id for entry in entries if entry.text in _INPUTS}
 
 
-def _clone_state(repository: Repository) -> str:
+def _branch_and_configuration_of_clone(repository: Repository) -> str:
     """Return what decides where the source comes from: the branch this clone is on, and its configuration."""
     with suppress(OSError):
         configuration = (repository.folder.common_dir / "config").stat()

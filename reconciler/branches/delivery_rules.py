@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from reconciler.ledger.branch_file import ObjectName
 from reconciler.pipeline.binding_files import BindingReader
-from reconciler.pipeline.previous import RenderedTree, StoredTrees, read_binding
+from reconciler.pipeline.previous import RenderedTree, StoredTrees, parse_binding_file
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
@@ -53,9 +53,9 @@ class DeliveryRules(Struct, frozen=True, kw_only=True):
     def fields(self) -> dict[str, Any]:
         """Return the fields of ``RuleFields`` that say the same."""
         return {
-            "overwrite": _names(self.overwrite),
-            "preserve": _names(self.preserve),
-            "suspended": _names(self.suspended),
+            "overwrite": _names_of_objects(self.overwrite),
+            "preserve": _names_of_objects(self.preserve),
+            "suspended": _names_of_objects(self.suspended),
             "older": self.is_older,
         }
 
@@ -78,7 +78,7 @@ class DeliveryRules(Struct, frozen=True, kw_only=True):
         return found
 
 
-def _names(refs: Iterable[ObjectRef]) -> list[ObjectName]:
+def _names_of_objects(refs: Iterable[ObjectRef]) -> list[ObjectName]:
     return list(map(ObjectName.of_ref, sorted(refs)))
 
 
@@ -91,7 +91,7 @@ class RenderedRules(Struct, frozen=True, kw_only=True):
 
     def of(self, cluster: str, folder: bytes | None) -> DeliveryRules:
         """Return the rules for a cluster with this folder (None: it has none)."""
-        suspended = frozenset(_ref(each) for each in self.words if each["all"] or cluster in each["suspended"])
+        suspended = frozenset(_ref_of_words(each) for each in self.words if each["all"] or cluster in each["suspended"])
         is_older = any(cluster in each["older"] for each in self.words)
         if folder is None:
             return DeliveryRules(is_older=is_older)
@@ -102,7 +102,7 @@ class RenderedRules(Struct, frozen=True, kw_only=True):
         """Return the objects in a folder whose binding says this word; equal folders are looked through once."""
         key = folder, word
         if key not in self._known:
-            refs = (_ref(each) for each in self.words if each[word])
+            refs = (_ref_of_words(each) for each in self.words if each[word])
             self._known[key] = frozenset(ref for ref in refs if self.trees.entry(folder, object_path(ref)) is not None)
         return self._known[key]
 
@@ -117,8 +117,10 @@ def rendered_rules(repository: Repository, commit: str) -> RenderedRules:
         known = cache.get_many(paths)
         missing = paths.keys() - known.keys()
         fresh = {
-            id_: _plain_rules(
-                read_binding(f"bindings/{'/'.join(paths[id_])} in rendered commit {commit[:12]}", reader.parse, text)
+            id_: _plain_rules_of_binding(
+                parse_binding_file(
+                    f"bindings/{'/'.join(paths[id_])} in rendered commit {commit[:12]}", reader.parse, text
+                )
             )
             for id_, text in repository.read_blobs(missing).items()
         }
@@ -127,7 +129,7 @@ def rendered_rules(repository: Repository, commit: str) -> RenderedRules:
     return RenderedRules(trees=tree.trees, words=tuple(sorted(words, key=lambda each: tuple(each["ref"]))))
 
 
-def _plain_rules(binding: Binding) -> dict[str, Any]:
+def _plain_rules_of_binding(binding: Binding) -> dict[str, Any]:
     """Return what a binding says of applying its object, as plain data; nothing where it says nothing."""
     suspension = binding.suspension or Suspension()
     ref = binding.ref
@@ -136,12 +138,12 @@ def _plain_rules(binding: Binding) -> dict[str, Any]:
         _PRESERVE: binding.preserve_resources_on_deletion,
         "all": suspension.dispatching,
         _SUSPENDED: list(suspension.dispatching_on_clusters),
-        "older": sorted(set(_older_in(binding))),
+        "older": sorted(set(_clusters_with_older_object(binding))),
     }
     return {"ref": [ref.group, ref.kind, ref.namespace, ref.name], **words} if any(words.values()) else {}
 
 
-def _older_in(binding: Binding) -> Iterator[str]:
+def _clusters_with_older_object(binding: Binding) -> Iterator[str]:
     """Yield the clusters in which the object may be an older one than its template says."""
     for each in binding.conditions:
         if each.type == RENDERED and each.status == "False":
@@ -151,5 +153,5 @@ def _older_in(binding: Binding) -> Iterator[str]:
                 yield from (target.name for target in binding.targets)
 
 
-def _ref(words: Mapping[str, Any]) -> ObjectRef:
+def _ref_of_words(words: Mapping[str, Any]) -> ObjectRef:
     return ObjectRef(*words["ref"])

@@ -17,7 +17,7 @@ from render.fleet_settings import SettingChange
 from render.settings.fleet import Fleet
 from render.settings.switches import TemplateValidation
 
-from .in_force import asked_tip, fleet_in_force
+from .in_force import fleet_in_force, rendered_tip_asked_of_remote
 from .publication import Publication, publication_of
 from .status_branch import StatusBranch
 
@@ -91,7 +91,7 @@ class FleetContext(Struct, frozen=True, kw_only=True):
         )
 
 
-def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext, Desired, str]":
+def context_and_source_of_commit(repository: Repository, revision: str) -> "tuple[FleetContext, Desired, str]":
     """Return the fleet and the source of a rendered commit, and the commit.
 
     How members are reached is said by that source; of the newest commit by ``HEAD``, for a change of argosy.yaml alone
@@ -102,7 +102,7 @@ def applied_commit(repository: Repository, revision: str) -> "tuple[FleetContext
         desired = rendered_source(repository, commit).desired
         fleet = desired.fleet
         return FleetContext.of(fleet, desired, publication_of(repository, fleet)), desired, commit
-    fleet, waiting = fleet_in_force(repository, repository.resolve("HEAD"), asked_tip)
+    fleet, waiting = fleet_in_force(repository, repository.resolve("HEAD"), rendered_tip_asked_of_remote)
     publication, branch = publication_of(repository, fleet), fleet.rendered_branch
     tip = publication.current_tip(branch)
     if tip is None:

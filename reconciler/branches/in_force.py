@@ -28,7 +28,7 @@ from render.fleet_settings import SettingChange, SettingSubject, setting_changes
 from render.json_values import value_of_json_text
 from render.settings.fleet import Fleet
 
-from .publication import Publication, source_remote
+from .publication import Publication, remote_of_source
 
 _RECORD = "place.json"
 _WORDS = 3
@@ -50,7 +50,7 @@ class BranchPlace(Struct, frozen=True):
 
     def publication(self, repository: Repository) -> Publication:
         """Return where that is, seen from a clone."""
-        return Publication(repository=repository, remote=self.remote or source_remote(repository))
+        return Publication(repository=repository, remote=self.remote or remote_of_source(repository))
 
     def __str__(self) -> str:
         return f"{self.rendered} of {self.remote}" if self.remote else self.rendered
@@ -60,18 +60,18 @@ TipOf = Callable[[Publication, BranchPlace], str | None]
 """The tip of a rendered branch, asked for or as it is known here."""
 
 
-def asked_tip(publication: Publication, place: BranchPlace) -> str | None:
+def rendered_tip_asked_of_remote(publication: Publication, place: BranchPlace) -> str | None:
     """Return where the rendered branch stands now; for the status branch is asked with it, which a pass reads next."""
     publication.ask_for(place.rendered, place.status)
     return publication.current_tip(place.rendered)
 
 
-def known_tip(publication: Publication, place: BranchPlace) -> str | None:
+def rendered_tip_last_seen(publication: Publication, place: BranchPlace) -> str | None:
     """Return where the rendered branch stood when it was last seen here; GitError where it was never fetched."""
     return publication.known_tip(place.rendered)
 
 
-def seen_tip(publication: Publication, place: BranchPlace) -> str | None:
+def rendered_tip_or_none(publication: Publication, place: BranchPlace) -> str | None:
     """Return the same, and None also where it was never fetched."""
     return publication.repository.tip(publication.ref(place.rendered))
 
@@ -101,7 +101,9 @@ OTHER_FLEET = "a fleet of its own, whose folder is not read any more"
 def fleets_below(home: FleetSource, files: Iterable[SourceFile]) -> frozenset[str]:
     """Return the paths of argosy.yaml files in folders below a fleet's."""
     folder = f"{home.folder}/" if home.folder else ""
-    return frozenset(path for path in _fleets(files) if path.startswith(folder) and path != home.expected_path)
+    return frozenset(
+        path for path in _paths_of_fleet_files(files) if path.startswith(folder) and path != home.expected_path
+    )
 
 
 def fleet_source_at(repository: Repository, commit: str) -> FleetSource:
@@ -110,7 +112,7 @@ def fleet_source_at(repository: Repository, commit: str) -> FleetSource:
     return load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
 
 
-def home_changes(before: FleetSource, after: FleetSource) -> tuple[SettingChange, ...]:
+def changes_of_fleet_source(before: FleetSource, after: FleetSource) -> tuple[SettingChange, ...]:
     """Return the settings that another argosy.yaml changes, and its folder, from which files and paths begin.
 
     Passwords in addresses are left out of them here, for they are told in many forms. An argosy.yaml that names no
@@ -119,7 +121,7 @@ def home_changes(before: FleetSource, after: FleetSource) -> tuple[SettingChange
     if not after.fleet.source.branch:
         after = _with_source_branch(after, before.fleet.source.branch)
     changes = tuple(
-        replace(each, before=_mask_passwords(each.before), after=_mask_passwords(each.after))
+        replace(each, before=_value_without_passwords(each.before), after=_value_without_passwords(each.after))
         for each in setting_changes(before.fleet, after.fleet)
     )
     if before.folder == after.folder:
@@ -129,7 +131,7 @@ def home_changes(before: FleetSource, after: FleetSource) -> tuple[SettingChange
     return (moved, *changes)
 
 
-def renaming(before: Fleet, after: Fleet, parent: str = "") -> str:
+def words_on_renaming_fleet(before: Fleet, after: Fleet, parent: str = "") -> str:
     """Return how a fleet is renamed: where its branches move to, and by what members know its objects.
 
     ``parent`` is that of its ApplySet ("": the root of the rendered branch is not known here).
@@ -142,10 +144,10 @@ def renaming(before: Fleet, after: Fleet, parent: str = "") -> str:
     )
 
 
-def _mask_passwords(value: Any) -> Any:
+def _value_without_passwords(value: Any) -> Any:
     """Return a value of a setting without the passwords of addresses in it."""
     if isinstance(value, tuple):
-        return tuple(map(_mask_passwords, value))
+        return tuple(map(_value_without_passwords, value))
     return without_passwords(value) if type(value) is str else value
 
 
@@ -175,7 +177,7 @@ def fleet_in_force(repository: Repository, commit: str, tip_of: TipOf) -> tuple[
     found = settings_in_force(repository, commit, tip_of)
     if found is None or found.home is None:
         return home.fleet, ()
-    waiting = tuple(each for each in home_changes(found.home, home) if each.waits)
+    waiting = tuple(each for each in changes_of_fleet_source(found.home, home) if each.waits)
     return (found.home.fleet if waiting else home.fleet), waiting
 
 
@@ -191,10 +193,10 @@ def published_fleet(repository: Repository, commit: str, fleet: Fleet, *, is_fir
     if not commit:
         return fleet
     own = BranchPlace.of(fleet)
-    found = settings_in_force(repository, commit, seen_tip)
+    found = settings_in_force(repository, commit, rendered_tip_or_none)
     if found is None:
         if not is_first:
-            _check_known(repository, commit, own)
+            _check_place_is_known(repository, commit, own)
         return fleet
     if found.place == own:
         return fleet
@@ -203,7 +205,7 @@ def published_fleet(repository: Repository, commit: str, fleet: Fleet, *, is_fir
     return replace(fleet, rendered=replace(fleet.rendered, remote=found.place.remote, branch=found.place.rendered))
 
 
-def _check_known(repository: Repository, commit: str, own: BranchPlace) -> None:
+def _check_place_is_known(repository: Repository, commit: str, own: BranchPlace) -> None:
     """Raise GitError where a place of branches is not known here, and neither is whether anybody accepted it."""
     first = next(_trusted_places(repository, commit, ()), own)
     if first != own:
@@ -219,7 +221,7 @@ def _check_known(repository: Repository, commit: str, own: BranchPlace) -> None:
 
 def _trusted_places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:
     """Yield the places that may be trusted, the most trusted first, each once."""
-    places = _all_places(repository, commit, accepted)
+    places = _all_trusted_places(repository, commit, accepted)
     seen: set[BranchPlace] = set()
     for place in places:
         if place not in seen:
@@ -227,7 +229,7 @@ def _trusted_places(repository: Repository, commit: str, accepted: Iterable[Flee
             yield place
 
 
-def _all_places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:
+def _all_trusted_places(repository: Repository, commit: str, accepted: Iterable[Fleet]) -> Iterator[BranchPlace]:
     yield from map(BranchPlace.of, accepted)
     recorded = _recorded_place(repository)
     if recorded is not None:
@@ -252,8 +254,8 @@ def _follow_places(repository: Repository, place: BranchPlace, tip_of: TipOf) ->
         sources = info.trailer(SOURCE) if info else ()
         if tip is None or info is None or len(sources) != 1:
             break
-        home, branch = _readable_home(repository, sources[0]), "".join(info.trailer(BRANCH)[:1])
-        if home is not None and _is_of_another(repository, sources[0], home, place):
+        home, branch = _readable_fleet_source(repository, sources[0]), "".join(info.trailer(BRANCH)[:1])
+        if home is not None and _is_place_of_another_fleet(repository, sources[0], home, place):
             break
         home = _with_source_branch(home, branch) if home is not None and branch else home
         found = SettingsInForce(place=place, rendered=tip, source=sources[0], home=home, branch=branch)
@@ -268,7 +270,7 @@ def _with_source_branch(home: FleetSource, branch: str) -> FleetSource:
     return replace(home, fleet=replace(home.fleet, source=replace(home.fleet.source, branch=branch)))
 
 
-def _is_of_another(repository: Repository, source: str, home: FleetSource, place: BranchPlace) -> bool:
+def _is_place_of_another_fleet(repository: Repository, source: str, home: FleetSource, place: BranchPlace) -> bool:
     """Say whether a fleet in another folder of a source published at a place, and not the one that is asked about.
 
     That one had no argosy.yaml yet: then every default names the place that another's name is the default for.
@@ -276,16 +278,19 @@ def _is_of_another(repository: Repository, source: str, home: FleetSource, place
     if home.path:
         return False
     files = repository.snapshot(source).files
-    others = (load_fleet(files, folder=path.rpartition("/")[0], read=repository.read_blobs) for path in _fleets(files))
+    others = (
+        load_fleet(files, folder=path.rpartition("/")[0], read=repository.read_blobs)
+        for path in _paths_of_fleet_files(files)
+    )
     return any(BranchPlace.of(each.fleet) == place for each in others if not each.problems)
 
 
-def _fleets(files: Iterable[SourceFile]) -> Iterator[str]:
+def _paths_of_fleet_files(files: Iterable[SourceFile]) -> Iterator[str]:
     """Yield the paths of all argosy.yaml files."""
     return (file.path for file in files if file.path.rpartition("/")[2] == FLEET_FILE)
 
 
-def _readable_home(repository: Repository, source: str) -> FleetSource | None:
+def _readable_fleet_source(repository: Repository, source: str) -> FleetSource | None:
     """Return what argosy.yaml says at a rendered source; None where that commit is not here, or cannot be read now."""
     with suppress(GitError):
         home = fleet_source_at(repository, source)
@@ -295,15 +300,15 @@ def _readable_home(repository: Repository, source: str) -> FleetSource | None:
 
 def _recorded_place(repository: Repository) -> BranchPlace | None:
     """Return where the last pass of this clone published the fleet; None where no pass of it has."""
-    return _place_of(_words_by_folder(repository).get(repository.folder.under, [])[:_WORDS])
+    return _branch_place_of_words(_words_by_folder(repository).get(repository.folder.under, [])[:_WORDS])
 
 
-def place_left(repository: Repository) -> BranchPlace | None:
+def branch_place_being_left(repository: Repository) -> BranchPlace | None:
     """Return the place that the fleet leaves once what was proposed at the next one is merged; None where it stays."""
-    return _place_of(_words_by_folder(repository).get(repository.folder.under, [])[_WORDS:])
+    return _branch_place_of_words(_words_by_folder(repository).get(repository.folder.under, [])[_WORDS:])
 
 
-def _place_of(words: list[str]) -> BranchPlace | None:
+def _branch_place_of_words(words: list[str]) -> BranchPlace | None:
     return BranchPlace(*words) if len(words) == _WORDS else None
 
 
@@ -314,13 +319,13 @@ def _words_by_folder(repository: Repository) -> dict[str, list[str]]:
     )
 
 
-def record_place(repository: Repository, fleet: Fleet, left: BranchPlace | None = None) -> None:
+def record_branch_place(repository: Repository, fleet: Fleet, left: BranchPlace | None = None) -> None:
     """Write down where a pass of this clone has published a fleet; a full disk is no failure.
 
     ``left`` is the place from which nothing leads there yet, because a person has to merge first.
     """
     place = BranchPlace.of(fleet)
-    if (_recorded_place(repository), place_left(repository)) == (place, left):
+    if (_recorded_place(repository), branch_place_being_left(repository)) == (place, left):
         return
     records = _words_by_folder(repository)
     both = [place, *([left] if left is not None else [])]

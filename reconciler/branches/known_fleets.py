@@ -21,25 +21,25 @@ def read_known_fleet(repository: Repository, commit: str, path: str) -> Fleet:
 
     Other files are listed only where it has to be known which there are, as for the paths that it names.
     """
-    file = _file_at(repository, commit, path)
+    file = _file_at_commit(repository, commit, path)
     home = load_fleet([file] if file else [], folder=repository.folder.under, read=repository.read_blobs)
     return read_fleet(repository, commit) if home.problems or home.fleet.path != path else home.fleet
 
 
-def _file_at(repository: Repository, commit: str, path: str) -> File | None:
+def _file_at_commit(repository: Repository, commit: str, path: str) -> File | None:
     """Return one file of a commit."""
     tree = repository.commit_info(commit).tree
     *folders, name = path.split("/")
     for folder in folders:
-        entry = _entry(repository, tree, folder)
+        entry = _tree_entry_named(repository, tree, folder)
         if entry is None:
             return None
         tree = entry.id
-    entry = _entry(repository, tree, name)
+    entry = _tree_entry_named(repository, tree, name)
     if entry is None or entry.mode == TREE_MODE:
         return None
     return File(path, entry.mode, entry.id, len(repository.read_blobs([entry.id])[entry.id]))
 
 
-def _entry(repository: Repository, tree: bytes, name: str) -> TreeEntry | None:
+def _tree_entry_named(repository: Repository, tree: bytes, name: str) -> TreeEntry | None:
     return next((entry for entry in repository.read_trees([tree])[tree] if entry.name == name.encode()), None)

@@ -23,20 +23,20 @@ def warn_of_uncommitted(repository: Repository, log: Log, *, hint: str = "commit
     with suppress(GitError):  # a word in passing is no reason to end a pass
         dirty = repository.dirty_paths()
     under = f"{repository.folder.under}/" if repository.folder.under else ""
-    paths = [path for path in dirty if path.startswith(under) and _is_read(path)]
+    paths = [path for path in dirty if path.startswith(under) and _may_hold_manifests(path)]
     if paths:
         names = first_few([path if path.isprintable() else repr(path) for path in paths])
         log.warning(f"not committed, and so not looked at: {names}\n  hint: {hint}")
 
 
-def _is_read(path: str) -> bool:
+def _may_hold_manifests(path: str) -> bool:
     # Most work trees are clean, and a pass that finds nothing to do has no other use for it.
     from reconciler.source.files import may_be_read
 
     return may_be_read(path, 0) and not any(part.startswith(".") for part in path.split("/")[:-1])
 
 
-def tell_skipped(desired: "Desired", log: Log) -> None:
+def log_skipped_files(desired: "Desired", log: Log) -> None:
     """Count these files for people at a terminal; with ``-v`` name each, wherever the lines go."""
     skipped = desired.without_objects
     if skipped and (log.is_terminal or log.level >= VERBOSE):

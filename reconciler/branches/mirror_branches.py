@@ -51,28 +51,35 @@ def mirror_tips(repository: Repository, publication: Publication, branches: Mapp
     return tips
 
 
-def bases_of(
+def base_of_each_mirror(
     repository: Repository, publication: Publication, branches: Mapping[str, str], tips: Mapping[str, str]
 ) -> dict[str, MirrorBase]:
     """Return what each mirror goes on from: where it stands, or the newest commit there that a pass wrote."""
-    left = {name: repository.tip(left_ref(publication, branch)) for name, branch in branches.items()}
-    return {name: _base(repository, name, tips.get(name), left[name]) for name in branches}
+    left = {name: repository.tip(ref_of_mirror_as_left(publication, branch)) for name, branch in branches.items()}
+    return {name: _base_of_mirror(repository, name, tips.get(name), left[name]) for name in branches}
 
 
-def _base(repository: Repository, cluster: str, tip: str | None, left: str | None) -> MirrorBase:
+def _base_of_mirror(repository: Repository, cluster: str, tip: str | None, left: str | None) -> MirrorBase:
     if tip == left:
         return MirrorBase(tip or "")
     if tip is None:
         return MirrorBase(left or "", "was deleted" if left else "")
     if left is not None and repository.is_ancestor(tip, left):
         return MirrorBase(left, f"was rewound to {tip[:12]}")
-    if is_own(repository, cluster, repository.commit_info(tip)):
+    if is_mirror_commit_by_pass(repository, cluster, repository.commit_info(tip)):
         return MirrorBase(tip)
-    own = next((each.id for each in repository.history(tip, MOST_COMMITS) if is_own(repository, cluster, each)), "")
+    own = next(
+        (
+            each.id
+            for each in repository.history(tip, MOST_COMMITS)
+            if is_mirror_commit_by_pass(repository, cluster, each)
+        ),
+        "",
+    )
     return MirrorBase(own, f"has commit {tip[:12]}, which no pass wrote")
 
 
-def is_own(repository: Repository, cluster: str, info: CommitInfo) -> bool:
+def is_mirror_commit_by_pass(repository: Repository, cluster: str, info: CommitInfo) -> bool:
     """Say whether a pass wrote a commit of a cluster's mirror: it has the folder of the rendered commit it names.
 
     One that names a commit which is not here is believed: the rendered branch may have been set back since.
@@ -84,18 +91,18 @@ def is_own(repository: Repository, cluster: str, info: CommitInfo) -> bool:
         root = repository.commit_info(repository.resolve(named[0])).tree
     except GitError:
         return True
-    folder = _entry(repository, _entry(repository, root, "clusters"), cluster)
+    folder = _id_of_tree_entry(repository, _id_of_tree_entry(repository, root, "clusters"), cluster)
     entries = repository.read_trees([info.tree])[info.tree]
     without_settings = encode_tree(tuple(entry for entry in entries if entry.text != FILE))
     return git_object_id("tree", without_settings) == (folder or git_object_id("tree", b""))
 
 
-def _entry(repository: Repository, tree: bytes | None, name: str) -> bytes | None:
+def _id_of_tree_entry(repository: Repository, tree: bytes | None, name: str) -> bytes | None:
     entries: tuple[TreeEntry, ...] = repository.read_trees([tree])[tree] if tree else ()
     return next((entry.id for entry in entries if entry.text == name), None)
 
 
-def has_moved(repository: Repository, publication: Publication, branch: str, move: MirrorMove) -> bool:
+def has_remote_branch_moved(repository: Repository, publication: Publication, branch: str, move: MirrorMove) -> bool:
     """Say whether a branch of the remote is no longer where it was seen, so that somebody was faster."""
     ref = f"refs/heads/{branch}"
     return repository.known_tips(publication.remote, [ref], again=True)[ref] != move.seen
@@ -111,16 +118,16 @@ def move_mirrors(repository: Repository, publication: Publication, moves: Mappin
     refs = {publication.ref(branch): move.new for branch, move in moves.items()}
     here = [RefUpdate(ref, new, repository.tip(ref)) for ref, new in refs.items()]
     repository.update_refs([each for each in here if each.new != each.expected], reason="argosy: mirror")
-    note_left(repository, publication, {branch: move.new for branch, move in moves.items()})
+    note_tips_of_mirrors(repository, publication, {branch: move.new for branch, move in moves.items()})
 
 
-def note_left(repository: Repository, publication: Publication, tips: Mapping[str, str]) -> None:
+def note_tips_of_mirrors(repository: Repository, publication: Publication, tips: Mapping[str, str]) -> None:
     """Note where a pass leaves mirrors, by their branches; those that do not exist yet ("") are left out."""
-    refs = {left_ref(publication, branch): tip for branch, tip in tips.items() if tip}
+    refs = {ref_of_mirror_as_left(publication, branch): tip for branch, tip in tips.items() if tip}
     here = [RefUpdate(ref, tip, repository.tip(ref)) for ref, tip in refs.items()]
     repository.update_refs([each for each in here if each.new != each.expected], reason="argosy: mirror")
 
 
-def left_ref(publication: Publication, branch: str) -> str:
+def ref_of_mirror_as_left(publication: Publication, branch: str) -> str:
     """Return the ref that says where a pass left a mirror."""
     return f"refs/argosy/mirrored/{publication.ref(branch).removeprefix('refs/')}"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from reconciler.console.log import Log
-from reconciler.pipeline.cluster_removals import is_counted
+from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.repository import NewCommit, Repository
@@ -26,7 +26,14 @@ from render.timing import epoch_text
 
 from .agent_settings import FILE, SettingsFiles
 from .delivery_rules import rendered_rules
-from .mirror_branches import MirrorMove, bases_of, has_moved, mirror_tips, move_mirrors, note_left
+from .mirror_branches import (
+    MirrorMove,
+    base_of_each_mirror,
+    has_remote_branch_moved,
+    mirror_tips,
+    move_mirrors,
+    note_tips_of_mirrors,
+)
 from .publication import Publication
 from .reading import Source, read_previous
 from .status_branch import StatusBranch, read_holds
@@ -102,17 +109,19 @@ def update_mirrors(rendered: RenderedFolders, publication: Publication) -> Mirro
     if not (desired.fleet.mirrors or pulling) or commit is None:
         return Mirrored()
     folders = _folders_at_holds(rendered, publication, commit)
-    made = _with_settings(repository, rendered.source, folders, commit)
+    made = _mirror_trees_with_settings(repository, rendered.source, folders, commit)
     branches = {name: desired.fleet.mirror_branch(name) for name in made.by_cluster}
     tips = mirror_tips(repository, publication, branches)
-    bases = bases_of(repository, publication, branches, tips)
-    commits = _commits(repository, made, {name: base.commit for name, base in bases.items()}, folders)
+    bases = base_of_each_mirror(repository, publication, branches, tips)
+    commits = _new_mirror_commits(repository, made, {name: base.commit for name, base in bases.items()}, folders)
     moves = {
         branches[name]: MirrorMove(commits[name].id if name in commits else base.commit, tips.get(name), base.fault)
         for name, base in bases.items()
         if name in commits or base.fault
     }
-    note_left(repository, publication, {branches[name]: base.commit for name, base in bases.items() if not base.fault})
+    note_tips_of_mirrors(
+        repository, publication, {branches[name]: base.commit for name, base in bases.items() if not base.fault}
+    )
     return _move_mirrors(repository, publication, moves)
 
 
@@ -137,7 +146,7 @@ def _folders_at_holds(rendered: RenderedFolders, publication: Publication, commi
     return found
 
 
-def _commits(
+def _new_mirror_commits(
     repository: Repository,
     made: _MirrorTrees,
     parents: Mapping[str, str],
@@ -152,7 +161,7 @@ def _commits(
         rendered = folders[name].commit
         message, trailers = f"Mirror {name} of {rendered[:12]}", {RENDERED: rendered}
         if name in trees and name in made.pulling:
-            left = _count_of_removed(repository, trees[name], folders[name].id)
+            left = _count_of_removed_objects(repository, trees[name], folders[name].id)
             trailers |= {ALLOW_REMOVAL: f"{name} {left}"} if left else {}
         # From when on an agent is asked for something new is what its silence is measured by.
         at = now if name in made.pulling else repository.commit_info(rendered).time
@@ -175,7 +184,7 @@ def _move_mirrors(repository: Repository, publication: Publication, moves: Mappi
         try:
             move_mirrors(repository, publication, {branch: move})
         except GitError as error:
-            if publication.remote and not has_moved(repository, publication, branch, move):
+            if publication.remote and not has_remote_branch_moved(repository, publication, branch, move):
                 refused.append(f"{branch} {move.fault}, and the remote does not let it be put back: {error.message}")
                 continue
             raise
@@ -189,7 +198,7 @@ def _move_mirrors(repository: Repository, publication: Publication, moves: Mappi
     return Mirrored(branches=tuple(done), lines=tuple(lines), fault=fault)
 
 
-def _with_settings(
+def _mirror_trees_with_settings(
     repository: Repository, source: Source, folders: Mapping[str, _MirroredFolder], rendered: str
 ) -> _MirrorTrees:
     """Return the trees of mirrors: those of clusters that pull with the settings of their agents."""
@@ -213,11 +222,11 @@ def _with_settings(
     return _MirrorTrees(wanted, blobs, trees, frozenset(cluster.name for cluster in pulling))
 
 
-def _count_of_removed(repository: Repository, before: bytes, after: bytes) -> int:
+def _count_of_removed_objects(repository: Repository, before: bytes, after: bytes) -> int:
     """Return how many objects left a folder, counted as the removal guard counts."""
     trees = StoredTrees(repository.read_trees)
     paths = [
         {"/".join(path) for path, _ in trees.files(tree) if path != (FILE,)} if tree != _NOTHING else set()
         for tree in (before, after)
     ]
-    return sum(map(is_counted, paths[0] - paths[1]))
+    return sum(map(is_counted_by_guard, paths[0] - paths[1]))

@@ -44,7 +44,7 @@ class Publication(Struct, frozen=True, kw_only=True):
 
     def ref(self, branch: str) -> str:
         """Return the local ref that stands for a branch there."""
-        return f"refs/remotes/{_folder(self.remote)}/{branch}" if self.remote else f"refs/heads/{branch}"
+        return f"refs/remotes/{_ref_folder_of_remote(self.remote)}/{branch}" if self.remote else f"refs/heads/{branch}"
 
     def known_tip(self, branch: str, *, is_first: bool | None = None) -> str | None:
         """Return where the branch stood when it was last seen; GitError when that is not known at all.
@@ -105,12 +105,12 @@ class Publication(Struct, frozen=True, kw_only=True):
         return tip
 
 
-def _folder(remote: str) -> str:
+def _ref_folder_of_remote(remote: str) -> str:
     """Return the folder of refs for a remote: its name, or a constant for one that is only an address."""
     return remote if remote.replace("-", "").replace("_", "").replace(".", "").isalnum() else "argosy-rendered"
 
 
-def source_remote(repository: Repository) -> str:
+def remote_of_source(repository: Repository) -> str:
     """Return the remote the source comes from: the one of the current branch, ``origin`` or the only one, else none."""
     return remote_of_branch(repository, branch_of_head(repository))
 
@@ -122,7 +122,7 @@ def branch_of_head(repository: Repository) -> str:
 
 
 def remote_of_branch(repository: Repository, branch: str) -> str:
-    """Return the remote that a branch of this clone comes from ("": no branch): as ``source_remote`` does."""
+    """Return the remote that a branch of this clone comes from ("": no branch): as ``remote_of_source`` does."""
     if repository.mirrors:
         return repository.mirrors
     tracked = repository.settings.last(f"branch.{branch}.remote") if branch else ""
@@ -140,9 +140,9 @@ def fetch_source_branches(repository: Repository, remote: str, *branches: str) -
     repository.fetch(remote, Fetching(refspecs=refspecs, depth=_WHOLE_HISTORY if repository.is_shallow else None))
 
 
-def source_address(repository: Repository) -> str:
+def address_of_source_remote(repository: Repository) -> str:
     """Return the address of the remote that the source comes from, as the clone has it; empty without one."""
-    remote = source_remote(repository)
+    remote = remote_of_source(repository)
     return repository.settings.last(f"remote.{remote}.url") if remote else ""
 
 
@@ -154,7 +154,7 @@ def remote_names(repository: Repository) -> tuple[str, ...]:
 
 def publication_of(repository: Repository, fleet: Fleet) -> Publication:
     """Return where a fleet's rendered branch is published."""
-    return Publication(repository=repository, remote=fleet.rendered.remote or source_remote(repository))
+    return Publication(repository=repository, remote=fleet.rendered.remote or remote_of_source(repository))
 
 
 def maintain_repository(repository: Repository, log: Log) -> None:

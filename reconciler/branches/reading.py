@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.gitops.tools import GitOpsTools, LaterBuild
-from reconciler.ledger.branch_file import without_version
+from reconciler.ledger.branch_file import content_without_version
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.table import checked_path
@@ -116,9 +116,9 @@ def read_source(
     nothing better tells; without, those that the status branch holds here. ``judged_by`` has limits that go before
     weaker ones of the source's own.
     """
-    recorded = recorded_facts(repository)
+    recorded = reader_of_recorded_facts(repository)
     if judged_by is not None:
-        recorded = partial(lambda known, _fleet: recorded_facts(repository)(known), judged_by)
+        recorded = partial(lambda known, _fleet: reader_of_recorded_facts(repository)(known), judged_by)
     snapshot = None if contents is None else repository.edited_snapshot(commit, contents)
     loaded = read_loaded(repository, commit, parsed, facts=facts or recorded, judged_by=judged_by, snapshot=snapshot)
     return checked_source(commit if snapshot is None else "", loaded)
@@ -135,10 +135,10 @@ def checked_source(commit: str, loaded: Loaded) -> Source:
     """Return a source without what is left out of it; InputError for problems that nothing can be left out for."""
     if loaded.problems_that_block:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
-    return source_of(commit, loaded)
+    return source_of_loaded(commit, loaded)
 
 
-def source_of(commit: str, loaded: Loaded) -> Source:
+def source_of_loaded(commit: str, loaded: Loaded) -> Source:
     """Return a source without what is left out of it."""
     return Source(
         commit=commit,
@@ -163,7 +163,7 @@ def read_loaded(
 
     Without ``facts``, a scope that nothing tells is no problem yet. ``snapshot`` has the files where others count.
     """
-    snapshot = snapshot or (repository.snapshot(commit) if commit else worktree_of(repository))
+    snapshot = snapshot or (repository.snapshot(commit) if commit else snapshot_of_worktree(repository))
     folder, read = repository.folder.under, repository.read_blobs
     with source_reading(repository, parsed) as reading:
         if judged_by is None:
@@ -173,7 +173,7 @@ def read_loaded(
         return load_source(snapshot.files, reading._replace(facts=facts), folder=home)
 
 
-def worktree_of(repository: Repository) -> Snapshot:
+def snapshot_of_worktree(repository: Repository) -> Snapshot:
     """Return the work tree as it stands, with the contents of all files that may be manifests or be built from."""
     snapshot = repository.worktree_snapshot(wanted=may_be_looked_at)
     if not any(may_start_build(file.path) for file in snapshot.files):
@@ -200,7 +200,7 @@ def source_reading(repository: Repository, parsed: dict[bytes, ParsedBlob] | Non
         yield SourceReading(repository.read_blobs, caches=caches, other_tools=GitOpsTools(LaterBuild(known[1])))
 
 
-def recorded_facts(repository: Repository) -> FactsOf:
+def reader_of_recorded_facts(repository: Repository) -> FactsOf:
     """Return what reads the facts of a fleet as its status branch is known here."""
 
     def facts(fleet: Fleet) -> Facts:
@@ -299,7 +299,7 @@ def _read_facts(repository: Repository, files: Mapping[str, bytes]) -> dict[str,
         known = cache.get_many(path_by_id)
         contents = repository.read_blobs(path_by_id.keys() - known.keys())
         fresh = {id_: ClusterFacts.read(path_by_id[id_], content) for id_, content in contents.items()}
-        rendered = {id_: git_object_id("blob", without_version(content)) for id_, content in contents.items()}
+        rendered = {id_: git_object_id("blob", content_without_version(content)) for id_, content in contents.items()}
         cache.put_many({id_: (each.name, each.status, each.observed_at, rendered[id_]) for id_, each in fresh.items()})
     for id_, (name, status, observed_at, rendered_id) in known.items():
         fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from reconciler.ledger.branch_file import damaged
+from reconciler.ledger.branch_file import error_of_damaged_file
 from reconciler.ledger.member_schemas import MemberSchemas
-from reconciler.pipeline.renames import by_new_names, new_names
+from reconciler.pipeline.renames import new_names_of_clusters, values_by_new_names
 from reconciler.repository import Repository
 from reconciler.source.schemas.observed import ObservedSchemas, digest_of_schema
 from render.cluster import Cluster
@@ -32,26 +32,26 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
     path_by_id = {id_: MemberSchemas.at(name) for name, id_ in indexes.items()}
     # A version of which a schema is missing is read anew by the next pass.
     known = {name.removesuffix(_SCHEMA) for name in ids if name.endswith(_SCHEMA)}
-    parsed = {id_: _schemas_of(path, contents[id_]).among(known) for id_, path in path_by_id.items()}
+    parsed = {id_: _parse_member_schemas(path, contents[id_]).among(known) for id_, path in path_by_id.items()}
 
     def content(digest: str) -> bytes:
         id_ = ids.get(f"{digest}{_SCHEMA}")
         found = repository.read_blobs([id_])[id_] if id_ else b""
         if id_ and digest_of_schema(found) != digest:
-            raise damaged(schema_path(digest), "its content is not what its name says")
+            raise error_of_damaged_file(schema_path(digest), "its content is not what its name says")
         return found
 
     return ObservedSchemas(by_cluster={name: parsed[id_] for name, id_ in indexes.items()}, recorded=content)
 
 
-def _schemas_of(path: str, content: bytes) -> MemberSchemas:
+def _parse_member_schemas(path: str, content: bytes) -> MemberSchemas:
     return MemberSchemas.read(path, content)
 
 
 def schemas_by_new_names(schemas: ObservedSchemas, clusters: Iterable[Cluster]) -> ObservedSchemas:
     """Return schemas by the names that the source gives the clusters now."""
     known: Mapping[str, MemberSchemas] = schemas.by_cluster
-    names = {old: new for old, new in new_names(clusters, known).items() if old in known}
+    names = {old: new for old, new in new_names_of_clusters(clusters, known).items() if old in known}
     if not names:
         return schemas
-    return ObservedSchemas(by_cluster=by_new_names(known, names), new=schemas.new, recorded=schemas.recorded)
+    return ObservedSchemas(by_cluster=values_by_new_names(known, names), new=schemas.new, recorded=schemas.recorded)

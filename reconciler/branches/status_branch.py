@@ -10,12 +10,12 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.ledger.branch_file import FileFault, object_in
+from reconciler.ledger.branch_file import FileFault, object_of_content
 from reconciler.ledger.holds import HOLD_KEY, ClusterHold, HoldRules
 from reconciler.ledger.inventory import Inventory
 from reconciler.ledger.table import check_written_here, checked_path
 from reconciler.pipeline.previous import StoredTrees
-from reconciler.pipeline.renames import NewNames, new_names
+from reconciler.pipeline.renames import NewNames, new_names_of_clusters
 from reconciler.repository import Repository
 from reconciler.repository.trailers import VERSION, engine_version
 from render.cluster import Cluster
@@ -117,7 +117,7 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         trees = [entry.id for entry in self.entries(commit) if entry.name in {b"clusters", b"inventory"}]
         found = self.repository.read_trees(trees)
         known = {entry.text.removesuffix(".yaml") for tree in trees for entry in found[tree]}
-        return {old: new for old, new in new_names(self.clusters, known).items() if old in known}
+        return {old: new for old, new in new_names_of_clusters(self.clusters, known).items() if old in known}
 
     def _files_under_new_names(self, commit: str) -> Files:
         """Return the files that record members under former names, as they are recorded under their names of now."""
@@ -185,16 +185,16 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
             elif blob_id is None:
                 entries.pop(path[0], None)
             else:
-                entries[path[0]] = TreeEntry(_raw_name(path[0]), BLOB_MODE, blob_id)
+                entries[path[0]] = TreeEntry(_bytes_of_tree_name(path[0]), BLOB_MODE, blob_id)
         for name, inside in deeper.items():
             old = entries.pop(name, None)
             below = self._changed_tree(old.id if old and old.mode == TREE_MODE else None, inside, store)
             if below is not None:
-                entries[name] = TreeEntry(_raw_name(name), TREE_MODE, below)
+                entries[name] = TreeEntry(_bytes_of_tree_name(name), TREE_MODE, below)
         return store.add(encode_tree(tuple(entries.values()))) if entries else None
 
 
-def _raw_name(name: str) -> bytes:
+def _bytes_of_tree_name(name: str) -> bytes:
     """Return the bytes of a name in a tree, also of one that is no UTF-8."""
     return name.encode("utf-8", "surrogateescape")
 
@@ -262,7 +262,7 @@ def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inve
 def _checked_inventory(path: str, content: bytes) -> Inventory:
     """Return the inventory in a file; FileFault where it is another cluster's, or names what is no commit."""
     checked_path(path)
-    inventory = Inventory.of(object_in(content))
+    inventory = Inventory.of(object_of_content(content))
     if not all(map(_COMMIT.fullmatch, inventory.commits)):
         raise FileFault("it names a commit that is none")
     if Inventory.at(inventory.cluster) != path:
@@ -270,7 +270,7 @@ def _checked_inventory(path: str, content: bytes) -> Inventory:
     return inventory
 
 
-def attempts(
+def files_that_record_attempts(
     status: StatusBranch, hold_rules: HoldRules, uid_by_cluster: Mapping[str, str]
 ) -> Callable[[str | None], Files]:
     """Return the files that record, before the first write, that clusters are about to get a commit.

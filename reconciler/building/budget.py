@@ -94,12 +94,12 @@ class KnownFailure(Struct, frozen=True, kw_only=True):
         return None if until < time.time() else cls(complaint=complaint, hint=hint, is_bounded=is_bounded)
 
 
-def is_failure(stored: Any) -> bool:
+def is_stored_failure(stored: Any) -> bool:
     """Say whether a stored value is a failure, which may be tried again by now."""
     return bool(stored[0][0] == _FAILED)
 
 
-def stored_failure(failure: KnownFailure, inputs: Mapping[str, bytes], *, is_over_limit: bool) -> Any:
+def failure_to_store(failure: KnownFailure, inputs: Mapping[str, bytes], *, is_over_limit: bool) -> Any:
     """Return a failure as it is remembered; None for one that is not.
 
     What a tool says may quote what it read, so it is not written down where some of that may be secret. A failure is

@@ -20,9 +20,9 @@ from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
 from .charts import Rendering, Renderings
 from .closures import Closure, bounded_closure, closure_of
-from .folders import INSTALL, FolderBuilds, broken_by_refusal, left_out_of
+from .folders import INSTALL, FolderBuilds, broken_by_refusal, objects_left_out_of_build
 from .post_rendering import PostRendering
-from .remote import with_locked
+from .remote import kustomizations_with_locked_content
 from .requests import BuiltFolder, ChartRequest, FolderRequest, LockedOf
 from .sandbox import RunLimits
 from .source_trees import LockedTrees
@@ -50,17 +50,17 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         if not selection.kustomizations:
             return BuiltSource()
         known = Kustomizations.of(files, read, self.cache)
-        chosen = [folder for folder in map(_folder, selection.kustomizations) if folder in known.folders]
-        roots = root_folders(known, chosen, selection.named)
+        chosen = [folder for folder in map(_folder_of_file, selection.kustomizations) if folder in known.folders]
+        roots = folders_to_build(known, chosen, selection.named)
         trees = locked() if known.has_remote_bases else LockedTrees()
-        known = with_locked(known, trees, roots)
+        known = kustomizations_with_locked_content(known, trees, roots)
         closures = [bounded_closure(known, folder, self.budget.takes_files) for folder in roots]
         wanted = [closure for closure in closures if closure.refusal is None]
         builds = Builds(path=self.path, cache=self.cache, budget=self.budget, limits=self.limits)
         outcomes = builds.outcomes(wanted)
         made = [outcome for outcome in outcomes if not outcome.complaint]
         broken = [*_broken_by_refusal(closures), *_broken_by_outcomes(outcomes), *_problem_of_missing_tool(outcomes)]
-        broken += (each for outcome in made for each in left_out_of(outcome))
+        broken += (each for outcome in made for each in objects_left_out_of_build(outcome))
         return BuiltSource(
             files=tuple(outcome.file for outcome in made),
             contents={outcome.file.id: outcome.output for outcome in made},
@@ -85,33 +85,39 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
             return BuiltSource()
         tool = find_helm(self.path, self.cache)
         if tool is None:
-            return BuiltSource(broken=(_without_helm(requests),))
+            return BuiltSource(broken=(_problem_of_missing_helm(requests),))
         after = replace(PostRendering.of(requests, self.path, limits=self.limits, cache=self.cache), budget=self.budget)
         charts = Renderings(tool=tool, post_rendering=after, cache=self.cache, limits=self.limits, budget=self.budget)
         renderings = list(charts.of(requests))
         # What the clusters have that no rule targets decides where objects go, so nothing is placed without it.
-        failed = {_chart_of(rendering) for rendering in renderings if rendering.complaint and not rendering.is_variant}
-        rest = [rendering for rendering in renderings if _chart_of(rendering) not in failed]
-        made = list(_with_failures([each for each in rest if not each.complaint], rest, tool.version))
+        failed = {
+            _identity_of_chart(rendering)
+            for rendering in renderings
+            if rendering.complaint and not rendering.is_variant
+        }
+        rest = [rendering for rendering in renderings if _identity_of_chart(rendering) not in failed]
+        made = list(_renderings_with_failures([each for each in rest if not each.complaint], rest, tool.version))
         return BuiltSource(
             files=tuple(rendering.file for rendering in made),
             contents={rendering.file.id: rendering.output for rendering in made},
             broken=tuple(
-                replace(_broken_by_rendering(each, tool.version), is_partial=_chart_of(each) not in failed)
+                replace(_broken_by_rendering(each, tool.version), is_partial=_identity_of_chart(each) not in failed)
                 for each in renderings
                 if each.complaint
             ),
-            warnings=tuple(_warnings(made)),
+            warnings=tuple(_warnings_of_renderings(made)),
             tools=(tool.version, *([after.tool.version] if after.tool else [])),
         )
 
 
-def _chart_of(rendering: Rendering) -> tuple[int, int]:
+def _identity_of_chart(rendering: Rendering) -> tuple[int, int]:
     """Return what tells the chart of a rendering from others: the object that asks for it, and which of its charts."""
     return id(rendering.request.place.manifest), rendering.request.number
 
 
-def _with_failures(made: Iterable[Rendering], every: Iterable[Rendering], version: str) -> Iterator[Rendering]:
+def _renderings_with_failures(
+    made: Iterable[Rendering], every: Iterable[Rendering], version: str
+) -> Iterator[Rendering]:
     """Yield renderings that know for which clusters their chart failed.
 
     What helm says may quote values, so it is not among what is committed.
@@ -119,9 +125,9 @@ def _with_failures(made: Iterable[Rendering], every: Iterable[Rendering], versio
     failed: dict[tuple[int, int], set[int]] = {}
     for each in every:
         if each.complaint:
-            failed.setdefault(_chart_of(each), set()).add(each.request.variant)
+            failed.setdefault(_identity_of_chart(each), set()).add(each.request.variant)
     for each in made:
-        numbers = failed.get(_chart_of(each), set())
+        numbers = failed.get(_identity_of_chart(each), set())
         error = f"{version} cannot render {each.request.maker} for it"
         variants = tuple(
             variant._replace(error=error) if number in numbers else variant
@@ -140,7 +146,7 @@ def _broken_by_rendering(rendering: Rendering, version: str) -> Broken:
     return Broken(problem=problem, files=request.inputs, tool=tool, makes=request.place.file.path)
 
 
-def _warnings(renderings: Iterable[Rendering]) -> Iterator[FieldProblem]:
+def _warnings_of_renderings(renderings: Iterable[Rendering]) -> Iterator[FieldProblem]:
     """Yield warnings for the hooks that were left out of charts, and for what these ask that no render can tell.
 
     Variants of a chart have hooks in common. What is said of a chart itself names its files, and releases share it.
@@ -158,7 +164,7 @@ def _warnings(renderings: Iterable[Rendering]) -> Iterator[FieldProblem]:
             yield place.problem("", asked)
 
 
-def _without_helm(requests: Sequence[ChartRequest]) -> Broken:
+def _problem_of_missing_helm(requests: Sequence[ChartRequest]) -> Broken:
     """Return the one problem of all charts where there is no helm."""
     releases = sorted(request.release for request in requests if request.variant == 0)
     message = (
@@ -169,7 +175,7 @@ def _without_helm(requests: Sequence[ChartRequest]) -> Broken:
     return Broken(problem=problem, files=tuple(sorted(inputs)), tool="helm")
 
 
-def _folder(file: SourceFile) -> str:
+def _folder_of_file(file: SourceFile) -> str:
     return file.path.rpartition("/")[0]
 
 
@@ -229,7 +235,7 @@ def _problem_of_missing_tool(outcomes: Iterable[BuildOutcome]) -> Iterator[Broke
         yield Broken(problem=problem, files=tuple(sorted(inputs)), tool="kustomize")
 
 
-def root_folders(known: Kustomizations, chosen: Iterable[str], named: Collection[str]) -> list[str]:
+def folders_to_build(known: Kustomizations, chosen: Iterable[str], named: Collection[str]) -> list[str]:
     """Return the folders to build, of those that the fleet does not leave out.
 
     What any kustomization of the tree refers to is a part of that one, even if the fleet leaves that out; a folder that

@@ -20,12 +20,12 @@ from render.documents import read_documents
 from render.gitobjects import git_object_id
 from render.model import is_encrypted_by_sops
 
-from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
+from .budget import BuildBudget, KnownFailure, failure_to_store, is_stored_failure
 from .closures import Closure
 from .layout import PrivateCopy, private_copy
 from .origins import Origins
 from .sandbox import RunLimits, run_in_copy
-from .sealed import LeftOutOfBuild, sealed_documents, with_signed_texts
+from .sealed import LeftOutOfBuild, documents_with_signed_texts, sealed_documents
 from .simple import SimpleBuilds
 from .tools import Tool, find_kustomize, shortened_complaint
 
@@ -84,10 +84,10 @@ class Builds(Struct, kw_only=True):
         outcomes = self._remembered_outcomes(closures, _SIMPLE)
         missing = [closure for closure in closures if closure.key not in outcomes]
         if missing:
-            contents = _contents(missing)
+            contents = _contents_of_closures(missing)
             simple = SimpleBuilds(contents)
-            made = [result_or_substitute(partial(_simple_outcome, each, simple), _by_the_tool) for each in missing]
-            self._remember([each for each in made if each is not None], _SIMPLE, contents)
+            made = [result_or_substitute(partial(_simple_outcome, each, simple), _leave_to_tool) for each in missing]
+            self._remember_outcomes([each for each in made if each is not None], _SIMPLE, contents)
             outcomes |= {each.closure.key: each for each in made if each is not None}
             missing = [closure for closure in closures if closure.key not in outcomes]
         if missing:
@@ -104,20 +104,22 @@ class Builds(Struct, kw_only=True):
         outcomes = self._remembered_outcomes(closures, tool.version)
         missing = {each.key: each for each in closures if each.key not in outcomes}
         fresh = list(self._fresh_outcomes(tool, list(missing.values()), contents)) if missing else []
-        self._remember(fresh, tool.version, contents)
+        self._remember_outcomes(fresh, tool.version, contents)
         return outcomes | {each.closure.key: each for each in fresh}
 
     def _remembered_outcomes(self, closures: Sequence[Closure], by: str) -> dict[bytes, BuildOutcome]:
         """Return the builds that are remembered as made by the tool of a version, or without one."""
         if self.cache is None:
             return {}
-        by_key = {_key(each, by): each for each in closures}
+        by_key = {_key_of_build(each, by): each for each in closures}
         found = self.cache.get_many(by_key)
         restored = (_restored_outcome(by_key[key], stored, by) for key, stored in found.items())
         return {each.closure.key: each for each in restored if each is not None}
 
-    def _remember(self, outcomes: Sequence[BuildOutcome], by: str, contents: Mapping[bytes, bytes]) -> None:
-        found = {_key(each.closure, by): _plain_outcome(each, contents) for each in outcomes if not each.is_secret}
+    def _remember_outcomes(self, outcomes: Sequence[BuildOutcome], by: str, contents: Mapping[bytes, bytes]) -> None:
+        found = {
+            _key_of_build(each.closure, by): _plain_outcome(each, contents) for each in outcomes if not each.is_secret
+        }
         kept = {key: stored for key, stored in found.items() if stored is not None}
         if self.cache is not None and kept:
             self.cache.put_many(kept)
@@ -133,7 +135,7 @@ class Builds(Struct, kw_only=True):
 
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
             for outcome in workers.map(build, closures):
-                yield _with_origins(outcome, origins, contents)
+                yield _outcome_with_origins(outcome, origins, contents)
 
     def _outcome_of_run(self, tool: Tool, closure: Closure, copy: PrivateCopy) -> BuildOutcome:
         """Return the outcome of one run of the tool."""
@@ -156,12 +158,12 @@ class Builds(Struct, kw_only=True):
         )
 
 
-def _key(closure: Closure, by: str) -> bytes:
+def _key_of_build(closure: Closure, by: str) -> bytes:
     """Return the key of a build: the digest of all it depends on."""
     return hashlib.sha256(b"\0".join((_FORM, by.encode(), closure.key))).digest()
 
 
-def _by_the_tool(_error: Exception) -> None:
+def _leave_to_tool(_error: Exception) -> None:
     """Leave a build to the tool that could not be done without it, whatever the reason."""
 
 
@@ -178,7 +180,7 @@ def _simple_outcome(closure: Closure, simple: SimpleBuilds) -> BuildOutcome | No
     )
 
 
-def _contents(closures: Iterable[Closure]) -> dict[bytes, bytes]:
+def _contents_of_closures(closures: Iterable[Closure]) -> dict[bytes, bytes]:
     """Read the files of all closures, those of one tree at once."""
     ids: dict[int, tuple[ReadBlobs, set[bytes]]] = {}
     for closure in closures:
@@ -186,7 +188,7 @@ def _contents(closures: Iterable[Closure]) -> dict[bytes, bytes]:
     return {id_: content for read, wanted in ids.values() for id_, content in read(wanted).items()}
 
 
-def _with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[bytes, bytes]) -> BuildOutcome:
+def _outcome_with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[bytes, bytes]) -> BuildOutcome:
     if outcome.complaint:
         return outcome
     closure, output = outcome.closure, outcome.output
@@ -199,7 +201,7 @@ def _with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[byt
     left_out: tuple[LeftOutOfBuild, ...] = ()
     if any(MARK in contents[file.id] for file in closure.files):
         sealed = sealed_documents({file.path: contents[file.id] for file in closure.files})
-        signed = with_signed_texts(output, documents, shown, sealed)
+        signed = documents_with_signed_texts(output, documents, shown, sealed)
         texts = (b"---\n" + text.strip(b"\n").removeprefix(b"---\n") + b"\n" for text in signed.texts)
         output, shown, left_out = b"".join(texts), signed.origins, signed.left_out
     return replace(
@@ -216,14 +218,14 @@ def _plain_outcome(outcome: BuildOutcome, contents: Mapping[bytes, bytes]) -> An
     if outcome.complaint:
         failure = KnownFailure(complaint=outcome.complaint, is_bounded=outcome.is_bounded)
         inputs = {file.path: contents[file.id] for file in outcome.closure.files}
-        return stored_failure(failure, inputs, is_over_limit=outcome.is_over_limit)
+        return failure_to_store(failure, inputs, is_over_limit=outcome.is_over_limit)
     left_out = tuple((*each.origin, each.message, each.hint) for each in outcome.left_out)
     return ((0, (zlib.compress(outcome.output, 1), tuple(map(tuple, outcome.origins)), left_out)),)
 
 
 def _restored_outcome(closure: Closure, stored: Any, by: str) -> BuildOutcome | None:
     """Return the outcome that is remembered; None where it has to be built again."""
-    if is_failure(stored):
+    if is_stored_failure(stored):
         known = KnownFailure.of(stored)
         if known is None:
             return None

@@ -24,7 +24,7 @@ from render.documents import Document, document_texts, read_documents
 from render.gitobjects import git_object_id
 from render.model import is_encrypted_by_sops
 
-from .budget import BuildBudget, KnownFailure, is_failure, stored_failure
+from .budget import BuildBudget, KnownFailure, failure_to_store, is_stored_failure
 from .chart_schemas import checkable_chart
 from .post_rendering import PostRendering
 from .requests import ChartRequest
@@ -116,9 +116,11 @@ class Renderings(Struct, frozen=True, kw_only=True):
 
     def of(self, requests: Iterable[ChartRequest]) -> Iterator[Rendering]:
         """Yield the rendering of each request; what was rendered before comes first, while there is time for all."""
-        by_key = {self._key(request): request for request in requests}
+        by_key = {self._key_of_rendering(request): request for request in requests}
         found = self.cache.get_many(by_key) if self.cache is not None else {}
-        known = {key: stored for key, stored in found.items() if not is_failure(stored) or KnownFailure.of(stored)}
+        known = {
+            key: stored for key, stored in found.items() if not is_stored_failure(stored) or KnownFailure.of(stored)
+        }
 
         def rendered(key: bytes) -> Rendering:
             stored = known.get(key)
@@ -138,21 +140,21 @@ class Renderings(Struct, frozen=True, kw_only=True):
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
 
-    def _key(self, request: ChartRequest) -> bytes:
+    def _key_of_rendering(self, request: ChartRequest) -> bytes:
         """Return the key of a rendering: the digest of all it depends on; the place only tells two of them apart."""
         place = f"{request.place.file.path}:{request.place.number}:{request.number}"
         facts = (
             self.tool.version,
             place,
             request.digest,
-            *self._options(request),
+            *self._helm_options(request),
             f"{request.has_hooks} {request.has_schemas}",
         )
         text = "\0".join(facts).encode("utf-8", "surrogateescape")
         digests = b"".join(hashlib.sha256(values).digest() for values in request.values)
         return hashlib.sha256(b"\0".join((_FORM, text, digests, self.post_rendering.key_of(request)))).digest()
 
-    def _options(self, request: ChartRequest) -> list[str]:
+    def _helm_options(self, request: ChartRequest) -> list[str]:
         options = [request.release, "chart", "--namespace", request.namespace, "--kube-version", request.kube_version]
         for text in dict.fromkeys((_AGGREGATED, *request.api_versions)):
             options += ["--api-versions", text]
@@ -168,7 +170,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
             return Rendering(request=request, complaint=error.message, hint=error.hint)
         contents = {f"chart/{path}": data for path, data in chart.items()}
         contents |= {f"values-{number}.yaml": values for number, values in enumerate(request.values)}
-        command = (*self.tool.command, *self._options(request))
+        command = (*self.tool.command, *self._helm_options(request))
         outputs, left = [], self.limits.seconds
         for _ in range(1 if is_compared else 2):
             begun = time.monotonic()
@@ -179,11 +181,13 @@ class Renderings(Struct, frozen=True, kw_only=True):
             if run.complaint:
                 return _failed_rendering(request, run)
             left = max(_LEAST, left - (time.monotonic() - begun))
-            outputs.append(_with_documents(request, run.output))
+            outputs.append(_rendering_of_output(request, run.output))
         rendering, again = outputs[0], outputs[-1]
         if rendering.output != again.output:
-            return _refused_as_random(rendering, again, chart)
-        calls = volatile_calls(chart, {origin.path for origin in rendering.origins}, request.home, is_random=False)
+            return _rendering_refused_as_random(rendering, again, chart)
+        calls = calls_with_volatile_results(
+            chart, {origin.path for origin in rendering.origins}, request.home, is_random=False
+        )
         schemas = (f"{request.home}/{path} {_ELSEWHERE}" for path in unasked)
         return self._with_post_rendering(replace(rendering, warnings=(*schemas, *calls)))
 
@@ -201,7 +205,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
             hint=after.hint,
             is_bounded=after.is_bounded,
             is_over_limit=after.is_over_limit,
-            is_secret=_has_secrets(each.value for each in read_documents(after.output)[0]),
+            is_secret=_holds_any_secret(each.value for each in read_documents(after.output)[0]),
         )
 
 
@@ -217,14 +221,14 @@ def _failed_rendering(request: ChartRequest, run: Run) -> Rendering:
     )
 
 
-def _with_documents(request: ChartRequest, output: bytes) -> Rendering:
+def _rendering_of_output(request: ChartRequest, output: bytes) -> Rendering:
     """Return output without the hooks that are left out, with the template that each document came from."""
     documents, errors = read_documents(output)
     if errors:
         return Rendering(request=request, complaint=f"its output is no YAML: {errors[0]}")
-    left_out = [each for each in documents if _is_left_out(request, _hooks_of(each))]
-    kept = [each for each in documents if not _is_left_out(request, _hooks_of(each))]
-    sources = _sources(output)
+    left_out = [each for each in documents if _is_hook_left_out(request, _hooks_of(each))]
+    kept = [each for each in documents if not _is_hook_left_out(request, _hooks_of(each))]
+    sources = _template_of_each_line(output)
     if left_out:
         every = document_texts(output)
         texts = [every[each.index].strip(b"\n") for each in kept]
@@ -232,17 +236,17 @@ def _with_documents(request: ChartRequest, output: bytes) -> Rendering:
     return Rendering(
         request=request,
         output=output,
-        origins=tuple(_origin(request, sources, each) for each in kept),
-        hooks=tuple(_name(each) for each in left_out if not _hooks_of(each) <= _TEST_HOOKS),
-        is_secret=_has_secrets(each.value for each in kept),
+        origins=tuple(_origin_of_document(request, sources, each) for each in kept),
+        hooks=tuple(_name_of_document(each) for each in left_out if not _hooks_of(each) <= _TEST_HOOKS),
+        is_secret=_holds_any_secret(each.value for each in kept),
     )
 
 
-def _has_secrets(values: Iterable[Any]) -> bool:
+def _holds_any_secret(values: Iterable[Any]) -> bool:
     return any(holds_secrets(value) and not is_encrypted_by_sops(value) for value in values)
 
 
-def _is_left_out(request: ChartRequest, hooks: set[str]) -> bool:
+def _is_hook_left_out(request: ChartRequest, hooks: set[str]) -> bool:
     """Say whether a hook is left out: tests always are, others unless they are asked for."""
     return bool(hooks) and (not request.has_hooks or hooks <= _TEST_HOOKS)
 
@@ -254,12 +258,12 @@ def _hooks_of(document: Document) -> set[str]:
     return {each.strip() for each in text.split(",")} - {"crd-install"} if isinstance(text, str) else set()
 
 
-def _name(document: Document) -> str:
+def _name_of_document(document: Document) -> str:
     metadata = document.value["metadata"]
     return f"{document.value.get('kind')} {metadata.get('name')} ({', '.join(sorted(_hooks_of(document)))})"
 
 
-def _sources(output: bytes) -> list[str]:
+def _template_of_each_line(output: bytes) -> list[str]:
     """Return the template that helm names last, up to each line of its output."""
     found, current = [], ""
     for line in output.decode("utf-8", "replace").split("\n"):
@@ -269,17 +273,17 @@ def _sources(output: bytes) -> list[str]:
     return found
 
 
-def _origin(request: ChartRequest, sources: list[str], document: Document) -> Origin:
+def _origin_of_document(request: ChartRequest, sources: list[str], document: Document) -> Origin:
     path = sources[min(document.line, len(sources)) - 1]
     return Origin(f"{request.home}/{path}" if path else request.home)
 
 
-def _refused_as_random(first: Rendering, second: Rendering, chart: Mapping[str, bytes]) -> Rendering:
+def _rendering_refused_as_random(first: Rendering, second: Rendering, chart: Mapping[str, bytes]) -> Rendering:
     """Return why a chart may not be used whose output is another one each time."""
     one, other = ([each.value for each in read_documents(side.output)[0]] for side in (first, second))
     pairs = zip(one, other, first.origins, strict=False)
     paths = {origin.path for value, again, origin in pairs if value != again} or {each.path for each in first.origins}
-    calls = list(volatile_calls(chart, paths, first.request.home, is_random=True))
+    calls = list(calls_with_volatile_results(chart, paths, first.request.home, is_random=True))
     blame = calls[0] if calls else f"{min(paths, default=first.request.home)} differs"
     hint = "give the value that it makes up among the values, so that each render is the same"
     return Rendering(request=first.request, complaint=f"{_DIFFERENT}{blame}", hint=hint)
@@ -295,7 +299,7 @@ def _plain_rendering(request: ChartRequest, rendering: Rendering) -> Any:
             inputs |= {} if is_ours else request.contents()
         except UnavailableSource:
             return None
-        return stored_failure(failure, inputs, is_over_limit=rendering.is_over_limit)
+        return failure_to_store(failure, inputs, is_over_limit=rendering.is_over_limit)
     if rendering.is_secret:
         return ((0, None),)
     origins = tuple(map(tuple, rendering.origins))
@@ -316,7 +320,9 @@ def _rendering_of_stored(request: ChartRequest, stored: Any) -> Rendering:
     )
 
 
-def volatile_calls(chart: Mapping[str, bytes], paths: Collection[str], home: str, *, is_random: bool) -> Iterator[str]:
+def calls_with_volatile_results(
+    chart: Mapping[str, bytes], paths: Collection[str], home: str, *, is_random: bool
+) -> Iterator[str]:
     """Yield the calls in templates of a chart, each with file and line, first those of the templates at these paths.
 
     ``is_random``: calls of chance and of the clock, which make two renders differ; else those that depend on what is

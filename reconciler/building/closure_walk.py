@@ -19,7 +19,7 @@ from .kustomization import (
     parsed_configuration,
     parsed_plugins,
 )
-from .tree import MOUNT, Kustomizations, is_plain, path_joined_to
+from .tree import MOUNT, Kustomizations, is_readable_by_builds, path_joined_to
 
 MOST_FILES = 20_000
 """Files that one build may read."""
@@ -79,10 +79,10 @@ class Walk(Struct):
         while unseen and len(self.found) + len(self.beyond) <= MOST_FILES:
             visit = unseen.pop()
             for file, parsed in self.known.at(visit.folder):
-                self._add(file)
+                self._add_file_of_tree(file)
                 self.owned.add(file.path)
                 self.kustomizations.setdefault(file.path)
-                for inner in self._visits(visit, file, parsed):
+                for inner in self._visits_of_kustomization(visit, file, parsed):
                     if inner not in seen:
                         seen.add(inner)
                         unseen.append(inner)
@@ -91,30 +91,30 @@ class Walk(Struct):
     def refuse_folder(self, folder: str, error: Exception) -> None:
         """Refuse to build a folder of which the walk led to an error nobody thought of."""
         file = self.known.at(folder)[0][0]
-        self._add(file)
+        self._add_file_of_tree(file)
         self.kustomizations = self.kustomizations or {file.path: None}
-        self._refuse(BuildRefusal(file, unexpected_problem(file.path, error, what="is not built")))
+        self._note_refusal(BuildRefusal(file, unexpected_problem(file.path, error, what="is not built")))
 
     def _refuse_mixtures(self, built: Collection[str]) -> None:
         """Refuse what would have to be written in two ways: a file or a folder that is used as configuration, too."""
         for path in sorted(self.listings.keys() & built):
-            self._refuse(_refusal_error(self.listings[path], "", _MADE, _MADE_HINT).refusal)
+            self._note_refusal(_refusal_error(self.listings[path], "", _MADE, _MADE_HINT).refusal)
         for path in sorted(self.of_plugins.keys() & {*self.kustomizations, *self.plugins, *self.configurations}):
-            self._refuse(self.of_plugins[path])
+            self._note_refusal(self.of_plugins[path])
 
-    def _add(self, file: SourceFile) -> None:
+    def _add_file_of_tree(self, file: SourceFile) -> None:
         (self.found if self.refusal is None else self.beyond)[file.path] = file
 
-    def _refuse(self, refusal: BuildRefusal) -> None:
+    def _note_refusal(self, refusal: BuildRefusal) -> None:
         self.refusal = self.refusal or refusal
 
-    def _visits(self, visit: "_Visit", file: SourceFile, parsed: Kustomization) -> Iterator["_Visit"]:
+    def _visits_of_kustomization(self, visit: "_Visit", file: SourceFile, parsed: Kustomization) -> Iterator["_Visit"]:
         """Add what a kustomization names, and yield the visits to the folders among that."""
         self._refuse_faults(file, parsed)
         if visit.of_plugins is not None:
             self.listings[visit.folder] = file
             if not parsed.is_listing:
-                self._refuse(_refusal_error(file, "", _MADE, _MADE_HINT).refusal)
+                self._note_refusal(_refusal_error(file, "", _MADE, _MADE_HINT).refusal)
         for named in parsed.references:
             reference = named if visit.of_plugins is None else named._replace(role=Role.PLUGIN)
             try:
@@ -125,7 +125,7 @@ class Walk(Struct):
                 else:
                     self._add_file(visit, file, reference, path)
             except _RefusedError as refused:
-                self._refuse(refused.refusal)
+                self._note_refusal(refused.refusal)
         for inline in parsed.inline:
             self._add_plugins(visit.configured, file, inline.text.encode("utf-8", "surrogateescape"), inline.field)
 
@@ -134,12 +134,12 @@ class Walk(Struct):
         for fault in parsed.faults:
             place = ".".join(filter(None, (within, fault.field)))
             line = 0 if within else fault.line
-            self._refuse(BuildRefusal(file, Problem(file.path, line, place, fault.message, fault.hint)))
+            self._note_refusal(BuildRefusal(file, Problem(file.path, line, place, fault.message, fault.hint)))
 
     def _path_of_reference(self, at: str, file: SourceFile, reference: Reference) -> str:
         """Return the path of something named; it is refused where it is no file or folder to build from."""
         path = path_joined_to(at, reference.text)
-        if path is not None and _is_in_content(at) and not _is_in_content(path):
+        if path is not None and _is_path_in_source_content(at) and not _is_path_in_source_content(path):
             message = f"{reference.text!r} leads out of the Source"
             raise _refusal_error(file, reference.field, message, "its content builds upon nothing of this repository")
         is_fetched = FETCHED.search(reference.text) is not None
@@ -176,11 +176,11 @@ class Walk(Struct):
         if named.mode == SYMLINK:
             message = f"{reference.text!r} is a symbolic link; links are never followed"
             raise _refusal_error(file, reference.field, message, "name the file that the link leads to")
-        if not is_plain(named):
+        if not is_readable_by_builds(named):
             raise _refusal_error(
                 file, reference.field, f"{reference.text!r} is too large, or no file of this repository"
             )
-        self._add(named)
+        self._add_file_of_tree(named)
         if reference.role is not Role.RESOURCE or path.startswith(f"{visit.folder}/" if visit.folder else ""):
             self.owned.add(path)
         if reference.role is Role.RESOURCE:
@@ -189,9 +189,11 @@ class Walk(Struct):
             self.environments.add(path)
         if len(self.found) > MOST_FILES:
             raise _refusal_error(file, "", f"the build reads more than {MOST_FILES} files")
-        self._look_into(visit, file, reference, named)
+        self._check_named_configuration(visit, file, reference, named)
 
-    def _look_into(self, visit: "_Visit", file: SourceFile, reference: Reference, named: SourceFile) -> None:
+    def _check_named_configuration(
+        self, visit: "_Visit", file: SourceFile, reference: Reference, named: SourceFile
+    ) -> None:
         """Look at what a file says that kustomize takes its fields from."""
         if reference.role is Role.PLUGIN:
             if not _PLAIN.fullmatch(reference.text):
@@ -217,7 +219,7 @@ class Walk(Struct):
                 self.of_plugins.setdefault(path, refusal.refusal)
                 self._add_file(_Visit(at), file, reference, path)
             except _RefusedError as refused:
-                self._refuse(refused.refusal)
+                self._note_refusal(refused.refusal)
 
 
 class _Visit(NamedTuple):
@@ -232,7 +234,7 @@ class _Visit(NamedTuple):
         return self.folder if self.of_plugins is None else self.of_plugins
 
 
-def _is_in_content(path: str) -> bool:
+def _is_path_in_source_content(path: str) -> bool:
     """Say whether a path is one of the content of a Source."""
     return path.startswith(f"{MOUNT}/")
 

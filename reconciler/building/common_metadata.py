@@ -6,7 +6,7 @@ from typing import Any
 from render.model import mapping_or_empty
 
 
-def with_common_metadata(value: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+def object_with_common_metadata(value: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with labels and annotations that all objects are to have; they count more than its own."""
     own = value.get("metadata")
     changed = dict(own) if isinstance(own, dict) else {}

@@ -53,10 +53,10 @@ def main() -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     if sys.argv[1] == "--probe":
-        sys.stdout.write(json.dumps(probe(libc)))
+        sys.stdout.write(json.dumps(bounds_that_hold(libc)))
         return 0
     specification = json.loads(sys.argv[1])
-    restrict(
+    restrict_process(
         libc, specification["reads"], specification["writes"], has_local_sockets=specification["has_local_sockets"]
     )
     try:
@@ -66,7 +66,9 @@ def main() -> int:
     return NOT_RUN
 
 
-def restrict(libc: ctypes.CDLL, reads: list[str] | None, writes: list[str], *, has_local_sockets: bool = False) -> None:
+def restrict_process(
+    libc: ctypes.CDLL, reads: list[str] | None, writes: list[str], *, has_local_sockets: bool = False
+) -> None:
     """Restrict this process as far as the kernel can, for good; ``reads`` is None where files are not bounded."""
     libc.prctl(_SIGNAL_OF_PARENT, signal.SIGKILL, 0, 0, 0)
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0:
@@ -75,9 +77,9 @@ def restrict(libc: ctypes.CDLL, reads: list[str] | None, writes: list[str], *, h
         close_network(libc, has_local_sockets=has_local_sockets)
 
 
-def probe(libc: ctypes.CDLL) -> dict[str, bool]:
+def bounds_that_hold(libc: ctypes.CDLL) -> dict[str, bool]:
     """Return which bounds hold in this process once it is restricted."""
-    restrict(libc, [], [])
+    restrict_process(libc, [], [])
     try:
         os.close(os.open("/", os.O_RDONLY | os.O_DIRECTORY))
         is_open = True
@@ -89,35 +91,35 @@ def probe(libc: ctypes.CDLL) -> dict[str, bool]:
 
 def restrict_files(libc: ctypes.CDLL, reads: list[str], writes: list[str]) -> bool:
     """Allow this process to read and run what stands below some paths, and to change what stands below others."""
-    version = _call(libc, _CREATE_RULESET, None, 0, _VERSION)
+    version = _make_system_call(libc, _CREATE_RULESET, None, 0, _VERSION)
     if version < 1:
         return False
     rights = _RIGHTS[max(known for known in _RIGHTS if known <= version)] - 1
     attributes = struct.pack("=QQQ", rights, 0, _SCOPED if version >= _SCOPES else 0)
     size = 24 if version >= _SCOPES else 8
-    ruleset = _call(libc, _CREATE_RULESET, attributes, size, 0)
+    ruleset = _make_system_call(libc, _CREATE_RULESET, attributes, size, 0)
     if ruleset < 0:
         return False
     for paths, allowed in ((reads, _READING), (writes, rights)):
         for path in paths:
-            _allow(libc, ruleset, path, allowed & rights)
-    return _call(libc, _RESTRICT_SELF, ruleset, 0) == 0
+            _allow_access_below(libc, ruleset, path, allowed & rights)
+    return _make_system_call(libc, _RESTRICT_SELF, ruleset, 0) == 0
 
 
-def _call(libc: ctypes.CDLL, number: int, *arguments: object) -> int:
+def _make_system_call(libc: ctypes.CDLL, number: int, *arguments: object) -> int:
     """Make a system call; its numbers are as wide as the machine's."""
     wide = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
     return int(libc.syscall(ctypes.c_long(number), *wide))
 
 
-def _allow(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
+def _allow_access_below(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:
     try:
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
     is_folder = stat.S_ISDIR(os.fstat(parent).st_mode)
     rule = _PathRule(allowed if is_folder else allowed & _OF_FILES, parent)
-    _call(libc, _ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(rule), 0)
+    _make_system_call(libc, _ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(rule), 0)
     os.close(parent)
 
 

@@ -43,7 +43,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, program: str) -> "Confinement":
         """Return the bounds of a program: what it needs to run, and nothing of the user's."""
-        needed = _needed_folders(program)
+        needed = _folders_needed_by_program(program)
         return cls(reads=None if needed is None else (program, *needed, *_DEVICES))
 
 
@@ -56,7 +56,7 @@ class SystemBounds(Struct, frozen=True, kw_only=True):
 
 def confined_command(command: Sequence[str], writes: Sequence[str], confinement: Confinement) -> list[str]:
     """Return the command that starts a program within its bounds, as far as this system has some."""
-    if not _can_confine():
+    if not _can_confine_processes():
         return list(command)
     bounds = {
         "reads": confinement.reads,
@@ -69,7 +69,7 @@ def confined_command(command: Sequence[str], writes: Sequence[str], confinement:
 @cache
 def system_bounds() -> SystemBounds:
     """Return the bounds that this machine has, by trying to break them."""
-    if not _can_confine():
+    if not _can_confine_processes():
         return SystemBounds()
     command = [sys.executable, "-I", "-S", _START, "--probe"]
     try:
@@ -79,11 +79,11 @@ def system_bounds() -> SystemBounds:
     return value_of_json_text(done.stdout, SystemBounds) or SystemBounds()
 
 
-def _can_confine() -> bool:
+def _can_confine_processes() -> bool:
     return sys.platform == "linux" and bool(sys.executable) and Path(_START).is_file()
 
 
-def _needed_folders(program: str) -> tuple[str, ...] | None:
+def _folders_needed_by_program(program: str) -> tuple[str, ...] | None:
     """Return the folders that a program needs beside its own file to run; None where only its author knows."""
     try:
         with Path(program).open("rb") as file:

@@ -24,10 +24,10 @@ from render.gitobjects import git_object_id
 from .budget import BuildBudget
 from .builds import MISSING, BuildOutcome, Builds
 from .closures import Closure, bounded_closure
-from .remote import with_locked
+from .remote import kustomizations_with_locked_content
 from .requests import BuiltFolder, FolderRequest
 from .source_trees import LockedTrees, SourceTree
-from .tree import Kustomizations, StandIn, is_plain
+from .tree import Kustomizations, StandIn, is_readable_by_builds
 
 INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"
 
@@ -75,7 +75,9 @@ class FolderBuilds(Struct, kw_only=True):
         builds = Builds(path=self.path, cache=self.cache, budget=self.budget)
         made = builds.outcomes([each.closure for each in wanted])
         built = dict(zip(map(id, wanted), made, strict=True))
-        return [each if isinstance(each, BuiltFolder) else _outcome(each, built.get(id(each))) for each in prepared]
+        return [
+            each if isinstance(each, BuiltFolder) else _built_folder_of(each, built.get(id(each))) for each in prepared
+        ]
 
     def _prepare_folder(self, request: FolderRequest) -> "_Prepared | BuiltFolder":
         tree, folder = request.tree, request.folder
@@ -86,15 +88,17 @@ class FolderBuilds(Struct, kw_only=True):
             where = f" in {tree.name}" if tree.name else ""
             return BuiltFolder(complaint=f"there is no folder {folder or '.'!r}{where}")
         if request.resources is not None:
-            return _take_files(tree, [f"{base}{each}" for each in request.resources])
+            return _built_folder_of_plain_files(tree, [f"{base}{each}" for each in request.resources])
         if found and not request.additions:
-            closure = replace(self._closure(known, folder), is_printed=request.is_printed)
+            closure = replace(self._closure_of_folder(known, folder), is_printed=request.is_printed)
             return _Prepared(request=request, closure=closure)
         try:
-            document = _document(found[0][0], known) if found else _listing(request)
+            document = (
+                _kustomization_document(found[0][0], known) if found else _kustomization_listing_manifests(request)
+            )
         except _UneditableError as error:
             return BuiltFolder(complaint=str(error))
-        edited = _with_additions(document, request.additions)
+        edited = _document_with_additions(document, request.additions)
         content = emit(edited)
         path = found[0][0].path if found else f"{base}{KUSTOMIZATIONS[0]}"
         file = UncommittedFile(path, FILE_MODE, git_object_id("blob", content), len(content))
@@ -102,23 +106,25 @@ class FolderBuilds(Struct, kw_only=True):
         stand_in = known.stand_ins.get(path) or before
         own = known.copy()
         own.edit(file, edited, content, stand_in)
-        closure = self._closure(with_locked(own, self.locked, [folder]), folder)
+        closure = self._closure_of_folder(kustomizations_with_locked_content(own, self.locked, [folder]), folder)
         return _Prepared(request=request, closure=replace(closure, is_printed=request.is_printed))
 
-    def _closure(self, known: Kustomizations, folder: str) -> Closure:
+    def _closure_of_folder(self, known: Kustomizations, folder: str) -> Closure:
         return bounded_closure(known, folder, self.budget.takes_files)
 
     def _kustomizations(self, tree: SourceTree, folder: str) -> Kustomizations:
         """Return the kustomizations of a tree, with what the one of a folder needs of other repositories."""
         known = self._known.get(tree.name) or Kustomizations.of(tree.files, tree.read, self.cache)
-        self._known[tree.name] = with_locked(known, self.locked, [folder]) if known.has_remote_bases else known
+        self._known[tree.name] = (
+            kustomizations_with_locked_content(known, self.locked, [folder]) if known.has_remote_bases else known
+        )
         return self._known[tree.name]
 
 
-def _outcome(each: _Prepared, built: BuildOutcome | None) -> BuiltFolder:
+def _built_folder_of(each: _Prepared, built: BuildOutcome | None) -> BuiltFolder:
     tree, inputs, claimed = each.request.tree, tuple(sorted(each.inputs)), each.claimed
     if built is None:
-        return BuiltFolder(broken=_refused_in(each), claimed=claimed, inputs=inputs)
+        return BuiltFolder(broken=_broken_by_refused_folder(each), claimed=claimed, inputs=inputs)
     folder = each.request.folder or "."
     if built.complaint and not built.tool:
         message = f"{MISSING}, so {folder} cannot be built"
@@ -128,13 +134,13 @@ def _outcome(each: _Prepared, built: BuildOutcome | None) -> BuiltFolder:
         message = f"{built.tool} cannot build {folder}: {built.complaint}"
         return BuiltFolder(complaint=message, claimed=claimed, inputs=inputs, tool=name)
     origins = tuple(tree.origin(origin) for origin in built.origins)
-    left_out = tuple(replace(broken, files=inputs) for broken in left_out_of(built))
+    left_out = tuple(replace(broken, files=inputs) for broken in objects_left_out_of_build(built))
     return BuiltFolder(
         output=built.output, origins=origins, claimed=claimed, inputs=inputs, tool=built.tool, left_out=left_out
     )
 
 
-def left_out_of(built: BuildOutcome) -> Iterator[Broken]:
+def objects_left_out_of_build(built: BuildOutcome) -> Iterator[Broken]:
     """Yield the objects of a build that cannot be delivered."""
     for origin, message, hint in built.left_out:
         problem = Problem(origin.path, origin.line, "", message, hint, CIPHERTEXT)
@@ -143,9 +149,9 @@ def left_out_of(built: BuildOutcome) -> Iterator[Broken]:
         )
 
 
-def _take_files(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
+def _built_folder_of_plain_files(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
     """Return manifests as they stand in files."""
-    files = [file for file in tree.files if file.path in set(paths) and is_plain(file)]
+    files = [file for file in tree.files if file.path in set(paths) and is_readable_by_builds(file)]
     contents, texts, origins = tree.read({file.id for file in files}), [], []
     for file in files:
         data = contents[file.id]
@@ -175,7 +181,7 @@ def broken_by_refusal(closure: Closure) -> Broken:
     return Broken(problem=problem, files=closure.inputs, makes=makes)
 
 
-def _refused_in(each: _Prepared) -> Broken:
+def _broken_by_refused_folder(each: _Prepared) -> Broken:
     """Return a refused build, at the file in the repository if it stands there."""
     found = broken_by_refusal(each.closure)
     origin = each.request.tree.origin(Origin(found.problem.path, found.problem.line))
@@ -183,7 +189,7 @@ def _refused_in(each: _Prepared) -> Broken:
     return Broken(problem=problem, files=tuple(sorted(each.inputs)))
 
 
-def _document(file: SourceFile, known: Kustomizations) -> dict[str, Any]:
+def _kustomization_document(file: SourceFile, known: Kustomizations) -> dict[str, Any]:
     """Return the kustomization of a folder, which something is added to."""
     documents, errors = read_documents(known.read([file.id])[file.id])
     value = documents[0].value if documents else {}
@@ -192,7 +198,7 @@ def _document(file: SourceFile, known: Kustomizations) -> dict[str, Any]:
     return {**_HEAD, **value}
 
 
-def _listing(request: FolderRequest) -> dict[str, Any]:
+def _kustomization_listing_manifests(request: FolderRequest) -> dict[str, Any]:
     """Return a kustomization that lists the manifests of a folder which has none."""
     return {**_HEAD, "resources": list(_files_below(request.tree, request.folder))}
 
@@ -200,7 +206,11 @@ def _listing(request: FolderRequest) -> dict[str, Any]:
 def _files_below(tree: SourceTree, folder: str) -> Iterator[str]:
     """Yield the YAML files below a folder, and folders with a kustomization instead of what is in them."""
     base = f"{folder}/" if folder else ""
-    inner = sorted(file.path.removeprefix(base) for file in tree.files if file.path.startswith(base) and is_plain(file))
+    inner = sorted(
+        file.path.removeprefix(base)
+        for file in tree.files
+        if file.path.startswith(base) and is_readable_by_builds(file)
+    )
     built = {posixpath.dirname(path) for path in inner if posixpath.basename(path) in KUSTOMIZATIONS}
     yield from sorted(each for each in built if not any(each.startswith(f"{above}/") for above in built))
     for path in inner:
@@ -209,7 +219,7 @@ def _files_below(tree: SourceTree, folder: str) -> Iterator[str]:
             yield path
 
 
-def _with_additions(document: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
+def _document_with_additions(document: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
     """Return a kustomization with additions: lists grow, objects are merged, anything else is replaced."""
     merged = dict(document)
     for key, value in additions.items():

@@ -90,7 +90,7 @@ class Slot(NamedTuple):
     @property
     def is_inline(self) -> bool:
         """Say whether what would be in a file stands here; kustomize takes nothing of that form for an address."""
-        return self.may_be_inline and _is_inline(self.holder[self.key])
+        return self.may_be_inline and _is_inline_content(self.holder[self.key])
 
     def fill(self, path: str) -> None:
         """Put another file into the place; the name before it stays."""
@@ -137,7 +137,7 @@ def read_kustomization(content: bytes) -> Kustomization:
     """Return what the text of a kustomization names; of several documents kustomize takes the first."""
     documents, errors = read_documents(content)
     if errors:
-        return Kustomization(faults=(_unreadable(errors),))
+        return Kustomization(faults=(_fault_of_unreadable_text(errors),))
     return parsed_kustomization(documents[0].value if documents else None)
 
 
@@ -164,12 +164,12 @@ def parsed_plugins(content: bytes) -> Kustomization:
     """Return what the configuration of generators and transformers names; kustomize runs those alone that it has."""
     documents, errors = read_documents(content)
     if errors:
-        return Kustomization(faults=(_unreadable(errors),))
+        return Kustomization(faults=(_fault_of_unreadable_text(errors),))
     found = [each for document in documents for each in _references_of_slots(plugin_slots_of(document.value))]
     return Kustomization(
         references=tuple(each for each in found if isinstance(each, Reference)),
         faults=(
-            *(fault for document in documents for fault in _plugin_faults(document.value)),
+            *(fault for document in documents for fault in _faults_of_plugin(document.value)),
             *(each for each in found if isinstance(each, Fault)),
         ),
     )
@@ -179,7 +179,7 @@ def parsed_configuration(content: bytes) -> Kustomization:
     """Return for what a file that ``configurations`` lists may not be read; it names no files."""
     documents, errors = read_documents(content)
     if errors:
-        return Kustomization(faults=(_unreadable(errors),))
+        return Kustomization(faults=(_fault_of_unreadable_text(errors),))
     found = (_unknown_field_faults(document.value, CONFIGURATION, "such configuration") for document in documents)
     return Kustomization(faults=tuple(each for faults in found for each in faults))
 
@@ -187,34 +187,34 @@ def parsed_configuration(content: bytes) -> Kustomization:
 def slots_of(document: Mapping[str, Any]) -> Iterator[Slot]:
     """Yield every place in a kustomization for the name of a file or a folder."""
     for name, role in _RESOURCES.items():
-        yield from _list(name, document.get(name), role, may_be_inline=role is Role.PLUGIN)
-    yield from _list(_MERGES, document.get(_MERGES), may_be_inline=True)
+        yield from _slots_of_list(name, document.get(name), role, may_be_inline=role is Role.PLUGIN)
+    yield from _slots_of_list(_MERGES, document.get(_MERGES), may_be_inline=True)
     openapi = document.get("openapi")
     if isinstance(openapi, dict):
-        yield from _field("openapi.path", openapi, "path")
+        yield from _slots_of_field("openapi.path", openapi, "path")
     for name in _WITH_PATHS:
-        yield from _paths(name, document)
+        yield from _slots_in_list(name, document)
     for name in _GENERATORS:
         for place, item in enumerate(list_or_empty(document.get(name))):
             if isinstance(item, dict):
-                yield from _generator_files(f"{name}[{place}].", item)
+                yield from _slots_of_generator_files(f"{name}[{place}].", item)
 
 
 def plugin_slots_of(value: Any) -> Iterator[Slot]:
     """Yield every place in the configuration of a generator or transformer for the name of a file."""
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind in {"ConfigMapGenerator", "SecretGenerator"}:
-        yield from _generator_files("", value)
+        yield from _slots_of_generator_files("", value)
     elif kind == "PatchStrategicMergeTransformer":
-        yield from _list("paths", value.get("paths"), may_be_inline=True)
+        yield from _slots_of_list("paths", value.get("paths"), may_be_inline=True)
     elif kind == "ReplacementTransformer":
-        yield from _paths("replacements", value)
+        yield from _slots_in_list("replacements", value)
     elif isinstance(value, dict):
-        yield from _field("path", value, "path")
-        yield from _field("targetFilePath", value, "targetFilePath")
+        yield from _slots_of_field("path", value, "path")
+        yield from _slots_of_field("targetFilePath", value, "targetFilePath")
 
 
-def _unreadable(errors: Sequence[DocumentError]) -> Fault:
+def _fault_of_unreadable_text(errors: Sequence[DocumentError]) -> Fault:
     return Fault("", errors[0].message, errors[0].hint, errors[0].line)
 
 
@@ -224,10 +224,10 @@ def _unknown_field_faults(value: Any, shape: Shape, of: str) -> Iterator[Fault]:
         yield Fault(key.field, f"{name!r} is no field of {of}", key.hint)
 
 
-def _plugin_faults(value: Any) -> Iterator[Fault]:
+def _faults_of_plugin(value: Any) -> Iterator[Fault]:
     kind = value.get("kind") if isinstance(value, dict) else None
     shape = PLUGINS.get(kind) if isinstance(kind, str) else None
-    if _is_external(value):
+    if _is_plugin_of_others(value):
         return
     if kind == _CHART_GENERATOR:
         yield Fault("kind", _NO_CHARTS, _CHART_HINT)
@@ -238,7 +238,7 @@ def _plugin_faults(value: Any) -> Iterator[Fault]:
         yield from _unknown_field_faults(value, shape, f"a {kind}")
 
 
-def _is_external(value: Any) -> bool:
+def _is_plugin_of_others(value: Any) -> bool:
     """Say whether something is certainly configured that kustomize does not have itself, and refuses to run."""
     if not isinstance(value, dict) or "items" in value:
         return False
@@ -254,7 +254,7 @@ def _references_of_slots(slots: Iterable[Slot]) -> Iterator[Reference | Fault | 
         if slot.is_inline:
             if slot.role is Role.PLUGIN:
                 yield Inline(slot.field, path)
-        elif is_path(path):
+        elif is_file_path(path):
             yield Reference(slot.field, path, slot.role)
         elif isinstance(path, str) and path:
             yield Fault(
@@ -262,34 +262,34 @@ def _references_of_slots(slots: Iterable[Slot]) -> Iterator[Reference | Fault | 
             )
 
 
-def _paths(name: str, value: Mapping[str, Any]) -> Iterator[Slot]:
+def _slots_in_list(name: str, value: Mapping[str, Any]) -> Iterator[Slot]:
     for place, item in enumerate(list_or_empty(value.get(name))):
         if isinstance(item, dict):
-            yield from _field(f"{name}[{place}].path", item, "path")
+            yield from _slots_of_field(f"{name}[{place}].path", item, "path")
 
 
-def _list(
+def _slots_of_list(
     field: str, value: Any, role: Role = Role.FILE, *, may_be_inline: bool = False, has_name: bool = False
 ) -> Iterator[Slot]:
     for place, _ in enumerate(list_or_empty(value)):
         yield Slot(f"{field}[{place}]", value, place, role, may_be_inline, has_name)
 
 
-def _field(field: str, holder: Mapping[str, Any], key: str, role: Role = Role.FILE) -> Iterator[Slot]:
+def _slots_of_field(field: str, holder: Mapping[str, Any], key: str, role: Role = Role.FILE) -> Iterator[Slot]:
     if key in holder:
         yield Slot(field, holder, key, role)
 
 
-def _generator_files(base: str, item: Mapping[str, Any]) -> Iterator[Slot]:
-    yield from _list(f"{base}files", item.get("files"), has_name=True)
-    yield from _list(f"{base}envs", item.get("envs"), Role.ENVIRONMENT)
-    yield from _field(f"{base}env", item, "env", Role.ENVIRONMENT)
+def _slots_of_generator_files(base: str, item: Mapping[str, Any]) -> Iterator[Slot]:
+    yield from _slots_of_list(f"{base}files", item.get("files"), has_name=True)
+    yield from _slots_of_list(f"{base}envs", item.get("envs"), Role.ENVIRONMENT)
+    yield from _slots_of_field(f"{base}env", item, "env", Role.ENVIRONMENT)
 
 
-def _is_inline(value: Any) -> bool:
+def _is_inline_content(value: Any) -> bool:
     return isinstance(value, str) and ("\n" in value or value.startswith("{"))
 
 
-def is_path(value: Any) -> bool:
+def is_file_path(value: Any) -> bool:
     """Say whether a value can be the name of a file: one line of text that is no object in braces."""
-    return isinstance(value, str) and 0 < len(value) <= _LONGEST and not _is_inline(value)
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST and not _is_inline_content(value)

@@ -125,12 +125,12 @@ def _unknown_keys_below(value: Any, shape: Shape, path: str) -> Iterator[Unknown
         base = f"{path}." if path else ""
         for key, inner in value.items():
             if key not in shape:
-                yield UnknownKey(f"{base}{key}", _hint(str(key), shape))
+                yield UnknownKey(f"{base}{key}", _hint_of_nearest_field(str(key), shape))
             elif (nested := shape[key]) is not None:
                 yield from _unknown_keys_below(inner, nested, f"{base}{key}")
 
 
-def _hint(key: str, shape: Shape) -> str:
+def _hint_of_nearest_field(key: str, shape: Shape) -> str:
     folded = {name.casefold(): name for name in shape}
     same = folded.get(key.casefold())
     if same:

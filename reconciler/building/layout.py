@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from render.documents import emit, read_documents
 
 from .closures import Closure
-from .kustomization import Role, Slot, is_path, slots_of
+from .kustomization import Role, Slot, is_file_path, slots_of
 from .sandbox import ENVIRONMENT
 from .tree import path_joined_to
 
@@ -62,9 +62,11 @@ class PrivateCopy(NamedTuple):
         aside = f"{self.aside}/".encode()
         if not self.has_origins or not self.moved or aside not in output:
             return output
-        return b"\n".join(self._shown_line(line, aside) if aside in line else line for line in output.split(b"\n"))
+        return b"\n".join(
+            self._line_with_shown_path(line, aside) if aside in line else line for line in output.split(b"\n")
+        )
 
-    def _shown_line(self, line: bytes, aside: bytes) -> bytes:
+    def _line_with_shown_path(self, line: bytes, aside: bytes) -> bytes:
         """Return a line with the path that kustomize would write down in it, where it has that of a moved file.
 
         Each line is looked through once, however long it is: it may be anybody's data.
@@ -76,10 +78,10 @@ class PrivateCopy(NamedTuple):
         name = b"" if moved is None else moved.place.encode("utf-8", "surrogateescape").removeprefix(aside)
         if moved is None or not place.startswith(name):
             return line
-        return head + colon + _origin(before, moved.text) + place.removeprefix(name)
+        return head + colon + _origin_that_kustomize_writes(before, moved.text) + place.removeprefix(name)
 
 
-def _origin(found: bytes, text: str) -> bytes:
+def _origin_that_kustomize_writes(found: bytes, text: str) -> bytes:
     """Return the path that kustomize writes down for a text, in a folder that it came to by the path before it."""
     before = found.decode("utf-8", "surrogateescape")
     quote = before[:1] if before[:1] in {"'", '"'} else ""
@@ -96,11 +98,11 @@ def private_copy(closure: Closure, contents: Mapping[bytes, bytes]) -> PrivateCo
         moved=tuple(layout.moved.values()),
         aside=layout.aside,
         has_origins=has_origins[0] if has_origins else False,
-        fault=next(_taken_variables(closure, layout.originals), ""),
+        fault=next(_variables_from_environment(closure, layout.originals), ""),
     )
 
 
-def _taken_variables(closure: Closure, contents: Mapping[str, bytes]) -> Iterator[str]:
+def _variables_from_environment(closure: Closure, contents: Mapping[str, bytes]) -> Iterator[str]:
     """Yield the variables that would get their values from the environment that kustomize runs in."""
     for path in sorted(closure.environments):
         for number, line in enumerate(contents[path].removeprefix(_MARK).split(b"\n"), start=1):
@@ -127,7 +129,7 @@ class _Layout(Struct):
     @classmethod
     def of(cls, closure: Closure, contents: Mapping[bytes, bytes]) -> "_Layout":
         originals = {file.path: contents[file.id] for file in closure.files}
-        anew = {path: _written_anew(originals[path]) for path in closure.plugins | closure.configurations}
+        anew = {path: _documents_written_anew(originals[path]) for path in closure.plugins | closure.configurations}
         aside = _ASIDE
         while any(aside in path for path in originals):
             aside += "-"
@@ -140,15 +142,15 @@ class _Layout(Struct):
         if isinstance(value, dict):
             folder = path.rpartition("/")[0]
             for slot in slots_of(value):
-                self._fill(folder, slot)
+                self._fill_slot(folder, slot)
         self.files[path] = emit(value) if documents else b""
         return isinstance(value, dict) and bool(value.get("buildMetadata"))
 
-    def _fill(self, folder: str, slot: Slot) -> None:
+    def _fill_slot(self, folder: str, slot: Slot) -> None:
         """Write what stands in a place anew, or name the place that its file is moved to."""
         if slot.is_inline and slot.role is Role.PLUGIN:
-            slot.holder[slot.key] = _written_anew(slot.path.encode("utf-8", "surrogateescape")).decode()
-        path = path_joined_to(folder, slot.path) if is_path(slot.path) and not slot.is_inline else None
+            slot.holder[slot.key] = _documents_written_anew(slot.path.encode("utf-8", "surrogateescape")).decode()
+        path = path_joined_to(folder, slot.path) if is_file_path(slot.path) and not slot.is_inline else None
         if path is None or path not in self.originals:
             return
         is_configuration = slot.role in {Role.PLUGIN, Role.CONFIGURATION} or folder in self.closure.listings
@@ -167,6 +169,6 @@ class _Layout(Struct):
         return self.moved[key].place
 
 
-def _written_anew(content: bytes) -> bytes:
+def _documents_written_anew(content: bytes) -> bytes:
     """Return documents as their values are written."""
     return b"---\n".join(emit(document.value) for document in read_documents(content)[0])

@@ -37,22 +37,22 @@ class Origins(Struct):
         """Return the origin of each built object, among the manifests of these files."""
         by_kind: dict[str, dict[str, Origin]] = {}
         for file in files:
-            for kind, name, line in self._manifests(file):
+            for kind, name, line in self._manifests_of_file(file):
                 by_kind.setdefault(kind, {}).setdefault(name, Origin(file.path, line))
         known = {kind: _Candidates.of(by_name) for kind, by_name in by_kind.items()}
-        return tuple(_origin(value, known) or Origin(default) for value in built)
+        return tuple(_origin_of_built_object(value, known) or Origin(default) for value in built)
 
-    def _manifests(self, file: SourceFile) -> list[_Written]:
+    def _manifests_of_file(self, file: SourceFile) -> list[_Written]:
         if file.id not in self._written:
             is_read = file.path.endswith((*SUFFIXES, "Kustomization"))
             documents = read_documents(self.read([file.id])[file.id])[0] if is_read else []
             self._written[file.id] = [
-                written for document in documents for written in _written_in(document.value, document.line)
+                written for document in documents for written in _written_objects_in(document.value, document.line)
             ]
         return self._written[file.id]
 
 
-def _written_in(value: Any, line: int) -> Iterable[_Written]:
+def _written_objects_in(value: Any, line: int) -> Iterable[_Written]:
     if not isinstance(value, dict):
         return
     for item in value["items"] if isinstance(value.get("items"), list) else (value,):
@@ -87,7 +87,7 @@ class _Candidates(NamedTuple):
         return None
 
 
-def _origin(value: Any, known: Mapping[str, _Candidates]) -> Origin | None:
+def _origin_of_built_object(value: Any, known: Mapping[str, _Candidates]) -> Origin | None:
     if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
         return None
     candidates = known.get(str(value.get("kind")))

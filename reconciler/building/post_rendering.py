@@ -16,7 +16,7 @@ from render.model import mapping_or_empty
 
 from .budget import BuildBudget
 from .builds import MISSING
-from .common_metadata import with_common_metadata
+from .common_metadata import object_with_common_metadata
 from .folders import INSTALL
 from .requests import ChartRequest
 from .sandbox import Run, RunLimits, run_in_copy
@@ -68,38 +68,38 @@ class PostRendering(Struct, frozen=True, kw_only=True):
 
     def outcome(self, request: ChartRequest, output: bytes, origins: Sequence[Origin]) -> PostRendered:
         """Return what becomes of the output of a chart."""
-        made = list(map(_ChartObject, document_texts(output), _values(output), origins))
+        made = list(map(_ChartObject, document_texts(output), _objects_of_output(output), origins))
         kept = [each for each in made if _TEMPLATES not in each.origin.path]
         changed = [each for each in made if _TEMPLATES in each.origin.path]
         for changes in request.post_renderers:
             if self.tool is None:
                 return PostRendered(complaint=f"{MISSING}, so that its post-renderers cannot be run", hint=INSTALL)
-            contents = {KUSTOMIZATIONS[0]: _HEAD + changes, _OBJECTS: _stream(changed)}
-            run = self._run(self.tool, contents)
+            contents = {KUSTOMIZATIONS[0]: _HEAD + changes, _OBJECTS: _yaml_stream_of_objects(changed)}
+            run = self._run_kustomize(self.tool, contents)
             if run.complaint:
                 complaint = f"{self.tool.version} cannot run its post-renderers: {shortened_complaint(run.complaint)}"
                 return PostRendered(complaint=complaint, is_bounded=run.is_bounded, is_over_limit=run.is_over_limit)
             changed = _objects_recognized(run.output, changed, Origin(request.home))
         if request.common_metadata:
-            values = [with_common_metadata(each.value, request.common_metadata) for each in changed]
+            values = [object_with_common_metadata(each.value, request.common_metadata) for each in changed]
             changed = [
                 _ChartObject(emit(value), value, each.origin) for value, each in zip(values, changed, strict=True)
             ]
         every = [*kept, *changed]
-        return PostRendered(output=_stream(every), origins=tuple(each.origin for each in every))
+        return PostRendered(output=_yaml_stream_of_objects(every), origins=tuple(each.origin for each in every))
 
-    def _run(self, tool: Tool, contents: Mapping[str, bytes]) -> Run:
+    def _run_kustomize(self, tool: Tool, contents: Mapping[str, bytes]) -> Run:
         command = (*tool.command, ".")
         return self.budget.run(
             self.limits, lambda limits: run_in_copy(command, contents, limits=limits, confinement=tool.confinement)
         )
 
 
-def _values(output: bytes) -> list[Any]:
+def _objects_of_output(output: bytes) -> list[Any]:
     return [document.value for document in read_documents(output)[0]]
 
 
-def _stream(objects: Iterable[_ChartObject]) -> bytes:
+def _yaml_stream_of_objects(objects: Iterable[_ChartObject]) -> bytes:
     return b"".join(b"---\n" + each.text.strip(b"\n").removeprefix(b"---\n") + b"\n" for each in objects)
 
 
@@ -108,15 +108,15 @@ def _objects_recognized(output: bytes, before: Iterable[_ChartObject], other: Or
 
     An object that a template made twice, as helm would refuse later, has the last origin of both.
     """
-    origins = {_identity(each.value): each.origin for each in before}
-    values = _values(output)
+    origins = {_identity_of_object(each.value): each.origin for each in before}
+    values = _objects_of_output(output)
     return [
-        _ChartObject(text, value, origins.get(_identity(value), other))
+        _ChartObject(text, value, origins.get(_identity_of_object(value), other))
         for text, value in zip(document_texts(output), values, strict=True)
     ]
 
 
-def _identity(value: Any) -> tuple[object, ...]:
+def _identity_of_object(value: Any) -> tuple[object, ...]:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     named = mapping_or_empty(metadata)
     return (value.get("kind"), named.get("namespace"), named.get("name")) if isinstance(value, dict) else ()

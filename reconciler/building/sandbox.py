@@ -75,7 +75,7 @@ def run_in_copy(
 
     It has no network where the system can close that; ``confinement`` says which files it may open.
     """
-    with _copy_contents(contents, at) as (root, home):
+    with _private_copy_of_contents(contents, at) as (root, home):
         confined = confined_command(command, (str(root), str(home)), confinement or Confinement())
         run = _run_program(command[0], confined, Place(root / at, home), limits or RunLimits())
     complaint = run.complaint.replace(f"{root}/", "").replace(str(root), ".")
@@ -90,7 +90,7 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def _copy_contents(contents: Mapping[str, bytes], at: str) -> Iterator[tuple[Path, Path]]:
+def _private_copy_of_contents(contents: Mapping[str, bytes], at: str) -> Iterator[tuple[Path, Path]]:
     folder = Path(os.path.realpath(mkdtemp(prefix="argosy-build-")))
     try:
         root, home = folder / "files", folder / "home"
@@ -106,7 +106,7 @@ def _copy_contents(contents: Mapping[str, bytes], at: str) -> Iterator[tuple[Pat
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _environment(home: Path, limits: RunLimits) -> dict[str, str]:
+def _environment_of_run(home: Path, limits: RunLimits) -> dict[str, str]:
     return {**dict.fromkeys(_HOMES, str(home)), **_SETTINGS, "GOMEMLIMIT": str(limits.memory // 2)}
 
 
@@ -118,7 +118,7 @@ def _run_program(program: str, command: Sequence[str], place: "Place", limits: R
         process = subprocess.Popen(
             command,
             cwd=place.folder,
-            env=_environment(place.home, limits),
+            env=_environment_of_run(place.home, limits),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -128,16 +128,16 @@ def _run_program(program: str, command: Sequence[str], place: "Place", limits: R
         return Run(complaint=f"{program} cannot be run: {error.strerror or error}", is_bounded=True)
     try:
         with process:
-            return _run_at_end_of(process, limits)
+            return _run_of_process(process, limits)
     finally:
         _kill_group(process)
 
 
-def _run_at_end_of(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
+def _run_of_process(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     """Read what a process prints until it ends, or a bound is met."""
     assert process.stdout is not None
     assert process.stderr is not None
-    bound_resources(process.pid, limits)
+    limit_resources_of_process(process.pid, limits)
     late, said = threading.Event(), bytearray()
 
     def stop() -> None:
@@ -145,12 +145,12 @@ def _run_at_end_of(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
         _kill_group(process)
 
     deadline = threading.Timer(limits.seconds, stop)
-    listener = threading.Thread(target=_listen, args=(process.stderr, said), daemon=True)
+    listener = threading.Thread(target=_collect_complaints, args=(process.stderr, said), daemon=True)
     deadline.daemon = True
     deadline.start()
     listener.start()
     try:
-        output = _read_at_most(process.stdout, limits.output)
+        output = _bytes_within_limit(process.stdout, limits.output)
         if output is None:
             _kill_group(process)
         code = process.wait()
@@ -171,7 +171,7 @@ def _run_at_end_of(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
     return Run(complaint=complaint or f"it ended with exit code {code}") if code else Run(output=output)
 
 
-def _read_at_most(pipe: IO[bytes], most: int) -> bytes | None:
+def _bytes_within_limit(pipe: IO[bytes], most: int) -> bytes | None:
     """Return all of a pipe; None where it has more than may be kept."""
     chunks, size = [], 0
     while chunk := pipe.read(_CHUNK):
@@ -182,14 +182,14 @@ def _read_at_most(pipe: IO[bytes], most: int) -> bytes | None:
     return b"".join(chunks)
 
 
-def _listen(pipe: IO[bytes], said: bytearray) -> None:
+def _collect_complaints(pipe: IO[bytes], said: bytearray) -> None:
     """Keep the beginning of what a process complains of, and read the rest so that it can end."""
     with suppress(OSError, ValueError):
         while chunk := pipe.read(_CHUNK):
             said += chunk[: max(0, _MOST_SAID - len(said))]
 
 
-def bound_resources(pid: int, limits: RunLimits) -> None:
+def limit_resources_of_process(pid: int, limits: RunLimits) -> None:
     """Bound the memory and CPU time of a process where the system can do that to another one.
 
     The time is for a process whose parent is killed where nothing else ends it then: all that every core can do within

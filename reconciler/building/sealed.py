@@ -60,13 +60,13 @@ def sealed_documents(files: Mapping[str, bytes]) -> dict[str, SealedDocument]:
     return found
 
 
-def with_signed_texts(
+def documents_with_signed_texts(
     output: bytes, documents: Iterable[Document], origins: Iterable[Origin], sealed: Mapping[str, SealedDocument]
 ) -> Unsealed:
     """Return the documents of a build, those that SOPS encrypted with the text that it signed."""
     texts, kept, left_out = [], [], []
     for document, written, origin in zip(documents, document_texts(output), origins, strict=False):
-        text, fault = _text(document, written, sealed)
+        text, fault = _text_of_document(document, written, sealed)
         if fault is None:
             texts.append(text)
             kept.append(origin)
@@ -75,16 +75,16 @@ def with_signed_texts(
     return Unsealed(tuple(texts), tuple(kept), tuple(left_out))
 
 
-def _text(
+def _text_of_document(
     document: Document, text: bytes, sealed: Mapping[str, SealedDocument]
 ) -> tuple[bytes, tuple[str, str] | None]:
     """Return the text of a document, or why it is left out."""
     value = document.value
     if not isinstance(value, dict) or not is_encrypted_by_sops(value):
-        keys = list(_encrypted_keys(value))
+        keys = list(_keys_of_encrypted_files(value))
         if keys:
             return b"", (
-                f"{_name(value)} has a file that SOPS encrypted, and nobody decrypts: {first_few(keys)}",
+                f"{_name_of_object(value)} has a file that SOPS encrypted, and nobody decrypts: {first_few(keys)}",
                 _GENERATED,
             )
         return text, None
@@ -97,29 +97,30 @@ def _text(
 def _signed_text(value: Mapping[str, Any], found: SealedDocument) -> tuple[bytes, tuple[str, str] | None]:
     """Return the text of a document that SOPS encrypted and signed, or why it is left out."""
     if found.is_shared:
-        message = f"{_name(value)} is signed by SOPS together with other documents of {found.origin.path}"
+        message = f"{_name_of_object(value)} is signed by SOPS together with other documents of {found.origin.path}"
         return b"", (f"{message}, and cannot be decrypted without them", APART)
     if found.value == value:
         return found.text, None
-    ordered = _in_order_of(value, found.value)
+    ordered = _value_with_keys_in_order_of(value, found.value)
     if not is_signed_whole_by_sops(value) and ciphertext_of_sops_document(ordered) == ciphertext_of_sops_document(
         found.value
     ):
         return json.dumps(ordered, ensure_ascii=False).encode(), None
     changed = first_few(sorted(_changed_paths(found.value, value, "")))
-    return b"", (f"{_name(value)} is signed by SOPS, and the build changes {changed}", _SIGNED)
+    return b"", (f"{_name_of_object(value)} is signed by SOPS, and the build changes {changed}", _SIGNED)
 
 
-def _in_order_of(value: Any, like: Any) -> Any:
+def _value_with_keys_in_order_of(value: Any, like: Any) -> Any:
     """Return a value with its keys in the order that another one has; further keys come last."""
     if isinstance(value, dict) and isinstance(like, dict):
         keys = [key for key in like if key in value]
         return {
-            key: _in_order_of(value[key], like.get(key)) for key in (*keys, *(key for key in value if key not in like))
+            key: _value_with_keys_in_order_of(value[key], like.get(key))
+            for key in (*keys, *(key for key in value if key not in like))
         }
     if isinstance(value, list) and isinstance(like, list):
         others = [*like, *([None] * max(0, len(value) - len(like)))]
-        return [_in_order_of(inner, other) for inner, other in zip(value, others, strict=False)]
+        return [_value_with_keys_in_order_of(inner, other) for inner, other in zip(value, others, strict=False)]
     return value
 
 
@@ -133,7 +134,7 @@ def _changed_paths(before: Any, after: Any, path: str) -> Iterator[str]:
         yield path
 
 
-def _encrypted_keys(value: Any) -> Iterator[str]:
+def _keys_of_encrypted_files(value: Any) -> Iterator[str]:
     """Yield the keys of a Secret or ConfigMap whose values are files that SOPS encrypted as a whole."""
     if not isinstance(value, dict) or value.get("kind") not in ("Secret", "ConfigMap"):
         return
@@ -144,6 +145,6 @@ def _encrypted_keys(value: Any) -> Iterator[str]:
                 yield f"{key}.{name}"
 
 
-def _name(value: Mapping[str, Any]) -> str:
+def _name_of_object(value: Mapping[str, Any]) -> str:
     metadata = value.get("metadata")
     return f"{value.get('kind')} {metadata.get('name') if isinstance(metadata, dict) else ''}"

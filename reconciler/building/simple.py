@@ -86,7 +86,7 @@ class SimpleBuilds(Struct):
     def _objects_of_folder(self, known: "_Folders", folder: str, above: tuple[str, ...]) -> list[_Listed]:
         if folder in above or folder not in known.ids or len(above) > _DEEPEST:
             raise _NotSimpleError
-        document = self._kustomization(known.ids[folder])
+        document = self._parsed_kustomization(known.ids[folder])
         objects: list[_Listed] = []
         for text in document["resources"]:
             path = path_joined_to(folder, text)
@@ -101,13 +101,13 @@ class SimpleBuilds(Struct):
                 objects += self._objects_of_folder(known, path, (*above, folder))
         namespace = document.get("namespace")
         if namespace:
-            objects = [_with_namespace(each, namespace) for each in objects]
-        names = {_name(each.value) for each in objects}
+            objects = [_object_in_namespace(each, namespace) for each in objects]
+        names = {_identity_of_object(each.value) for each in objects}
         if len(names) != len(objects):
             raise _NotSimpleError
         return objects
 
-    def _kustomization(self, id_: bytes) -> Mapping[str, Any]:
+    def _parsed_kustomization(self, id_: bytes) -> Mapping[str, Any]:
         content = self.contents[id_]
         documents, errors = read_documents(content)
         value = documents[0].value if len(documents) == 1 and not errors else None
@@ -125,7 +125,7 @@ class SimpleBuilds(Struct):
     def _read_documents_of(self, id_: bytes) -> list[tuple[Mapping[str, Any], bytes, int]]:
         """Return the objects of a file, with their texts and lines."""
         if id_ not in self._objects:
-            self._objects[id_] = _objects_in(self.contents[id_])
+            self._objects[id_] = _objects_of_file(self.contents[id_])
         found = self._objects[id_]
         if found is None:
             raise _NotSimpleError
@@ -148,18 +148,18 @@ class _Folders(NamedTuple):
         return cls(ids, files)
 
 
-def _objects_in(content: bytes) -> list[tuple[Mapping[str, Any], bytes, int]] | None:
+def _objects_of_file(content: bytes) -> list[tuple[Mapping[str, Any], bytes, int]] | None:
     if _DOUBTFUL.search(content) or _MARKS.search(content):
         return None
     documents, errors = read_documents(content)
     values = [document.value for document in documents]
-    if errors or not values or not all(map(_is_ordinary, values)):
+    if errors or not values or not all(map(_is_left_unchanged_by_tool, values)):
         return None
     texts = document_texts(content)
     return [(each.value, text, each.line) for each, text in zip(documents, texts, strict=True)]
 
 
-def _is_ordinary(value: Any) -> bool:
+def _is_left_unchanged_by_tool(value: Any) -> bool:
     """Say whether a document is an object of an ordinary kind whose metadata the tool leaves as it is."""
     if not isinstance(value, dict) or not isinstance(value.get("apiVersion"), str):
         return False
@@ -172,7 +172,7 @@ def _is_ordinary(value: Any) -> bool:
     return all(isinstance(each, str) and bool(each) for each in names) and all(isinstance(each, str) for each in texts)
 
 
-def _with_namespace(each: _Listed, namespace: str) -> _Listed:
+def _object_in_namespace(each: _Listed, namespace: str) -> _Listed:
     """Return an object in the namespace of a kustomization."""
     group, kind = group_of(each.value["apiVersion"]), each.value["kind"]
     scope = SCOPES.get((group, kind))
@@ -190,6 +190,6 @@ def _with_namespace(each: _Listed, namespace: str) -> _Listed:
     return _Listed(value, emit(value), each.origin)
 
 
-def _name(value: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def _identity_of_object(value: Mapping[str, Any]) -> tuple[str, str, str, str]:
     metadata = value["metadata"]
     return group_of(value["apiVersion"]), value["kind"], metadata.get("namespace", "default"), metadata["name"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from reconciler.locked.content import Files
-from reconciler.locked.model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name
+from reconciler.locked.model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name_of_address
 from reconciler.locked.reading import LockedFiles
 from reconciler.source.built_files import Origin
 from reconciler.source.external import UnusablePlace, source_implied_by_place
@@ -57,7 +57,7 @@ class SourceTree(DiscreetStruct, frozen=True, kw_only=True, eq=False):
                 yield self.here[path], id_
 
 
-def content_tree(name: str, content: Files, inputs: Collection[tuple[str, bytes]] = ()) -> SourceTree:
+def tree_of_source_content(name: str, content: Files, inputs: Collection[tuple[str, bytes]] = ()) -> SourceTree:
     """Return the content of a Source as a tree, of which no file stands in the repository."""
     files, read = uncommitted_files_with_reader(content)
     return SourceTree(name=name, files=files, read=read, here={}, inputs=tuple(inputs))
@@ -71,7 +71,7 @@ class LockedContent(NamedTuple):
     tree: SourceTree
 
 
-def _is_version(source: ExternalSource, locked: LockedSource, version: str) -> bool:
+def _is_locked_version(source: ExternalSource, locked: LockedSource, version: str) -> bool:
     """Say whether a version that somebody asks for is the one that is locked."""
     named = {source.place.get(key) for key in ("tag", "branch", "ref", "revision")} | {*locked.resolved.values()}
     return version in named
@@ -91,7 +91,7 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
         """
         others: list[str] = []
         for source in self.sources:
-            base = address_of(source.place["url"])
+            base = comparable_repository_address(source.place["url"])
             if source.type is not SourceType.GIT or not (address == base or address.startswith(f"{base}/")):
                 continue
             path = address.removeprefix(base).strip("/")
@@ -100,10 +100,10 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
             if self.locked is None:
                 continue
             content = self.locked.files(source.name)
-            if version and not _is_version(source, self.locked.locked(source.name), version):
+            if version and not _is_locked_version(source, self.locked.locked(source.name), version):
                 others.append(source.name)
                 continue
-            tree = content_tree(source.name, content, self.lock)
+            tree = tree_of_source_content(source.name, content, self.lock)
             return LockedContent(source.name, source.folder, tree), path.removeprefix(source.folder).strip("/")
         if others:
             message = f"it is asked for at {version!r}, and Source {others[0]!r} is locked at another version"
@@ -117,8 +117,8 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
         """
         for source in self.sources:
             if source.type is SourceType.HTTP and source.place["url"] == url and self.locked is not None:
-                tree = content_tree(source.name, self.locked.files(source.name), self.lock)
-                return LockedContent(source.name, "", tree), file_name(url)
+                tree = tree_of_source_content(source.name, self.locked.files(source.name), self.lock)
+                return LockedContent(source.name, "", tree), file_name_of_address(url)
         return None
 
     def of_address(self, type_: SourceType, url: Any) -> tuple[SourceTree, str] | None:
@@ -126,11 +126,11 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
 
         UnavailableSource says why its content cannot be had.
         """
-        wanted = address_of(url)
+        wanted = comparable_repository_address(url)
         for source in self.sources:
-            if source.type is type_ and address_of(source.place["url"]) == wanted:
+            if source.type is type_ and comparable_repository_address(source.place["url"]) == wanted:
                 content = self.locked.files(source.name) if self.locked is not None else {}
-                return content_tree(source.name, content, self.lock), source.folder
+                return tree_of_source_content(source.name, content, self.lock), source.folder
         return None
 
     def tree_without_source(self, type_: SourceType, place: Mapping[str, str], secret: str = "") -> SourceTree | None:
@@ -144,16 +144,16 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
             name = self.locked.imply(source_implied_by_place(type_, place, secret))
         except UnusablePlace as error:
             raise UnavailableSource(f"it is of a place that cannot be fetched from: {error}") from error
-        return content_tree(name, self.locked.files(name), self.lock)
+        return tree_of_source_content(name, self.locked.files(name), self.lock)
 
 
-def address_of(url: Any) -> str:
+def comparable_repository_address(url: Any) -> str:
     """Return an address by which two ways to write the same repository are equal.
 
     >>> (
-    ...     address_of("ssh://git@example.com/a/b.git"),
-    ...     address_of("git@example.com:a/b"),
-    ...     address_of("oci://r.example.com/a"),
+    ...     comparable_repository_address("ssh://git@example.com/a/b.git"),
+    ...     comparable_repository_address("git@example.com:a/b"),
+    ...     comparable_repository_address("oci://r.example.com/a"),
     ... )
     ('example.com/a/b', 'example.com/a/b', 'r.example.com/a')
     """

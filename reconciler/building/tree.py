@@ -77,7 +77,7 @@ class Kustomizations(Struct):
         known = cls({file.path: file for file in files}, _TreeContents(read), cache)
         for path, file in known.files.items():
             folder, _, name = path.rpartition("/")
-            if name in KUSTOMIZATIONS and is_plain(file):
+            if name in KUSTOMIZATIONS and is_readable_by_builds(file):
                 known._by_folder.setdefault(folder, []).append(file)
         known._parse([file for found in known._by_folder.values() for file in found])
         return known
@@ -145,21 +145,25 @@ class Kustomizations(Struct):
         """Read kustomizations. What they name is remembered on disk, and nothing else, as that may be secret."""
         key_by_id = {file.id: hashlib.sha256(_FORM + b"\0" + file.id).digest() for file in files}
         known = self.cache.get_many(key_by_id.values()) if self.cache is not None else {}
-        self._parsed.update({id_: _kustomization_of(known[key]) for id_, key in key_by_id.items() if key in known})
+        self._parsed.update(
+            {id_: _kustomization_of_plain(known[key]) for id_, key in key_by_id.items() if key in known}
+        )
         missing = [id_ for id_ in key_by_id if id_ not in self._parsed]
         for id_, content in (self.read(missing) if missing else {}).items():
             self._parsed[id_] = read_kustomization(content)
-        fresh = {key_by_id[id_]: _stored_form(self._parsed[id_]) for id_ in missing if not self._parsed[id_].inline}
+        fresh = {
+            key_by_id[id_]: _plain_references_of(self._parsed[id_]) for id_ in missing if not self._parsed[id_].inline
+        }
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
 
 
-def _stored_form(parsed: Kustomization) -> tuple[tuple[int, Any], ...]:
+def _plain_references_of(parsed: Kustomization) -> tuple[tuple[int, Any], ...]:
     references = tuple((each.field, each.text, str(each.role)) for each in parsed.references)
     return ((0, (references, tuple(map(tuple, parsed.faults)), parsed.is_component, parsed.is_listing)),)
 
 
-def _kustomization_of(stored: Sequence[tuple[int, Any]]) -> Kustomization:
+def _kustomization_of_plain(stored: Sequence[tuple[int, Any]]) -> Kustomization:
     references, faults, is_component, is_listing = stored[0][1]
     return Kustomization(
         references=tuple(Reference(name, text, Role(role)) for name, text, role in references),
@@ -169,7 +173,7 @@ def _kustomization_of(stored: Sequence[tuple[int, Any]]) -> Kustomization:
     )
 
 
-def is_plain(file: SourceFile) -> bool:
+def is_readable_by_builds(file: SourceFile) -> bool:
     """Say whether a build may read a file: no link, no submodule, and not too large."""
     return file.mode not in {SYMLINK, SUBMODULE} and bool(file.id) and 0 <= file.size <= MAX_FILE_SIZE
 

@@ -24,28 +24,30 @@ def agent_checks(
     return tuple(
         check
         for name in names
-        for check in _checks(name, records.get(name), [each for each in failed if each.cluster == name])
+        for check in _checks_of_agent(name, records.get(name), [each for each in failed if each.cluster == name])
     )
 
 
-def _checks(name: str, record: ClusterRecord | None, failed: list[ObjectReason]) -> Iterator[Check]:
+def _checks_of_agent(name: str, record: ClusterRecord | None, failed: list[ObjectReason]) -> Iterator[Check]:
     if record is None or not (record.outcome or record.heartbeat):
-        yield _agent(name, "its agent has not reported yet", f"start it: {_command_that_grants(name)}")
+        yield _check_about_agent(name, "its agent has not reported yet", f"start it: {_command_that_grants(name)}")
         return
-    found = list(_troubles(name, record, failed))
+    found = list(_failed_checks_of_agent(name, record, failed))
     yield from found or [Check(name="agent", is_well=True, state=f"its agent reports {record.outcome}", member=name)]
 
 
-def _troubles(name: str, record: ClusterRecord, failed: list[ObjectReason]) -> Iterator[Check]:
+def _failed_checks_of_agent(name: str, record: ClusterRecord, failed: list[ObjectReason]) -> Iterator[Check]:
     ready = condition_of_type(record.state.status.get("conditions"), READY)
     if ready.get("status") == "Unknown":
-        yield _agent(name, f"its agent is silent: {ready.get('message')}", "see its log, and whether it reaches Git")
+        yield _check_about_agent(
+            name, f"its agent is silent: {ready.get('message')}", "see its log, and whether it reaches Git"
+        )
     if record.refused:
-        yield _agent(name, f"its agent refuses the newest commit: {record.refused}", record.refused_hint)
+        yield _check_about_agent(name, f"its agent refuses the newest commit: {record.refused}", record.refused_hint)
     if record.outcome not in {"", ApplyOutcome.CONVERGED}:
         is_forbidden = any(each.message.startswith(_FORBIDDEN) for each in failed) or record.outcome == _FORBIDDEN
         hint = f"grant what is missing: {_command_that_grants(name)}" if is_forbidden else record.hint
-        yield _agent(name, f"its agent reports {record.outcome}{_reasons_of_record(record, failed)}", hint)
+        yield _check_about_agent(name, f"its agent reports {record.outcome}{_reasons_of_record(record, failed)}", hint)
 
 
 def _reasons_of_record(record: ClusterRecord, failed: list[ObjectReason]) -> str:
@@ -55,7 +57,7 @@ def _reasons_of_record(record: ClusterRecord, failed: list[ObjectReason]) -> str
     return "".join(f"; {each}" for each in (*([record.message] if record.message else []), *lines))
 
 
-def _agent(name: str, state: str, hint: str) -> Check:
+def _check_about_agent(name: str, state: str, hint: str) -> Check:
     return Check(name="agent", is_well=False, state=state, hint=hint, member=name)
 
 

@@ -17,7 +17,7 @@ LEFT_BEHIND = "LeftBehind"
 _FIELD = "spec.propagateDeps"
 
 
-def left_behind_warnings(
+def warnings_of_missing_dependencies(
     desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy], line_of: LineOf | None
 ) -> Iterator[Problem]:
     """Yield a warning for each kind whose pods need objects that go nowhere, though their policy propagates them."""
@@ -31,7 +31,7 @@ def left_behind_warnings(
             continue
         if interpreter.has(Operation.INTERPRET_DEPENDENCY, template.manifest):
             continue
-        if missing := _references(template) & unclaimed:
+        if missing := _objects_referred_to_by_pods(template) & unclaimed:
             policy_by_name[str(policy)] = policy
             needed.setdefault((str(policy), *template.versioned_kind), set()).update(missing)
     for (name, api_version, kind), refs in needed.items():
@@ -51,7 +51,7 @@ def _may_have_pods(template: Template) -> bool:
     return is_custom and bool(template.ref.namespace) and not is_encrypted_by_sops(template.manifest)
 
 
-def _references(template: Template) -> set[ObjectRef]:
+def _objects_referred_to_by_pods(template: Template) -> set[ObjectRef]:
     """Return the objects that the pods of a template refer to."""
     found = set()
     for spec in pod_specs_in(template.manifest.get("spec")):

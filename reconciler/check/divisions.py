@@ -33,7 +33,7 @@ def division_problems(
     numbers = (each for each in found if each.rule is DivisionRule.UNDIVIDED_NUMBER)
     scaled = _warning_of_each_autoscaler(each for each in found if each.rule is DivisionRule.AUTOSCALED)
     for each in (*numbers, *scaled):
-        yield _at_number(each, template_by_ref[each.ref], line_of)
+        yield _problem_at_number(each, template_by_ref[each.ref], line_of)
 
 
 def _warning_of_each_autoscaler(found: Iterable[DivisionWarning]) -> Iterator[DivisionWarning]:
@@ -47,7 +47,7 @@ def _warning_of_each_autoscaler(found: Iterable[DivisionWarning]) -> Iterator[Di
         yield replace(first, message=f"{first.message}; so it is with {more}: {names}") if others else first
 
 
-def _at_number(found: DivisionWarning, template: Template, line_of: LineOf | None) -> Problem:
+def _problem_at_number(found: DivisionWarning, template: Template, line_of: LineOf | None) -> Problem:
     problem = Problem(template.path, 0, found.field, found.message, found.hint, found.rule)
     return template_problem(template, problem, line_of)
 

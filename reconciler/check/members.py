@@ -27,7 +27,7 @@ from reconciler.source.schemas.kubernetes import minor_version
 from render.model import ObjectRef, group_of
 from render.words import counted_noun, first_few
 
-from .permissions import missing_permissions, needs_of, permission_lines, seeing_needs, unserved_kinds
+from .permissions import missing_permissions, needs_of, needs_of_observation, permission_lines, unserved_kinds
 from .prerequisites import Check
 from .writing import unwritable_kinds
 
@@ -98,7 +98,7 @@ def member_checks(questions: Iterable[MemberQuestion], asking: MemberAsking) -> 
             for other, its in zip(asked, found, strict=True)
             if members[each.uid] > 1 and its.uid == each.uid and other is not question
         ]
-        more = (_shared_cluster_check(others),) if others else ()
+        more = (_check_of_shared_cluster(others),) if others else ()
         checks += [replace(check, member=question.cluster) for check in (*each.checks, *more)]
     return tuple(checks)
 
@@ -115,10 +115,10 @@ def _examined_members(questions: Sequence[MemberQuestion], asking: MemberAsking)
         for visit in tuple(visits.under_way.values()):
             if visit.began + seconds <= time.monotonic():
                 visits.give_up(visit)
-    return [_outcome(visits.begun[question.cluster].result, asking) for question in questions]
+    return [_examined_or_failed(visits.begun[question.cluster].result, asking) for question in questions]
 
 
-def _outcome(outcome: "_Examined | Failure | None", asking: MemberAsking) -> _Examined:
+def _examined_or_failed(outcome: "_Examined | Failure | None", asking: MemberAsking) -> _Examined:
     if isinstance(outcome, _Examined):
         return outcome
     message = f"it did not answer everything within {asking.reach.timeout:g} s"
@@ -126,7 +126,7 @@ def _outcome(outcome: "_Examined | Failure | None", asking: MemberAsking) -> _Ex
     return _Examined(checks=(_check_of_failure(outcome or overdue),))
 
 
-def _shared_cluster_check(others: Iterable[str]) -> Check:
+def _check_of_shared_cluster(others: Iterable[str]) -> Check:
     return Check(
         name="identity",
         is_well=False,
@@ -150,7 +150,12 @@ def _examination_of(question: MemberQuestion, asking: MemberAsking, visit: Visit
     uid = read_uid(client)
     if isinstance(uid, Failure):
         return _Examined(checks=(_check_of_failure(uid, "may not get namespaces: by kube-system a cluster is known"),))
-    checks = [_identity(question, uid), _version(version), *_clock(version, now), *_readiness(client)]
+    checks = [
+        _check_of_identity(question, uid),
+        _check_of_version(version),
+        *_check_of_clock(version, now),
+        *_check_of_readiness(client),
+    ]
     # A cluster that is another one than it was is asked nothing more, for its tree is not meant for it.
     if checks[0].is_well:
         checks += _kinds_and_permissions(client, question, asking.applyset)
@@ -166,7 +171,7 @@ def _check_of_failure(failure: Failure, forbidden: str = "") -> Check:
     return Check(name=name, is_well=False, state=f"{failure.kind}: {failure.message}", hint=failure.hint)
 
 
-def _identity(question: MemberQuestion, uid: str) -> Check:
+def _check_of_identity(question: MemberQuestion, uid: str) -> Check:
     if not question.uid:
         return Check(name="identity", is_well=True, state=f"UID {uid}, not recorded yet")
     if question.uid == uid:
@@ -180,7 +185,7 @@ def _identity(question: MemberQuestion, uid: str) -> Check:
     )
 
 
-def _version(answer: Answer) -> Check:
+def _check_of_version(answer: Answer) -> Check:
     """Tell the version, and what a server lacks that is older than what an apply builds upon."""
     version = str(answer.body.get("gitVersion") or "")
     check = Check(name="version", is_well=True, state=f"Kubernetes {version or 'unknown'}")
@@ -194,7 +199,7 @@ def _version(answer: Answer) -> Check:
     return replace(check, is_well=False, state=state, hint=_UPGRADE)
 
 
-def _readiness(client: Client) -> Iterator[Check]:
+def _check_of_readiness(client: Client) -> Iterator[Check]:
     """Ask what a pass asks first: without a yes it counts the cluster as not observed, whatever it can apply."""
     failure = failure_of_readiness(client)
     if failure is not None:
@@ -202,7 +207,7 @@ def _readiness(client: Client) -> Iterator[Check]:
         yield Check(name="readiness", is_well=False, state=state, hint=_READY)
 
 
-def _clock(answer: Answer, now: float) -> Iterator[Check]:
+def _check_of_clock(answer: Answer, now: float) -> Iterator[Check]:
     """Compare the member's clock with ours; an answer without a usable date says nothing of it."""
     ahead = answer.seconds_ahead(now)
     if ahead is None:
@@ -219,14 +224,16 @@ def _kinds_and_permissions(client: Client, question: MemberQuestion, applyset: A
     if isinstance(discovery, Failure):
         yield Check(name="kinds", is_well=False, state=f"{discovery.kind}: {discovery.message}", hint=discovery.hint)
         return
-    yield _kinds(question.desired, discovery)
-    permissions = tuple(_permissions(client, question, discovery, applyset))
+    yield _check_of_kinds(question.desired, discovery)
+    permissions = tuple(_checks_of_permissions(client, question, discovery, applyset))
     yield from permissions
     is_granted = all(check.is_well for check in permissions)
-    yield from _objects(client, question, applyset, is_granted=is_granted)
+    yield from _checks_of_objects(client, question, applyset, is_granted=is_granted)
 
 
-def _objects(client: Client, question: MemberQuestion, applyset: ApplySet, *, is_granted: bool) -> Iterator[Check]:
+def _checks_of_objects(
+    client: Client, question: MemberQuestion, applyset: ApplySet, *, is_granted: bool
+) -> Iterator[Check]:
     """Tell the kinds that cannot be read or written as a pass does both; missing rights are told elsewhere."""
     inventory = question.inventory or Inventory(cluster=question.cluster)
     observed = observe_cluster(client, question.desired, inventory, applyset)
@@ -248,12 +255,14 @@ def _objects(client: Client, question: MemberQuestion, applyset: ApplySet, *, is
             yield Check(name="objects", is_well=False, state=state, hint=failure.hint)
 
 
-def _permissions(client: Client, question: MemberQuestion, discovery: Discovery, applyset: ApplySet) -> Iterator[Check]:
+def _checks_of_permissions(
+    client: Client, question: MemberQuestion, discovery: Discovery, applyset: ApplySet
+) -> Iterator[Check]:
     """Ask for all rights at once: those that a pass needs, and those by which it sees more."""
     namespace = read_object(client, NAMESPACES, ObjectRef("", "Namespace", "", applyset.namespace))
     needs = needs_of(question.desired, discovery, applyset, has_namespace=isinstance(namespace, dict))
     scaled = (kind for kind in question.scaled_kinds if (each := discovery.resource(*kind)) and each.is_scaled)
-    seen = seeing_needs(question.desired, discovery, scaled)
+    seen = needs_of_observation(question.desired, discovery, scaled)
     answer = missing_permissions(client, {*needs, *(need for seeing in seen for need in seeing.needs)})
     if isinstance(answer, Failure):
         state = f"it does not say what is allowed: {answer.kind}: {answer.message}"
@@ -271,7 +280,7 @@ def _permissions(client: Client, question: MemberQuestion, discovery: Discovery,
             yield Check(name=seeing.check, is_well=True, state=state)
 
 
-def _kinds(desired: ClusterDesired, discovery: Discovery) -> Check:
+def _check_of_kinds(desired: ClusterDesired, discovery: Discovery) -> Check:
     crds = (item.manifest for item in desired.objects if item.ref.group_kind == CRD)
     defined = [kind for manifest in crds for kind in defined_kinds(manifest)]
     missing = list(unserved_kinds(desired, discovery, defined))

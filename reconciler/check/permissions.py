@@ -85,7 +85,7 @@ def needs_of(
         if (resource := discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)) is not None
         for need in needs_of_object(item.ref, resource)
     }
-    return tuple(sorted(needs | set(_own_needs(applyset, has_namespace=has_namespace))))
+    return tuple(sorted(needs | set(_needs_of_applyset(applyset, has_namespace=has_namespace))))
 
 
 def needs_of_object(ref: ObjectRef, resource: Resource, *, is_confirmed: bool = False) -> Iterator[Need]:
@@ -101,7 +101,7 @@ def needs_of_object(ref: ObjectRef, resource: Resource, *, is_confirmed: bool = 
             yield Need.of(resource, verb, namespace=namespace, name=name)
 
 
-def _own_needs(applyset: ApplySet, *, has_namespace: bool) -> Iterator[Need]:
+def _needs_of_applyset(applyset: ApplySet, *, has_namespace: bool) -> Iterator[Need]:
     """Yield what the ApplySet's parent, its namespace and its lease need, and the identity of the cluster."""
     space, name = applyset.namespace, applyset.name
     yield from (Need.of(CONFIG_MAPS, verb, namespace=space, name=name) for verb in ("get", "create", "patch", "delete"))
@@ -114,7 +114,7 @@ def _own_needs(applyset: ApplySet, *, has_namespace: bool) -> Iterator[Need]:
         yield from (Need.of(NAMESPACES, verb, name=space) for verb in ("create", "patch"))
 
 
-def seeing_needs(
+def needs_of_observation(
     desired: ClusterDesired, discovery: Discovery, scaled_kinds: Iterable[KindVersion] = ()
 ) -> tuple[Seeing, ...]:
     """Return what an observation asks beside the kinds of the tree; without it everything is applied all the same.
@@ -152,11 +152,11 @@ def seeing_needs(
             needs=tuple(Need.of(each, "list") for each in intercepting),
             loss="so that what a webhook or policy rewrote is not set right once that is gone",
         ),
-        _seeing_definitions(discovery, scaled_kinds),
+        _need_to_see_definitions(discovery, scaled_kinds),
     )
 
 
-def _seeing_definitions(discovery: Discovery, kinds: Iterable[KindVersion]) -> Seeing:
+def _need_to_see_definitions(discovery: Discovery, kinds: Iterable[KindVersion]) -> Seeing:
     served = (each for kind in sorted(kinds) if (each := discovery.resource(*kind)) is not None)
     return Seeing(
         check="definitions",
@@ -169,27 +169,31 @@ def missing_permissions(client: Client, needs: Iterable[Need]) -> tuple[Need, ..
     """Return the needs that the member does not grant this user, or why it did not say."""
     wanted = sorted(needs)
     namespaces = sorted({need.namespace for need in wanted if need.namespace})
-    reviews = results_in_parallel(lambda name: _rules(client, name), namespaces, limit=client.concurrency)
+    reviews = results_in_parallel(
+        lambda name: _rules_granted_in_namespace(client, name), namespaces, limit=client.concurrency
+    )
     rules_by_namespace: dict[str, list[Mapping[str, Any]]] = {}
     for name, review in zip(namespaces, reviews, strict=True):
         if isinstance(review, Failure):
             return review
         rules_by_namespace[name] = review
     doubtful = [
-        need for need in wanted if not any(_grants(rule, need) for rule in rules_by_namespace.get(need.namespace, ()))
+        need
+        for need in wanted
+        if not any(_does_rule_grant(rule, need) for rule in rules_by_namespace.get(need.namespace, ()))
     ]
     # Who may do something to all objects of a kind is not asked about each of them.
-    refused = _refused_needs(client, {need._replace(name="") for need in doubtful})
+    refused = _needs_not_granted(client, {need._replace(name="") for need in doubtful})
     if isinstance(refused, Failure):
         return refused
     by_name = [need for need in doubtful if need.name and need._replace(name="") in refused]
-    refused_names = _refused_needs(client, by_name)
+    refused_names = _needs_not_granted(client, by_name)
     if isinstance(refused_names, Failure):
         return refused_names
     return tuple(need for need in doubtful if need in (refused_names if need.name else refused))
 
 
-def _refused_needs(client: Client, needs: Iterable[Need]) -> frozenset[Need] | Failure:
+def _needs_not_granted(client: Client, needs: Iterable[Need]) -> frozenset[Need] | Failure:
     """Ask for each need by itself, and return those that are not granted."""
     asked = sorted(needs)
     answers = results_in_parallel(lambda need: _is_granted(client, need), asked, limit=client.concurrency)
@@ -197,7 +201,7 @@ def _refused_needs(client: Client, needs: Iterable[Need]) -> frozenset[Need] | F
     return failure or frozenset(need for need, answer in zip(asked, answers, strict=True) if answer is False)
 
 
-def _rules(client: Client, namespace: str) -> list[Mapping[str, Any]] | Failure:
+def _rules_granted_in_namespace(client: Client, namespace: str) -> list[Mapping[str, Any]] | Failure:
     answer = _review_answer(client, "rules", {"namespace": namespace}, "SelfSubjectRulesReview")
     if isinstance(answer, Failure):
         return answer
@@ -222,13 +226,13 @@ def _review_answer(client: Client, about: str, spec: Mapping[str, Any], kind: st
     return mapping_or_empty(status)
 
 
-def _grants(rule: Mapping[str, Any], need: Need) -> bool:
+def _does_rule_grant(rule: Mapping[str, Any], need: Need) -> bool:
     """Return whether a rule allows a need for objects of any name."""
     asked = (("verbs", need.verb), ("apiGroups", need.group), ("resources", need.plural))
-    return not rule.get("resourceNames") and all(_has(rule.get(key), word) for key, word in asked)
+    return not rule.get("resourceNames") and all(_has_word_or_star(rule.get(key), word) for key, word in asked)
 
 
-def _has(words: Any, word: str) -> bool:
+def _has_word_or_star(words: Any, word: str) -> bool:
     return isinstance(words, list) and ("*" in words or word in words)
 
 
@@ -244,13 +248,13 @@ def permission_lines(missing: Iterable[Need]) -> Iterator[str]:
             verbs[need.resource, need.namespace].append(need.verb)
     places: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for (resource, namespace), lacking in verbs.items():
-        places[resource, tuple(sorted(lacking, key=_order))].append(namespace)
+        places[resource, tuple(sorted(lacking, key=_order_of_verb))].append(namespace)
     for (resource, each), namespaces in sorted(places.items()):
         where = f" in {first_few(sorted(namespaces))}" if any(namespaces) else ""
         yield f"{', '.join(each)} {resource}{where}"
 
 
-def _order(verb: str) -> int:
+def _order_of_verb(verb: str) -> int:
     return (*APPLYING, "update").index(verb)
 
 

@@ -67,18 +67,18 @@ def policy_warnings(
     shadowed = tuple(_findings_of_shadowed(selected, matches, index))
     findings = [
         *shadowed,
-        *_tied(selected, matches, index, {str(each.policy) for each in shadowed}),
-        *_waiting(matches),
+        *_findings_of_ties(selected, matches, index, {str(each.policy) for each in shadowed}),
+        *_findings_of_waiting_policies(matches),
         *_findings_of_unmatched(desired, scopes, index),
-        *_unmet(desired, facts),
-        *_of_unknown_capacity(desired, facts, matches),
-        *_failing_over(desired),
-        *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
+        *_findings_of_unmet_placements(desired, facts),
+        *_findings_of_unknown_capacity(desired, facts, matches),
+        *_findings_of_useless_failover(desired),
+        *(_findings_of_other_claims(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
     ]
-    return tuple(sorted({_problem(each, line_of) for each in findings}))
+    return tuple(sorted({_problem_of_finding(each, line_of) for each in findings}))
 
 
-def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
+def _problem_of_finding(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
     policy = finding.policy
     line = line_of(policy.path, policy.document, finding.field) if line_of else 0
     return Problem(policy.path, line, finding.field, finding.message, finding.hint, finding.rule)
@@ -119,7 +119,7 @@ def _findings_of_shadowed(
         yield PolicyFinding(policy=candidate.policy, rule=SHADOWED, field=field, message=message, hint=hint)
 
 
-def _tied(
+def _findings_of_ties(
     selected: Iterable[Template], matches: Mapping[ObjectRef, Match], index: PolicyIndex, shadowed: Collection[str]
 ) -> Iterator[PolicyFinding]:
     """Yield the pairs of policies between which only names decide; of what is shadowed that is said already."""
@@ -129,7 +129,11 @@ def _tied(
         if len(best) > 1:
             first, second = best
             is_first = policy is None or policy is first.policy
-            if is_first and _weight(first) == _weight(second) and str(second.policy) not in shadowed:
+            if (
+                is_first
+                and _weight_of_candidate(first) == _weight_of_candidate(second)
+                and str(second.policy) not in shadowed
+            ):
                 ties.setdefault((str(first.policy), str(second.policy)), []).append((template.ref, second.policy))
     for (winner, _), losses in ties.items():
         objects = first_few([str(ref) for ref, _ in losses])
@@ -142,11 +146,11 @@ def _tied(
         )
 
 
-def _weight(candidate: CandidatePolicy) -> tuple[bool, int, int]:
+def _weight_of_candidate(candidate: CandidatePolicy) -> tuple[bool, int, int]:
     return candidate.policy.is_namespaced, candidate.policy.priority, candidate.implicit_priority
 
 
-def _waiting(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
+def _findings_of_waiting_policies(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
     """Yield the policies that are not applied because something they name is not there."""
     for match in matches.values():
         if match.waiting and match.reason in _WAITS_FOR:
@@ -166,16 +170,16 @@ def _findings_of_unmatched(desired: Desired, scopes: Scopes, index: PolicyIndex)
                 continue
             field = f"spec.resourceSelectors[{number}]"
             if policy.is_namespaced and scopes.is_namespaced(group_of(selector.api_version), selector.kind) is False:
-                yield _aimed_too_high(policy, selector, field)
+                yield _finding_of_cluster_scoped_selector(policy, selector, field)
                 continue
             hint, hints = "", hints + 1
             if hints <= _MOST_HINTS:
-                hint = _elsewhere(policy, selector, desired.templates)
+                hint = _hint_of_other_namespace(policy, selector, desired.templates)
                 hint = hint or hint_of_closest_templates(selector, _templates_in_scope(policy, desired.templates))
             yield PolicyFinding(policy=policy, rule=UNMATCHED, field=field, message="selects no template", hint=hint)
 
 
-def _unmet(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
+def _findings_of_unmet_placements(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
     """Yield the placements that no cluster meets, or too few."""
     index = ClusterIndex(clusters_corrected_by_facts(desired.clusters, facts))
     for policy in desired.policies:
@@ -183,7 +187,9 @@ def _unmet(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
             yield PolicyFinding(policy=policy, rule=UNMET, field=each.field, message=each.message, hint=each.hint)
 
 
-def _of_unknown_capacity(desired: Desired, facts: Facts, matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
+def _findings_of_unknown_capacity(
+    desired: Desired, facts: Facts, matches: Mapping[ObjectRef, Match]
+) -> Iterator[PolicyFinding]:
     """Yield the policies that divide workloads by room among clusters of which no capacity is known.
 
     A member that the next pass reaches is observed before anything is placed there.
@@ -207,7 +213,7 @@ def _of_unknown_capacity(desired: Desired, facts: Facts, matches: Mapping[Object
             )
 
 
-def _failing_over(desired: Desired) -> Iterator[PolicyFinding]:
+def _findings_of_useless_failover(desired: Desired) -> Iterator[PolicyFinding]:
     """Yield the policies whose application failover helps nobody: no cluster takes over, or none gets the time."""
     for policy in desired.policies:
         application = (policy.failover or {}).get("application")
@@ -235,7 +241,9 @@ def _templates_in_scope(policy: PropagationPolicy, templates: Iterable[Template]
     return [each for each in templates if policy.namespace in {"", each.ref.namespace}]
 
 
-def _elsewhere(policy: PropagationPolicy, selector: ResourceSelector, templates: Collection[Template]) -> str:
+def _hint_of_other_namespace(
+    policy: PropagationPolicy, selector: ResourceSelector, templates: Collection[Template]
+) -> str:
     """Return a hint about a template that is just as selected, but in another namespace; "" for none.
 
     A namespace without any template of the source is more likely a slip in the policy's own namespace.
@@ -257,7 +265,9 @@ def _elsewhere(policy: PropagationPolicy, selector: ResourceSelector, templates:
     return f"{ref} is in another namespace: move the policy there, or use a ClusterPropagationPolicy"
 
 
-def _aimed_too_high(policy: PropagationPolicy, selector: ResourceSelector, field: str) -> PolicyFinding:
+def _finding_of_cluster_scoped_selector(
+    policy: PropagationPolicy, selector: ResourceSelector, field: str
+) -> PolicyFinding:
     return PolicyFinding(
         policy=policy,
         rule=CLUSTER_SCOPED,
@@ -267,7 +277,9 @@ def _aimed_too_high(policy: PropagationPolicy, selector: ResourceSelector, field
     )
 
 
-def _claims_differ(desired: Desired, matches: Mapping[ObjectRef, Match], previous: Bindings) -> Iterator[PolicyFinding]:
+def _findings_of_other_claims(
+    desired: Desired, matches: Mapping[ObjectRef, Match], previous: Bindings
+) -> Iterator[PolicyFinding]:
     """Yield the policies that take objects over which Karmada would leave where they are."""
     index, options = policy_index(desired), MatchOptions(claims=ClaimMode.STICKY)
     taken: dict[tuple[str, str], list[tuple[ObjectRef, PropagationPolicy]]] = {}

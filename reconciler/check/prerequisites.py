@@ -8,8 +8,8 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.in_force import fleet_in_force, published_fleet, seen_tip, settings_in_force
-from reconciler.branches.publication import Publication, branch_of_head, publication_of, source_remote
+from reconciler.branches.in_force import fleet_in_force, published_fleet, rendered_tip_or_none, settings_in_force
+from reconciler.branches.publication import Publication, branch_of_head, publication_of, remote_of_source
 from reconciler.branches.reading import read_loaded, read_previous, read_source
 from reconciler.building.confinement import SystemBounds, system_bounds
 from reconciler.building.tools import unconfined_tools
@@ -51,10 +51,10 @@ CheckMembers = Callable[[Desired], Iterable[Check]]
 
 def all_checks(repository: Repository, check_members: CheckMembers, *, offline: bool) -> Iterator[Check]:
     """Check what a pass needs, from the git program to the right to push, and the members unless ``offline``."""
-    yield _git_version(repository)
-    yield _history(repository)
-    yield _confinement(system_bounds(), unconfined_tools(os.environ.get("PATH", os.defpath)))
-    source = _check_of("source", lambda: _source(repository), "argosy validate lists every problem")
+    yield _check_of_git_version(repository)
+    yield _check_of_history(repository)
+    yield _check_of_confinement(system_bounds(), unconfined_tools(os.environ.get("PATH", os.defpath)))
+    source = _check_by_state("source", lambda: _state_of_source(repository), "argosy validate lists every problem")
     yield source
     if not source.is_well:
         return
@@ -66,18 +66,24 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
     fleet = desired.fleet
     publication = publication_of(repository, fleet)
     if waiting:
-        yield Check(name="settings", is_well=True, is_warning=True, state=_words_of(waiting), hint=_ACCEPTING)
-    yield _remote(repository, publication)
+        yield Check(
+            name="settings", is_well=True, is_warning=True, state=_words_of_waiting_settings(waiting), hint=_ACCEPTING
+        )
+    yield _check_of_remote(repository, publication)
     if publication.remote and not offline:
-        yield _check_of("remote", lambda: _remote_answers(publication, fleet), "check the address and your credentials")
-        yield _check_of(
+        yield _check_by_state(
+            "remote", lambda: _state_of_remote(publication, fleet), "check the address and your credentials"
+        )
+        yield _check_by_state(
             "push",
-            lambda: _may_push(publication, fleet.rendered_branch),
+            lambda: _state_of_right_to_push(publication, fleet.rendered_branch),
             f"let this user push {fleet.rendered_branch!r}",
         )
-    yield _storage(repository)
-    yield _check_of("source branch", lambda: _source_branch_state(publication, fleet), "argosy help trailers")
-    yield _check_of("rendered branch", lambda: _rendered_state(publication, fleet.rendered_branch), "argosy verify")
+    yield _check_of_packs(repository)
+    yield _check_by_state("source branch", lambda: _source_branch_state(publication, fleet), "argosy help trailers")
+    yield _check_by_state(
+        "rendered branch", lambda: _state_of_rendered_branch(publication, fleet.rendered_branch), "argosy verify"
+    )
     yield Check(
         name="clusters",
         is_well=True,
@@ -87,7 +93,7 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
         return
     yield from _checks_of_members(check_members, desired)
     if fleet.clusters or fleet.kubeconfigs:
-        yield from _webhooks(desired)
+        yield from _checks_of_webhooks(desired)
 
 
 def printed_checks(checks: Iterable[Check]) -> Iterator[Check]:
@@ -121,8 +127,8 @@ def _desired_in_force(repository: Repository) -> tuple[Desired, tuple[SettingCha
     head = repository.resolve("HEAD")
     desired = read_source(repository, head).desired
     published_fleet(repository, head, desired.fleet)
-    fleet, waiting = fleet_in_force(repository, head, seen_tip)
-    found = settings_in_force(repository, head, seen_tip)
+    fleet, waiting = fleet_in_force(repository, head, rendered_tip_or_none)
+    found = settings_in_force(repository, head, rendered_tip_or_none)
     before = read_loaded(repository, found.source, facts=None).desired if found and found.home else None
     if before is not None and desired.webhooks:
         changes = webhook_changes(*([each.manifest for each in side.webhooks] for side in (before, desired)))
@@ -131,7 +137,7 @@ def _desired_in_force(repository: Repository) -> tuple[Desired, tuple[SettingCha
     return replace(desired, fleet=fleet), waiting
 
 
-def _words_of(waiting: Sequence[SettingChange]) -> str:
+def _words_of_waiting_settings(waiting: Sequence[SettingChange]) -> str:
     return f"waiting, and not asked here: {without_passwords('; '.join(map(str, waiting[:_MOST_SHOWN])))}" + (
         f" and {len(waiting) - _MOST_SHOWN} more" if len(waiting) > _MOST_SHOWN else ""
     )
@@ -147,28 +153,28 @@ def _reached_clusters_text(fleet: Fleet, names: Sequence[str]) -> str:
     return f"argosy reconcile applies to {first_few(reached)}{alone}"
 
 
-def _check_of(name: str, state_of: Callable[[], str], hint: str) -> Check:
+def _check_by_state(name: str, state_of: Callable[[], str], hint: str) -> Check:
     try:
         return Check(name=name, is_well=True, state=state_of())
     except ReconcileError as error:
         return Check(name=name, is_well=False, state=error.message.splitlines()[0], hint=error.hint or hint)
 
 
-def _git_version(repository: Repository) -> Check:
+def _check_of_git_version(repository: Repository) -> Check:
     text = repository.git.text("version").strip()
     numbers = tuple(int(part) for part in text.split()[2].split(".")[:2])
     wanted = ".".join(map(str, OLDEST_GIT))
     return Check(name="git", is_well=numbers >= OLDEST_GIT, state=text, hint=f"install git {wanted} or newer")
 
 
-def _history(repository: Repository) -> Check:
+def _check_of_history(repository: Repository) -> Check:
     if not repository.is_shallow:
         return Check(name="history", is_well=True, state="complete")
     hint = "git fetch --unshallow; in GitHub Actions: actions/checkout with fetch-depth: 0"
     return Check(name="history", is_well=False, state="this clone is shallow: a rewound source is not seen", hint=hint)
 
 
-def _confinement(bounds: SystemBounds, scripts: Sequence[str]) -> Check:
+def _check_of_confinement(bounds: SystemBounds, scripts: Sequence[str]) -> Check:
     """Say whether this machine keeps the programs that build from files and addresses that are not theirs."""
     open_ways = [
         name for name, is_closed in (("files", bounds.files), ("the network", bounds.network)) if not is_closed
@@ -186,7 +192,7 @@ def _confinement(bounds: SystemBounds, scripts: Sequence[str]) -> Check:
     return Check(name="builds", is_well=True, state="kustomize and helm open their own files alone, and no network")
 
 
-def _source(repository: Repository) -> str:
+def _state_of_source(repository: Repository) -> str:
     desired = read_source(repository, repository.resolve("HEAD")).desired
     templates, clusters = (
         counted_noun(len(desired.templates), "template"),
@@ -195,7 +201,7 @@ def _source(repository: Repository) -> str:
     return f"{templates}, {counted_noun(len(desired.policies), 'policy', 'policies')}, {clusters}"
 
 
-def _remote(repository: Repository, publication: Publication) -> Check:
+def _check_of_remote(repository: Repository, publication: Publication) -> Check:
     if not publication.remote:
         state = "none: branches are written in this repository alone"
         return Check(name="published at", is_well=True, state=state)
@@ -207,7 +213,7 @@ def _remote(repository: Repository, publication: Publication) -> Check:
     return Check(name="published at", is_well=bool(covers), state=state, hint=hint)
 
 
-def _storage(repository: Repository) -> Check:
+def _check_of_packs(repository: Repository) -> Check:
     """Count the packs: passes join them, but nothing does where passes fail, or write as another user."""
     packs = list((repository.folder.objects / "pack").glob("pack-*.pack"))
     megabytes = sum(pack.stat().st_size for pack in packs) / 1e6
@@ -215,11 +221,11 @@ def _storage(repository: Repository) -> Check:
     return Check(name="storage", is_well=len(packs) < _MANY_PACKS, state=state, hint="git gc")
 
 
-def _remote_answers(publication: Publication, fleet: Fleet) -> str:
+def _state_of_remote(publication: Publication, fleet: Fleet) -> str:
     """Ask the remote for its refs, among which the source branch has to be if it is there."""
     repository, remote = publication.repository, publication.remote
     tips, branch = repository.remote_tips(remote), head_branch(repository.folder.git_dir)
-    is_source = remote == source_remote(repository) and not repository.mirrors and branch is not None
+    is_source = remote == remote_of_source(repository) and not repository.mirrors and branch is not None
     is_source = is_source and _branch_of_source(publication, fleet) in {"", branch_of_head(repository)}
     if is_source and branch not in tips.tips:
         name = str(branch).removeprefix("refs/heads/")
@@ -227,14 +233,14 @@ def _remote_answers(publication: Publication, fleet: Fleet) -> str:
     return f"{counted_noun(len(tips.tips), 'ref')}, default branch {tips.head.removeprefix('refs/heads/') or 'unknown'}"
 
 
-def _may_push(publication: Publication, branch: str) -> str:
+def _state_of_right_to_push(publication: Publication, branch: str) -> str:
     """Ask the remote for the right to push, without sending anything; rules of its branches are not told before."""
     repository, ref = publication.repository, f"refs/heads/{branch}-doctor"
     repository.check_push_is_accepted(publication.remote, [RefUpdate(ref, repository.resolve("HEAD"), None)])
     return "allowed (nothing was pushed; rules that protect branches show at the first push)"
 
 
-def _rendered_state(publication: Publication, branch: str) -> str:
+def _state_of_rendered_branch(publication: Publication, branch: str) -> str:
     tip = publication.known_tip(branch)
     if tip is None:
         return f"{branch!r} does not exist yet: argosy reconcile --bootstrap makes it"
@@ -260,7 +266,7 @@ def _source_branch_state(publication: Publication, fleet: Fleet) -> str:
     return repr(branch) if current == branch else f"{branch!r}, which has the commit that is checked out"
 
 
-def _webhooks(desired: Desired) -> Iterator[Check]:
+def _checks_of_webhooks(desired: Desired) -> Iterator[Check]:
     """Connect to every interpreter webhook, as a pass that reaches clusters will."""
     for webhook in interpreter_of_source(desired).webhooks:
         from reconciler.members.webhook_transport import connect_to

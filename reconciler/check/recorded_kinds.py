@@ -35,7 +35,7 @@ def kinds_recorded_of(desired: ClusterDesired, other_objects: Iterable[ObjectRef
     known = {(each.group, each.kind): each for each in resources_found}
     resources = {(each.api_version, each.kind): each for each in resources_found}
     guessed = {}
-    for api_version, kind, is_namespaced in _used(desired, other_objects):
+    for api_version, kind, is_namespaced in _kinds_in_use(desired, other_objects):
         guess = _guessed_resource(api_version, kind, is_namespaced=is_namespaced)
         # A kind has one name, whatever its version.
         named = replace(known.get((guess.group, kind), guess), version=guess.version)
@@ -59,7 +59,7 @@ def _kinds_of_status(status: Manifest) -> Iterator[Resource]:
             )
 
 
-def _used(desired: ClusterDesired, other_objects: Iterable[ObjectRef]) -> Iterator[tuple[str, str, bool]]:
+def _kinds_in_use(desired: ClusterDesired, other_objects: Iterable[ObjectRef]) -> Iterator[tuple[str, str, bool]]:
     """Yield the kinds that are asked for, each with a version; what is only held has none that is known."""
     for item in desired.objects:
         yield str(item.manifest["apiVersion"]), item.ref.kind, bool(item.ref.namespace)
@@ -89,7 +89,7 @@ def _guessed_resource(api_version: str, kind: str, *, is_namespaced: bool) -> Re
     return Resource(group=group_of(api_version), version=version, kind=kind, plural=plural, is_namespaced=is_namespaced)
 
 
-def guess_line(resource: Resource) -> str:
+def line_of_guessed_kind(resource: Resource) -> str:
     """Return the line that says which name of a kind is a guess."""
     return (
         f"neither facts nor a CustomResourceDefinition of the tree name the resource of {resource.group_kind}:"

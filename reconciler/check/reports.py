@@ -62,28 +62,28 @@ _DESCRIPTIONS = {
 _PROPERTY = {**IN_ANNOTATIONS, ord(":"): "%3A", ord(","): "%2C"}
 
 
-def as_sarif(validation: Validation, *, is_strict: bool = False) -> str:
+def sarif_of_validation(validation: Validation, *, is_strict: bool = False) -> str:
     """Return a validation as one SARIF log."""
     level = "error" if is_strict else "warning"
-    results = [_result(each, "error") for each in validation.problems]
-    results += [_result(each, level) for each in validation.warnings]
+    results = [_sarif_result(each, "error") for each in validation.problems]
+    results += [_sarif_result(each, level) for each in validation.warnings]
     used = sorted({result["ruleId"] for result in results})
-    driver = {"name": "argosy", "version": engine_version(), "rules": [_rule(name) for name in used]}
+    driver = {"name": "argosy", "version": engine_version(), "rules": [_sarif_rule(name) for name in used]}
     return as_json(
         {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
     )
 
 
-def rule_of(problem: Problem) -> str:
+def rule_broken_by_problem(problem: Problem) -> str:
     """Return the name of the rule that a problem breaks."""
     return problem.kind or "Source"
 
 
-def _rule(name: str) -> dict[str, Any]:
+def _sarif_rule(name: str) -> dict[str, Any]:
     return {"id": name, "shortDescription": {"text": _DESCRIPTIONS.get(name, "Something to look at in the source")}}
 
 
-def _result(problem: Problem, level: str) -> dict[str, Any]:
+def _sarif_result(problem: Problem, level: str) -> dict[str, Any]:
     what = f"{problem.field}: {problem.message}" if problem.field else problem.message
     text = safe_for_terminal(f"{what}\nHint: {problem.hint}" if problem.hint else what)
     place: dict[str, Any] = {"artifactLocation": {"uri": quote(problem.path, errors="surrogateescape")}}
@@ -91,7 +91,7 @@ def _result(problem: Problem, level: str) -> dict[str, Any]:
         place["region"] = {"startLine": problem.line}
     identity = f"{problem.path}\0{problem.field}\0{problem.message}"
     return {
-        "ruleId": rule_of(problem),
+        "ruleId": rule_broken_by_problem(problem),
         "level": level,
         "message": {"text": text},
         "locations": [{"physicalLocation": place}],
@@ -99,17 +99,17 @@ def _result(problem: Problem, level: str) -> dict[str, Any]:
     }
 
 
-def as_annotations(validation: Validation, *, is_strict: bool = False) -> str:
+def annotations_of_validation(validation: Validation, *, is_strict: bool = False) -> str:
     """Return an annotation per problem and warning."""
     word = "error" if is_strict else "warning"
-    lines = [annotation("error", each) for each in validation.problems]
-    return "".join([*lines, *(annotation(word, each) for each in validation.warnings)])
+    lines = [annotation_of_problem("error", each) for each in validation.problems]
+    return "".join([*lines, *(annotation_of_problem(word, each) for each in validation.warnings)])
 
 
-def annotation(word: str, problem: Problem) -> str:
+def annotation_of_problem(word: str, problem: Problem) -> str:
     r"""Return one annotation, in which nothing out of the repository can end the command or begin another.
 
-    >>> annotation("error", Problem("a.yaml", 3, "spec", "is odd\n::stop", ""))
+    >>> annotation_of_problem("error", Problem("a.yaml", 3, "spec", "is odd\n::stop", ""))
     '::error file=a.yaml,line=3,title=spec::is odd%0A\\x3a:stop\n'
     """
     place = {"file": problem.path, "line": str(problem.line or ""), "title": problem.field or problem.kind}
@@ -118,16 +118,16 @@ def annotation(word: str, problem: Problem) -> str:
     return f"::{word} {given}::{safe_for_terminal(text).translate(IN_ANNOTATIONS)}\n"
 
 
-def as_text(validation: Validation, *, is_strict: bool = False, is_whole: bool = True) -> str:
+def text_of_validation(validation: Validation, *, is_strict: bool = False, is_whole: bool = True) -> str:
     """Return the problems and warnings with their hints, and a summary; alike ones are one line unless ``is_whole``."""
     word = "error" if is_strict else "warning"
     shown_lines = iter if is_whole else lines_grouped_by_wording
     problems, warnings = (shown_lines(map(str, each)) for each in (validation.problems, validation.warnings))
-    lines = [*problems, *(f"{word}: {warning}" for warning in warnings), _summary(validation)]
+    lines = [*problems, *(f"{word}: {warning}" for warning in warnings), _summary_of_validation(validation)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _summary(validation: Validation) -> str:
+def _summary_of_validation(validation: Validation) -> str:
     summary = (
         f"{counted_noun(len(validation.problems), 'problem')}, {counted_noun(len(validation.warnings), 'warning')}"
     )
@@ -144,14 +144,14 @@ def _summary(validation: Validation) -> str:
     return f"{summary}: {', '.join(counts)} in {counted_noun(desired.files, 'file')}{more}"
 
 
-def as_junit(validation: Validation, *, is_strict: bool = False) -> str:
+def junit_of_validation(validation: Validation, *, is_strict: bool = False) -> str:
     """Return JUnit's XML: a failed case per problem, a passed one per warning that is not strict."""
-    cases = [_case(each, failed=True) for each in validation.problems]
-    cases += [_case(each, failed=is_strict) for each in validation.warnings]
+    cases = [_junit_case_of_problem(each, failed=True) for each in validation.problems]
+    cases += [_junit_case_of_problem(each, failed=is_strict) for each in validation.warnings]
     return junit_xml([JUnitSuite(name="argosy validate", cases=tuple(cases) or (JUnitCase(name="the source"),))])
 
 
-def _case(problem: Problem, *, failed: bool) -> JUnitCase:
+def _junit_case_of_problem(problem: Problem, *, failed: bool) -> JUnitCase:
     name = f"{problem.path}: {problem.field}" if problem.field else problem.path
     text = str(problem)
     return JUnitCase(
@@ -165,9 +165,9 @@ def _case(problem: Problem, *, failed: bool) -> JUnitCase:
 
 
 WRITERS: Mapping[str, Writer] = {
-    "text": as_text,
-    "sarif": as_sarif,
-    "junit": as_junit,
-    "github": as_annotations,
+    "text": text_of_validation,
+    "sarif": sarif_of_validation,
+    "junit": junit_of_validation,
+    "github": annotations_of_validation,
 }
 """The forms of a validation by ``-o``, beside its JSON document."""

@@ -3,7 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.fleet_context import FleetContext, applied_commit
+from reconciler.branches.fleet_context import FleetContext, context_and_source_of_commit
 from reconciler.branches.reading import read_observed_inputs
 from reconciler.branches.status_branch import read_inventories
 from reconciler.console.log import Log
@@ -21,9 +21,9 @@ from render.errors import ConfigError
 from render.model import Manifest, ObjectRef
 from render.settings.fleet import Fleet
 
-from .permissions import Need, needs_of, needs_of_object, seeing_needs
-from .recorded_kinds import guess_line, kinds_recorded_of
-from .roles import Account, RoleScope, needs_across_namespaces, rights_needs, role_manifests, tree_namespaces
+from .permissions import Need, needs_of, needs_of_object, needs_of_observation
+from .recorded_kinds import kinds_recorded_of, line_of_guessed_kind
+from .roles import Account, RoleScope, needs_across_namespaces, needs_to_write_roles, role_manifests, tree_namespaces
 
 _LEASES = ("coordination.k8s.io", "leases")
 _EVERYTHING = Need("", "*", "*", "list")
@@ -61,7 +61,7 @@ class _TreeThere(Struct, frozen=True, kw_only=True):
 
 def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -> tuple[Manifest, ...]:
     """Return the manifests that let a ServiceAccount run passes over a member, for its tree at a rendered commit."""
-    context, _desired, commit = applied_commit(repository, options.revision)
+    context, _desired, commit = context_and_source_of_commit(repository, options.revision)
     refuse_unknown_clusters([options.cluster], [cluster.name for cluster in context.members])
     if options.is_for_agent and not any(
         each.name == options.cluster and is_applied_by_own_agent(each) for each in context.members
@@ -70,11 +70,11 @@ def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -
             f"{options.cluster!r} does not pull, so that an agent would find no mirror",
             hint="write syncMode: Pull in its Cluster, commit that, and let a pass publish the mirror",
         )
-    member = _tree_there(repository, context, commit, options, log)
+    member = _tree_of_member(repository, context, commit, options, log)
     name = options.account or account_name(context.fleet)
     own = member.applyset.namespace
     account = Account(name=name, namespace=own, has_token=options.has_token)
-    needs = frozenset(_needs(member, options) | _key_needs(member, context.fleet))
+    needs = frozenset(_needs_of_member(member, options) | _needs_to_read_decryption_keys(member, context.fleet))
     if options.scope is RoleScope.CLUSTER:
         return role_manifests(needs_across_namespaces(needs, own), account, ())
     return role_manifests(needs, account, tree_namespaces(member.desired, own))
@@ -85,7 +85,7 @@ def account_name(fleet: Fleet) -> str:
     return "argosy" if fleet.name == "default" else f"argosy-{fleet.name}"
 
 
-def _tree_there(
+def _tree_of_member(
     repository: Repository, context: FleetContext, commit: str, options: RightsOptions, log: Log
 ) -> _TreeThere:
     commits, status = RenderedCommits(repository, context.members), context.status
@@ -96,7 +96,7 @@ def _tree_there(
     }
     facts = read_observed_inputs(repository, status.tip()).facts.get(options.cluster)
     kinds = kinds_recorded_of(desired, held_objects, facts.status if facts else {})
-    log.warn_of(map(guess_line, kinds.guessed))
+    log.warn_of(map(line_of_guessed_kind, kinds.guessed))
     return _TreeThere(
         desired=desired,
         held_objects=held_objects,
@@ -106,11 +106,11 @@ def _tree_there(
     )
 
 
-def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
+def _needs_of_member(member: _TreeThere, options: RightsOptions) -> set[Need]:
     needs = set(needs_of(member.desired, member.discovery, member.applyset, has_namespace=True))
-    seeings = seeing_needs(member.desired, member.discovery, member.scaled_kinds)
+    seeings = needs_of_observation(member.desired, member.discovery, member.scaled_kinds)
     needs |= {need for seeing in seeings for need in seeing.needs}
-    needs |= set(rights_needs(member.desired))
+    needs |= set(needs_to_write_roles(member.desired))
     for ref in member.held_objects:
         resource = member.discovery.preferred_resource(ref.group, ref.kind)
         if resource:
@@ -120,11 +120,11 @@ def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
         space = member.applyset.namespace
         needs |= {Need(space, *_LEASES, verb, options.lease) for verb in ("get", "update")}
     if options.is_confirming:
-        needs |= _confirmed_needs(member)
+        needs |= _needs_of_confirmed_deletions(member)
     return needs
 
 
-def _key_needs(member: _TreeThere, fleet: Fleet) -> set[Need]:
+def _needs_to_read_decryption_keys(member: _TreeThere, fleet: Fleet) -> set[Need]:
     """Return what reading the keys takes that decrypt what SOPS encrypted."""
     secret = fleet.decryption.secret
     if secret is None or not any(item.encrypted for item in member.desired.objects):
@@ -132,7 +132,7 @@ def _key_needs(member: _TreeThere, fleet: Fleet) -> set[Need]:
     return {Need(secret.namespace, "", "secrets", "get", secret.name)}
 
 
-def _confirmed_needs(member: _TreeThere) -> set[Need]:
+def _needs_of_confirmed_deletions(member: _TreeThere) -> set[Need]:
     """Return what deleting Namespaces, CRDs and volumes takes: first everything is listed that would go with them."""
     needs = {_EVERYTHING}
     for ref in (*(item.ref for item in member.desired.objects), *member.held_objects):

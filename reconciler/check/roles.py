@@ -50,7 +50,7 @@ class Account(Struct, frozen=True, kw_only=True):
         return {"kind": "ServiceAccount", "name": self.name, "namespace": self.namespace}
 
 
-def rights_needs(desired: ClusterDesired) -> Iterator[Need]:
+def needs_to_write_roles(desired: ClusterDesired) -> Iterator[Need]:
     """Yield what it takes to write the roles and bindings of a tree.
 
     A server lets nobody grant more than he may do himself, unless he may ``escalate`` that role or ``bind`` to it.
@@ -85,24 +85,32 @@ def role_manifests(needs: Iterable[Need], account: Account, namespaces: Iterable
     by_namespace: dict[str, set[Need]] = defaultdict(set)
     for need in needs:
         by_namespace[need.namespace].add(need)
-    made = [_namespace(account.namespace), *namespaces, _object("v1", "ServiceAccount", account, account.namespace)]
+    made = [
+        _manifest_of_namespace(account.namespace),
+        *namespaces,
+        _manifest_for_account("v1", "ServiceAccount", account, account.namespace),
+    ]
     if account.has_token:
         made.append(_token_of_account(account))
     rules = [
         {"nonResourceURLs": list(_DISCOVERY), "verbs": ["get"]},
         {"apiGroups": ["authorization.k8s.io"], "resources": list(_REVIEWS), "verbs": ["create"]},
-        *rules_of(by_namespace.pop("", ())),
+        *rules_that_grant(by_namespace.pop("", ())),
     ]
     made += _role_and_binding("ClusterRole", rules, account, "")
     for namespace, each in sorted(by_namespace.items()):
-        made += _role_and_binding("Role", list(rules_of(each)), account, namespace)
+        made += _role_and_binding("Role", list(rules_that_grant(each)), account, namespace)
     return tuple(made)
 
 
-def rules_of(needs: Iterable[Need]) -> Iterator[dict[str, Any]]:
+def rules_that_grant(needs: Iterable[Need]) -> Iterator[dict[str, Any]]:
     """Yield the rules that grant needs of one scope: by group, then by resource.
 
-    >>> list(rules_of([Need("", "", "pods", "list"), Need("", "", "nodes", "list"), Need("", "", "nodes", "get", "n")]))
+    >>> list(
+    ...     rules_that_grant(
+    ...         [Need("", "", "pods", "list"), Need("", "", "nodes", "list"), Need("", "", "nodes", "get", "n")]
+    ...     )
+    ... )
     ... # doctest: +NORMALIZE_WHITESPACE
     [{'apiGroups': [''], 'resources': ['nodes'], 'resourceNames': ['n'], 'verbs': ['get']},
      {'apiGroups': [''], 'resources': ['nodes', 'pods'], 'verbs': ['list']}]
@@ -127,20 +135,20 @@ def rules_of(needs: Iterable[Need]) -> Iterator[dict[str, Any]]:
 def _role_and_binding(kind: str, rules: list[dict[str, Any]], account: Account, namespace: str) -> Iterator[Manifest]:
     """Yield a role and the binding that gives it to the account."""
     api_version = f"{RBAC}/v1"
-    yield {**_object(api_version, kind, account, namespace), "rules": rules}
+    yield {**_manifest_for_account(api_version, kind, account, namespace), "rules": rules}
     yield {
-        **_object(api_version, f"{kind}Binding", account, namespace),
+        **_manifest_for_account(api_version, f"{kind}Binding", account, namespace),
         "roleRef": {"apiGroup": RBAC, "kind": kind, "name": account.name},
         "subjects": [account.subject],
     }
 
 
-def _object(api_version: str, kind: str, account: Account, namespace: str) -> Manifest:
+def _manifest_for_account(api_version: str, kind: str, account: Account, namespace: str) -> Manifest:
     metadata = {"name": account.name, **({"namespace": namespace} if namespace else {})}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
-def _namespace(name: str) -> Manifest:
+def _manifest_of_namespace(name: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 

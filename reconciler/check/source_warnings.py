@@ -45,31 +45,31 @@ _UNOBSERVED = "no member is reached by passes, so that none tells which replicas
 _REACH = "list members under spec.clusters; one with syncMode: Pull does not tell"
 
 
-def template_texts(templates: Iterable[Template], line_of: LineOf | None) -> Iterator[Problem]:
+def warnings_of_unfilled_texts(templates: Iterable[Template], line_of: LineOf | None) -> Iterator[Problem]:
     """Yield a warning for each field with text that Helm, or a tool that puts in variables, was to replace."""
     for template in templates:
         if (template.ref.group, template.ref.kind) not in BUILT_IN or template.ref.kind in _ELSEWHERE:
             continue
-        for field, text in _texts_in(template.manifest, ""):
-            if (found := _left_in(text, is_image=field.endswith(".image"))) is not None:
+        for field, text in _texts_of_manifest(template.manifest, ""):
+            if (found := _message_and_hint_of_unfilled_text(text, is_image=field.endswith(".image"))) is not None:
                 problem = Problem(template.path, 0, field, found[0], found[1], _TEMPLATE_TEXT)
                 yield template_problem(template, problem, line_of)
 
 
-def _texts_in(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _texts_of_manifest(value: Any, path: str) -> Iterator[tuple[str, str]]:
     """Yield every text of a manifest that is no data, with its field."""
     if isinstance(value, dict):
         for key, child in value.items():
             if key not in _DATA:
-                yield from _texts_in(child, f"{path}.{key}" if path else str(key))
+                yield from _texts_of_manifest(child, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list):
         for number, child in enumerate(value):
-            yield from _texts_in(child, f"{path}[{number}]")
+            yield from _texts_of_manifest(child, f"{path}[{number}]")
     elif isinstance(value, str):
         yield path, value
 
 
-def _left_in(text: str, *, is_image: bool) -> tuple[str, str] | None:
+def _message_and_hint_of_unfilled_text(text: str, *, is_image: bool) -> tuple[str, str] | None:
     """Return a message and a hint about what is left in a text; None where nothing is."""
     if "{{" in text and _HELM.search(text):
         return "text of a Helm template is left here", "commit what `helm template` makes of the chart"
@@ -115,7 +115,7 @@ def named_workload_warnings(desired: Desired, line_of: LineOf | None) -> Iterato
             line = line_of(path, document, field) if line_of else 0
             named = f"{ref.kind} {'/'.join(filter(None, (ref.namespace, ref.name)))}"
             message = f"there is no {named} in the source, so nothing is {loss}"
-            yield Problem(path, line, field, message, _hint(ref, refs), _UNMATCHED_WORKLOAD)
+            yield Problem(path, line, field, message, _hint_of_nearest_workload(ref, refs), _UNMATCHED_WORKLOAD)
 
 
 def _named_workloads(desired: Desired) -> Iterator[tuple[str, int, str, ObjectRef, str]]:
@@ -129,7 +129,7 @@ def _named_workloads(desired: Desired) -> Iterator[tuple[str, int, str, ObjectRe
         yield bounding.path, bounding.document, "spec.scaleTargetRef", bounding.target, "scaled"
 
 
-def _hint(wanted: ObjectRef, refs: list[ObjectRef]) -> str:
+def _hint_of_nearest_workload(wanted: ObjectRef, refs: list[ObjectRef]) -> str:
     of_kind = [ref for ref in refs if ref.kind == wanted.kind]
     if elsewhere := sorted(ref.namespace for ref in of_kind if ref.name == wanted.name):
         return f"there is one in namespace {elsewhere[0]!r}" if elsewhere[0] else "it has no namespace"

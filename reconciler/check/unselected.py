@@ -4,8 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from overrides.lint import LineOf
 from reconciler.pipeline.claims import released_bindings
-from reconciler.pipeline.dependencies import Following, following
-from reconciler.pipeline.unselected import Unselected, stays_by, unselected_templates, with_nearest
+from reconciler.pipeline.dependencies import Following, followers_of_bindings
+from reconciler.pipeline.unselected import (
+    Unselected,
+    stays_by_not_propagated_entry,
+    templates_with_nearest_policies,
+    unselected_templates,
+)
 from reconciler.source.desired import Desired, interpreter_of_source
 from render.binding import Binding
 from render.errors import Problem
@@ -28,7 +33,7 @@ def unselected_warnings(
     Those that clusters keep are told of as released ones. Of a namespace whose workloads do not tell what they depend
     on, nothing is said, for what they bring along is not known.
     """
-    follows = _followers(desired, claims)
+    follows = _followers_of_claimed_templates(desired, claims)
     released = {each.ref for each in released_bindings(desired, previous)}
     unknown = {ref.namespace for ref, _ in follows.failed}
     found = [
@@ -37,7 +42,7 @@ def unselected_warnings(
         if each.ref.namespace not in unknown
     ]
     groups: dict[tuple[str, str], list[Unselected]] = {}
-    for each in with_nearest(found, desired):
+    for each in templates_with_nearest_policies(found, desired):
         groups.setdefault((each.ref.group_kind, each.nearest), []).append(each)
     for (_, nearest), group in groups.items():
         first = group[0]
@@ -47,10 +52,10 @@ def unselected_warnings(
         nearest_policy = f"; the nearest policy is {nearest}" if nearest else ""
         hint = f"select {them}, or name {their} {_SETTING}{nearest_policy}"
         yield Problem(first.path, line, "", message, hint, UNSELECTED)
-    yield from _idle_entries(desired, line_of)
+    yield from _warnings_of_idle_entries(desired, line_of)
 
 
-def _followers(desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy]) -> Following:
+def _followers_of_claimed_templates(desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy]) -> Following:
     """Find what the templates that policies claim bring along."""
     template_by_ref: dict[ObjectRef, Template] = {each.ref: each for each in desired.templates}
     owners = [
@@ -58,14 +63,14 @@ def _followers(desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy]) 
         for ref, policy in claims.items()
         if policy.propagate_deps
     ]
-    return following(owners, template_by_ref if owners else {}, interpreter_of_source(desired))
+    return followers_of_bindings(owners, template_by_ref if owners else {}, interpreter_of_source(desired))
 
 
-def _idle_entries(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+def _warnings_of_idle_entries(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
     """Yield a warning for each entry of ``notPropagated`` by which no template is meant."""
     fleet = desired.fleet
     for number, entry in enumerate(fleet.not_propagated):
-        if not any(stays_by(entry, template, fleet) for template in desired.templates):
+        if not any(stays_by_not_propagated_entry(entry, template, fleet) for template in desired.templates):
             field = f"spec.notPropagated[{number}]"
             line = line_of(fleet.path, 0, field) if line_of else 0
             hint = "write a kind as Kind.group, and a folder with a / behind it"

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from overrides.lint import LineOf, lint_overrides
 from reconciler.branches.in_force import (
+    changes_of_fleet_source,
     fleet_source_at,
-    home_changes,
     published_fleet,
-    renaming,
-    seen_tip,
+    rendered_tip_or_none,
     settings_in_force,
+    words_on_renaming_fleet,
 )
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import (
@@ -23,14 +23,14 @@ from reconciler.branches.reading import (
     Source,
     read_loaded,
     read_observed_inputs,
-    recorded_facts,
-    source_of,
+    reader_of_recorded_facts,
+    source_of_loaded,
 )
 from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.cleaning import without_passwords
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
-from reconciler.guards.continuity import discontinuities, renamed_by_hand
+from reconciler.guards.continuity import clusters_renamed_by_hand, problems_of_continuity
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.claims import claims_of
 from reconciler.pipeline.previous import Previous
@@ -52,7 +52,7 @@ from render.settings.fleet import Fleet
 from render.settings.switches import TemplateValidation
 from render.words import first_few
 
-from .dependencies import left_behind_warnings
+from .dependencies import warnings_of_missing_dependencies
 from .divisions import division_problems
 from .policies import policy_warnings, released_warnings
 from .source_warnings import (
@@ -60,7 +60,7 @@ from .source_warnings import (
     named_workload_warnings,
     protection_warnings,
     pruned_field_warnings,
-    template_texts,
+    warnings_of_unfilled_texts,
 )
 from .unselected import unselected_warnings
 from .webhooks import unanswered_webhooks
@@ -94,35 +94,35 @@ def validation_of(
     Its settings are compared with those of ``base`` ("": those in force, as far as this clone has them). The limits of
     a base that is named go before weaker ones.
     """
-    memory, home = memory or SourceMemory(), _home_before(repository, commit, base)
+    memory, home = memory or SourceMemory(), _fleet_source_before(repository, commit, base)
     judge = home.fleet if base and home is not None else None
-    loaded = read_loaded(repository, commit, memory.parsed, facts=recorded_facts(repository), judged_by=judge)
+    loaded = read_loaded(repository, commit, memory.parsed, facts=reader_of_recorded_facts(repository), judged_by=judge)
     if home is not None:
         settings = setting_warnings(repository, home, loaded)
         loaded = replace(loaded, desired=replace(loaded.desired, warnings=(*settings, *loaded.desired.warnings)))
     with suppress(GitError):  # what is rendered is looked for where the settings in force say
         fleet = published_fleet(repository, base or commit, loaded.desired.fleet, is_first=True)
         loaded = replace(loaded, desired=replace(loaded.desired, fleet=fleet))
-    new = _discontinuities(repository, commit, loaded, memory)
+    new = _problems_of_continuity(repository, commit, loaded, memory)
     problems, skipped = tuple(sorted((*loaded.problems_that_block, *new))), loaded.desired.without_objects
     if problems:
         warnings = tuple(
             sorted((*loaded.desired.warnings, *{each.warning for each in loaded.broken if each.problem not in new}))
         )
         return Validation(commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped)
-    warnings = tuple(sorted((*loaded.warnings, *_lint(repository, loaded, memory))))
+    warnings = tuple(sorted((*loaded.warnings, *_warnings_of_source(repository, loaded, memory))))
     found = Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped)
-    rendered = _problems_of_rendering(repository, source_of(commit, loaded), memory, log)
-    return _with_rendered(found, rendered) if rendered else found
+    rendered = _problems_of_rendering(repository, source_of_loaded(commit, loaded), memory, log)
+    return _validation_with_rendered(found, rendered) if rendered else found
 
 
-def _home_before(repository: Repository, commit: str, base: str) -> FleetSource | None:
+def _fleet_source_before(repository: Repository, commit: str, base: str) -> FleetSource | None:
     """Return the argosy.yaml of a base, or the one in force; None where there is none, or it cannot be read."""
     if base:
         home = fleet_source_at(repository, base)
         return None if home.problems else home
     with suppress(GitError):
-        found = settings_in_force(repository, commit or repository.resolve("HEAD"), seen_tip)
+        found = settings_in_force(repository, commit or repository.resolve("HEAD"), rendered_tip_or_none)
         return found.home if found is not None else None
     return None
 
@@ -133,14 +133,14 @@ def setting_warnings(repository: Repository, before: FleetSource, loaded: Loaded
     if home.problems or not loaded.files:
         return ()
     line_of = loaded.lines.line_of if loaded.lines else None
-    changes = home_changes(before, home)
+    changes = changes_of_fleet_source(before, home)
     return tuple(
         Problem(
             home.expected_path,
             line_of(home.path, 0, each.field) if line_of else 0,
             each.field,
             without_passwords(f"is another setting: {str(each).removeprefix(f'{each.field}: ')}"),
-            renaming(before.fleet, home.fleet) if each.field == "metadata.name" else SETTING_HINT,
+            words_on_renaming_fleet(before.fleet, home.fleet) if each.field == "metadata.name" else SETTING_HINT,
             SETTING,
         )
         for each in changes
@@ -148,7 +148,7 @@ def setting_warnings(repository: Repository, before: FleetSource, loaded: Loaded
     )
 
 
-def _with_rendered(validation: Validation, rendered: "RenderedProblems") -> Validation:
+def _validation_with_rendered(validation: Validation, rendered: "RenderedProblems") -> Validation:
     """Add what is wrong with objects as their clusters get them."""
     if rendered.refused:
         return replace(validation, problems=rendered.refused, desired=None)
@@ -169,55 +169,57 @@ def _problems_of_rendering(
         status = publication_of(repository, desired.fleet).ref(desired.fleet.status_branch)
         observed = read_observed_inputs(repository, repository.tip(status))
         kinds = (each.versioned_kind for each in desired.templates)
-        if _may_differ(desired, observed.facts) or observed.schemas.has(kinds):
+        if _may_clusters_refuse_more(desired, observed.facts) or observed.schemas.has(kinds):
             from reconciler.rendering.inputs import RenderInputs
             from reconciler.rendering.outcome import run_pass
             from reconciler.rendering.rendered_objects import problems_of_rendered_objects
 
-            previous = _previous(repository, desired.fleet, memory)
+            previous = _last_rendered_commit(repository, desired.fleet, memory)
             given = RenderInputs(observed=observed, now=given_or_current_time())
             return problems_of_rendered_objects(run_pass(repository, source, previous, given, log))
     return None
 
 
-def _may_differ(desired: Desired, facts: Facts) -> bool:
+def _may_clusters_refuse_more(desired: Desired, facts: Facts) -> bool:
     """Say whether clusters may refuse what templates do not show: a rule changes it, or their version is known."""
     rules = (rule for policy in desired.override_policies for rule in policy.rules)
     versions = (cluster.kubernetes_version for cluster in clusters_corrected_by_facts(desired.clusters, facts))
     return any(rule.overriders.may_annotate for rule in rules) or any(versions)
 
 
-def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory: SourceMemory) -> frozenset[Problem]:
+def _problems_of_continuity(
+    repository: Repository, commit: str, loaded: Loaded, memory: SourceMemory
+) -> frozenset[Problem]:
     """Return what may not be left out, judged by the last rendered commit as far as this clone has it.
 
     Before a first run, or where the branch was not fetched, nothing is excused by it: what no schema allows is a
     problem to whoever asks for a check, and so is what would be delivered as something else than is meant.
     """
     with suppress(GitError):
-        previous = _previous(repository, loaded.desired.fleet, memory)
+        previous = _last_rendered_commit(repository, loaded.desired.fleet, memory)
         if previous is not None:
-            return frozenset(discontinuities(repository, source_of(commit, loaded), previous))
+            return frozenset(problems_of_continuity(repository, source_of_loaded(commit, loaded), previous))
     return frozenset(each.problem for each in loaded.broken if each.is_kept or each.is_refused)
 
 
-def _previous(repository: Repository, fleet: Fleet, memory: SourceMemory) -> Previous | None:
+def _last_rendered_commit(repository: Repository, fleet: Fleet, memory: SourceMemory) -> Previous | None:
     """Return the last rendered commit as far as this clone has it."""
     tip = publication_of(repository, fleet).known_tip(fleet.rendered_branch, is_first=True)
     return memory.previous(repository, tip) if tip else None
 
 
-def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple[Problem, ...]:
+def _warnings_of_source(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple[Problem, ...]:
     desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
     policies, clusters = desired.override_policies, desired.clusters
     overrides = partial(lint_overrides, policies, desired.templates, clusters, line_of=line_of, charts=desired.charts)
     observed = partial(_observed_schemas, repository, desired.fleet)
     looks: tuple[Callable[[], Iterable[Problem]], ...] = (
-        lambda: _unchecked_kinds(desired, observed(), line_of),
-        partial(template_texts, desired.templates, line_of),
+        lambda: _warning_of_unchecked_kinds(desired, observed(), line_of),
+        partial(warnings_of_unfilled_texts, desired.templates, line_of),
         partial(pruned_field_warnings, desired.templates, line_of),
         partial(protection_warnings, desired.templates, line_of),
-        partial(_lint_policies, repository, desired, memory, line_of),
-        partial(_renamed_by_hand, repository, desired, memory, line_of),
+        partial(_warnings_of_policies, repository, desired, memory, line_of),
+        partial(_warnings_of_renames_by_hand, repository, desired, memory, line_of),
         partial(named_workload_warnings, desired, line_of),
         partial(idle_rule_warnings, desired, line_of),
         lambda: (replace(each, kind=each.kind or OVERRIDE) for each in overrides()),
@@ -240,7 +242,9 @@ def _observed_schemas(repository: Repository, fleet: Fleet) -> ObservedSchemas:
     return ObservedSchemas()
 
 
-def _unchecked_kinds(desired: Desired, observed: ObservedSchemas, line_of: LineOf | None) -> tuple[Problem, ...]:
+def _warning_of_unchecked_kinds(
+    desired: Desired, observed: ObservedSchemas, line_of: LineOf | None
+) -> tuple[Problem, ...]:
     """Return one warning about all kinds without a schema, at the first object of one; none if nothing is checked."""
     if desired.fleet.validation is TemplateValidation.OFF:
         return ()
@@ -258,7 +262,7 @@ def _unchecked_kinds(desired: Desired, observed: ObservedSchemas, line_of: LineO
     return (Problem(first.path, line, "kind", message, "add their CustomResourceDefinitions to the templates"),)
 
 
-def _renamed_by_hand(
+def _warnings_of_renames_by_hand(
     repository: Repository, desired: Desired, memory: SourceMemory, line_of: LineOf | None
 ) -> Iterator[Problem]:
     """Yield a warning at each Cluster that is described like one that left since the last rendered commit."""
@@ -267,7 +271,7 @@ def _renamed_by_hand(
         if tip is None:
             return
         place_by_name = {cluster.name: (cluster.path, cluster.document) for cluster in desired.clusters}
-        for old, new in renamed_by_hand(repository, desired, memory.previous(repository, tip)).items():
+        for old, new in clusters_renamed_by_hand(repository, desired, memory.previous(repository, tip)).items():
             path, document = place_by_name[new]
             line = line_of(path, document, "metadata.name") if line_of else 0
             message = f"{old} left, and {new} is described alike: was it renamed?"
@@ -275,7 +279,7 @@ def _renamed_by_hand(
             yield Problem(path, line, "metadata.name", message, hint, RENAMED)
 
 
-def _lint_policies(
+def _warnings_of_policies(
     repository: Repository, desired: Desired, memory: SourceMemory, line_of: LineOf | None
 ) -> tuple[Problem, ...]:
     """Judge policies by the last rendered commit as well, as far as this clone has it and it can be read."""
@@ -284,19 +288,19 @@ def _lint_policies(
         if tip is not None:
             previous, observed = memory.previous(repository, tip), read_observed_inputs(repository, tip)
             return (
-                *_lint_claims(desired, observed, previous.bindings, line_of),
+                *_warnings_of_claims(desired, observed, previous.bindings, line_of),
                 *released_warnings(desired, previous, facts=observed.facts, line_of=line_of),
             )
-    return tuple(_lint_claims(desired, ObservedInputs(), NO_BINDINGS, line_of))
+    return tuple(_warnings_of_claims(desired, ObservedInputs(), NO_BINDINGS, line_of))
 
 
-def _lint_claims(
+def _warnings_of_claims(
     desired: Desired, observed: ObservedInputs, previous: Mapping[ObjectRef, Binding], line_of: LineOf | None
 ) -> Iterator[Problem]:
     """Yield what is probably mistaken in policies, or in what they claim."""
     yield from policy_warnings(desired, facts=observed.facts, previous=previous, line_of=line_of)
     claims = claims_of(desired, previous)
     yield from division_problems(desired, claims, observed, line_of)
-    yield from left_behind_warnings(desired, claims, line_of)
+    yield from warnings_of_missing_dependencies(desired, claims, line_of)
     yield from unselected_warnings(desired, claims, previous, line_of)
     yield from unanswered_webhooks(desired, claims, observed.answers, line_of)

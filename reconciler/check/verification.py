@@ -77,17 +77,17 @@ def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     if root == info.tree:
         return Verdict(commit=info.id, source=source, result=Equality.EQUAL)
     detail = f"tree {info.tree.hex()}, made {root.hex()}"
-    differences = tuple(_differences(outcome, info.tree))
+    differences = tuple(_differing_files(outcome, info.tree))
     wrote, here = written.trailer(TOOL), outcome.source.desired.tools
     if set(wrote) != set(here):
-        detail = f"{_tool_names(wrote)} built its source, here {_tool_names(here)} did; {detail}"
+        detail = f"{_names_of_tools(wrote)} built its source, here {_names_of_tools(here)} did; {detail}"
         result = Equality.NOT_COMPARABLE
     else:
         result = Equality.DIFFERENT
     return Verdict(commit=info.id, source=source, result=result, detail=detail, differences=differences)
 
 
-def _differences(outcome: Outcome, committed: bytes) -> Iterator[FileDifference]:
+def _differing_files(outcome: Outcome, committed: bytes) -> Iterator[FileDifference]:
     """Yield the files that differ, sorted; those of clusters with their fields, which all others only tell of."""
     tree, repository = outcome.rendered.tree, outcome.repository
 
@@ -107,5 +107,5 @@ def _differences(outcome: Outcome, committed: bytes) -> Iterator[FileDifference]
         yield FileDifference(path=each.path, action=action, fields=fields)
 
 
-def _tool_names(tools: tuple[str, ...]) -> str:
+def _names_of_tools(tools: tuple[str, ...]) -> str:
     return " and ".join(sorted(tools)) or "no tool"

@@ -34,9 +34,9 @@ def unanswered_webhooks(
             continue
         recording = Recording(answers)
         interpreter = interpreter_of_source(desired, recording.send)
-        _ask(template, policy, interpreter, desired)
+        _ask_what_rendering_asks(template, policy, interpreter, desired)
         webhook = next((each.webhook.name for each in recording.open.values()), "")
-        if webhook := webhook or _unasked_reviser(template, policy, interpreter, known):
+        if webhook := webhook or _webhook_that_would_revise(template, policy, interpreter, known):
             unanswered[webhook, template.api_version, template.ref.kind].append(template)
     for (webhook, api_version, kind), templates in unanswered.items():
         objects, first = first_few([str(each.ref) for each in templates]), templates[0]
@@ -48,7 +48,9 @@ def unanswered_webhooks(
         yield template_problem(first, Problem(first.path, 0, "kind", message, hint, UNANSWERED), line_of)
 
 
-def _ask(template: Template, policy: PropagationPolicy, interpreter: Interpreter, desired: Desired) -> None:
+def _ask_what_rendering_asks(
+    template: Template, policy: PropagationPolicy, interpreter: Interpreter, desired: Desired
+) -> None:
     """Ask what rendering an object asks first, whatever becomes of it."""
     divides_components = desired.fleet.feature_gates.multiple_pod_templates_scheduling
     with suppress(InterpreterError):
@@ -58,7 +60,7 @@ def _ask(template: Template, policy: PropagationPolicy, interpreter: Interpreter
             interpreter.dependencies(template.manifest)
 
 
-def _unasked_reviser(
+def _webhook_that_would_revise(
     template: Template, policy: PropagationPolicy, interpreter: Interpreter, known: frozenset[tuple[str, str]]
 ) -> str:
     """Return the webhook that has to write the shares of an object and never wrote any; empty for none."""

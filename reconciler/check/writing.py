@@ -31,7 +31,7 @@ def unwritable_kinds(
     client: Client, desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> Iterator[tuple[str, Failure]]:
     """Yield the kinds that a member does not take at the moment, each with its failure, in the order of their names."""
-    asked = dict(sorted(_objects_to_ask(make_plan(desired, observed, inventory, options).objects).items()))
+    asked = dict(sorted(_one_object_of_each_kind(make_plan(desired, observed, inventory, options).objects).items()))
     answers = results_in_parallel(
         lambda item: send_dry_run(client, item, options.applyset.manager, is_forced=True),
         list(asked.values()),
@@ -42,7 +42,7 @@ def unwritable_kinds(
             yield group_kind, answer
 
 
-def _objects_to_ask(objects: tuple[PlannedObject, ...]) -> dict[str, PlannedObject]:
+def _one_object_of_each_kind(objects: tuple[PlannedObject, ...]) -> dict[str, PlannedObject]:
     """Return one object of each kind, and one that a pass would write where there is any."""
     chosen: dict[str, PlannedObject] = {}
     for item in objects:

@@ -133,7 +133,7 @@ def _applied_reports(
     repository: "Repository", log: Log, options: ApplyOptions
 ) -> "tuple[str, tuple[ClusterReport, ...]]":
     """Apply a rendered commit, and return it with the reports of members."""
-    from reconciler.branches.fleet_context import applied_commit
+    from reconciler.branches.fleet_context import context_and_source_of_commit
     from reconciler.deliver.orphans import orphan_agreement_on_terminal
     from reconciler.guards.limits import check_allowed_clusters
     from reconciler.members.choice import members_for_command
@@ -144,7 +144,7 @@ def _applied_reports(
     from reconciler.passes.observation import PassRecord, observe_and_warn
 
     chosen, removals = options.delivery, options.allowed.removals_by_cluster
-    context, desired, commit = applied_commit(repository, options.revision)
+    context, desired, commit = context_and_source_of_commit(repository, options.revision)
     context.warn_of_waiting(log)
     check_allowed_clusters(options.allowed, desired, None)
     wish = hold_wish(context, commit, chosen, reason=options.reason, until=options.until)

@@ -192,7 +192,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, output: str, access: AccessOptio
     in it, and what the next apply would adopt, create or find in conflict. With --accept-uid its UID is recorded, and
     nothing else is done: the next apply does the rest.
     """
-    from reconciler.branches.fleet_context import applied_commit
+    from reconciler.branches.fleet_context import context_and_source_of_commit
     from reconciler.members.choice import members_for_command
     from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery
@@ -200,7 +200,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, output: str, access: AccessOptio
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
-        context, _, commit = applied_commit(repository, "")
+        context, _, commit = context_and_source_of_commit(repository, "")
         members = members_for_command(context.fleet, context.members, access, log)
         reach = member_reach(context.fleet, access, repository.folder)
         delivery = Delivery(members=members, is_observing=True)
@@ -213,7 +213,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, output: str, access: AccessOptio
 
 
 def _print_rejoining(found: "Rejoining", output: str, *, is_accepted: bool) -> None:
-    from reconciler.passes.rejoining import preview
+    from reconciler.passes.rejoining import lines_of_rejoining
 
     name = found.cluster
     accepting = f"argosy cluster rejoin {name} --accept-uid {found.uid}"
@@ -231,7 +231,7 @@ def _print_rejoining(found: "Rejoining", output: str, *, is_accepted: bool) -> N
     print_text(
         f"cluster/{name} {'rejoined' if is_accepted else 'was built anew'}: {found.uid}, before {found.recorded}"
     )
-    for line in preview(found):
+    for line in lines_of_rejoining(found):
         print_text(line)
     print_text("next:")
     print_text(f"  {step}")
@@ -247,13 +247,13 @@ def release(log: Log, /, names: tuple[str, ...], *, selector: str) -> int:
     'argosy apply --allow-older' holds a member at an older commit. The hold also ends with the first rendered commit of
     a newer source, and at its time, if it has one.
     """
-    from reconciler.branches.fleet_context import applied_commit
+    from reconciler.branches.fleet_context import context_and_source_of_commit
     from reconciler.edit.member_selection import MemberSelection, names_selected_among
     from reconciler.passes.going_back import release as end_holds
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
-        context, _, commit = applied_commit(repository, "")
+        context, _, commit = context_and_source_of_commit(repository, "")
         chosen = names_selected_among(context.members, MemberSelection(names=names, selector=selector))
         ended = end_holds(context, chosen)
     for name, hold in ended.items():

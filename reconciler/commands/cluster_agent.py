@@ -86,7 +86,7 @@ def _role_scope(name: str) -> Any:
 def _agent_plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     """Return what is to be set up; an error says what it lacks."""
     from reconciler.branches.known_fleets import read_fleet
-    from reconciler.branches.publication import source_address
+    from reconciler.branches.publication import address_of_source_remote
     from reconciler.check.rights import account_name
     from reconciler.edit.agent_manifests import AgentPlan
     from reconciler.repository import is_address
@@ -95,7 +95,7 @@ def _agent_plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
     from render.errors import ConfigError
 
     fleet = read_fleet(repository, repository.resolve("HEAD"))
-    address = options.pop("repository") or fleet.rendered.remote or source_address(repository)
+    address = options.pop("repository") or fleet.rendered.remote or address_of_source_remote(repository)
     if not is_address(address) or address.startswith("file:"):
         raise ConfigError(
             f"{address or 'this repository'!r} is no address that an agent could reach",

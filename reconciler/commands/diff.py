@@ -167,9 +167,9 @@ def _difference_texts(difference: "Difference", options: DiffOptions, *, is_full
 
 def show_live_difference(log: Log, options: DiffOptions) -> int:
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
-    from reconciler.branches.fleet_context import applied_commit
+    from reconciler.branches.fleet_context import context_and_source_of_commit
     from reconciler.deliver.reports import exit_code_of_reports
-    from reconciler.diff.live import is_difference, live_changes, live_text
+    from reconciler.diff.live import is_unwanted, live_changes, live_text
     from reconciler.members.choice import members_for_command
     from reconciler.members.ways import member_reach
     from reconciler.outputs.document import document_text
@@ -183,7 +183,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     # What changes is the answer itself; on stderr it would only stand a second time.
     quieter = replace(log, level=log.level - 1)
     with open_repository(log.repository, progress=log.transfer) as repository:
-        context, _, commit = applied_commit(repository, revision)
+        context, _, commit = context_and_source_of_commit(repository, revision)
         context.warn_of_waiting(log)
         members = members_for_command(context.fleet, context.members, options.access, log)
         reach = member_reach(context.fleet, options.access, repository.folder)
@@ -196,4 +196,4 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     text = document_text(live_difference_document(commit, reports)) if is_json else "".join(texts)
     print_output(text, options.output)
     code = exit_code_of_reports(reports)
-    return 1 if any(is_difference(change) for report in reports for change in live_changes(report)) else code
+    return 1 if any(is_unwanted(change) for report in reports for change in live_changes(report)) else code

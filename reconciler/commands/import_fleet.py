@@ -177,7 +177,7 @@ def _import_of_clusters_with_proof(log: Log, options: ImportOptions) -> "tuple[I
     from reconciler.edit.beginning import contexts_by_cluster_name
     from reconciler.edit.live_clusters import members_in_contexts
     from reconciler.members.visits import MemberReach
-    from reconciler.passes.import_proof import proof_of
+    from reconciler.passes.import_proof import proof_of_import
 
     access = options.access
     contexts = contexts_by_cluster_name(dict.fromkeys(access.clusters))
@@ -189,7 +189,7 @@ def _import_of_clusters_with_proof(log: Log, options: ImportOptions) -> "tuple[I
     if options.unproven:
         return result, None
     with log.timed("compare"):
-        return result, proof_of(result.files, result.facts, MemberReach.of(access, members.open), log)
+        return result, proof_of_import(result.files, result.facts, MemberReach.of(access, members.open), log)
 
 
 def _import_of_members(options: ImportOptions, contexts: "Mapping[str, str]", members: "Members") -> "Import":

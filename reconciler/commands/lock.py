@@ -88,7 +88,7 @@ def _lock_sources_and_show(
 def _fetch_locked_sources(log: Log, source: "MemberSource", fetcher: "Fetcher", base: str) -> int:
     """Fill the cache; return the exit code. GuardRefused for addresses that a base does not have."""
     from reconciler.edit.locking import addresses_new_since, sources_of_work_tree
-    from reconciler.guards.accepted_settings import check_settings
+    from reconciler.guards.accepted_settings import check_settings_are_accepted
     from reconciler.locked.fetching import fetch_missing
 
     known = sources_of_work_tree(source)
@@ -98,5 +98,5 @@ def _fetch_locked_sources(log: Log, source: "MemberSource", fetcher: "Fetcher", 
     log.warn_of(refused)
     log.info("fetched", sources=len(missing) - len(refused))
     unasked = [each for name in sorted(new) for each in new[name]]
-    check_settings(unasked, source.home.expected_path, consequence="; nobody was asked there")
+    check_settings_are_accepted(unasked, source.home.expected_path, consequence="; nobody was asked there")
     return 3 if refused else 0

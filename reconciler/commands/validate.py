@@ -92,8 +92,8 @@ def _text_of_validation(validation: "Validation", options: ValidateOptions, *, i
         from reconciler.outputs.validation import validation_document
 
         return document_text(validation_document(validation))
-    from reconciler.check.reports import WRITERS, as_text
+    from reconciler.check.reports import WRITERS, text_of_validation
 
     if options.output == "text":
-        return as_text(validation, is_strict=options.strict, is_whole=is_whole)
+        return text_of_validation(validation, is_strict=options.strict, is_whole=is_whole)
     return WRITERS[options.output](validation, is_strict=options.strict)

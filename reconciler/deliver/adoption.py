@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from reconciler.members.exchange import JSON_PATCH, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import read_object
 from reconciler.members.parallel import results_in_parallel
-from reconciler.plans.adoption import KUBECTL, kubectl_managers, without_paths
+from reconciler.plans.adoption import KUBECTL, kubectl_managers, manifest_without_paths
 from reconciler.plans.answers import changed_values
 from reconciler.plans.applyset import PART_OF
 from reconciler.plans.conflicts import field_change
 from reconciler.plans.context import PlanContext
 from reconciler.plans.field_paths import Path
-from reconciler.plans.first_contact import another_object, decide_adoption, fields_that_vanish
+from reconciler.plans.first_contact import decide_adoption, fields_that_vanish, plan_of_differing_object
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
 from reconciler.plans.object import plan_object
 from reconciler.plans.ownership import OWNED_METADATA, DifferenceKind, FieldDifference, Owner, owners_at
@@ -104,8 +104,8 @@ def _plan_after_asking_server(client: Client, planned: PlannedObject, context: P
 
 def _changes_made_by_answer(planned: PlannedObject, answer: Manifest) -> tuple[FieldChange, ...]:
     """Return the values that an answer has otherwise than the live object, but for our marks and kubectl's note."""
-    live = without_paths(planned.live or {}, _OUR_MARKS)
-    return changed_values(live, without_paths(answer, _OUR_MARKS), planned.manifest)
+    live = manifest_without_paths(planned.live or {}, _OUR_MARKS)
+    return changed_values(live, manifest_without_paths(answer, _OUR_MARKS), planned.manifest)
 
 
 def _with_first_owner(planned: PlannedObject, answer: Manifest, context: PlanContext) -> PlannedObject:
@@ -142,7 +142,7 @@ def _changes_if_fields_were_dropped(
         path=planned.resource.path(planned.ref),
         expects=Expected.OBJECT,
         query={"fieldManager": manager, "dryRun": "All"},
-        body=[_patch_test_of_version(live), *_json_patch_between(live, without_paths(live, paths))],
+        body=[_patch_test_of_version(live), *_json_patch_between(live, manifest_without_paths(live, paths))],
         content_type=JSON_PATCH,
     )
     answer = client.send(request)
@@ -191,7 +191,7 @@ def _plan_without_answer(planned: PlannedObject, failure: Failure, context: Plan
     is_its_own = failure.kind in _OF_THE_OBJECT
     planned = planned if failure.kind in _REFUSALS else replace(planned, answer_id="")
     if is_other or (is_its_own and (context.overwrites or planned.migrate)):
-        return another_object(planned, planned.changes, context)
+        return plan_of_differing_object(planned, planned.changes, context)
     hint = failure.hint or "see to what refuses the dry run"
     return replace(
         planned,

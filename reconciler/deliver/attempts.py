@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.branches.status_branch import StatusBranch, attempts, read_inventories
+from reconciler.branches.status_branch import StatusBranch, files_that_record_attempts, read_inventories
 from reconciler.ledger.holds import HoldRules
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import Failure, FailureKind
@@ -48,7 +48,7 @@ class AttemptRecord(Struct, kw_only=True):
 
     def record(self, uid_by_cluster: Mapping[str, str]) -> Mapping[str, Inventory]:
         """Record in one commit that clusters are about to get the commit, and return all inventories after that."""
-        made = attempts(self.status, self.hold_rules, uid_by_cluster)
+        made = files_that_record_attempts(self.status, self.hold_rules, uid_by_cluster)
         self.status.commit(made, f"Attempt {self.hold_rules.commit[:12]}", time=self.now)
         # From here on the branch says what is held: who changes that now knows of this apply.
         self.hold_rules = replace(self.hold_rules, set_for=frozenset())

@@ -16,7 +16,7 @@ from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import defined_kinds
 from reconciler.plans.model import DELETIONS, WRITES, Action, Plan, PlannedObject
 from reconciler.plans.prune import NO_MEMBER
-from reconciler.plans.stages import CRD, intercepts, stage_of
+from reconciler.plans.stages import CRD, is_interceptor, stage_of
 from render.kinds.kind import ApplyStage
 from render.model import ObjectRef
 
@@ -271,7 +271,7 @@ def _results_of_deleting_interceptors(context: ApplyContext) -> list[ObjectResul
     first = [
         item
         for item in context.plan.deletions
-        if item.action in DELETIONS and intercepts(item.ref) and item.ref.group_kind not in taking
+        if item.action in DELETIONS and is_interceptor(item.ref) and item.ref.group_kind not in taking
     ]
     if not first or not take_lease(context.client, context.plan, context.settings):
         return []
@@ -282,7 +282,7 @@ def _context_deleting_interceptors_only(context: ApplyContext, hold: str) -> App
     """Return a context in which nothing is deleted but what intercepts others, which may be the reason for a hold."""
     deletions = tuple(
         item
-        if intercepts(item.ref) or item.action not in DELETIONS
+        if is_interceptor(item.ref) or item.action not in DELETIONS
         else replace(item, action=Action.KEPT, reason="Held", message=hold)
         for item in context.plan.deletions
     )

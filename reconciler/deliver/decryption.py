@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.building.confinement import NOT_RUN, Confinement, confined_command
-from reconciler.building.sandbox import RunLimits, bound_resources
+from reconciler.building.sandbox import RunLimits, limit_resources_of_process
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import read_object
@@ -195,7 +195,7 @@ def _run_command(command: list[str], data: bytes, environment: Mapping[str, str]
         start_new_session=True,
     ) as process:
         try:
-            bound_resources(process.pid, _LIMITS)
+            limit_resources_of_process(process.pid, _LIMITS)
             output, errors = process.communicate(data, timeout=_SECONDS)
         except BaseException:
             with suppress(ProcessLookupError):

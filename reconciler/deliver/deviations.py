@@ -8,7 +8,7 @@ hold no live values, so that a status commit is not due whenever an autoscaler m
 from collections.abc import Iterable, Iterator
 
 from reconciler.ledger.cluster import Deviation
-from reconciler.plans.answers import rewritten
+from reconciler.plans.answers import fields_left_but_rewritten
 from reconciler.plans.model import Action, FieldChange, PlannedObject
 from reconciler.plans.ownership import DifferenceKind, Owner
 from reconciler.plans.stages import confirmation_of
@@ -45,7 +45,7 @@ def _deviations_of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviatio
         yield Deviation(ref=item.ref, action=item.action, reason=item.reason, message=item.message)
     elif item.reason == FINALIZING:
         yield Deviation(ref=item.ref, action=HANGING, reason=item.reason, message=item.message)
-    for change in rewritten(item.yielded):
+    for change in fields_left_but_rewritten(item.yielded):
         message = f"an admission webhook, or the cluster, rewrites {change.path} whenever it is applied"
         yield _deviation_of_field(item.ref, REWRITTEN, change, message)
     for change in item.yielded:

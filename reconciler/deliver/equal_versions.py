@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Client
 from reconciler.members.listing import read_object
-from reconciler.plans.adoption import has_leaves, is_takeable, united_fields
-from reconciler.plans.containment import is_same
+from reconciler.plans.adoption import fields_of_both_sets, has_leaves, is_entry_takeable
+from reconciler.plans.containment import is_equal_to_server
 from reconciler.plans.field_paths import MISSING, Path, parse_step, value_at
 from reconciler.plans.ownership import Fields
 from render.model import Manifest, ObjectRef, group_of
@@ -31,7 +31,8 @@ def with_equal_versions(
     versions = dict.fromkeys(
         version
         for entry in entries
-        if (version := str(entry.get("apiVersion"))) != resource.api_version and is_takeable(entry, managers, version)
+        if (version := str(entry.get("apiVersion"))) != resource.api_version
+        and is_entry_takeable(entry, managers, version)
     )
     for version in versions:
         other = _live_object_in_version(client, live, resource, ref, version)
@@ -55,7 +56,7 @@ def _live_object_in_version(
 def _predicate_of_equal_values(live: Manifest, other: Manifest) -> Callable[[Path], bool]:
     def is_equal_at(path: Path) -> bool:
         one, two = value_at(live, path), value_at(other, path)
-        return one is two if MISSING in (one, two) else is_same(one, two)
+        return one is two if MISSING in (one, two) else is_equal_to_server(one, two)
 
     return is_equal_at
 
@@ -68,7 +69,7 @@ def _with_equal_fields(
     divided: list[Entry] = []
     for entry in entries:
         equal, others = dict[str, Any](), entry.get("fieldsV1") or {}
-        if is_takeable(entry, managers, former):
+        if is_entry_takeable(entry, managers, former):
             equal, others = _equal_and_other_fields(others, (), is_equal)
         if not has_leaves(equal):
             _merge_entry_into(divided, entry)
@@ -85,7 +86,7 @@ def _merge_entry_into(entries: list[Entry], added: Entry) -> None:
         if [entry.get(name) for name in ("manager", "operation", "apiVersion", "subresource")] == key:
             entries[number] = {
                 **entry,
-                "fieldsV1": united_fields(entry.get("fieldsV1") or {}, added.get("fieldsV1") or {}),
+                "fieldsV1": fields_of_both_sets(entry.get("fieldsV1") or {}, added.get("fieldsV1") or {}),
             }
             return
     entries.append(added)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from reconciler.branches.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
+from reconciler.branches.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_agent_settings
 from reconciler.guards.source_trailers import allowed_by
 from reconciler.ledger.inventory import HistoryPlace
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredTrees
@@ -75,7 +75,7 @@ class Mirror(Struct, frozen=True, dict=True):
         tree = self.repository.commit_info(commit).tree
         found = next((each for each in self.repository.read_trees([tree])[tree] if each.text == FILE), None)
         content = self.repository.read_blobs([found.id])[found.id] if found and found.mode != TREE_MODE else b""
-        return parse_settings(content if len(content) <= MOST_BYTES else b"", self.cluster, commit)
+        return parse_agent_settings(content if len(content) <= MOST_BYTES else b"", self.cluster, commit)
 
 
 def rendered_commit_mirrored_by(info: CommitInfo) -> str:

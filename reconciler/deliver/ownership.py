@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reconciler.members.exchange import JSON_PATCH, Answer, Client, Expected, Failure, Request
-from reconciler.plans.adoption import takeover, united_fields
+from reconciler.plans.adoption import fields_of_both_sets, fields_taken_over
 from reconciler.plans.applyset import PART_OF, ApplySet
-from reconciler.plans.membership import fleet_entry, is_fleet
+from reconciler.plans.membership import is_manager_of_fleet, managed_fields_of_fleet
 from reconciler.plans.model import PlannedObject
 from reconciler.plans.ownership import Fields, managed_fields_entry
 from reconciler.plans.payload import LAST_APPLIED
@@ -30,17 +30,17 @@ def take_ownership(
     assert planned.resource is not None
     assert planned.manifest is not None
     entries = live["metadata"].get("managedFields") or []
-    names = (name for name in (manager, *planned.migrate) if name == manager or is_fleet(name))
+    names = (name for name in (manager, *planned.migrate) if name == manager or is_manager_of_fleet(name))
     former = [entry for name in names if (entry := managed_fields_entry(live, name))]
     version = former[0]["apiVersion"] if former else planned.resource.api_version
     former = [entry for entry in former if entry["apiVersion"] == version]
     others = [entry for entry in entries if entry not in former]
     wanted = {**planned.manifest, "apiVersion": version}
-    taken = takeover(others, {*planned.migrate, *planned.takeover}, wanted, planned.ref, autoscaled=autoscaled)
+    taken = fields_taken_over(others, {*planned.migrate, *planned.takeover}, wanted, planned.ref, autoscaled=autoscaled)
     # Where nobody is recorded, a server would take everything for somebody else's; our label shows that it is not.
     fields = taken.fields if entries else _OUR_LABEL
     for entry in former:
-        fields = united_fields(fields, entry.get("fieldsV1") or {})
+        fields = fields_of_both_sets(fields, entry.get("fieldsV1") or {})
     mine = {
         "manager": manager,
         "operation": "Apply",
@@ -56,7 +56,7 @@ def take_ownership(
 
 def give_up_ownership(client: Client, path: str, live: Manifest, applyset: ApplySet) -> Answer | Failure:
     """Take our label and our claim off an object that stays as it is."""
-    own = fleet_entry(live, applyset, is_held=True)
+    own = managed_fields_of_fleet(live, applyset, is_held=True)
     kept = [entry for entry in live["metadata"].get("managedFields") or () if entry != own]
     steps = [*_patch_of_managed_fields(live, kept or [{}])]
     if PART_OF in (live["metadata"].get("labels") or {}):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import item_with_kind
 from reconciler.members.parallel import results_in_parallel
-from reconciler.plans.answers import answered
+from reconciler.plans.answers import plan_by_answer_of_server
 from reconciler.plans.fixed_fields import fixed_message
 from reconciler.plans.model import Action, Plan, PlannedObject
 
@@ -46,7 +46,7 @@ def plan_by_dry_run(client: Client, planned: PlannedObject, plan: Plan) -> Plann
             return _plan_blocked_by_immutable_field(planned)
         return replace(planned, is_asked=False, message=f"not verified: {_reason_for_no_answer(answer)}")
     assert planned.resource is not None
-    return answered(planned, item_with_kind(planned.resource, answer.body), plan.admission)
+    return plan_by_answer_of_server(planned, item_with_kind(planned.resource, answer.body), plan.admission)
 
 
 def _plan_blocked_by_immutable_field(planned: PlannedObject) -> PlannedObject:

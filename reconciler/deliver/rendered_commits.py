@@ -13,12 +13,12 @@ from reconciler.guards.source_trailers import allowed_between, evictions_between
 from reconciler.ledger.inventory import HeldObject, HistoryPlace
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
-from reconciler.pipeline.previous import Previous, changed_files, read_binding
+from reconciler.pipeline.previous import Previous, changed_files, parse_binding_file
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
-from reconciler.plans.cluster import held_object
+from reconciler.plans.cluster import held_object_of_desired
 from reconciler.plans.model import ClusterDesired, DesiredObject
-from reconciler.plans.rendered_object import object_in
+from reconciler.plans.rendered_object import object_of_rendered_file
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import SOURCE, commit_written_by_argosy, engine_version
@@ -163,7 +163,7 @@ class RenderedCommits(Struct):
             contents = self.repository.read_blobs({id_ for pair in pairs for id_ in pair if id_ is not None})
             reader = BindingReader()
             name = f"a binding that rendered commit {new.commit[:12]} changes"
-            bindings = {id_: read_binding(name, reader.parse, content) for id_, content in contents.items()}
+            bindings = {id_: parse_binding_file(name, reader.parse, content) for id_, content in contents.items()}
             self._changed[key] = tuple((bindings.get(one or b""), bindings.get(other or b"")) for one, other in pairs)
         return self._changed[key]
 
@@ -198,7 +198,7 @@ class RenderedCommits(Struct):
                 item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
                 binding = bindings.get(item.ref)
                 preserve = binding is not None and binding.preserve_resources_on_deletion
-                held_objects[item.ref] = held_object(item, preserve=preserve)
+                held_objects[item.ref] = held_object_of_desired(item, preserve=preserve)
         return tuple(held_objects[ref] for ref in sorted(held_objects))
 
     def changed(self, cluster: str, commits: Iterable[str], commit: str) -> frozenset[ObjectRef]:
@@ -234,7 +234,7 @@ class RenderedCommits(Struct):
             item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
             binding = self.commit(file.commit).bindings.get(item.ref)
             preserve = binding is not None and binding.preserve_resources_on_deletion
-            held_objects[item.ref] = held_object(item, preserve=preserve)
+            held_objects[item.ref] = held_object_of_desired(item, preserve=preserve)
         return tuple(held_objects[ref] for ref in sorted(held_objects))
 
     def _removed_files(self, cluster: str, commits: Iterable[str]) -> "list[RemovedFile]":
@@ -261,7 +261,7 @@ class RenderedCommits(Struct):
         """Read objects that no pass has read before, and return those that may be kept for the next one."""
         fresh = {}
         for blob_id, content in self.repository.read_blobs(blob_ids).items() if blob_ids else ():
-            manifest = self._manifests[blob_id] = object_in(content, path_by_id[blob_id])
+            manifest = self._manifests[blob_id] = object_of_rendered_file(content, path_by_id[blob_id])
             if is_encrypted_by_sops(manifest):
                 self._encrypted[id(manifest)] = content
             elif not may_be_secret(content, [manifest]):

@@ -13,7 +13,7 @@ from reconciler.members.discovery import Discovery, Resource, discover_served_ki
 from reconciler.members.exchange import Answer, Client, FailureKind
 from reconciler.observe.objects import probe_listing
 from reconciler.plans.model import WRITES, Action, Plan
-from reconciler.plans.stages import CRD, intercepts
+from reconciler.plans.stages import CRD, is_interceptor
 from render.model import ObjectRef
 
 from .results import ApplySettings, ClusterResult, ObjectResult
@@ -35,7 +35,7 @@ def is_another_round_due(client: Client, plan: Plan, applied: ClusterResult, set
 
 def _may_be_admitted_now(client: Client, applied: ClusterResult) -> bool:
     """Return whether something was refused and then something that refuses has changed, and let the server notice."""
-    has_changed = any(intercepts(result.ref) and result.action in _CHANGED for result in applied.results)
+    has_changed = any(is_interceptor(result.ref) and result.action in _CHANGED for result in applied.results)
     unnamed = applied.parent_failure
     refusals = {result.reason for result in applied.results if result.is_failure} | (
         {unnamed.kind} if unnamed else set()
@@ -94,7 +94,7 @@ def _may_repair_kinds_soon(changed: Iterable[ObjectRef], broken: Iterable[Resour
     """Return whether something changed by which a server reads a kind otherwise, a moment later."""
     definitions = {f"{resource.plural}.{resource.group}" for resource in broken}
     return any(
-        (intercepts(ref) and ref.name.partition(".")[2] in silent)
+        (is_interceptor(ref) and ref.name.partition(".")[2] in silent)
         or (ref.group_kind == CRD and ref.name in definitions)
         for ref in changed
     )

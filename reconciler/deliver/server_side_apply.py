@@ -17,12 +17,18 @@ from reconciler.plans.answers import (
     applied_digest,
     changed_values,
     differences_to_report,
-    left_as_it_is,
+    plan_to_leave_as_it_is,
     rewritten_fields,
 )
-from reconciler.plans.conflicts import Decision, conflict_hint, decide, field_change, field_changes
+from reconciler.plans.conflicts import (
+    Decision,
+    decide_on_foreign_field,
+    field_change,
+    field_changes,
+    hint_about_conflict,
+)
 from reconciler.plans.context import PlanContext
-from reconciler.plans.field_paths import as_named, parse_path, without
+from reconciler.plans.field_paths import parse_path, path_with_names_of_value, value_without_path
 from reconciler.plans.fixed_fields import fixed_message
 from reconciler.plans.model import WRITES, Action, Plan, PlannedObject
 from reconciler.plans.object import plan_object
@@ -30,7 +36,7 @@ from reconciler.plans.ownership import (
     DifferenceKind,
     FieldDifference,
     Owner,
-    differences,
+    differences_from_wanted,
     managed_fields_entry,
 )
 from render.model import Manifest, ObjectRef
@@ -241,10 +247,10 @@ def _plan_after_conflict_on_server(
     decisions, yielded = set(), list(planned.yielded)
     for cause in failure.causes:
         owner = Owner(cause.manager, cause.subresource)
-        path = as_named(parse_path(cause.field), planned.manifest)
-        decision = decide(owner, path, claims)
+        path = path_with_names_of_value(parse_path(cause.field), planned.manifest)
+        decision = decide_on_foreign_field(owner, path, claims)
         if decision is Decision.YIELD:
-            want = without(want, path)
+            want = value_without_path(want, path)
             lost = FieldDifference(path, DifferenceKind.LOST)
             yielded.append(field_change(planned.manifest, planned.live or {}, lost, owner))
         decisions.add(decision)
@@ -286,7 +292,7 @@ def _result_with_answer_remembered(
     fields = (managed_fields_entry(live, context.manager) or {}).get("fieldsV1") or {}
     applied = applied_digest(desired, live, fields)
     # What still differs right after it was applied is rewritten by the server, and would differ after every apply.
-    found = differences(planned.manifest, live, fields)
+    found = differences_from_wanted(planned.manifest, live, fields)
     if not found:
         return replace(result, applied=applied)
     changes = field_changes(planned.manifest, live, differences_to_report(planned.manifest, found), {context.manager})
@@ -306,7 +312,7 @@ def _dry_run_result(planned: PlannedObject, answer: Answer, admission: Admission
         changes=changed_values(planned.live, answer.body, planned.manifest),
     )
     if not result.changes:
-        unchanged = object_result(left_as_it_is(planned, admission))
+        unchanged = object_result(plan_to_leave_as_it_is(planned, admission))
         return replace(unchanged, warnings=answer.warnings, reason="NoEffect", message=planned.message)
     return result
 
@@ -315,7 +321,7 @@ def _result_of_refusal(context: ApplyContext, planned: PlannedObject, failure: F
     if failure.kind is FailureKind.IMMUTABLE and is_recreation_allowed(planned) and not context.settings.dry_run:
         return recreate_object(context.client, planned, failure, again=_function_that_creates(context))
     if failure.kind is FailureKind.CONFLICT:
-        hint = conflict_hint(cause.manager for cause in failure.causes)
+        hint = hint_about_conflict(cause.manager for cause in failure.causes)
         return replace(failed_result(planned, failure), action=Action.CONFLICT, hint=hint)
     if failure.kind is FailureKind.IMMUTABLE:
         return replace(failed_result(planned, failure), hint=hint_for_immutable_field(planned.ref))

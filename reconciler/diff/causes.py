@@ -45,7 +45,7 @@ class _Changed(Struct, frozen=True, kw_only=True):
                 apis: set[_Api] = {(each.api_version, each.kind) for each in policy.resource_selectors}
                 for api in apis or _EVERYTHING:
                     overrides.setdefault(api, []).append((cause, policy))
-        sides = (_interpreters(side) for side in (base, head))
+        sides = (_interpreter_inputs(side) for side in (base, head))
         claiming = _changed_inputs(map(_identity_and_content, base.policies), map(_identity_and_content, head.policies))
         return cls(
             policies={cause.name: cause for cause, _ in claiming},
@@ -68,7 +68,7 @@ class _Changed(Struct, frozen=True, kw_only=True):
         yield from (cause for cause, each in self.interpreters if is_about_kind(each, *api))
 
 
-def with_causes(difference: Difference, base: Outcome, head: Outcome) -> Difference:
+def difference_with_causes(difference: Difference, base: Outcome, head: Outcome) -> Difference:
     """Return a difference with the causes of each object that changes, and of each whose replicas move."""
     refs = {each.ref for each in difference.objects if each.action is ChangeAction.CHANGED}
     refs |= {each.ref for each in difference.movements}
@@ -95,7 +95,7 @@ def _identity_and_content(policy: Any) -> _Input:
     return str(policy), policy.path, replace(policy, path="", document=0)
 
 
-def _interpreters(desired: Desired) -> Iterator[_Input]:
+def _interpreter_inputs(desired: Desired) -> Iterator[_Input]:
     for each in (*desired.customizations, *desired.webhooks):
         yield f"{each.ref.kind} {each.ref.name}", each.path, replace(each, path="", document=0)
 

@@ -16,11 +16,11 @@ from reconciler.branches.reading import Source, read_observed_inputs, read_previ
 from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
-from reconciler.guards.accepted_settings import check_settings, with_settings
+from reconciler.guards.accepted_settings import check_settings_are_accepted, error_with_waiting_settings
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import check_continuity, unread_files
 from reconciler.guards.limits import check_allowed_clusters
-from reconciler.guards.outward_addresses import SettingsSide, changed_between
+from reconciler.guards.outward_addresses import SettingsSide, settings_changed_between
 from reconciler.guards.source_trailers import allowances_between
 from reconciler.locked.model import NOT_FETCHED
 from reconciler.pipeline.movements import movements_between
@@ -30,13 +30,13 @@ from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.released import Released
 from reconciler.pipeline.renames import (
     NewNames,
-    by_new_names,
     likely_renames,
-    new_names,
-    previous_named,
+    new_names_of_clusters,
+    previous_with_names,
     renamed_binding,
+    values_by_new_names,
 )
-from reconciler.pipeline.unselected import Unselected, unselected_templates, with_nearest
+from reconciler.pipeline.unselected import Unselected, templates_with_nearest_policies, unselected_templates
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import Outcome, run_pass
@@ -57,10 +57,10 @@ from render.settings.fleet import Fleet
 from render.settings.removal_guard import GuardScope
 from render.words import counted_noun
 
-from .causes import with_causes
+from .causes import difference_with_causes
 from .difference import Allowance, ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
-from .origins import with_origins
+from .origins import difference_with_origins
 from .pending import pending_difference
 from .staying import new_stays, newly_unplaced
 
@@ -110,7 +110,7 @@ def compare_commits(repository: Repository, revisions: Revisions, memory: Source
     try:
         return _compare_revisions(repository, revisions, memory, log)
     except InputError as error:
-        raise _with_its_settings(repository, revisions, error) from error
+        raise _error_with_changed_settings(repository, revisions, error) from error
 
 
 def _compare_revisions(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
@@ -118,11 +118,11 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
     fleet = published_fleet(repository, revisions.base, home.fleet, is_first=revisions.bootstrap)
     with log.timed("read source"):
         judge = None if home.problems else fleet
-        source = _source(repository, revisions.head, memory, judge, revisions.contents)
+        source = _read_side_source(repository, revisions.head, memory, judge, revisions.contents)
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
-        past = past_of(repository, tip, revisions.base) if tip else Past()
+        past = last_render_before(repository, tip, revisions.base) if tip else Past()
         previous = memory.previous(repository, past.commit) if past.commit else None
         status = repository.tip(publication.ref(fleet.status_branch))
         observed = read_observed_inputs(repository, past.next or status)
@@ -133,19 +133,19 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
     key = (revisions.base, past.commit, past.next or status or "")
     base = memory.outcome(key)
     if base is None:
-        before = _source(repository, revisions.base, memory, judge)
-        base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
+        before = _read_side_source(repository, revisions.base, memory, judge)
+        base = run_pass(repository, before, _previous_by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
-    head = _render_other(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
+    head = _rendered_head(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
     refuse_objects_clusters_reject(head, log)
     return Comparison(base=base, head=head, settings=changed_settings(repository, home, base, source))
 
 
-def _by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:
+def _previous_by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:
     """Return a previous commit that has the head's names as the base knows it: with the names from before a rename."""
-    names = names_given_by(base, head)
+    names = new_names_by_head(base, head)
     is_done = previous is not None and not names.keys() & previous.tree.clusters.keys()
-    return previous_named(previous, {new: old for old, new in names.items()}) if previous and is_done else previous
+    return previous_with_names(previous, {new: old for old, new in names.items()}) if previous and is_done else previous
 
 
 def _check_continuity(repository: Repository, source: Source, previous: Previous | None, log: Log) -> None:
@@ -154,7 +154,7 @@ def _check_continuity(repository: Repository, source: Source, previous: Previous
     log.warn_of(unread_files(repository, source, previous) if previous else ())
 
 
-def _source(
+def _read_side_source(
     repository: Repository,
     commit: str,
     memory: SourceMemory,
@@ -169,17 +169,17 @@ def _source(
         raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
 
 
-def _with_its_settings(repository: Repository, revisions: Revisions, error: InputError) -> InputError:
+def _error_with_changed_settings(repository: Repository, revisions: Revisions, error: InputError) -> InputError:
     """Return the error of a comparison with the settings that the head changes, too.
 
     Where it lacks nothing but the content of Sources at addresses that wait, it waits for these: GuardRefused.
     """
     before, after = (SettingsSide.at(repository, each) for each in (revisions.base, revisions.head))
-    waiting = [each for each in changed_between(repository, before, after) if each.waits]
+    waiting = [each for each in settings_changed_between(repository, before, after) if each.waits]
     if all(each.hint.startswith(NOT_FETCHED) for each in error.problems):
         new = [each for each in waiting if each.subject is SettingSubject.SOURCE]
-        check_settings(new, after.home.expected_path, consequence=_NOT_COMPARED)
-    return with_settings(error, waiting, after.home.expected_path)
+        check_settings_are_accepted(new, after.home.expected_path, consequence=_NOT_COMPARED)
+    return error_with_waiting_settings(error, waiting, after.home.expected_path)
 
 
 def changed_settings(
@@ -192,12 +192,12 @@ def changed_settings(
     after = SettingsSide.of(repository, head.files, head.desired.webhooks)
     new = fleets_below(home, head.files) - fleets_below(home, base.source.files)
     return (
-        *changed_between(repository, before, after),
+        *settings_changed_between(repository, before, after),
         *(SettingChange(field=path, before=None, after=OTHER_FLEET) for path in sorted(new - {after.home.path})),
     )
 
 
-def _render_other(base: Outcome, source: Source, previous: Previous | None, inputs: RenderInputs, log: Log) -> Outcome:
+def _rendered_head(base: Outcome, source: Source, previous: Previous | None, inputs: RenderInputs, log: Log) -> Outcome:
     """Render the other side, unless its source means the same."""
     is_by_cluster = source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
     if source.desired == base.source.desired and not is_by_cluster:
@@ -208,16 +208,18 @@ def _render_other(base: Outcome, source: Source, previous: Previous | None, inpu
 def difference_of(comparison: Comparison) -> Difference:
     """Return the difference between the two sides of a comparison."""
     base, head = comparison.base, comparison.head
-    renamed = names_given_by(base.source, head.source)
+    renamed = new_names_by_head(base.source, head.source)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     after = {binding.ref: binding for binding in head.rendered.built.bindings}
     templates = {template.ref for template in base.source.desired.templates}
     shared = {template.ref for template in head.source.desired.templates} & templates
-    names = [_member_names(side, renamed) for side in (base, head)]
-    folders = [_folders(side, names[1], renamed) for side in (base, head)]
+    names = [_renamed_members(side, renamed) for side in (base, head)]
+    folders = [_folders_of_members(side, names[1], renamed) for side in (base, head)]
     files = changed_files(folders[0], folders[1], tree_reader(comparison))
-    objects = object_changes(files, _ref_by_path(comparison), Texts(_blobs(comparison, files)))
-    objects = tuple(replace(each, is_preserved=True) if _is_preserved(each, before) else each for each in objects)
+    objects = object_changes(files, _ref_by_path(comparison), Texts(_contents_of_changed_files(comparison, files)))
+    objects = tuple(
+        replace(each, is_preserved=True) if _is_removal_preserved(each, before) else each for each in objects
+    )
     movements = movements_between(before, after, names[1])
     replicas = replicas_by_cluster(before.values())
     problems = [frozenset(problems_by_object(side)) for side in (base, head)]
@@ -235,15 +237,15 @@ def difference_of(comparison: Comparison) -> Difference:
         movements=movements,
         problems=tuple(sorted(problems[1] - problems[0])),
         solved=tuple(sorted(problems[0] - problems[1])),
-        released=tuple(_newly_released(base, head)),
-        undivided=_newly_undivided(base, head),
+        released=tuple(_objects_newly_released(base, head)),
+        undivided=_new_division_warnings(base, head),
         replicas=sum(replicas.values()),
         settings=comparison.settings,
-        allowances=_allowances(base, head),
+        allowances=_allowances_of_change(base, head),
         members=tuple(sorted(names[1])),
     )
-    found = _with_what_stays(_with_what_waits(found, base, head), before, after, head)
-    return with_causes(with_origins(found, base.source.desired, head.source.desired), base, head)
+    found = _with_what_stays(_difference_with_pending(found, base, head), before, after, head)
+    return difference_with_causes(difference_with_origins(found, base.source.desired, head.source.desired), base, head)
 
 
 def _replicas_after(
@@ -253,15 +255,15 @@ def _replicas_after(
     return {name: before[name] for name in before if name not in members} | replicas_by_cluster(after.values())
 
 
-def _with_what_waits(found: Difference, base: Outcome, head: Outcome) -> Difference:
+def _difference_with_pending(found: Difference, base: Outcome, head: Outcome) -> Difference:
     """Return a difference with what is pending, templates that go nowhere, and clusters of unknown capacity."""
     pending = pending_difference(base, head)
     return replace(
         found,
         pending=pending.added,
         ended=pending.ended,
-        unselected=_newly_unselected(base, head),
-        unknown_capacities=_newly_unknown(base, head),
+        unselected=_new_unselected_templates(base, head),
+        unknown_capacities=_new_unknown_capacities(base, head),
     )
 
 
@@ -277,60 +279,60 @@ def _with_what_stays(
     )
 
 
-def _newly_undivided(base: Outcome, head: Outcome) -> tuple[DivisionWarning, ...]:
+def _new_division_warnings(base: Outcome, head: Outcome) -> tuple[DivisionWarning, ...]:
     """Return the warnings about divisions of the head that the base has not."""
     known = {(each.ref, each.field, each.rule) for each in base.divisions}
     return tuple(each for each in head.divisions if (each.ref, each.field, each.rule) not in known)
 
 
-def _newly_unselected(base: Outcome, head: Outcome) -> tuple[Unselected, ...]:
+def _new_unselected_templates(base: Outcome, head: Outcome) -> tuple[Unselected, ...]:
     """Return the templates that go nowhere in the head; those of the base are known, or told of as taken away."""
     bound, head_bound = ({each.ref for each in side.rendered.built.bindings} for side in (base, head))
     known = bound | {each.ref for each in unselected_templates(base.source.desired, bound)}
     after = unselected_templates(head.source.desired, head_bound)
-    return with_nearest([each for each in after if each.ref not in known], head.source.desired)
+    return templates_with_nearest_policies([each for each in after if each.ref not in known], head.source.desired)
 
 
-def _newly_unknown(base: Outcome, head: Outcome) -> tuple[UnknownCapacity, ...]:
+def _new_unknown_capacities(base: Outcome, head: Outcome) -> tuple[UnknownCapacity, ...]:
     """Return the clusters of unknown capacity to which the change adds something that is divided by room."""
-    renamed = names_given_by(base.source, head.source)
+    renamed = new_names_by_head(base.source, head.source)
     before = {renamed.get(each.cluster, each.cluster): set(each.divided) for each in base.unknown_capacities}
     return tuple(
         each for each in head.unknown_capacities if not before.get(each.cluster, set()).issuperset(each.divided)
     )
 
 
-def _member_names(side: Outcome, renamed: NewNames) -> set[str]:
+def _renamed_members(side: Outcome, renamed: NewNames) -> set[str]:
     """Return the members of a side by the names that the head gives them."""
     return {renamed.get(cluster.name, cluster.name) for cluster in side.source.desired.clusters}
 
 
-def _allowances(base: Outcome, head: Outcome) -> tuple[Allowance, ...]:
+def _allowances_of_change(base: Outcome, head: Outcome) -> tuple[Allowance, ...]:
     """Return what the commits of a change allow themselves."""
     found = allowances_between(head.repository, base.source.commit, head.source.commit)
     return tuple(Allowance(commit=commit, trailer=trailer) for commit, trailer in found)
 
 
-def names_given_by(base: Source, head: Source) -> NewNames:
+def new_names_by_head(base: Source, head: Source) -> NewNames:
     """Return the names that the head gives to clusters of the base."""
     known = {cluster.name for cluster in base.desired.clusters}
-    named = new_names(head.desired.clusters, known)
+    named = new_names_of_clusters(head.desired.clusters, known)
     return {old: new for old, new in sorted(named.items()) if old in known}
 
 
-def _folders(side: Outcome, members: Container[str], renamed: NewNames) -> Mapping[str, bytes]:
+def _folders_of_members(side: Outcome, members: Container[str], renamed: NewNames) -> Mapping[str, bytes]:
     """Return the folders of members; a disconnected cluster keeps its own, whatever the other side put there."""
-    folders = by_new_names(side.rendered.tree.clusters, renamed)
+    folders = values_by_new_names(side.rendered.tree.clusters, renamed)
     return {name: tree_id for name, tree_id in folders.items() if name in members}
 
 
-def _is_preserved(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:
+def _is_removal_preserved(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:
     """Return whether a removed object stays in its clusters, as the policy that claimed it asked for."""
     binding = before.get(change.ref) if change.action is ChangeAction.REMOVED else None
     return binding is not None and binding.preserve_resources_on_deletion
 
 
-def _newly_released(base: Outcome, head: Outcome) -> Iterator[Released]:
+def _objects_newly_released(base: Outcome, head: Outcome) -> Iterator[Released]:
     """Yield what head releases, and what it would change if it were not released."""
     known = set(base.released)
     templates = [{each.ref: each.manifest for each in side.source.desired.templates} for side in (base, head)]
@@ -345,11 +347,11 @@ def _ref_by_path(comparison: Comparison) -> Mapping[str, ObjectRef]:
         rendered = outcome.rendered
         refs.update(binding.ref for binding in rendered.built.bindings)
         refs.update(template.ref for template, _ in rendered.namespaces)
-        refs.update(_kept_namespaces(outcome))
+        refs.update(_namespaces_of_held_clusters(outcome))
     return {"/".join(object_path(ref)): ref for ref in refs}
 
 
-def _kept_namespaces(outcome: Outcome) -> Iterator[ObjectRef]:
+def _namespaces_of_held_clusters(outcome: Outcome) -> Iterator[ObjectRef]:
     """Yield the namespaces in the folders of clusters that are held back, which nothing may need any more."""
     for removal in outcome.rendered.held_removals:
         for path, _ in outcome.files(outcome.rendered.tree.clusters[removal.cluster]):
@@ -368,7 +370,7 @@ def tree_reader(comparison: Comparison) -> Callable[[bytes], Iterable[TreeEntry]
     return entries
 
 
-def _blobs(comparison: Comparison, files: Iterable[FileChange]) -> Mapping[bytes, Blob]:
+def _contents_of_changed_files(comparison: Comparison, files: Iterable[FileChange]) -> Mapping[bytes, Blob]:
     wanted = {blob_id for file in files if file.before and file.after for blob_id in (file.before, file.after)}
     blob_by_id: dict[bytes, Blob] = {}
     for outcome in (comparison.base, comparison.head):
@@ -378,14 +380,14 @@ def _blobs(comparison: Comparison, files: Iterable[FileChange]) -> Mapping[bytes
     return {**blob_by_id, **comparison.base.repository.read_blobs(missing)} if missing else blob_by_id
 
 
-def past_of(repository: Repository, tip: str, base: str) -> Past:
+def last_render_before(repository: Repository, tip: str, base: str) -> Past:
     """Return the newest rendered commit whose source is ``base`` or comes before it.
 
     Where a shallow clone cannot know that, it is the newest one.
     """
     after = ""
     try:
-        for commit, source in _sources(repository, tip):
+        for commit, source in _rendered_commits_with_sources(repository, tip):
             if source == base or repository.is_ancestor(source, base):
                 return Past(commit=commit, next=after)
             after = commit
@@ -394,7 +396,7 @@ def past_of(repository: Repository, tip: str, base: str) -> Past:
     return Past(next=after)
 
 
-def _sources(repository: Repository, tip: str) -> Iterator[tuple[str, str]]:
+def _rendered_commits_with_sources(repository: Repository, tip: str) -> Iterator[tuple[str, str]]:
     """Yield rendered commits, the newest first, with their sources; the first is mostly all that is asked for."""
     yield tip, read_previous(repository, tip).source
     for info in repository.history(tip, _MOST_COMMITS)[1:]:

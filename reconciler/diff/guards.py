@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from functools import partial
 
-from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings
+from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings_are_accepted
 from reconciler.guards.allowances import Allowed
-from reconciler.guards.limits import check_limits, check_members
+from reconciler.guards.limits import check_removals_and_movements, check_some_member_is_left
 from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
 from reconciler.guards.source_trailers import allowed_between
-from reconciler.pipeline.cluster_removals import claimed_namespaces, removals
-from reconciler.pipeline.renames import by_new_names, renamed_binding
+from reconciler.pipeline.cluster_removals import claimed_namespaces, removals_by_cluster
+from reconciler.pipeline.renames import renamed_binding, values_by_new_names
 from reconciler.rendering.guarded_outcome import movement_breaches_between
 from render.errors import GuardRefused
 
-from .comparison import Comparison, names_given_by, tree_reader
+from .comparison import Comparison, new_names_by_head, tree_reader
 
 
 def check_comparison(comparison: Comparison, allowed: Allowed, acceptance: Acceptance = NOBODY) -> None:
@@ -22,7 +22,7 @@ def check_comparison(comparison: Comparison, allowed: Allowed, acceptance: Accep
     waiting = acceptance.still_waiting(comparison.settings, fleet)
     refused = []
     for check in (
-        partial(check_settings, waiting, fleet.path, consequence=""),
+        partial(check_settings_are_accepted, waiting, fleet.path, consequence=""),
         partial(_check_limits, comparison, allowed),
     ):
         try:
@@ -37,17 +37,17 @@ def check_comparison(comparison: Comparison, allowed: Allowed, acceptance: Accep
 def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     base, head = comparison.base, comparison.head
     guard = head.source.desired.fleet.removal_guard
-    renamed = names_given_by(base.source, head.source)
-    folders = by_new_names(base.rendered.tree.clusters, renamed)
+    renamed = new_names_by_head(base.source, head.source)
+    folders = values_by_new_names(base.rendered.tree.clusters, renamed)
     read = tree_reader(comparison)
     claimed = claimed_namespaces(base.rendered.tree.root, read)
-    removed = removals(folders, head.rendered.tree.clusters, read, guard, claimed=claimed)
+    removed = removals_by_cluster(folders, head.rendered.tree.clusters, read, guard, claimed=claimed)
     held_removals = (each for each in head.rendered.held_removals if each not in base.rendered.held_removals)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
-    check_members(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
+    check_some_member_is_left(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
     losses = _protected_losses(comparison, folders)
-    check_limits(
+    check_removals_and_movements(
         (*removed, *held_removals), movement_breaches_between(before, head), allowed, losses=losses, consequence=""
     )
 

@@ -21,7 +21,7 @@ _SIGNS = {
 _UNCHANGED = frozenset({Action.UNCHANGED, Action.KEPT})
 
 
-def is_difference(change: ObjectOutcome) -> bool:
+def is_unwanted(change: ObjectOutcome) -> bool:
     """Say whether an object is not as wanted, and that is not because another manager has it, or it is kept."""
     return change.action not in _UNCHANGED or change.reason in WAITING | UNDONE or bool(change.foreign)
 
@@ -51,7 +51,7 @@ def live_text(reports: Iterable[ClusterReport], *, is_full: bool = False) -> Ite
             hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
             yield f"{report.cluster}: not known: {report.failure.message}{hint}\n"
             continue
-        yield f"{report.cluster}: {_number_of_differences(sum(map(is_difference, changes)))}{_held_words(report)}\n"
+        yield f"{report.cluster}: {_counted_differences(sum(map(is_unwanted, changes)))}{_held_words(report)}\n"
         for change in changes:
             yield from change_lines(change)
             for field in change.expected if is_full else ():
@@ -68,7 +68,7 @@ def _held_words(report: ClusterReport) -> str:
     return f" ({compared}it is {hold})"
 
 
-def _number_of_differences(number: int) -> str:
+def _counted_differences(number: int) -> str:
     return "equal" if not number else counted_noun(number, "object differs", "objects differ")
 
 

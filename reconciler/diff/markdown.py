@@ -20,18 +20,18 @@ from render.scheduling.unknown_capacity import unknown_capacities_joined
 from .difference import ChangeAction, Difference
 from .origins import origin_words
 from .staying import unplaced_words
-from .text import SIGNS, is_number, numbers
+from .text import SIGNS, is_number_change_only, numbers_before_and_after
 from .words import (
     PRESERVED,
     cause_words,
-    ended_words,
     hold_words,
-    origin_note,
+    note_of_origin,
     pending_words,
-    sides,
-    summary,
+    sides_of_difference,
+    summary_of_difference,
     takeover_words,
     value_texts,
+    words_of_ended_pending,
 )
 
 _ROOM_FOR_END = 200
@@ -51,13 +51,13 @@ class MarkdownSection(Struct, frozen=True, kw_only=True):
 
 def difference_markdown(difference: Difference, *, max_bytes: int) -> str:
     """Return the difference as GitHub or GitLab markdown of at most ``max_bytes`` bytes."""
-    title = escape_markdown(summary(difference)[:1].upper() + summary(difference)[1:])
-    head = f"### {title}\n\n{code(sides(difference))}\n"
+    title = escape_markdown(summary_of_difference(difference)[:1].upper() + summary_of_difference(difference)[1:])
+    head = f"### {title}\n\n{inline_code(sides_of_difference(difference))}\n"
     text, left_out = head, list[str]()
-    sections = [section for section in _sections(difference) if section.lines]
+    sections = [section for section in _sections_of_difference(difference) if section.lines]
     for number, section in enumerate(sections):
         room = max_bytes - _ROOM_FOR_END - len(text.encode())
-        fitted = _fit_section(section, room if number == len(sections) - 1 else room // 2)
+        fitted = _section_that_fits(section, room if number == len(sections) - 1 else room // 2)
         if fitted:
             text += f"\n{fitted}"
         else:
@@ -67,7 +67,7 @@ def difference_markdown(difference: Difference, *, max_bytes: int) -> str:
     return text
 
 
-def _fit_section(section: MarkdownSection, room: int) -> str:
+def _section_that_fits(section: MarkdownSection, room: int) -> str:
     """Return a section with as many lines as there is room for; nothing when there is room for none."""
     is_open = section.is_open and len(section.lines) <= _FEW_LINES
     title = f"{section.title} ({len(section.lines)})"
@@ -87,11 +87,11 @@ def _fit_section(section: MarkdownSection, room: int) -> str:
     return f"{top}{section.before}{''.join(section.lines[:fitting])}{section.after}{more}{end}"
 
 
-def _sections(difference: Difference) -> Iterator[MarkdownSection]:
+def _sections_of_difference(difference: Difference) -> Iterator[MarkdownSection]:
     yield MarkdownSection(title="Settings", lines=_setting_rows(difference), before=_SETTING_HEADER, is_open=True)
     yield MarkdownSection(
         title="Allowed by the change itself",
-        lines=[f"- {code(each.trailer)} in {code(each.commit[:12])}\n" for each in difference.allowances],
+        lines=[f"- {inline_code(each.trailer)} in {inline_code(each.commit[:12])}\n" for each in difference.allowances],
         is_open=True,
     )
     yield _hold_section(difference)
@@ -109,7 +109,9 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
     yield MarkdownSection(
         title="Origins",
-        lines=[f"| {code(each.build)} | {escape_markdown(origin_words(each))} |\n" for each in difference.builds],
+        lines=[
+            f"| {inline_code(each.build)} | {escape_markdown(origin_words(each))} |\n" for each in difference.builds
+        ],
         before=_ORIGIN_HEADER,
         is_open=True,
     )
@@ -130,7 +132,9 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
 def _taken_section(difference: Difference) -> MarkdownSection:
     return MarkdownSection(
         title="Taken over by the kustomization of another folder",
-        lines=[f"| {code(str(ref))} | {code(taker)} |\n" for ref, taker in sorted(difference.taken.items())],
+        lines=[
+            f"| {inline_code(str(ref))} | {inline_code(taker)} |\n" for ref, taker in sorted(difference.taken.items())
+        ],
         before=_TAKEN_HEADER,
         is_open=True,
     )
@@ -170,47 +174,48 @@ def _unplaced_section(difference: Difference) -> MarkdownSection:
 
 
 def _problem_line(difference: Difference, problem: ObjectProblem) -> str:
-    return f"- {escape_markdown(f'{problem}{origin_note(difference, problem.ref)}')}\n"
+    return f"- {escape_markdown(f'{problem}{note_of_origin(difference, problem.ref)}')}\n"
 
 
 def _setting_rows(difference: Difference) -> list[str]:
     rows = []
     for change in difference.settings:
         plain = plain_setting_change(change)
-        before, after = (code(str(plain[side] or "none")) for side in ("before", "after"))
+        before, after = (inline_code(str(plain[side] or "none")) for side in ("before", "after"))
         waits = "**waits to be accepted**" if change.waits else ""
-        rows.append(f"| {code(change.field)} | {before} | {after} | {waits} |\n")
+        rows.append(f"| {inline_code(change.field)} | {before} | {after} | {waits} |\n")
     return rows
 
 
 def _cluster_rows(difference: Difference) -> list[str]:
-    renamed = {new: f" (was {code(old)})" for old, new in difference.renamed.items()}
+    renamed = {new: f" (was {inline_code(old)})" for old, new in difference.renamed.items()}
     notes = dict.fromkeys(difference.joined, " (joins)") | renamed | dict.fromkeys(difference.left, " (disconnected)")
     rows = {
         total.name: (
-            f"| {code(total.name)}{notes.get(total.name, '')} | {total.added} | {total.changed} | {total.removed}"
-            f" | {numbers(total.replicas_before, total.replicas_after).replace('->', '→')} |\n"
+            f"| {inline_code(total.name)}{notes.get(total.name, '')} | {total.added} | {total.changed}"
+            f" | {total.removed}"
+            f" | {numbers_before_and_after(total.replicas_before, total.replicas_after).replace('->', '→')} |\n"
         )
         for total in difference.clusters
     }
-    idle = {name: f"| {code(name)}{note} | 0 | 0 | 0 | |\n" for name, note in notes.items()}
+    idle = {name: f"| {inline_code(name)}{note} | 0 | 0 | 0 | |\n" for name, note in notes.items()}
     return [row for _, row in sorted({**idle, **rows}.items())]
 
 
 def _movement_row(difference: Difference, movement: Movement) -> str:
     """Return a workload's line: its biggest changes, the others counted."""
     biggest = sorted(movement.changes, key=lambda change: -abs(change.after - change.before))[:_MOST_CHANGES]
-    changes = ", ".join(f"{code(each.cluster)} {_numbers(each)}" for each in biggest)
+    changes = ", ".join(f"{inline_code(each.cluster)} {_numbers_of_change(each)}" for each in biggest)
     more = len(movement.changes) - len(biggest)
-    total = numbers(movement.before, movement.after).replace("->", "→")
+    total = numbers_before_and_after(movement.before, movement.after).replace("->", "→")
     where = f"{changes} and {more} more" if more else changes
     if words := cause_words(difference, movement.ref, is_number=True):
         where = f"{where}; {escape_markdown(words)}"
     anew = f" ({movement.placed_anew} placed anew)" if movement.placed_anew else ""
-    return f"| {code(str(movement.ref))} | {total} | {movement.moved}{anew} | {where} |\n"
+    return f"| {inline_code(str(movement.ref))} | {total} | {movement.moved}{anew} | {where} |\n"
 
 
-def _numbers(change: ReplicaChange) -> str:
+def _numbers_of_change(change: ReplicaChange) -> str:
     return f"{change.before} (disconnected)" if change.is_disconnected else f"{change.before} → {change.after}"
 
 
@@ -218,15 +223,15 @@ def _policy_rows(difference: Difference) -> list[str]:
     rows = []
     for takeover in difference.takeovers:
         before, _, after = takeover_words(takeover).partition(" -> ")
-        rows.append(f"| {code(str(takeover.ref))} | {code(after)} | {code(before)} |\n")
+        rows.append(f"| {inline_code(str(takeover.ref))} | {inline_code(after)} | {inline_code(before)} |\n")
     return rows
 
 
 def _object_lines(difference: Difference) -> Iterator[str]:
     for change in difference.objects:
-        if is_number(change):
+        if is_number_change_only(change):
             continue
-        origin = origin_note(difference, change.ref)
+        origin = note_of_origin(difference, change.ref)
         where = on_one_line(f"{change.ref}{origin} in {summarized_cluster_names(change.clusters, difference.members)}")
         if change.action is not ChangeAction.CHANGED:
             yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
@@ -241,7 +246,8 @@ def _pending_lines(difference: Difference) -> Iterator[str]:
         words = on_one_line(f"{change.ref} is {pending_words(change, difference.members)}")
         yield f"! {words}\n{_field_lines(change.fields)}"
     yield from (
-        f"  {on_one_line(f'{each.ref} is {ended_words(each, difference.members)}')}\n" for each in difference.ended
+        f"  {on_one_line(f'{each.ref} is {words_of_ended_pending(each, difference.members)}')}\n"
+        for each in difference.ended
     )
 
 
@@ -254,6 +260,6 @@ def _field_lines(fields: Iterable[ChangedField]) -> str:
     return "".join(lines)
 
 
-def code(text: str) -> str:
+def inline_code(text: str) -> str:
     """Return text as inline code, inside a table too."""
     return f"<code>{escape_markdown(text)}</code>"

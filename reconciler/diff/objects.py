@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from overrides.changes import ChangedField, changes_of
 from overrides.jsontext import json_text
-from reconciler.plans.rendered_object import mapping_in
+from reconciler.plans.rendered_object import mapping_of_rendered_file
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
 from render.layout import ref_of_object_path
 from render.model import Manifest, ObjectRef
@@ -98,12 +98,12 @@ def changed_files(
     compared: dict[tuple[bytes | None, bytes | None], list[FileChange]] = {}
     clusters_by_change: dict[FileChange, list[str]] = {}
     for name in sorted(before.keys() | after.keys()):
-        for change in _changed_below(before.get(name), after.get(name), read_tree, compared):
+        for change in _changed_files_below(before.get(name), after.get(name), read_tree, compared):
             clusters_by_change.setdefault(change, []).append(name)
     return clusters_by_change
 
 
-def _changed_below(
+def _changed_files_below(
     before: bytes | None,
     after: bytes | None,
     read_tree: ReadTree,
@@ -112,11 +112,11 @@ def _changed_below(
     if before == after:
         return []
     if (before, after) not in compared:
-        compared[before, after] = list(_changes_between(before, after, read_tree, compared))
+        compared[before, after] = list(_file_changes_between(before, after, read_tree, compared))
     return compared[before, after]
 
 
-def _changes_between(
+def _file_changes_between(
     before: bytes | None,
     after: bytes | None,
     read_tree: ReadTree,
@@ -131,7 +131,7 @@ def _changes_between(
         text = (first or new[name]).text
         ids = first.id if first else None, second.id if second else None
         if TREE_MODE in (first.mode if first else 0, second.mode if second else 0):
-            for change in _changed_below(*ids, read_tree, compared):
+            for change in _changed_files_below(*ids, read_tree, compared):
                 yield change._replace(path=f"{text}/{change.path}")
         else:
             yield FileChange(text, *ids)
@@ -169,7 +169,7 @@ class Texts(Struct):
 
     def _manifest(self, text: Text) -> Manifest:
         if text not in self._manifests:
-            self._manifests[text] = mapping_in(b"0".join(text))
+            self._manifests[text] = mapping_of_rendered_file(b"0".join(text))
         return self._manifests[text]
 
 
@@ -205,7 +205,7 @@ def object_changes(
             fields, has_numbers = texts.changes(change.before, change.after, ref.kind)
             if not fields and not has_numbers:
                 continue
-        grouped.setdefault((ref, action, _text_of(fields)), (fields, []))[1].extend(clusters)
+        grouped.setdefault((ref, action, _comparable_text_of_fields(fields)), (fields, []))[1].extend(clusters)
     changes = (
         ObjectChange(ref=ref, action=action, clusters=tuple(sorted(clusters)), fields=fields)
         for (ref, action, _), (fields, clusters) in grouped.items()
@@ -213,6 +213,6 @@ def object_changes(
     return tuple(sorted(changes, key=lambda change: (change.ref, change.action, change.clusters)))
 
 
-def _text_of(fields: Iterable[ChangedField]) -> str:
+def _comparable_text_of_fields(fields: Iterable[ChangedField]) -> str:
     """Return a text that is equal for equal changes."""
     return json_text([[each.path, each.operator, each.before, each.after] for each in fields])

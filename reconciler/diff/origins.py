@@ -26,15 +26,15 @@ _UNVERSIONED = {
 _SIGNS = {ChangeAction.ADDED: "+", ChangeAction.CHANGED: "", ChangeAction.REMOVED: "-"}
 
 
-def with_origins(difference: Difference, base: Desired, head: Desired) -> Difference:
+def difference_with_origins(difference: Difference, base: Desired, head: Desired) -> Difference:
     """Return a difference with the origins of all objects that it tells of."""
     refs = {each.ref for each in difference.objects} | {each.ref for each in difference.movements}
     refs |= {each.ref for each in (*difference.pending, *difference.ended)}
     refs |= {each.ref for each in (*difference.problems, *difference.solved)}
     return replace(
         difference,
-        origins=_origins(base, head, refs),
-        builds=_builds(base, head, refs),
+        origins=_origin_of_each_object(base, head, refs),
+        builds=_builds_with_changed_parts(base, head, refs),
         taken=dict(_objects_taken_over(base, head)),
     )
 
@@ -48,13 +48,13 @@ def _objects_taken_over(base: Desired, head: Desired) -> Iterator[tuple[ObjectRe
             yield template.ref, head.taken[template.path]
 
 
-def _origins(base: Desired, head: Desired, refs: Iterable[ObjectRef]) -> Mapping[ObjectRef, str]:
+def _origin_of_each_object(base: Desired, head: Desired, refs: Iterable[ObjectRef]) -> Mapping[ObjectRef, str]:
     """Return the files that objects were built from: on the head's side, or on the base's where they are gone."""
     known = {each.ref: each.origin for side in (base, head) for each in side.templates if each.origin}
     return {ref: known[ref] for ref in sorted(refs) if ref in known}
 
 
-def _builds(base: Desired, head: Desired, refs: Iterable[ObjectRef]) -> tuple[OriginChange, ...]:
+def _builds_with_changed_parts(base: Desired, head: Desired, refs: Iterable[ObjectRef]) -> tuple[OriginChange, ...]:
     """Return the builds with other parts that made any of these objects."""
     before, after = ({build.name: build for build in side.builds} for side in (base, head))
     changed = frozenset(refs)
@@ -69,7 +69,7 @@ def _builds(base: Desired, head: Desired, refs: Iterable[ObjectRef]) -> tuple[Or
 
 
 def _part_changes(before: SourceBuild | None, after: SourceBuild | None) -> Iterator[PartChange]:
-    old, new = _by_name(before), _by_name(after)
+    old, new = _parts_by_name(before), _parts_by_name(after)
     for role, name in [*old, *(key for key in new if key not in old)]:
         first, second = old.get((role, name)), new.get((role, name))
         if first != second:
@@ -78,7 +78,7 @@ def _part_changes(before: SourceBuild | None, after: SourceBuild | None) -> Iter
             yield PartChange(role=role, name=name, action=action, before=versions[0], after=versions[1])
 
 
-def _by_name(build: SourceBuild | None) -> dict[tuple[str, str], BuildPart]:
+def _parts_by_name(build: SourceBuild | None) -> dict[tuple[str, str], BuildPart]:
     return {(part.role, part.name): part for part in (build.parts if build else ())}
 
 

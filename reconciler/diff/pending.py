@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from overrides.changes import ChangedField
-from reconciler.pipeline.assembly import TreeContext, suspended_mask
+from reconciler.pipeline.assembly import TreeContext, clusters_with_suspended_dispatch
 from reconciler.pipeline.pending import LAZY, PENDING_REASONS, SUSPENDED
 from reconciler.rendering.outcome import Outcome
 from render.binding import Binding
@@ -54,11 +54,11 @@ def pending_changes(outcome: Outcome) -> Iterator[PendingChange]:
             if condition.reason == SUSPENDED:
                 yield from _suspended_changes(binding, outcome)
             elif condition.reason in PENDING_REASONS:
-                fields = _waiting_fields(binding, outcome) if condition.reason == LAZY else ()
+                fields = _fields_waiting_for_change(binding, outcome) if condition.reason == LAZY else ()
                 yield PendingChange(ref=binding.ref, reason=condition.reason, message=condition.message, fields=fields)
 
 
-def _waiting_fields(binding: Binding, outcome: Outcome) -> tuple[ChangedField, ...]:
+def _fields_waiting_for_change(binding: Binding, outcome: Outcome) -> tuple[ChangedField, ...]:
     """Return the fields of a binding that a lazy policy will change."""
     policy = outcome.rendered.built.claims.matches[binding.ref].policy
     if policy is None:
@@ -80,9 +80,9 @@ def _suspended_changes(binding: Binding, outcome: Outcome) -> Iterator[PendingCh
     """Yield what suspended clusters miss of an object, those that miss nothing last."""
     built = outcome.rendered.built
     context = TreeContext(index=built.index, previous=outcome.previous.tree if outcome.previous else None)
-    mask, works = suspended_mask(binding, context), built.works[binding.ref]
+    mask, works = clusters_with_suspended_dispatch(binding, context), built.works[binding.ref]
     files = _files_kept_from_suspended(binding.ref, works, mask, context)
-    texts = Texts(_blobs(files, works, outcome))
+    texts = Texts(_contents_of_changed_files(files, works, outcome))
     found = tuple(object_changes(files, {"/".join(object_path(binding.ref)): binding.ref}, texts))
     for each in found:
         wanted = {file.after for file, clusters in files.items() if file.after and set(clusters) & set(each.clusters)}
@@ -111,17 +111,21 @@ def _files_kept_from_suspended(
         for holders, blob_id in found:
             absent &= ~holders
             if blob_id != wanted:
-                _add(files, FileChange("/".join(object_path(ref)), blob_id, wanted), clusters & holders, context)
-        _add(files, FileChange("/".join(object_path(ref)), None, wanted), absent, context)
+                _add_file_change(
+                    files, FileChange("/".join(object_path(ref)), blob_id, wanted), clusters & holders, context
+                )
+        _add_file_change(files, FileChange("/".join(object_path(ref)), None, wanted), absent, context)
     return files
 
 
-def _add(files: dict[FileChange, list[str]], change: FileChange, clusters: Mask, context: TreeContext) -> None:
+def _add_file_change(
+    files: dict[FileChange, list[str]], change: FileChange, clusters: Mask, context: TreeContext
+) -> None:
     if clusters:
         files.setdefault(change, []).extend(context.index.names[index] for index in indexes_of_mask(clusters))
 
 
-def _blobs(files: Iterable[FileChange], works: Works, outcome: Outcome) -> Mapping[bytes, Blob]:
+def _contents_of_changed_files(files: Iterable[FileChange], works: Works, outcome: Outcome) -> Mapping[bytes, Blob]:
     """Return the contents to compare: those a pass made, and those that clusters hold."""
     wanted = {blob_id for file in files if file.before and file.after for blob_id in (file.before, file.after)}
     made = {blob_id: works.blobs[blob_id] for blob_id in wanted if blob_id in works.blobs}

@@ -24,17 +24,17 @@ from .words import (
     PRESERVED,
     allowance_words,
     cause_words,
-    ended_words,
     field_words,
     hold_words,
     moved_words,
     movement_words,
-    origin_note,
+    note_of_origin,
     pending_words,
     setting_words,
-    sides,
-    summary,
+    sides_of_difference,
+    summary_of_difference,
     takeover_words,
+    words_of_ended_pending,
 )
 
 MORE = " (-v names them)"
@@ -49,13 +49,13 @@ def difference_text(difference: Difference, *, is_full: bool = False) -> Iterato
 
     Where the same is said of many objects or clusters, they are told together. ``is_full``: each by itself.
     """
-    yield f"{sides(difference)}: {summary(difference)}\n"
+    yield f"{sides_of_difference(difference)}: {summary_of_difference(difference)}\n"
     yield from difference_sections(difference, is_full=is_full)
 
 
 def difference_sections(difference: Difference, *, is_full: bool = False) -> Iterator[str]:
     """Yield the same without the first line, for what says itself what is compared."""
-    for title, lines in _sections(difference, is_full=is_full):
+    for title, lines in _sections_with_lines(difference, is_full=is_full):
         body = "".join(lines)
         if body:
             yield f"\n{title}\n{body}"
@@ -69,34 +69,34 @@ def difference_table(difference: Difference) -> Iterator[str]:
             f"+{total.added}",
             f"~{total.changed}",
             f"-{total.removed}",
-            numbers(total.replicas_before, total.replicas_after),
+            numbers_before_and_after(total.replicas_before, total.replicas_after),
         )
         for total in difference.clusters
     ]
     if rows:
         yield text_table(("CLUSTER", "ADDED", "CHANGED", "REMOVED", "REPLICAS"), rows)
-    yield f"{summary(difference)}\n"
+    yield f"{summary_of_difference(difference)}\n"
 
 
-def numbers(before: int, after: int) -> str:
+def numbers_before_and_after(before: int, after: int) -> str:
     """Return a number before and after, once when it stays."""
     return str(after) if before == after else f"{before} -> {after}"
 
 
-def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, Iterable[str]]]:
+def _sections_with_lines(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, Iterable[str]]]:
     yield "SETTINGS", (f"  {setting_words(each)}\n" for each in difference.settings)
     yield "ALLOWED BY THE CHANGE ITSELF", (f"  {allowance_words(each)}\n" for each in difference.allowances)
     yield "HELD", _lines_of_holds(difference)
-    yield "CLUSTERS", _clusters(difference, is_full=is_full)
+    yield "CLUSTERS", _lines_of_clusters(difference, is_full=is_full)
     yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
     yield "TAKEN OVER", _lines_of_taken_over(difference, is_full=is_full)
-    yield "OBJECTS", _objects(difference, is_full=is_full)
-    yield "PENDING", _pending(difference, is_full=is_full)
-    yield "POLICIES", _takeovers(difference, is_full=is_full)
+    yield "OBJECTS", _lines_of_objects(difference, is_full=is_full)
+    yield "PENDING", _lines_of_pending(difference, is_full=is_full)
+    yield "POLICIES", _lines_of_takeovers(difference, is_full=is_full)
     released = map(str, difference.released) if is_full else released_lines(difference.released)
     yield "RELEASED", (f"  {line}\n" for line in released)
     yield "GO NOWHERE", (f"  ! {line}\n" for line in _unselected_lines(difference, is_full=is_full))
-    yield "REPLICAS", _replicas(difference, is_full=is_full)
+    yield "REPLICAS", _lines_of_replicas(difference, is_full=is_full)
     yield "STAYS", _stays(difference, is_full=is_full)
     yield "ENDS IN NO CLUSTER", _unplaced_lines(difference, is_full=is_full)
     yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)
@@ -107,9 +107,9 @@ def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, I
             for each in unknown_capacities_joined(difference.unknown_capacities)
         ),
     )
-    yield "PROBLEMS", _problems(difference, difference.problems, is_full=is_full)
+    yield "PROBLEMS", _lines_of_problems(difference, difference.problems, is_full=is_full)
     yield "REFUSED", (f"  {line}\n" for line in difference.refused)
-    yield "SOLVED", _problems(difference, difference.solved, is_full=is_full)
+    yield "SOLVED", _lines_of_problems(difference, difference.solved, is_full=is_full)
 
 
 def _lines_of_holds(difference: Difference) -> Iterator[str]:
@@ -118,12 +118,12 @@ def _lines_of_holds(difference: Difference) -> Iterator[str]:
         yield f"  ! {held}\n      {ending}\n"
 
 
-def _clusters(difference: Difference, *, is_full: bool) -> Iterator[str]:
-    for names in _together(difference.joined, is_full=is_full):
+def _lines_of_clusters(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    for names in _names_or_joined(difference.joined, is_full=is_full):
         yield f"  + {names}\n"
     yield from (f"  ~ {new} (was {old})\n" for old, new in sorted(difference.renamed.items()))
     alone = [name for name in difference.left if name not in difference.likely_renames]
-    for names in _together(alone, is_full=is_full):
+    for names in _names_or_joined(alone, is_full=is_full):
         yield f"  - {names}: disconnected, {'keep what they hold' if ' ' in names else 'keeps what it holds'}\n"
     for name in difference.left:
         if new := difference.likely_renames.get(name):
@@ -131,33 +131,33 @@ def _clusters(difference: Difference, *, is_full: bool) -> Iterator[str]:
             yield f"      {new} is described alike; if it is the same cluster: argosy cluster rename {name} {new}\n"
 
 
-def _together(names: Sequence[str], *, is_full: bool) -> Iterable[str]:
+def _names_or_joined(names: Sequence[str], *, is_full: bool) -> Iterable[str]:
     """Return names one by one, or many in one text."""
     if is_full or len(names) <= MOST_NAMED:
         return names
     return [f"{len(names)} clusters: {shortened_cluster_list(names, ', ')}"]
 
 
-def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
-    shown = (each for each in difference.objects if not is_number(each))
+def _lines_of_objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    shown = (each for each in difference.objects if not is_number_change_only(each))
 
     def said(change: ObjectChange) -> tuple[object, ...]:
-        return (*_said_of_object(change), cause_words(difference, change.ref))
+        return (*_what_is_said_of_object(change), cause_words(difference, change.ref))
 
     for group in group_items(shown, said, is_full=is_full):
         change, refs = group[0], [each.ref for each in group]
         where = summarized_cluster_names(change.clusters, difference.members)
         preserved = PRESERVED if change.is_preserved else ""
         if len(group) == 1:
-            origin = origin_note(difference, change.ref)
+            origin = note_of_origin(difference, change.ref)
             yield f"  {SIGNS[change.action]} {change.ref}{origin} in {where}{preserved}\n"
         else:
-            counts = f"{objects_counted(refs)}{preserved or MORE}"
+            counts = f"{counts_of_objects_by_kind(refs)}{preserved or MORE}"
             yield f"  {SIGNS[change.action]} {len(refs)} objects in {where}: {counts}\n"
         if change.action is ChangeAction.CHANGED and (words := cause_words(difference, change.ref)):
             yield f"      {words}\n"
         yield from (f"      {field_words(field)}\n" for field in change.fields)
-    scaled = {change.ref for change in difference.objects if is_number(change)}
+    scaled = {change.ref for change in difference.objects if is_number_change_only(change)}
     if scaled:
         yield f"  ~ {len(scaled)} by {'its' if len(scaled) == 1 else 'their'} replicas\n"
 
@@ -167,11 +167,11 @@ def _lines_of_taken_over(difference: Difference, *, is_full: bool) -> Iterator[s
         yield f"  {_object_or_counts([ref for ref, _ in group])}: taken over by {group[0][1]}\n"
 
 
-def _said_of_object(change: ObjectChange) -> tuple[object, ...]:
+def _what_is_said_of_object(change: ObjectChange) -> tuple[object, ...]:
     return change.action, change.clusters, change.is_preserved, *map(field_words, change.fields)
 
 
-def _takeovers(difference: Difference, *, is_full: bool) -> Iterator[str]:
+def _lines_of_takeovers(difference: Difference, *, is_full: bool) -> Iterator[str]:
     for group in group_items(difference.takeovers, takeover_words, is_full=is_full):
         refs = [each.ref for each in group]
         yield f"  {_object_or_counts(refs)}: {takeover_words(group[0])}\n"
@@ -179,58 +179,60 @@ def _takeovers(difference: Difference, *, is_full: bool) -> Iterator[str]:
 
 def _object_or_counts(refs: Sequence[ObjectRef]) -> str:
     """Return an object, or how many there are of each kind."""
-    return str(refs[0]) if len(refs) == 1 else f"{len(refs)} objects ({objects_counted(refs)})"
+    return str(refs[0]) if len(refs) == 1 else f"{len(refs)} objects ({counts_of_objects_by_kind(refs)})"
 
 
-def _problems(difference: Difference, problems: Iterable[ObjectProblem], *, is_full: bool) -> Iterator[str]:
-    for group in group_items(problems, _said_of_problem, is_full=is_full):
+def _lines_of_problems(difference: Difference, problems: Iterable[ObjectProblem], *, is_full: bool) -> Iterator[str]:
+    for group in group_items(problems, _what_is_said_of_problem, is_full=is_full):
         first, refs = group[0], [each.ref for each in group]
         if len(refs) == 1:
-            yield f"  {first}{origin_note(difference, first.ref)}\n"
+            yield f"  {first}{note_of_origin(difference, first.ref)}\n"
         else:
             where = f" in {shortened_cluster_list(first.clusters, ', ')}" if first.clusters else ""
             yield f"  {_object_or_counts(refs)}{where}: {first.reason}: {first.message}\n"
 
 
-def _said_of_problem(problem: ObjectProblem) -> tuple[object, ...]:
+def _what_is_said_of_problem(problem: ObjectProblem) -> tuple[object, ...]:
     return problem.reason, problem.message, problem.clusters
 
 
-def _pending(difference: Difference, *, is_full: bool) -> Iterator[str]:
+def _lines_of_pending(difference: Difference, *, is_full: bool) -> Iterator[str]:
     def said(change: PendingChange) -> tuple[str, ...]:
         return pending_words(change, difference.members), *map(field_words, change.fields)
 
     def said_of_ended(change: PendingChange) -> str:
-        return ended_words(change, difference.members)
+        return words_of_ended_pending(change, difference.members)
 
     for group in group_items(difference.pending, said, is_full=is_full):
         change, count = group[0], len(group)
-        yield f"  ! {_are(group)} {pending_words(change, difference.members, count)}\n"
+        yield f"  ! {_is_or_are(group)} {pending_words(change, difference.members, count)}\n"
         yield from (f"      {field_words(field)}\n" for field in change.fields)
     for group in group_items(difference.ended, said_of_ended, is_full=is_full):
-        yield f"    {_are(group)} {said_of_ended(group[0])}\n"
+        yield f"    {_is_or_are(group)} {said_of_ended(group[0])}\n"
 
 
-def _are(group: Sequence[PendingChange]) -> str:
+def _is_or_are(group: Sequence[PendingChange]) -> str:
     return f"{_object_or_counts([each.ref for each in group])} {'is' if len(group) == 1 else 'are'}"
 
 
-def is_number(change: ObjectChange) -> bool:
+def is_number_change_only(change: ObjectChange) -> bool:
     """Return whether nothing but divided numbers changes, which the movements show."""
     return change.action is ChangeAction.CHANGED and not change.fields
 
 
-def _replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
+def _lines_of_replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
     def said(movement: Movement) -> tuple[object, ...]:
-        return (*_said_of_movement(movement), cause_words(difference, movement.ref, is_number=True))
+        return (*_what_is_said_of_movement(movement), cause_words(difference, movement.ref, is_number=True))
 
     for group in group_items(difference.movements, said, is_full=is_full):
         each, refs = group[0], [movement.ref for movement in group]
         word = "replica" if each.before == each.after == 1 else "replicas"
         what, of_each = (
-            (str(refs[0]), "") if len(refs) == 1 else (f"{len(refs)} objects ({objects_counted(refs)})", " each")
+            (str(refs[0]), "")
+            if len(refs) == 1
+            else (f"{len(refs)} objects ({counts_of_objects_by_kind(refs)})", " each")
         )
-        yield f"  {what}: {numbers(each.before, each.after)} {word}, {moved_words(each)}{of_each}\n"
+        yield f"  {what}: {numbers_before_and_after(each.before, each.after)} {word}, {moved_words(each)}{of_each}\n"
         yield f"      {movement_words(each, is_full=is_full)}\n"
         if words := cause_words(difference, each.ref, is_number=True):
             yield f"      {words}\n"
@@ -259,7 +261,7 @@ def _unselected_lines(difference: Difference, *, is_full: bool) -> Iterable[str]
     return map(str, difference.unselected) if is_full else unselected_lines(difference.unselected)
 
 
-def _said_of_movement(movement: Movement) -> tuple[object, ...]:
+def _what_is_said_of_movement(movement: Movement) -> tuple[object, ...]:
     return movement.before, movement.after, moved_words(movement), movement_words(movement)
 
 
@@ -283,10 +285,10 @@ def group_items(items: Iterable[Item], said: Callable[[Item], Hashable], *, is_f
             yield groups.pop(said(item))
 
 
-def objects_counted(refs: Sequence[ObjectRef]) -> str:
+def counts_of_objects_by_kind(refs: Sequence[ObjectRef]) -> str:
     """Return how many objects there are of each kind.
 
-    >>> objects_counted([ObjectRef("", "Secret", "shop", "a"), ObjectRef("", "Secret", "shop", "b")])
+    >>> counts_of_objects_by_kind([ObjectRef("", "Secret", "shop", "a"), ObjectRef("", "Secret", "shop", "b")])
     '2 Secret'
     """
     count_by_kind = Counter(ref.group_kind for ref in refs)

@@ -25,7 +25,7 @@ _LONGEST_VALUE = 100
 _LED_IN = 20
 
 
-def summary(difference: Difference) -> str:
+def summary_of_difference(difference: Difference) -> str:
     """Return the difference in one line; every form begins with it, so that all tell the same numbers."""
     unselected = unselected_words(len(difference.unselected), "new template") if difference.unselected else ""
     if difference.is_empty:
@@ -50,7 +50,7 @@ def summary(difference: Difference) -> str:
         ),
         unselected,
         _movement_text(difference),
-        _placed_anew(difference.placed_anew),
+        _words_of_replicas_placed_anew(difference.placed_anew),
         _counted_unless_zero(len(difference.unplaced), "object ends in no cluster", "objects end in no cluster"),
         _counted_unless_zero(len(difference.problems), "new problem", "new problems"),
         _counted_unless_zero(len(difference.solved), "problem solved", "problems solved"),
@@ -92,7 +92,7 @@ def cause_words(difference: Difference, ref: ObjectRef, *, is_number: bool = Fal
     return f"by {first_few(named)}" if named else ""
 
 
-def origin_note(difference: Difference, ref: ObjectRef) -> str:
+def note_of_origin(difference: Difference, ref: ObjectRef) -> str:
     """Return the file that an object was built from, as messages add it; "" for one that stands in a file."""
     origin = difference.origins.get(ref, "")
     return f" (from {origin})" if origin else ""
@@ -109,7 +109,7 @@ def _movement_text(difference: Difference) -> str:
     return f"{difference.moved} of {replicas} {'moves' if difference.moved == 1 else 'move'}"
 
 
-def _placed_anew(count: int) -> str:
+def _words_of_replicas_placed_anew(count: int) -> str:
     return f"{counted_noun(count, 'replica')} {'is' if count == 1 else 'are'} placed anew" if count else ""
 
 
@@ -119,7 +119,7 @@ def moved_words(movement: Movement) -> str:
     return f"{movement.moved} moved{anew}" if movement.moved or not anew else anew.removeprefix(", ")
 
 
-def sides(difference: Difference) -> str:
+def sides_of_difference(difference: Difference) -> str:
     """Return both sides as ``bda8786b16cb..work tree``."""
     return "..".join(commit[:12] or "work tree" for commit in (difference.base, difference.head))
 
@@ -138,7 +138,7 @@ def pending_words(change: PendingChange, every: Collection[str], count: int = 1)
     return f"not dispatched to {summarized_cluster_names(change.clusters, every)}, {states[change.action]}"
 
 
-def ended_words(change: PendingChange, every: Collection[str]) -> str:
+def words_of_ended_pending(change: PendingChange, every: Collection[str]) -> str:
     """Return what is not pending any more of an object, as the end of a sentence that begins with it."""
     if change.reason == SUSPENDED:
         return f"no longer held back from {summarized_cluster_names(change.clusters, every)}"
@@ -174,7 +174,7 @@ def value_texts(change: ChangedField) -> tuple[str, str]:
     >>> before, after
     ('...xxxxxxxxxxxxxxxxxxxxxx"', '...xxxxxxxxxxxxxxxxxxxxy"')
     """
-    before, after = _text(change.before), _text(change.after)
+    before, after = _json_safe_on_terminal(change.before), _json_safe_on_terminal(change.after)
     if change.operator != "replace" or max(len(before), len(after)) <= _LONGEST_VALUE:
         return _window_in_text(before, 0), _window_in_text(after, 0)
     pairs = enumerate(zip(before, after, strict=False))
@@ -183,7 +183,7 @@ def value_texts(change: ChangedField) -> tuple[str, str]:
     return _window_in_text(before, start), _window_in_text(after, start)
 
 
-def _text(value: Any) -> str:
+def _json_safe_on_terminal(value: Any) -> str:
     """Return a value as JSON that does nothing to a terminal."""
     text = value if value == HIDDEN else json_text(value)
     return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)

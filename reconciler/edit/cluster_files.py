@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from reconciler.branches.in_force import published_fleet
-from reconciler.branches.reading import recorded_facts, source_reading, worktree_of
+from reconciler.branches.reading import reader_of_recorded_facts, snapshot_of_worktree, source_reading
 from reconciler.console.log import Log
 from reconciler.names.subjects import error_of_unknown_cluster
 from reconciler.repository import File, Repository, open_repository
@@ -46,7 +46,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
     def of(cls, repository: Repository) -> "MemberSource":
         """Read the work tree; InputError when not even its fleet is known."""
         repository.work_tree_for_verb("change")
-        files = worktree_of(repository).files
+        files = snapshot_of_worktree(repository).files
         home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
         if home.problems:
             raise InputError(home.problems)
@@ -213,7 +213,7 @@ def _loaded_with_contents(repository: Repository, files: tuple[File, ...], conte
         wanted = set(ids)
         return {**repository.read_blobs(wanted - new.keys()), **{id_: new[id_] for id_ in wanted & new.keys()}}
 
-    facts = recorded_facts(repository)
+    facts = reader_of_recorded_facts(repository)
     ordered = [file_by_path[path] for path in sorted(file_by_path)]
     with source_reading(repository) as reading:
         return load_source(

@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.publication import publication_of, source_remote
+from reconciler.branches.publication import publication_of, remote_of_source
 from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
-from reconciler.pipeline.cluster_removals import is_counted
+from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.pipeline.previous import RenderedTree
-from reconciler.pipeline.renames import by_new_names, new_names
+from reconciler.pipeline.renames import new_names_of_clusters, values_by_new_names
 from render.cluster import DRAIN, drain_taints, is_applied_by_own_agent
 from render.errors import ConfigError
 from render.settings.fleet import Fleet
@@ -99,7 +99,7 @@ def steps_after_draining(source: MemberSource, drain: Drain, trailers: tuple[str
     if dirty := sorted(set(drain.paths) & set(repository.dirty_paths())):
         messages = "".join(f" -m '{each}'" for each in trailers)
         yield f"git commit -m '{drain.subject}'{messages} -- {' '.join(dirty)}"
-    if source_remote(repository):
+    if remote_of_source(repository):
         yield "git push"
     yield "argosy reconcile"
 
@@ -114,7 +114,7 @@ def _refuse_member_with_objects(source: MemberSource, name: str) -> None:
     """Refuse to forget a member that holds something of ours, as far as the branches know."""
     source.place_of(name)
     if paths := _rendered_paths(source, name):
-        said = tuple(filter(is_counted, paths)) or paths
+        said = tuple(filter(is_counted_by_guard, paths)) or paths
         listed = ", ".join(said[:_LISTED]) + (f" and {len(said) - _LISTED} more" if len(said) > _LISTED else "")
         raise ConfigError(
             f"{object_count_in_words(paths)} still rendered for {name!r}: {listed}",
@@ -141,7 +141,7 @@ def _hint_for_emptying_member(source: MemberSource, name: str) -> str:
 
 def object_count_in_words(paths: Collection[str]) -> str:
     """Return how many objects are at paths, counted as the removal guard counts: namespaces only among themselves."""
-    count = sum(map(is_counted, paths))
+    count = sum(map(is_counted_by_guard, paths))
     if paths and not count:
         return counted_noun(len(paths), "namespace is", "namespaces are")
     return counted_noun(count, "object is", "objects are")
@@ -164,8 +164,8 @@ def _rendered_paths(source: MemberSource, name: str) -> tuple[str, ...]:
 def _rendered_tree_at(source: MemberSource, commit: str) -> RenderedTree:
     repository = source.repository
     tree = RenderedTree.of(repository.commit_info(commit).tree, repository.read_trees)
-    names = new_names(source.loaded.desired.clusters, tree.clusters)
-    return replace(tree, clusters=by_new_names(tree.clusters, names))
+    names = new_names_of_clusters(source.loaded.desired.clusters, tree.clusters)
+    return replace(tree, clusters=values_by_new_names(tree.clusters, names))
 
 
 def _paths_of_member_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:

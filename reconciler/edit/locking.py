@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.guards.outward_addresses import lock_changes, lock_in
+from reconciler.guards.outward_addresses import lock_among_files, lock_changes
 from reconciler.locked.content import Files
 from reconciler.locked.fetching import Fetcher
-from reconciler.locked.lock_file import emitted_lock
+from reconciler.locked.lock_file import lock_as_bytes
 from reconciler.locked.model import ExternalSource, LockedSource, UnavailableSource
 from reconciler.locked.reading import MARKER, VENDOR_FOLDER, LockedFiles
 from reconciler.source.fleet_file import load_fleet
@@ -76,7 +76,9 @@ def addresses_new_since(source: MemberSource, base: str) -> Mapping[str, tuple[S
     """Return the addresses of argosy.lock that it does not have at another commit, by the names of their Sources."""
     repository = source.repository
     files = repository.snapshot(repository.resolve(base)).files
-    before = lock_in(repository, files, load_fleet(files, folder=repository.folder.under, read=repository.read_blobs))
+    before = lock_among_files(
+        repository, files, load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
+    )
     lock = sources_of_work_tree(source).lock
     found = {name: lock_changes(before, replace(lock, sources={name: each})) for name, each in lock.sources.items()}
     return {name: changes for name, changes in found.items() if changes}
@@ -101,7 +103,7 @@ def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]
     gone = [known.lock.sources[name] for name in sorted(known.lock.sources.keys() - set(known.names))]
     changes += (LockChange("-", old.name, old.version) for old in gone)
     lock = replace(known.lock, sources=entries)
-    contents: dict[str, bytes | None] = {lock.path: emitted_lock(lock)} if changes else {}
+    contents: dict[str, bytes | None] = {lock.path: lock_as_bytes(lock)} if changes else {}
     for old in gone:
         contents |= dict.fromkeys(_vendored_paths(source, old), None)
     for locked in entries.values():
@@ -121,7 +123,7 @@ def vendored_contents(source: MemberSource, fetcher: Fetcher, names: Collection[
         locked = replace(known.locked(name), vendored=f"{VENDOR_FOLDER}/{name}")
         contents |= _vendored_files(source, locked, _files_of_locked_source(known, locked, fetcher))
         entries[name] = locked
-    return {**contents, known.lock.path: emitted_lock(replace(known.lock, sources=entries))}
+    return {**contents, known.lock.path: lock_as_bytes(replace(known.lock, sources=entries))}
 
 
 def removal_of_vendored(source: MemberSource, names: Collection[str]) -> dict[str, bytes | None]:
@@ -135,7 +137,7 @@ def removal_of_vendored(source: MemberSource, names: Collection[str]) -> dict[st
             contents |= dict.fromkeys(_vendored_paths(source, locked), None)
             entries[name] = replace(locked, vendored="")
     if contents:
-        contents[known.lock.path] = emitted_lock(replace(known.lock, sources=entries))
+        contents[known.lock.path] = lock_as_bytes(replace(known.lock, sources=entries))
     return contents
 
 

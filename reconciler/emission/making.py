@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from reconciler.plans.model import DesiredObject
-from reconciler.plans.rendered_object import object_in
+from reconciler.plans.rendered_object import object_of_rendered_file
 from render.model import Manifest, ObjectRef, is_encrypted_by_sops
 from render.settings.clusters import OTHERS
 from render.settings.emission import Deployer, EmissionSettings, Placing
@@ -68,7 +68,7 @@ def _objects_of_tree_id(
 ) -> Iterator[DesiredObject]:
     path_by_id = {blob_id: path for path, blob_id in rendered.files(tree_id)}
     for blob_id, content in rendered.contents(path_by_id.keys() - known.keys()).items():
-        manifest = object_in(content, path_by_id[blob_id])
+        manifest = object_of_rendered_file(content, path_by_id[blob_id])
         known[blob_id] = manifest, content if is_encrypted_by_sops(manifest) else b""
     for blob_id in path_by_id:
         manifest, encrypted = known[blob_id]

@@ -7,9 +7,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.plans.field_paths import Key
-from reconciler.plans.field_rules import rules_of, ruling_for
+from reconciler.plans.field_rules import field_rules_of_object, ruling_for
 from reconciler.plans.model import DesiredObject
-from reconciler.plans.prune import keeps_itself
+from reconciler.plans.prune import forbids_pruning
 from reconciler.plans.retention import scaled_objects
 from reconciler.plans.stages import needs_confirmation, stage_of
 from render.kinds.kind import ApplyStage
@@ -41,7 +41,7 @@ def cluster_tree(cluster: str, objects: Iterable[DesiredObject], place: Rendered
         kept=tuple(
             (str(manifests[ref]["apiVersion"]), ref)
             for ref in sorted(manifests)
-            if (ref in rules.preserved or keeps_itself(manifests[ref])) and not needs_confirmation(ref)
+            if (ref in rules.preserved or forbids_pruning(manifests[ref])) and not needs_confirmation(ref)
         ),
         kept_kinds=_kinds_of_manifests(manifests, [ref for ref in manifests if needs_confirmation(ref)]),
         interceptors=_kinds_of_manifests(
@@ -80,7 +80,7 @@ def _fields_left_by_rules(
 ) -> Iterator[IgnoredField]:
     """Yield the fields that argosy.yaml, or an annotation of the object, leaves to others."""
     for ref, manifest in manifests.items():
-        found = tuple(replace(rule, manager="") for rule in rules_of(manifest, ref, rules))
+        found = tuple(replace(rule, manager="") for rule in field_rules_of_object(manifest, ref, rules))
         if found:
             yield from (
                 IgnoredField(ref=ref, pointer=each) for each in _pointers_left_to_others(manifest, (), "", found)

@@ -19,7 +19,7 @@ from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.source_trailers import allowed_by
 from reconciler.pipeline.binding_files import BindingReader
-from reconciler.pipeline.previous import read_binding
+from reconciler.pipeline.previous import parse_binding_file
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
@@ -124,7 +124,7 @@ def _commit_that_last_moved(
     contents = repository.read_blobs({blob for blob in blobs if blob is not None})
     reader, targets = BindingReader(), dict[bytes, tuple[TargetCluster, ...]]()
     for blob, content in contents.items():
-        binding = read_binding(f"a former binding of {ref}", reader.parse, content)
+        binding = parse_binding_file(f"a former binding of {ref}", reader.parse, content)
         targets[blob] = tuple(sorted(renamed_binding(binding, names).targets))
     wanted = targets[blobs[0]] if blobs and blobs[0] is not None else None
     for info, earlier in zip(history, [*blobs[1:], None], strict=True):

@@ -21,7 +21,7 @@ from render.model import ObjectRef, group_of
 from .flux.kustomizations import ARTIFACTS, REPOSITORIES
 from .folders import read_with_folders
 from .readers import Readers
-from .rendering import with_charts
+from .rendering import read_files_with_charts
 
 _MOST_ROUNDS = 8
 """Charts that may make each other, one after the other."""
@@ -49,23 +49,23 @@ def read_deployed(readers: Readers, build: Build, reading: SourceReading) -> Rea
     known = _Made(read={})
     for _ in range(_MOST_ROUNDS):
         found = read_with_folders(readers, build, reading, known.places)
-        found = with_charts(found, readers, build, reading, known.places)
-        made = _built_by_charts(found, readers)
+        found = read_files_with_charts(found, readers, build, reading, known.places)
+        made = _objects_made_by_charts(found, readers)
         if made.adds_nothing_to(known):
             return _files_without_charts(found, made, readers, reading)
         known, before = made, known
     deepest = [made.read[ref] for ref in sorted(made.read) if ref not in before.read]
-    return _endless(found, made, deepest, readers, reading)
+    return _read_with_endless_problem(found, made, deepest, readers, reading)
 
 
-def _built_by_charts(found: ReadFiles, readers: Readers) -> _Made:
+def _objects_made_by_charts(found: ReadFiles, readers: Readers) -> _Made:
     """Return what charts have made of objects that are read; one that clusters get otherwise is none of them."""
     outputs: dict[tuple[ObjectRef, str, int], list[LocatedManifest]] = {}
     beside = []
     for place in found.contents.manifests:
         if not is_made_by_chart(place.file):
             continue
-        named = _with_namespace(place, readers)
+        named = _object_in_release_namespace(place, readers)
         if readers.deploys(place):
             assert isinstance(place.file, BuiltFile)
             key = ObjectRef.of(named.manifest), place.file.path, place.file.build
@@ -77,14 +77,14 @@ def _built_by_charts(found: ReadFiles, readers: Readers) -> _Made:
     read: dict[ObjectRef, LocatedManifest] = {}
     unequal = []
     for (ref, _, _), places in outputs.items():
-        if _is_equal(places):
+        if _is_equal_in_all_clusters(places):
             read.setdefault(ref, places[0])
         else:
             unequal.append(places[0])
     return _Made(read=read, beside=tuple(beside) if read else (), unequal=tuple(unequal))
 
 
-def _is_equal(places: Sequence[LocatedManifest]) -> bool:
+def _is_equal_in_all_clusters(places: Sequence[LocatedManifest]) -> bool:
     """Say whether all clusters get the same object, as each class of them has it made by itself."""
     first = places[0]
     assert isinstance(first.file, BuiltFile)
@@ -92,7 +92,7 @@ def _is_equal(places: Sequence[LocatedManifest]) -> bool:
     return is_whole and all(each.manifest == first.manifest for each in places)
 
 
-def _with_namespace(place: LocatedManifest, readers: Readers) -> LocatedManifest:
+def _object_in_release_namespace(place: LocatedManifest, readers: Readers) -> LocatedManifest:
     """Return an object in the namespace of its release, where it names none."""
     assert isinstance(place.file, BuiltFile)
     default = place.file.namespace or readers.home.fleet.default_namespace
@@ -112,7 +112,7 @@ def _files_without_charts(found: ReadFiles, made: _Made, readers: Readers, readi
     )
 
 
-def _endless(
+def _read_with_endless_problem(
     found: ReadFiles, made: _Made, deepest: Sequence[LocatedManifest], readers: Readers, reading: SourceReading
 ) -> ReadFiles:
     """Return what was read in the rounds there are, and a problem for what would follow."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 from reconciler.building.requests import FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees, SourceTree
 from reconciler.gitops.argo.application_sets import APPLICATION_SET, applications_of
-from reconciler.gitops.argo.applications import APPLICATION, ArgoSources, own_address
+from reconciler.gitops.argo.applications import APPLICATION, ArgoSources, address_of_this_repository
 from reconciler.gitops.argo.destinations import Destinations
 from reconciler.gitops.argo.generators.parameters import Generators
 from reconciler.gitops.argo.generators.syntax import TemplateError
@@ -20,7 +20,7 @@ from reconciler.gitops.flux.kustomizations import (
     REPOSITORIES,
     FluxSources,
     flux_objects,
-    own_source,
+    source_that_is_this_repository,
 )
 from reconciler.gitops.flux.releases import HELM_RELEASE
 from reconciler.gitops.tool_kind import ToolKind
@@ -150,13 +150,13 @@ class Readers(Struct, frozen=True, kw_only=True):
                 repository=self.repository,
                 objects=objects,
                 artifacts=artifacts,
-                own=own_source(kustomizations, namespace),
+                own=source_that_is_this_repository(kustomizations, namespace),
                 locked=locked,
             ),
             locked=locked,
             argo=ArgoSources(
                 repository=self.repository,
-                own=own_address(applications),
+                own=address_of_this_repository(applications),
                 locked=locked,
                 charts=self.charts,
                 destinations=Destinations.of(every),

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from reconciler.building.requests import Build
 from reconciler.gitops.chart_places import ChartPlaces
 from reconciler.gitops.charts.classes import chart_members
-from reconciler.gitops.charts.helm_charts import ChartSource, config_maps_in
+from reconciler.gitops.charts.helm_charts import ChartSource, config_maps_among
 from reconciler.gitops.charts.releases import is_release, releases_of
 from reconciler.gitops.charts.requests import ChartRequests
 from reconciler.locked.reading import RepositoryFiles
@@ -24,7 +24,7 @@ from render.model import ObjectRef
 from .readers import Readers
 
 
-def with_charts(
+def read_files_with_charts(
     found: ReadFiles,
     readers: Readers,
     build: Build,
@@ -34,7 +34,10 @@ def with_charts(
     """Render the charts that manifests ask for, and ``made`` beside them; return the others with the outcome."""
     manifests, (read, caches, _, facts) = found.contents.manifests, reading
     home, files = readers.home, readers.repository.files
-    places, every = [*argosy_objects(HELM_CHART, manifests), *_releases(manifests, made, home)], (*made, *manifests)
+    places, every = (
+        [*argosy_objects(HELM_CHART, manifests), *_releases_to_render(manifests, made, home)],
+        (*made, *manifests),
+    )
     if not places:
         return found
     external = load_external_sources(argosy_objects(SOURCE, manifests))
@@ -46,16 +49,16 @@ def with_charts(
         folder=home.folder,
         read=read,
         locked=locked,
-        config_maps=dict(config_maps_in((*every, *found.contents.sealed), home.fleet.default_namespace)),
+        config_maps=dict(config_maps_among((*every, *found.contents.sealed), home.fleet.default_namespace)),
         default_namespace=home.fleet.default_namespace,
         members=chart_members(manifests, home.fleet, facts or no_facts),
         cache=caches.parsed,
     ).requests(places, releases_of(chart_places, every))
     rendered = asked.outcome.merged_with_built_source(build.render_charts(asked.requests))
-    return files_with_built_ones(_without_asked(found, asked), rendered, reading)
+    return files_with_built_ones(_read_files_without_asked_charts(found, asked), rendered, reading)
 
 
-def _releases(
+def _releases_to_render(
     manifests: Sequence[LocatedManifest], made: Sequence[LocatedManifest], home: FleetSource
 ) -> Iterator[LocatedManifest]:
     """Yield the releases that are rendered; one that a chart makes, too, is read as it stands in a file."""
@@ -66,7 +69,7 @@ def _releases(
     yield from (each for each in made if is_release(each, kinds) and ObjectRef.of(each.manifest) not in known)
 
 
-def _without_asked(found: ReadFiles, asked: ChartRequests) -> ReadFiles:
+def _read_files_without_asked_charts(found: ReadFiles, asked: ChartRequests) -> ReadFiles:
     """Return manifests without what asks for charts, of which the folders are not skipped any more."""
     left_out = tuple(
         each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from reconciler.building.requests import BuiltFolder, FolderRequest, UnusableRequest
 from reconciler.building.source_trees import LockedTrees
 from reconciler.gitops.argo.application_sets import APPLICATION_SET
-from reconciler.gitops.charts.classes import rule_of
-from reconciler.gitops.flux.after_build import Finished, LeftOut, Settings, finished_by_flux
+from reconciler.gitops.charts.classes import record_of_deciding_rules
+from reconciler.gitops.flux.after_build import Finished, LeftOut, Settings, objects_finished_by_flux
 from reconciler.gitops.flux.kustomizations import KUSTOMIZATION
 from reconciler.locked.model import ExternalSource
 from reconciler.source.broken import Broken
@@ -90,13 +90,13 @@ class Rounds(Struct):
         for _ in range(_MOST_ROUNDS):
             before = [place for each in outcomes.values() for place in each.places]
             hidden = [*sealed, *(place for each in outcomes.values() for place in each.sealed)]
-            settings = _settings([*entries, *before, *hidden], self.default_namespace)
+            settings = _config_maps_and_secrets([*entries, *before, *hidden], self.default_namespace)
             outcomes = self._outcomes(known, settings, self.readers.sources(entries, [*entries, *before]))
             after = _objects_after_round(first, outcomes, self.readers)
             if len(after) > _MOST_DEPLOYERS:
                 break
             made = [place.manifest for each in outcomes.values() for place in each.places]
-            if _is_same(after, known) and made == [place.manifest for place in before]:
+            if _are_rounds_equal(after, known) and made == [place.manifest for place in before]:
                 return self._deployed_with(known, outcomes)
             known = after
         unusable = self._deployed_with(known, outcomes)
@@ -144,30 +144,32 @@ class Rounds(Struct):
         built, place = self._built[request.key], request.place
         inputs = {*built.inputs, *source_files_behind(place.file)}
         if built.broken is not None:
-            return DeployedFolder(broken=(replace(built.broken, makes=_path(place)),), claimed=built.claimed)
+            return DeployedFolder(
+                broken=(replace(built.broken, makes=_path_of_object_file(place)),), claimed=built.claimed
+            )
         if built.complaint:
             fault = place.problem(request.field, built.complaint, hint=built.hint)
             return DeployedFolder(broken=(self._broken_folder(fault, inputs, built.tool),), claimed=built.claimed)
         done = (
-            finished_by_flux(place, built, settings, self.default_namespace)
+            objects_finished_by_flux(place, built, settings, self.default_namespace)
             if KUSTOMIZATION.is_of(place.manifest)
             else built
         )
         inputs |= {*done.inputs}
         file = BuiltFile(
-            path=_path(place),
+            path=_path_of_object_file(place),
             id=git_object_id("blob", done.output),
             size=len(done.output),
             inputs=tuple(sorted(inputs)),
             origins=done.origins,
-            first=_first_number(asked),
+            first=_number_of_first_manifest(asked),
             namespace=request.namespace,
-            destination=_destination(request),
+            destination=_variant_of_destination(request),
             maker=name_of_builder(place, self.default_namespace) if is_made_by_chart(place.file) else "",
         )
         found = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache)
         left_out = done.left_out if isinstance(done, Finished) else ()
-        broken = tuple(replace(each, makes=_path(place)) for each in built.left_out)
+        broken = tuple(replace(each, makes=_path_of_object_file(place)) for each in built.left_out)
         broken += tuple(self._left_out(place, each, inputs) for each in left_out)
         return DeployedFolder(
             file=file,
@@ -182,14 +184,14 @@ class Rounds(Struct):
         """Return the Applications of an ApplicationSet, which are read like those that stand in files."""
         made, inputs = sources.applications(place)
         output = b"".join(b"---\n" + emit(each) for each in made)
-        origin = Origin(_path(place), Lines(self.readers.repository.read).line_of(place))
+        origin = Origin(_path_of_object_file(place), Lines(self.readers.repository.read).line_of(place))
         file = BuiltFile(
-            path=_path(place),
+            path=_path_of_object_file(place),
             id=git_object_id("blob", output),
             size=len(output),
             inputs=tuple(sorted({*inputs, *source_files_behind(place.file)})),
             origins=(origin,) * len(made),
-            first=_first_number(asked),
+            first=_number_of_first_manifest(asked),
             maker=f"{_SET} {place.manifest['metadata']['name']}",
         )
         places = load_manifests([file], read=lambda _: {file.id: output}, cache=self.cache).manifests
@@ -205,11 +207,11 @@ class Rounds(Struct):
         name = place.manifest["metadata"]["name"]
         message = f"{each.name} is not made by {place.manifest['kind']} {name}: {each.reason}"
         problem = Problem(each.origin.path, each.origin.line, "", message, each.hint, each.kind)
-        return Broken(problem=problem, files=tuple(sorted(inputs)), makes=_path(place))
+        return Broken(problem=problem, files=tuple(sorted(inputs)), makes=_path_of_object_file(place))
 
     def _broken_folder(self, found: FieldProblem, inputs: Iterable[tuple[str, bytes]], tool: str = "") -> Broken:
         problem = Lines(self.readers.repository.read).located_problem(found)
-        return Broken(problem=problem, files=tuple(sorted(inputs)), tool=tool, makes=_path(found.place))
+        return Broken(problem=problem, files=tuple(sorted(inputs)), tool=tool, makes=_path_of_object_file(found.place))
 
     def _endless(self, known: Mapping[ObjectRef, LocatedManifest]) -> Iterator[Broken]:
         place = known[min(known)]
@@ -228,7 +230,10 @@ class Rounds(Struct):
             contents={file.id: output for file, output in made},
             claimed=frozenset().union(*(each.claimed for each in outcomes.values())),
             broken=tuple(broken for each in outcomes.values() for broken in each.broken),
-            warnings=(*_warnings([place for _, place in sorted(known.items())]), *_idle_sets(known, outcomes)),
+            warnings=(
+                *_warnings_of_unread_fields([place for _, place in sorted(known.items())]),
+                *_warnings_of_idle_application_sets(known, outcomes),
+            ),
             tools=tuple(sorted({each.tool for each in self._built.values() if each.output and each.tool})),
             implied=self._implied,
         )
@@ -254,31 +259,33 @@ def _objects_after_round(
     return after
 
 
-def _is_same(one: Mapping[ObjectRef, LocatedManifest], other: Mapping[ObjectRef, LocatedManifest]) -> bool:
+def _are_rounds_equal(one: Mapping[ObjectRef, LocatedManifest], other: Mapping[ObjectRef, LocatedManifest]) -> bool:
     return one.keys() == other.keys() and all(one[ref].manifest == other[ref].manifest for ref in one)
 
 
-def _destination(request: FolderRequest) -> BuiltVariant | None:
+def _variant_of_destination(request: FolderRequest) -> BuiltVariant | None:
     if request.destination is None:
         return None
-    return BuiltVariant(request.destination, rule_of(request.place.manifest, request.place, ("spec.destination",)))
+    return BuiltVariant(
+        request.destination, record_of_deciding_rules(request.place.manifest, request.place, ("spec.destination",))
+    )
 
 
-def _first_number(asked: Asked) -> int:
+def _number_of_first_manifest(asked: Asked) -> int:
     """Return the number of the first manifest of a folder; it stays, whatever stands beside it."""
     ref, number = asked
     digest = hashlib.sha256(f"{ref} {number}".encode()).digest()
     return (1 + int.from_bytes(digest[:4])) << _FREE_BITS
 
 
-def _path(place: LocatedManifest) -> str:
+def _path_of_object_file(place: LocatedManifest) -> str:
     """Return the path of the file that an object stands in, or was made from."""
     if isinstance(place.file, BuiltFile) and not is_made_by_chart(place.file):
         return place.file.origin_of(place.position).path
     return place.file.path
 
 
-def _settings(
+def _config_maps_and_secrets(
     manifests: Iterable[LocatedManifest], default_namespace: str
 ) -> dict[tuple[str, str, str], LocatedManifest]:
     """Return the ConfigMaps and Secrets among manifests; of two, the later one counts."""
@@ -291,7 +298,7 @@ def _settings(
     return found
 
 
-def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
+def _warnings_of_unread_fields(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
     """Yield one warning for each field that is not read, whatever the number of objects that set it."""
     by_field: dict[tuple[str, str], list[LocatedManifest]] = {}
     for place in places:
@@ -303,7 +310,7 @@ def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
         yield found[0].problem(name, f"not read, for {names}: {reason}")
 
 
-def _idle_sets(
+def _warnings_of_idle_application_sets(
     known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[Asked, DeployedFolder]
 ) -> Iterator[FieldProblem]:
     """Yield one warning for all ApplicationSets whose generators find nothing, for nothing else would tell of them."""

@@ -27,11 +27,11 @@ class ToolKind(NamedTuple):
         return bool(manifest["kind"] == self.name) and group_of(manifest["apiVersion"]) == self.group
 
 
-def always(_: Mapping[str, Any], __: frozenset[str]) -> bool:
+def is_any_object(_: Mapping[str, Any], __: frozenset[str]) -> bool:
     """Say yes of each object."""
     return True
 
 
-def never(_: Mapping[str, Any], __: frozenset[str]) -> bool:
+def is_no_object(_: Mapping[str, Any], __: frozenset[str]) -> bool:
     """Say no of each object."""
     return False

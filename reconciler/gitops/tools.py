@@ -33,34 +33,34 @@ class GitOpsTools(Struct, frozen=True):
             return NoOtherTools().read_folders(files, home, reading)
         from .folders import read_with_folders
 
-        readers = _readers(files, home, reading)
-        return _without_sealed(read_with_folders(readers, self.build, reading), readers)
+        readers = _readers_of_fleet(files, home, reading)
+        return _read_without_sealed(read_with_folders(readers, self.build, reading), readers)
 
     def read_everything(self, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
         """Read the files of a fleet with what is made of its folders and its charts, until nothing else comes of it."""
         if home.fleet.source.rendered:
             from .made_by_charts import read_deployed
 
-            readers = _readers(files, home, reading)
-            return _without_sealed(read_deployed(readers, self.build, reading), readers)
+            readers = _readers_of_fleet(files, home, reading)
+            return _read_without_sealed(read_deployed(readers, self.build, reading), readers)
         found = self.read_folders(files, home, reading)
         if not argosy_objects(HELM_CHART, found.contents.manifests):
             return found
-        from .rendering import with_charts
+        from .rendering import read_files_with_charts
 
-        return with_charts(found, _readers(files, home, reading), self.build, reading)
+        return read_files_with_charts(found, _readers_of_fleet(files, home, reading), self.build, reading)
 
     def without_cache(self) -> "GitOpsTools":
         """Return what makes all of it anew."""
         return GitOpsTools(self.build.without_cache())
 
 
-def _without_sealed(found: ReadFiles, readers: "Readers") -> ReadFiles:
+def _read_without_sealed(found: ReadFiles, readers: "Readers") -> ReadFiles:
     """Return what was read, with a problem for what is not read because SOPS encrypted it."""
     return replace(found, contents=found.contents.refuse_encrypted_where_read(readers.is_of_read_kind))
 
 
-def _readers(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> "Readers":
+def _readers_of_fleet(files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> "Readers":
     from .readers import Readers
 
     return Readers.of(home, files, reading.read, reading.caches.contents)

@@ -87,7 +87,7 @@ class Acceptance(Struct, frozen=True, kw_only=True):
 NOBODY = Acceptance()
 
 
-def check_settings(
+def check_settings_are_accepted(
     waiting: Sequence[SettingChange], path: str, *, hint: str = "", consequence: str = NOTHING_COMMITTED
 ) -> None:
     """Raise GuardRefused for settings that wait for a person; ``path`` is the file they stand in."""
@@ -98,7 +98,7 @@ def check_settings(
     raise GuardRefused("\n".join(lines), hint=f"{accepting}; {hint}" if hint else accepting)
 
 
-def with_settings(error: InputError, waiting: Sequence[SettingChange], path: str) -> InputError:
+def error_with_waiting_settings(error: InputError, waiting: Sequence[SettingChange], path: str) -> InputError:
     """Return the error of a source with the settings that change beside its problems, which would hide them."""
     if not waiting:
         return error
@@ -119,7 +119,7 @@ def _place_of_setting(change: SettingChange, path: str) -> str:
     return f"{lock_path(path.rpartition('/')[0]) if change.subject is SettingSubject.SOURCE else path}: "
 
 
-def settings_line(changes: Iterable[SettingChange]) -> str:
+def changed_settings_on_one_line(changes: Iterable[SettingChange]) -> str:
     """Return changes of settings on one line, without passwords in addresses; empty where there are none."""
     changed_settings = "; ".join(map(str, changes))
     return without_passwords(f"settings: {changed_settings}") if changed_settings else ""
@@ -137,7 +137,7 @@ def _read_acceptance(path: Path) -> Acceptance:
     problems = [Problem(str(path), each.line, "", each.message, each.hint) for each in errors]
     admitted = []
     for number, value in [(number, each.value) for number, each in enumerate(documents) if each.value is not None]:
-        if _kind(value) not in _ACCEPTING:
+        if _api_version_and_kind(value) not in _ACCEPTING:
             hint = f"it begins with apiVersion: {ARGOSY_API_VERSION} and kind: Fleet"
             problems.append(Problem(str(path), 0, "", f"document {number + 1} is no Fleet", f"{hint}, {_OR}"))
             continue
@@ -166,5 +166,5 @@ def _acceptance_of(admitted: Iterable[Manifest]) -> Acceptance:
     return Acceptance(fleets=tuple(fleets), webhooks=tuple(webhooks), addresses=frozenset(addresses))
 
 
-def _kind(value: object) -> tuple[str, str]:
+def _api_version_and_kind(value: object) -> tuple[str, str]:
     return (str(value.get("apiVersion")), str(value.get("kind"))) if isinstance(value, dict) else ("", "")

@@ -65,12 +65,12 @@ class Allowed(Struct, frozen=True, kw_only=True):
         return counts
 
 
-def removals_allowed(count_by_cluster: Mapping[str, int], cluster: str) -> int:
+def count_of_allowed_removals(count_by_cluster: Mapping[str, int], cluster: str) -> int:
     """Return how many objects may leave a cluster, which is named or meant by ``*``."""
     return max(count_by_cluster.get(cluster, 0), count_by_cluster.get(EACH, 0))
 
 
-def allowing_hint(trailers: Sequence[str], otherwise: str) -> str:
+def hint_to_allow(trailers: Sequence[str], otherwise: str) -> str:
     """Return what to do where a refusal is not meant to stand: the trailers, or another way, and a commit to copy."""
     named = ", ".join(f"'{each}'" for each in trailers)
     ready = " ".join(["git commit --allow-empty -m 'Allow it'", *(f"--trailer '{each}'" for each in trailers)])

@@ -64,16 +64,16 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 def check_continuity(repository: Repository, source: Source, previous: Previous | None) -> None:
     """Raise InputError for what may not be left out of a source, as some of it was rendered before."""
-    problems = discontinuities(repository, source, previous)
+    problems = problems_of_continuity(repository, source, previous)
     if problems:
         raise InputError(problems, warnings=source.warnings_beside(problems))
 
 
-def discontinuities(repository: Repository, source: Source, previous: Previous | None) -> list[Problem]:
+def problems_of_continuity(repository: Repository, source: Source, previous: Previous | None) -> list[Problem]:
     """Return what is newly broken in a source, and what is not read any more though objects were rendered from it."""
     if previous is None:
         return []
-    problems = list(_lost_by_bugs(source, previous))
+    problems = list(_problems_of_lost_by_bugs(source, previous))
     if previous.source == source.commit:
         return problems
     if source.broken:
@@ -83,13 +83,15 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
             each for each in source.broken if not (each.is_partial or each.was_unchanged_in(blobs, previous.tools))
         ]
         problems += (each.problem for each in changed)
-        problems += _made_nowhere(repository, source, previous, [each for each in source.broken if each not in changed])
-    problems += _taken_over(repository, source, previous)
+        problems += _problems_of_made_nowhere(
+            repository, source, previous, [each for each in source.broken if each not in changed]
+        )
+    problems += _problems_of_taken_over_files(repository, source, previous)
     problems += _unread_problems(each for each in unread_files(repository, source, previous) if not each.is_meant)
     return sorted({*problems})
 
 
-def _lost_by_bugs(source: Source, previous: Previous) -> Iterator[Problem]:
+def _problems_of_lost_by_bugs(source: Source, previous: Previous) -> Iterator[Problem]:
     """Yield what is left out because of an error nobody thought of, while some binding has no template any more.
 
     The file may stand there as it did: another version of the program may stumble over it, or refuse what an earlier
@@ -126,7 +128,7 @@ def _unread_problems(files: Iterable[Unread]) -> Iterator[Problem]:
         yield Problem(marker, 0, "", message, hint)
 
 
-def _made_nowhere(
+def _problems_of_made_nowhere(
     repository: Repository, source: Source, previous: Previous, unchanged: Sequence[Broken]
 ) -> Iterator[Problem]:
     """Yield what is broken by another file than its own, or for some clusters, if it had objects before.
@@ -142,7 +144,7 @@ def _made_nowhere(
             yield replace(each.problem, message=f"{each.problem.message}; {first_few(names)} came from it")
 
 
-def _taken_over(repository: Repository, source: Source, previous: Previous) -> Iterator[Problem]:
+def _problems_of_taken_over_files(repository: Repository, source: Source, previous: Previous) -> Iterator[Problem]:
     """Yield what a kustomization of another folder has taken, if something is gone that came from it before.
 
     The source before is read only where some binding has no template any more.
@@ -167,7 +169,9 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
     paths = home.fleet.source.paths
     chosen = select_files(before.values(), folder=home.folder, paths=paths, ignore=home.ignore, is_building=True)
     not_read = dict(
-        _not_read(source, {file.path: before[file.path] for file in chosen.files_deciding_on_reading}, before)
+        _files_no_longer_read(
+            source, {file.path: before[file.path] for file in chosen.files_deciding_on_reading}, before
+        )
     )
     found = _files_in_question(repository, source, before, not_read)
     if not found:
@@ -177,22 +181,22 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
     return tuple(
         Unread(
             path=path,
-            reason=_reason(path, found[path]),
+            reason=_reason_file_is_unread(path, found[path]),
             objects=objects,
             is_meant=is_ignore_new and found[path].reason is Reason.IGNORED,
-            marker=_new_marker(path, found[path], {file.path for file in source.files} - before.keys()),
+            marker=_new_file_that_excludes(path, found[path], {file.path for file in source.files} - before.keys()),
         )
         for path, objects in sorted(lost.items())
     )
 
 
-def renames_by_hand(repository: Repository, source: Source, previous: Previous) -> Iterator[str]:
+def lines_of_renames_by_hand(repository: Repository, source: Source, previous: Previous) -> Iterator[str]:
     """Yield a line for each cluster that left since the previous commit while one described alike came."""
-    for old, new in renamed_by_hand(repository, source.desired, previous).items():
+    for old, new in clusters_renamed_by_hand(repository, source.desired, previous).items():
         yield f"{old} left, and {new} is described alike; if it is the same cluster: argosy cluster rename {old} {new}"
 
 
-def renamed_by_hand(repository: Repository, desired: Desired, previous: Previous) -> Mapping[str, str]:
+def clusters_renamed_by_hand(repository: Repository, desired: Desired, previous: Previous) -> Mapping[str, str]:
     """Return the clusters that left since the previous commit while one described alike came, with that one's name."""
     names = {cluster.name for cluster in desired.clusters}
     if previous.tree.clusters.keys() <= names:
@@ -204,14 +208,14 @@ def renamed_by_hand(repository: Repository, desired: Desired, previous: Previous
     return dict(sorted(likely_renames(before, desired.clusters).items()))
 
 
-def _reason(path: str, skipped: Skipped) -> str:
+def _reason_file_is_unread(path: str, skipped: Skipped) -> str:
     """Return why a file is not read, naming what leaves it out where that is another place."""
     if skipped.path == path:
         return skipped.reason
     return f"{skipped.path} is {skipped.reason}"
 
 
-def _new_marker(path: str, skipped: Skipped, new: Collection[str]) -> str:
+def _new_file_that_excludes(path: str, skipped: Skipped, new: Collection[str]) -> str:
     """Return the new file that makes a folder what is not read; empty where there is none."""
     names = MARKERS.get(skipped.reason, ())
     folder = skipped.path if skipped.path != path else path.rpartition("/")[0]
@@ -246,7 +250,7 @@ def files_before(repository: Repository, previous: Previous) -> Mapping[str, Sou
         return {}
 
 
-def _not_read(
+def _files_no_longer_read(
     source: Source, chosen: Mapping[str, SourceFile], before: Mapping[str, SourceFile]
 ) -> Iterator[tuple[str, Skipped]]:
     """Yield the files that were read and are not, with what leaves them out, where they stand or where they moved.
@@ -254,7 +258,7 @@ def _not_read(
     A file that is read in part is read: what is missing from it was taken out. No file has moved to where a copy stood
     ``before``, nor to where Argosy writes copies.
     """
-    covering = _coverings(source.desired.skipped)
+    covering = _finder_of_covering_entry(source.desired.skipped)
     is_read = {part.path for part in _parts_of_source(source.desired)}
     now = {file.path: file for file in source.files}
     copies = {path for path, file in before.items() if path in now and now[path].id == file.id}
@@ -271,7 +275,7 @@ def _not_read(
             yield path, skipped
 
 
-def _coverings(skipped: Iterable[Skipped]) -> Callable[[str], Skipped | None]:
+def _finder_of_covering_entry(skipped: Iterable[Skipped]) -> Callable[[str], Skipped | None]:
     """Return what finds the entry that leaves a path out: itself, or a folder above it."""
     by_path = {each.path: each for each in skipped}
 
@@ -295,7 +299,7 @@ def _files_in_question(
     now = {file.path: file for file in source.files}
     texts = {path: now[path].id for path, each in not_read.items() if each.reason is Reason.NO_MANIFEST and path in now}
     contents = repository.read_blobs([*texts.values(), *(before[path].id for path in not_read)])
-    emptied = {path for path, id_ in texts.items() if _is_empty(contents[id_])}
+    emptied = {path for path, id_ in texts.items() if _has_no_manifests(contents[id_])}
     return {
         path: skipped
         for path, skipped in not_read.items()
@@ -303,7 +307,7 @@ def _files_in_question(
     }
 
 
-def _is_empty(content: bytes) -> bool:
+def _has_no_manifests(content: bytes) -> bool:
     lines = (line.strip() for line in content.removeprefix(b"\xef\xbb\xbf").splitlines())
     return all(line in _EMPTY_LINES or line.startswith(b"#") for line in lines)
 

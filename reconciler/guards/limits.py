@@ -15,7 +15,7 @@ from render.words import first_few
 
 from .allowances import EACH, Allowed
 from .movement_guard import Breach, check_movements
-from .protection import ProtectedLoss, check_protection
+from .protection import ProtectedLoss, check_protected_losses
 from .removal_guard import NOTHING_COMMITTED, check_removals
 
 
@@ -28,7 +28,7 @@ def check_allowed_clusters(allowed: Allowed, desired: Desired, previous: Previou
     refuse_unknown_clusters((each.cluster for each in allowed.removals if each.cluster != EACH), known)
 
 
-def check_members(
+def check_some_member_is_left(
     before: Collection[str], after: Collection[object], allowed: Allowed, *, consequence: str = NOTHING_COMMITTED
 ) -> None:
     """Refuse a source that lost every cluster at once: more likely its files were not found than meant to go.
@@ -46,7 +46,7 @@ def check_members(
     )
 
 
-def check_limits(
+def check_removals_and_movements(
     removed: Iterable[Removal],
     broken: Iterable[Breach],
     allowed: Allowed,
@@ -61,7 +61,7 @@ def check_limits(
     """
     refused = []
     for check in (
-        partial(check_protection, losses, allowed.objects, consequence),
+        partial(check_protected_losses, losses, allowed.objects, consequence),
         partial(check_removals, removed, allowed.removals_by_cluster, consequence),
         partial(check_movements, broken, allowed.movements, consequence),
     ):

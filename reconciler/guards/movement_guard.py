@@ -21,7 +21,7 @@ from render.model import ObjectRef
 from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
 from render.words import counted_noun
 
-from .allowances import EACH, MovementAllowance, allowing_hint
+from .allowances import EACH, MovementAllowance, hint_to_allow
 from .removal_guard import NOTHING_COMMITTED
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Placements(Struct, frozen=True, kw_only=True):
     region_by_cluster: Mapping[str, str]
 
 
-def breaches(placements: Placements, guard: MovementGuard) -> tuple[Breach, ...]:
+def breaches_of_limits(placements: Placements, guard: MovementGuard) -> tuple[Breach, ...]:
     """Return every limit that a change breaks: the fleet's first, then by object."""
     if guard == MovementGuard():
         return ()
@@ -62,7 +62,7 @@ def breaches(placements: Placements, guard: MovementGuard) -> tuple[Breach, ...]
         *_fleet_breaches(movements, placements, guard.fleet),
         *(breach for movement in movements for breach in _workload_breaches(movement, guard.workload)),
         *_minimum_breaches(movements, placements, guard),
-        *_pin_breaches(placements, guard),
+        *_breaches_of_pins(placements, guard),
     )
 
 
@@ -71,12 +71,12 @@ def _fleet_breaches(
 ) -> Iterator[Breach]:
     moved = sum(movement.displaced for movement in movements)
     total = sum(binding.total_replicas for binding in placements.before.values())
-    if over := _over(moved, total, budget):
+    if over := _words_of_broken_limits(moved, total, budget):
         yield Breach(subject=EACH, count=moved, message=f"the fleet: {_movement_text(moved, total)} ({over})")
 
 
 def _workload_breaches(movement: "Movement", budget: MovementBudget) -> Iterator[Breach]:
-    if over := _over(movement.displaced, movement.before, budget):
+    if over := _words_of_broken_limits(movement.displaced, movement.before, budget):
         where = [str(change) for change in movement.changes]
         more = f" and {len(where) - _LISTED} more" if len(where) > _LISTED else ""
         moved = _movement_text(movement.displaced, movement.before)
@@ -88,7 +88,7 @@ def _movement_text(moved: int, total: int) -> str:
     return f"{moved} of {counted_noun(total, 'replica')} {'moves' if moved == 1 else 'move'}"
 
 
-def _over(moved: int, total: int, budget: MovementBudget) -> str:
+def _words_of_broken_limits(moved: int, total: int, budget: MovementBudget) -> str:
     """Return which limits of a budget are broken, empty when none is."""
     limits = []
     if budget.replicas is not None and moved > budget.replicas:
@@ -111,23 +111,28 @@ def _minimum_breaches(
         lost = len(old - new)
         for what, minimum, had, has in (
             ("cluster", guard.minimum_clusters, len(old), len(new)),
-            ("region", guard.minimum_regions, len(_regions(old, placements)), len(_regions(new, placements))),
+            (
+                "region",
+                guard.minimum_regions,
+                len(_regions_of_clusters(old, placements)),
+                len(_regions_of_clusters(new, placements)),
+            ),
         ):
             if has < minimum and has < had:
                 message = f"{movement.ref}: in {counted_noun(has, what)}, at least {minimum} are asked for"
                 yield Breach(subject=str(movement.ref), count=lost, message=message)
 
 
-def _regions(clusters: Iterable[str], placements: Placements) -> set[str]:
+def _regions_of_clusters(clusters: Iterable[str], placements: Placements) -> set[str]:
     return {region for name in clusters if (region := placements.region_by_cluster.get(name))}
 
 
-def _pin_breaches(placements: Placements, guard: MovementGuard) -> Iterator[Breach]:
+def _breaches_of_pins(placements: Placements, guard: MovementGuard) -> Iterator[Breach]:
     for ref, binding in sorted(placements.before.items()):
-        pins = [pin for pin in guard.pinned if _is_pinned(ref, pin)]
+        pins = [pin for pin in guard.pinned if _is_object_pinned(ref, pin)]
         if not pins:
             continue
-        left = _clusters(binding) - _clusters(placements.after.get(ref))
+        left = _clusters_of_binding(binding) - _clusters_of_binding(placements.after.get(ref))
         left &= placements.region_by_cluster.keys()
         pinned_clusters = sorted(name for name in left if any(not pin.clusters or name in pin.clusters for pin in pins))
         if pinned_clusters:
@@ -135,19 +140,19 @@ def _pin_breaches(placements: Placements, guard: MovementGuard) -> Iterator[Brea
             yield Breach(subject=str(ref), count=len(pinned_clusters), message=message, is_pin=True)
 
 
-def _is_pinned(ref: ObjectRef, pin: PinnedObject) -> bool:
+def _is_object_pinned(ref: ObjectRef, pin: PinnedObject) -> bool:
     pairs = ((pin.group, ref.group), (pin.kind, ref.kind), (pin.namespace, ref.namespace), (pin.name, ref.name))
     return all(not wanted or wanted == found for wanted, found in pairs)
 
 
-def _clusters(binding: Binding | None) -> set[str]:
+def _clusters_of_binding(binding: Binding | None) -> set[str]:
     if binding is None:
         return set()
     required = {target.name for snapshot in binding.required_by for target in snapshot.clusters}
     return required | {target.name for target in binding.targets}
 
 
-def _is_covered(breach: Breach, allowance: MovementAllowance) -> bool:
+def _is_breach_allowed(breach: Breach, allowance: MovementAllowance) -> bool:
     is_meant = allowance.subject == breach.subject or (allowance.subject == EACH and not breach.is_pin)
     return is_meant and allowance.count >= breach.count
 
@@ -157,7 +162,7 @@ def check_movements(
 ) -> None:
     """Raise GuardRefused when a limit is broken and no allowance covers it."""
     allowed = tuple(allowances)
-    refused = [breach for breach in found if not any(_is_covered(breach, allowance) for allowance in allowed)]
+    refused = [breach for breach in found if not any(_is_breach_allowed(breach, allowance) for allowance in allowed)]
     if not refused:
         return
     lines = [f"this change moves too much at once{consequence}"]
@@ -165,7 +170,7 @@ def check_movements(
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more")
     trailers = [f"{ALLOW_MOVEMENT}: {subject} {count}" for subject, count in _needed_allowances(refused).items()]
-    raise GuardRefused("\n".join(lines), hint=allowing_hint(trailers, "pass --allow-movement"))
+    raise GuardRefused("\n".join(lines), hint=hint_to_allow(trailers, "pass --allow-movement"))
 
 
 def _needed_allowances(refused: Iterable[Breach]) -> dict[str, int]:

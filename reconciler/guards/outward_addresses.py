@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from reconciler.branches.in_force import home_changes
-from reconciler.branches.reading import read_loaded, worktree_of
+from reconciler.branches.in_force import changes_of_fleet_source
+from reconciler.branches.reading import read_loaded, snapshot_of_worktree
 from reconciler.console.cleaning import without_passwords
 from reconciler.locked.addresses import KnownAddresses, LockedAddress, addresses_of
 from reconciler.locked.model import Lock
@@ -40,21 +40,23 @@ class SettingsSide(NamedTuple):
     def at(cls, repository: Repository, commit: str) -> "SettingsSide":
         """Return the side of a commit ("": the work tree), whatever is wrong in its other files."""
         loaded = read_loaded(repository, commit, facts=None)
-        files = loaded.files or (repository.snapshot(commit) if commit else worktree_of(repository)).files
+        files = loaded.files or (repository.snapshot(commit) if commit else snapshot_of_worktree(repository)).files
         return cls.of(repository, files, loaded.desired.webhooks)
 
 
-def changed_between(repository: Repository, before: SettingsSide, after: SettingsSide) -> tuple[SettingChange, ...]:
+def settings_changed_between(
+    repository: Repository, before: SettingsSide, after: SettingsSide
+) -> tuple[SettingChange, ...]:
     """Return the settings in which two sides differ; an argosy.yaml that cannot be read differs in none of its own."""
     is_readable = not (before.home.problems or after.home.problems)
     return (
-        *(home_changes(before.home, after.home) if is_readable else ()),
+        *(changes_of_fleet_source(before.home, after.home) if is_readable else ()),
         *webhook_changes(*([each.manifest for each in side.webhooks] for side in (before, after))),
-        *lock_changes(*(lock_in(repository, side.files, side.home) for side in (before, after))),
+        *lock_changes(*(lock_among_files(repository, side.files, side.home) for side in (before, after))),
     )
 
 
-def lock_in(repository: Repository, files: Sequence[SourceFile], home: FleetSource) -> Lock:
+def lock_among_files(repository: Repository, files: Sequence[SourceFile], home: FleetSource) -> Lock:
     """Return the argosy.lock of a fleet among files; empty where there is none, or none that can be read."""
     found = read_lock_of_sources((), RepositoryFiles(files, folder=home.folder, read=repository.read_blobs), None)
     return found.locked.lock if found.locked is not None else Lock()
@@ -84,7 +86,7 @@ def _address_before(lock: Lock, name: str, address: LockedAddress) -> str | None
 
 def webhook_changes(before: Iterable[Manifest], after: Iterable[Manifest]) -> tuple[SettingChange, ...]:
     """Return the webhooks of the interpreter that are asked at another address, or that nobody asked before."""
-    old, new = _addresses(before), _addresses(after)
+    old, new = _addresses_of_webhooks(before), _addresses_of_webhooks(after)
     return tuple(
         SettingChange(field=name, before=old.get(name), after=new[name], waits=True, subject=SettingSubject.WEBHOOK)
         for name in sorted(new)
@@ -92,18 +94,18 @@ def webhook_changes(before: Iterable[Manifest], after: Iterable[Manifest]) -> tu
     )
 
 
-def _addresses(manifests: Iterable[Manifest]) -> dict[str, str]:
+def _addresses_of_webhooks(manifests: Iterable[Manifest]) -> dict[str, str]:
     """Return where each webhook of the configurations is asked, and by whose authority it is believed."""
     found = {}
     for manifest in manifests:
         for webhook in manifest.get("webhooks") or ():
             client = webhook.get("clientConfig") or {}
             name = f"{manifest['kind']} {manifest['metadata']['name']}: {webhook.get('name')}"
-            found[name] = _address(client)
+            found[name] = _address_of_client_config(client)
     return found
 
 
-def _address(client: Manifest) -> str:
+def _address_of_client_config(client: Manifest) -> str:
     service = client.get("service") or {}
     place = client.get("url") or f"service {service.get('namespace')}/{service.get('name')}:{service.get('port', 443)}"
     path = f"{service.get('path')}" if service.get("path") else ""

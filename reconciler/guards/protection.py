@@ -24,7 +24,7 @@ from render.model import ObjectRef, list_or_empty, mapping_or_empty
 from render.template_annotations import PROTECTED, PROTECTED_ALWAYS
 from render.words import first_few
 
-from .allowances import allowing_hint
+from .allowances import hint_to_allow
 from .continuity import files_of_fleet
 from .removal_guard import NOTHING_COMMITTED
 
@@ -69,7 +69,7 @@ def losses_of_clusters(folders: Folders) -> Iterator[ProtectedLoss]:
                 clusters_by_blob.setdefault(blob_id, set()).add(cluster)
     found: dict[ObjectRef, set[str]] = {}
     for blob_id, content in folders.read_blobs(clusters_by_blob).items() if clusters_by_blob else ():
-        for ref in _protected_in(content):
+        for ref in _protected_objects_of_file(content):
             found.setdefault(ref, set()).update(clusters_by_blob[blob_id])
     for ref, clusters in sorted(found.items()):
         yield ProtectedLoss(ref=ref, clusters=tuple(sorted(clusters)))
@@ -77,8 +77,8 @@ def losses_of_clusters(folders: Folders) -> Iterator[ProtectedLoss]:
 
 def losses_between(repository: Repository, before: Collection[SourceFile], source: Source) -> Iterator[ProtectedLoss]:
     """Yield the protected documents of a commit's files that are in no file of a source that follows it."""
-    read, now = repository.read_blobs, _readable(source.files)
-    changed = {id_ for _, id_ in _readable(before) - now}
+    read, now = repository.read_blobs, _paths_and_ids_of_readable_files(source.files)
+    changed = {id_ for _, id_ in _paths_and_ids_of_readable_files(before) - now}
     # Which files the settings before had read is asked only where a change concerns something protected.
     if changed and any(_MARK in content for content in read(changed).values()):
         chosen = files_of_fleet(before, repository, read)
@@ -89,42 +89,52 @@ def losses_of_source(
     before: Collection[SourceFile], after: Collection[SourceFile], read_blobs: ReadBlobs, kept: Collection[ObjectRef]
 ) -> Iterator[ProtectedLoss]:
     """Yield the protected documents of files that are in no file any more; ``kept`` are the templates of the source."""
-    now, was = _readable(after), _readable(before)
+    now, was = _paths_and_ids_of_readable_files(after), _paths_and_ids_of_readable_files(before)
     gone = {id_: path for path, id_ in sorted(was - now, reverse=True)}
     marked = {id_: content for id_, content in read_blobs(gone).items() if _MARK in content} if gone else {}
     if not marked:
         return
     known = {ObjectRef(ref.group, ref.kind, "", ref.name) for ref in kept} | set(kept)
-    lost = {ref: gone[id_] for id_, content in marked.items() for ref in _protected_in(content) if ref not in known}
+    lost = {
+        ref: gone[id_]
+        for id_, content in marked.items()
+        for ref in _protected_objects_of_file(content)
+        if ref not in known
+    }
     # What was edited stands in a file that changed; all others are read only for what is in none of these.
     for files in (now - was, now & was):
         if lost:
-            there = _found_in(read_blobs({id_ for _, id_ in files}).values(), lost)
+            there = _wanted_objects_in(read_blobs({id_ for _, id_ in files}).values(), lost)
             lost = {ref: path for ref, path in lost.items() if ref not in there}
     for ref, path in sorted(lost.items()):
         yield ProtectedLoss(ref=ref, path=path)
 
 
-def _readable(files: Iterable[SourceFile]) -> set[tuple[str, bytes]]:
+def _paths_and_ids_of_readable_files(files: Iterable[SourceFile]) -> set[tuple[str, bytes]]:
     """Return the paths and contents of those files that may be read at all."""
     return {(each.path, each.id) for each in files if each.mode != SUBMODULE and may_be_read(each.path, each.size)}
 
 
-def _found_in(contents: Iterable[bytes], wanted: Collection[ObjectRef]) -> set[ObjectRef]:
+def _wanted_objects_in(contents: Iterable[bytes], wanted: Collection[ObjectRef]) -> set[ObjectRef]:
     """Return the objects of files of which some has the name of one that is wanted."""
     names = {ref.name.encode() for ref in wanted}
-    return {ref for content in contents if any(name in content for name in names) for ref, _ in _objects_in(content)}
+    return {
+        ref
+        for content in contents
+        if any(name in content for name in names)
+        for ref, _ in _objects_with_labels_of_file(content)
+    }
 
 
-def _protected_in(content: bytes) -> Iterator[ObjectRef]:
+def _protected_objects_of_file(content: bytes) -> Iterator[ObjectRef]:
     """Yield the objects of a file that are protected."""
     if _MARK in content:
-        for ref, labels in _objects_in(content):
+        for ref, labels in _objects_with_labels_of_file(content):
             if labels.get(PROTECTED) == PROTECTED_ALWAYS:
                 yield ref
 
 
-def _objects_in(content: bytes) -> Iterator[tuple[ObjectRef, Mapping[str, Any]]]:
+def _objects_with_labels_of_file(content: bytes) -> Iterator[tuple[ObjectRef, Mapping[str, Any]]]:
     """Yield the objects of a file with their labels; what is none, or is read by another tool, has none."""
     try:
         values = [document.value for document in parse_documents(content)]
@@ -147,7 +157,7 @@ def protected_losses(
     return (*found, *(each for each in of_source if each.ref not in known))
 
 
-def check_protection(
+def check_protected_losses(
     losses: Iterable[ProtectedLoss], named: Collection[str], consequence: str = NOTHING_COMMITTED
 ) -> None:
     """Raise GuardRefused when a protected object is taken away that no commit names."""
@@ -159,5 +169,5 @@ def check_protection(
         lines.append(f"  and {len(refused) - _MOST} more")
     refs = dict.fromkeys(str(each.ref) for each in refused)
     trailers = [f"{ALLOW_REMOVAL}: {ref}" for ref in refs]
-    hint = allowing_hint(trailers, "take the label away in a commit that is rendered before")
+    hint = hint_to_allow(trailers, "take the label away in a commit that is rendered before")
     raise GuardRefused("\n".join(lines), hint=hint)

@@ -7,7 +7,7 @@ from reconciler.repository.trailers import ALLOW_REMOVAL
 from render.errors import GuardRefused
 from render.words import counted_noun
 
-from .allowances import EACH, RemovalAllowance, allowing_hint, removals_allowed
+from .allowances import EACH, RemovalAllowance, count_of_allowed_removals, hint_to_allow
 
 _LISTED = 5
 _FEW, _MOST = 3, 20
@@ -17,7 +17,7 @@ NOTHING_COMMITTED = "; nothing was committed"
 
 def check_removals(found: Iterable[Removal], allowed: Mapping[str, int], consequence: str = NOTHING_COMMITTED) -> None:
     """Raise GuardRefused when a cluster loses too much and its count (``*``: each one's) allows less."""
-    refused = [removal for removal in found if removal.is_refused(removals_allowed(allowed, removal.cluster))]
+    refused = [removal for removal in found if removal.is_refused(count_of_allowed_removals(allowed, removal.cluster))]
     if refused:
         raise removal_refusal(refused, consequence)
 
@@ -33,7 +33,7 @@ def removal_refusal(refused: Sequence[Removal], consequence: str) -> GuardRefuse
 def removal_hint(counts: Mapping[str, int]) -> str:
     """Return what to do to let so many objects leave clusters, if it is meant."""
     trailers = [f"{ALLOW_REMOVAL}: {each.cluster} {each.count}" for each in _needed_allowances(counts)]
-    return allowing_hint(trailers, "pass --allow-removal")
+    return hint_to_allow(trailers, "pass --allow-removal")
 
 
 def _needed_allowances(counts: Mapping[str, int]) -> Iterable[RemovalAllowance]:

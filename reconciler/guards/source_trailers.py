@@ -23,8 +23,8 @@ def allowed_between(repository: Repository, old: str, new: str) -> Allowed:
 def allowed_by(commits: Sequence[CommitInfo]) -> Allowed:
     """Return what the trailers of commits allow; a malformed one allows nothing."""
     return Allowed(
-        removals=tuple(_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
-        movements=tuple(_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
+        removals=tuple(_parsed_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
+        movements=tuple(_parsed_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
         objects=frozenset(" ".join(text.split()) for each in commits for text in each.trailer(ALLOW_REMOVAL)),
     )
 
@@ -49,7 +49,7 @@ def evictions_between(repository: Repository, old: str, new: str) -> tuple[Remov
     except GitError:  # a commit that is not here any more allows nothing
         return ()
     counts: dict[str, int] = {}
-    for each in _trailers(commits, EVICTED, RemovalAllowance.parse):
+    for each in _parsed_trailers(commits, EVICTED, RemovalAllowance.parse):
         counts[each.cluster] = counts.get(each.cluster, 0) + each.count
     return tuple(RemovalAllowance(cluster=cluster, count=count) for cluster, count in sorted(counts.items()))
 
@@ -63,7 +63,9 @@ def _commits_between(repository: Repository, old: str, new: str) -> tuple[Commit
     return repository.commits_between(old, new, _MOST_COMMITS)
 
 
-def _trailers(commits: Iterable[CommitInfo], name: str, parse: Callable[[str], _Allowance]) -> Iterable[_Allowance]:
+def _parsed_trailers(
+    commits: Iterable[CommitInfo], name: str, parse: Callable[[str], _Allowance]
+) -> Iterable[_Allowance]:
     for commit in commits:
         for text in commit.trailer(name):
             try:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from render.model import BINDING_API_VERSION, Manifest
 
-from .branch_file import BranchFile, check_version, converted
+from .branch_file import BranchFile, check_version, converted_to_struct
 from .cluster_status import Conditions, check_conditions
 from .facts import Metadata
 
@@ -40,7 +40,7 @@ class BindingFile(BranchFile, frozen=True, kw_only=True):
     def of(cls, value: Any) -> Self:
         """Return the status of a binding in a plain object; FileFault where there is none."""
         check_version(value, cls.VERSION)
-        status = converted(value, _BindingFields).status
+        status = converted_to_struct(value, _BindingFields).status
         if status is not None:
             check_conditions(status.conditions)
         return cls(value=cls.without_version(value))

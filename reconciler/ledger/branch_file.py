@@ -52,7 +52,7 @@ class FileFault(Exception):
                 f"{path} on the status branch {self.fault}",
                 hint="run that version of Argosy here as well, or a later one; the file stays as it is",
             )
-        return damaged(path, self.fault)
+        return error_of_damaged_file(path, self.fault)
 
 
 class ObjectName(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -96,13 +96,13 @@ class BranchFile(DiscreetStruct, frozen=True, kw_only=True, omit_defaults=True):
     def of(cls, value: Any) -> Self:
         """Return the file whose one object is this plain value; FileFault where there is none like it."""
         check_version(value, cls.VERSION)
-        return converted(value, cls)
+        return converted_to_struct(value, cls)
 
     @classmethod
     def read(cls, path: str, content: bytes) -> Self:
         """Return the file with this content; GitError where Argosy writes no such file."""
         try:
-            return cls.of(object_in(content))
+            return cls.of(object_of_content(content))
         except FileFault as fault:
             raise fault.at(path) from fault
 
@@ -144,18 +144,18 @@ class BranchFile(DiscreetStruct, frozen=True, kw_only=True, omit_defaults=True):
 
 def plain_data(value: Struct) -> dict[str, Any]:
     """Return the fields of a struct as plain data, such as YAML is written of."""
-    plain: dict[str, Any] = _with_lists(to_builtins(value))
+    plain: dict[str, Any] = _value_with_lists(to_builtins(value))
     return plain
 
 
-def _with_lists(value: Any) -> Any:
+def _value_with_lists(value: Any) -> Any:
     """Return plain data with lists for tuples, which msgspec leaves as they are."""
     if isinstance(value, dict):
-        return {name: _with_lists(each) for name, each in value.items()}
-    return [_with_lists(each) for each in value] if isinstance(value, tuple | list) else value
+        return {name: _value_with_lists(each) for name, each in value.items()}
+    return [_value_with_lists(each) for each in value] if isinstance(value, tuple | list) else value
 
 
-def object_in(content: bytes) -> Manifest:
+def object_of_content(content: bytes) -> Manifest:
     """Return the one object of a file of the status branch as plain data; FileFault where it holds none."""
     if len(content) > MOST_BYTES:
         raise FileFault(f"it has {len(content)} bytes, but at most {MOST_BYTES} are read")
@@ -187,7 +187,7 @@ def check_version(value: Any, known: int) -> None:
         )
 
 
-def converted(value: Any, fields: type[_Fields]) -> _Fields:
+def converted_to_struct(value: Any, fields: type[_Fields]) -> _Fields:
     """Return a plain value as a struct; FileFault with the place in it that is at fault."""
     try:
         return convert(value, fields)
@@ -222,7 +222,7 @@ _TWO_WORDS = 4
 """The quotes in an error that names the type that is expected and that which is there, and no limit of a value."""
 
 
-def damaged(path: str, fault: str) -> GitError:
+def error_of_damaged_file(path: str, fault: str) -> GitError:
     """Return the refusal of a file; ``fault`` is the end of a sentence about it."""
     return GitError(
         f"{path} on the status branch is not as Argosy writes it: {fault}",
@@ -230,30 +230,33 @@ def damaged(path: str, fault: str) -> GitError:
     )
 
 
-def says_the_same(before: bytes | None, after: bytes | None) -> bool:
+def is_same_but_for_version(before: bytes | None, after: bytes | None) -> bool:
     r"""Say whether a file says the same as before, in a former version or in this one.
 
-    >>> says_the_same(b"since: x\n", b"since: x\nversion: 1\n"), says_the_same(b"since: x\n", b"since: y\nversion: 1\n")
+    >>> (
+    ...     is_same_but_for_version(b"since: x\n", b"since: x\nversion: 1\n"),
+    ...     is_same_but_for_version(b"since: x\n", b"since: y\nversion: 1\n"),
+    ... )
     (True, False)
     """
     if before is None or after is None or before == after:
         return before == after
-    return before == without_version(after)
+    return before == content_without_version(after)
 
 
-def without_version(content: bytes) -> bytes:
+def content_without_version(content: bytes) -> bytes:
     """Return the content of a file as version 0 had it, which named none."""
-    begin, end = _version_line(content)
+    begin, end = _place_of_version_line(content)
     return content[:begin] + content[end:]
 
 
-def version_in(content: bytes) -> int:
+def version_of_content(content: bytes) -> int:
     """Return the version that a file of ours names, without reading all of it; 0 where it names none."""
-    begin, end = _version_line(content)
+    begin, end = _place_of_version_line(content)
     return int(content[begin + len(_VERSION_KEY) : end]) if end > begin else 0
 
 
-def _version_line(content: bytes) -> tuple[int, int]:
+def _place_of_version_line(content: bytes) -> tuple[int, int]:
     """Return where the line with the version begins and ends; the same place twice where there is none.
 
     At the beginning of a line there are only the keys of the object in the file, as we write it.

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from render.failover.health import OBSERVED, READY
 from render.model import CLUSTER_API_VERSION, Manifest, ObjectRef
 
-from .branch_file import BranchFile, ObjectName, check_version, converted
+from .branch_file import BranchFile, ObjectName, check_version, converted_to_struct
 from .cluster_status import checked_cluster_status
 from .conditions import condition_of_type
 from .facts import Metadata
@@ -151,7 +151,7 @@ class ClusterRecord(BranchFile, frozen=True, kw_only=True):
     def of(cls, value: Any) -> Self:
         """Return the record in a plain object; FileFault where there is none."""
         check_version(value, cls.VERSION)
-        fields, status = converted(value, _RecordFields), checked_cluster_status(value)
+        fields, status = converted_to_struct(value, _RecordFields), checked_cluster_status(value)
         known = fields.metadata.annotations or {}
         state = ClusterState(
             name=fields.metadata.name,

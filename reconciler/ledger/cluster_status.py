@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 from render.model import Manifest
 from render.quantity import parse_quantity
 
-from .branch_file import FileFault, converted
+from .branch_file import FileFault, converted_to_struct
 
 Conditions = list[dict[str, str]]
 """Conditions as plain data, each of which has a type (``check_conditions``)."""
@@ -51,7 +51,7 @@ class _File(Struct, frozen=True):
 
 def checked_cluster_status(file: Manifest) -> Manifest:
     """Return the status of a cluster that a file has; FileFault where a value in it is of another type."""
-    status = converted(file, _File).status
+    status = converted_to_struct(file, _File).status
     if status is not None:
         check_conditions(status.conditions)
         _check_amounts(status.resource_summary)

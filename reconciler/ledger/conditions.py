@@ -7,19 +7,24 @@ Condition = Mapping[str, Any]
 """A metav1.Condition as plain data."""
 
 
-def condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:
+def new_condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:
     """Return a condition that has no time yet; empty words are left out."""
     words = {"type": kind, "status": status, "reason": reason, "message": message}
     return {key: str(word) for key, word in words.items() if word}
 
 
-def with_times(conditions: Iterable[Condition], before: Iterable[Condition], now: str) -> list[dict[str, Any]]:
+def conditions_with_times(
+    conditions: Iterable[Condition], before: Iterable[Condition], now: str
+) -> list[dict[str, Any]]:
     """Return conditions with the times of their last change of status; ``before`` are those recorded."""
     known = {str(each["type"]): each for each in before}
-    return [{**each, "lastTransitionTime": _since(each, known.get(str(each["type"])), now)} for each in conditions]
+    return [
+        {**each, "lastTransitionTime": _time_of_last_change(each, known.get(str(each["type"])), now)}
+        for each in conditions
+    ]
 
 
-def _since(each: Condition, known: Condition | None, now: str) -> str:
+def _time_of_last_change(each: Condition, known: Condition | None, now: str) -> str:
     if known is None or known.get("status") != each.get("status"):
         return now
     return str(known.get("lastTransitionTime") or now)

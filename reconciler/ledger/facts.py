@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from render.model import Manifest
 
-from .branch_file import BranchFile, check_version, converted
+from .branch_file import BranchFile, check_version, converted_to_struct
 from .cluster_status import checked_cluster_status
 
 
@@ -41,7 +41,7 @@ class ClusterFacts(BranchFile, frozen=True, kw_only=True):
     def of(cls, value: Any) -> Self:
         """Return the facts in a plain object; FileFault where there are none."""
         check_version(value, cls.VERSION)
-        fields = converted(value, _FactsFields)
+        fields = converted_to_struct(value, _FactsFields)
         return cls(
             name=fields.metadata.name, status=checked_cluster_status(value), observed_at=fields.observed_at or ""
         )

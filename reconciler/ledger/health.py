@@ -54,13 +54,17 @@ class ObservedHealth(Struct, frozen=True, kw_only=True):
             reported=tuple(
                 AggregatedStatusItem(cluster=each.cluster, health=each.health, status=each.status) for each in reports
             ),
-            unhealthy_since=_times((each.cluster, each.since) for each in reports if each.health == UNHEALTHY),
-            healthy_since=_times((each.cluster, each.since) for each in reports if each.health == HEALTHY),
-            healthy_until=_times((each.cluster, each.healthy_until) for each in reports),
+            unhealthy_since=_instants_by_cluster(
+                (each.cluster, each.since) for each in reports if each.health == UNHEALTHY
+            ),
+            healthy_since=_instants_by_cluster(
+                (each.cluster, each.since) for each in reports if each.health == HEALTHY
+            ),
+            healthy_until=_instants_by_cluster((each.cluster, each.healthy_until) for each in reports),
         )
 
 
-def _times(texts: Iterable[tuple[str, str]]) -> dict[str, datetime]:
+def _instants_by_cluster(texts: Iterable[tuple[str, str]]) -> dict[str, datetime]:
     times = ((cluster, parse_instant(text)) for cluster, text in texts)
     return {cluster: time for cluster, time in times if time is not None}
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from render.model import Manifest, ObjectRef
 
-from .branch_file import BranchFile, ObjectName, check_version, converted
+from .branch_file import BranchFile, ObjectName, check_version, converted_to_struct
 from .holds import ClusterHold, check_hold
 
 
@@ -102,7 +102,7 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
     def of(cls, value: Any) -> Self:
         """Return the inventory in a plain object; FileFault where there is none."""
         check_version(value, cls.VERSION)
-        found = converted(value, _InventoryFields)
+        found = converted_to_struct(value, _InventoryFields)
         check_hold(found.hold)
         return cls(
             cluster=found.cluster,
@@ -117,7 +117,7 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
 
     def plain(self) -> Manifest:
         """Return the object in the file, without its version."""
-        left = [_plain_left(item) for item in self.left]
+        left = [_plain_held_object(item) for item in self.left]
         return {
             "apiVersion": self.API_VERSION,
             "kind": self.KIND,
@@ -173,6 +173,6 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
         return replace(self, held_objects={item.ref: item for item in (*self.left, *held_objects)})
 
 
-def _plain_left(item: HeldObject) -> dict[str, Any]:
+def _plain_held_object(item: HeldObject) -> dict[str, Any]:
     flags = {"preserve": item.preserve, "keep": item.keep}
     return {**to_builtins(item.ref), **{name: flag for name, flag in flags.items() if flag}}

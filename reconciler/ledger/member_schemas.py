@@ -8,7 +8,7 @@ from msgspec import Struct, field, to_builtins
 
 from render.model import Manifest
 
-from .branch_file import BranchFile, check_version, converted
+from .branch_file import BranchFile, check_version, converted_to_struct
 
 KindVersion = tuple[str, str]
 """The apiVersion and the kind of objects."""
@@ -58,7 +58,7 @@ class MemberSchemas(BranchFile, frozen=True, kw_only=True):
     def of(cls, value: Any) -> Self:
         """Return the schemas in a plain object; FileFault where there are none."""
         check_version(value, cls.VERSION)
-        found = converted(value, _SchemasFields).versions
+        found = converted_to_struct(value, _SchemasFields).versions
         digests = {each.api_version: {kind.kind: kind.schema for kind in each.kinds} for each in found}
         return cls(
             versions={

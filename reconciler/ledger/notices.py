@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from render.model import Manifest
 
-from .branch_file import BranchFile, FileFault, object_in
+from .branch_file import BranchFile, FileFault, object_of_content
 
 MOST_TRIES = 30
 _FIRST_RETRY, _LONGEST_RETRY = 30, 3600
@@ -98,7 +98,7 @@ class NoticeRecord(BranchFile, frozen=True, kw_only=True):
     def read_or_none(cls, content: bytes) -> "NoticeRecord":
         """Read the record back; one that Argosy did not write is as good as none, but a newer one is a GitError."""
         try:
-            return cls.of(object_in(content)) if content else cls()
+            return cls.of(object_of_content(content)) if content else cls()
         except FileFault as fault:
             if fault.is_newer:
                 raise fault.at(cls.PATH) from fault

@@ -12,7 +12,7 @@ from msgspec import field
 from render.model import Manifest
 from render.values import DiscreetStruct
 
-from .branch_file import BranchFile, FileFault, object_in
+from .branch_file import BranchFile, FileFault, object_of_content
 
 
 class WebhookAnswer(DiscreetStruct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class AnswersFile(BranchFile, frozen=True, kw_only=True):
 def read_answers(content: bytes) -> Answers:
     """Read answers back from their file; what cannot be read was never answered, but a newer file is a GitError."""
     try:
-        file = AnswersFile.of(object_in(content)) if content else None
+        file = AnswersFile.of(object_of_content(content)) if content else None
     except FileFault as fault:
         if fault.is_newer:
             raise fault.at(AnswersFile.PATH) from fault

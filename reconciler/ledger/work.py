@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from render.model import WORK_API_VERSION, Manifest
 
-from .branch_file import BranchFile, FileFault, check_version, converted
+from .branch_file import BranchFile, FileFault, check_version, converted_to_struct
 from .cluster_status import Conditions, check_conditions
 from .facts import Metadata
 
@@ -86,7 +86,7 @@ class WorkFile(BranchFile, frozen=True, kw_only=True):
     def of(cls, value: Any) -> Self:
         """Return the Work in a plain object; FileFault where there is none."""
         check_version(value, cls.VERSION)
-        status = converted(value, _WorkFields).status
+        status = converted_to_struct(value, _WorkFields).status
         if status is not None:
             check_conditions(status.conditions)
             _check_identifiers(status.manifest_statuses)

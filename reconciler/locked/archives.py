@@ -32,13 +32,15 @@ def unpacked_archive(data: bytes, what: str, *, has_top_folder: bool = False) ->
                     raise UnavailableSource(f"{what} has a link or a device: {member.name[:100]!a}")
                 if size > MOST_BYTES or len(files) >= MOST_FILES:
                     raise UnavailableSource(f"{what} has more than {MOST_FILES} files or {MOST_BYTES} bytes")
-                _add(files, archive, member, what)
+                _add_member_of_archive(files, archive, member, what)
     except (tarfile.TarError, EOFError, UnicodeError, ValueError) as error:
         raise UnavailableSource(f"{what} is no archive that can be read") from error
-    return dict(checked_files(_below_top(files, what) if has_top_folder else files, what))
+    return dict(checked_files(_files_below_top_folder(files, what) if has_top_folder else files, what))
 
 
-def _add(files: dict[str, bytes], archive: tarfile.TarFile, member: tarfile.TarInfo, what: str) -> None:
+def _add_member_of_archive(
+    files: dict[str, bytes], archive: tarfile.TarFile, member: tarfile.TarInfo, what: str
+) -> None:
     path = member.name.removeprefix("./")
     if path in files:
         raise UnavailableSource(f"{what} has a file twice: {path[:100]!a}")
@@ -63,7 +65,7 @@ def _inflated_archive(data: bytes, what: str) -> bytes:
     return b"".join(chunks)
 
 
-def _below_top(files: dict[str, bytes], what: str) -> dict[str, bytes]:
+def _files_below_top_folder(files: dict[str, bytes], what: str) -> dict[str, bytes]:
     """Return the files of a chart without the folder around them all; charts inside are below it, too."""
     tops = {path.partition("/")[0] for path in files}
     if len(tops) != 1 or any("/" not in path for path in files):

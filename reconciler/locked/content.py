@@ -34,10 +34,10 @@ def content_digest(files: Files) -> str:
     return f"sha256:{whole.hexdigest()}"
 
 
-def path_fault(path: str) -> str:
+def fault_of_content_path(path: str) -> str:
     """Say why a path out of an archive or a repository is not taken; empty where it is.
 
-    >>> path_fault("charts/web/values.yaml"), path_fault("../values.yaml")
+    >>> fault_of_content_path("charts/web/values.yaml"), fault_of_content_path("../values.yaml")
     ('', 'leads out of its folder')
     """
     parts = path.split("/")
@@ -58,7 +58,7 @@ def checked_files(files: Files, what: str) -> Files:
     if size > MOST_BYTES:
         raise UnavailableSource(f"{what} has {size} bytes, but at most {MOST_BYTES} are read")
     for path in files:
-        if fault := path_fault(path):
+        if fault := fault_of_content_path(path):
             raise UnavailableSource(f"{what} has a path that {fault}: {path[:100]!a}")
     return files
 

@@ -79,7 +79,7 @@ class Downloads:
             return answer
         hint = f"credentials for {urlsplit(at).hostname} come from the file that ARGOSY_CREDENTIALS names"
         raise UnavailableSource(
-            f"{shown(at)} answered with {answer.status}",
+            f"{url_for_messages(at)} answered with {answer.status}",
             hint=hint if answer.status in {401, 403} else "",
             is_denied=answer.status in {401, 403, 404},
         )
@@ -93,10 +93,10 @@ class Downloads:
 
         from .timed_http import timed_pools
 
-        checked_url(url)
+        url_that_may_be_asked(url)
         left = deadline - time.monotonic()
         if left <= 0:
-            raise UnavailableSource(f"{shown(url)} takes too long")
+            raise UnavailableSource(f"{url_for_messages(url)} takes too long")
         if self._pool is None:
             self._pool = timed_pools()
         limit = urllib3.Timeout(total=left, connect=_CONNECT_SECONDS)
@@ -109,9 +109,9 @@ class Downloads:
                 known = {name.lower(): value for name, value in response.headers.items()}
                 return Downloaded(response.status, known, content, url)
         except urllib3.exceptions.ReadTimeoutError as error:
-            raise UnavailableSource(f"{shown(url)} takes too long") from error
+            raise UnavailableSource(f"{url_for_messages(url)} takes too long") from error
         except urllib3.exceptions.HTTPError as error:
-            raise UnavailableSource(f"{shown(url)} cannot be reached: {_reason_of_error(error)}") from error
+            raise UnavailableSource(f"{url_for_messages(url)} cannot be reached: {_reason_of_error(error)}") from error
 
 
 def _content_of_response(response: "urllib3.BaseHTTPResponse", url: str, most_bytes: int, deadline: float) -> bytes:
@@ -120,29 +120,29 @@ def _content_of_response(response: "urllib3.BaseHTTPResponse", url: str, most_by
     while chunk := response.read1(_CHUNK, decode_content=False):
         size += len(chunk)
         if size > most_bytes:
-            raise UnavailableSource(f"{shown(url)} has more than {most_bytes} bytes")
+            raise UnavailableSource(f"{url_for_messages(url)} has more than {most_bytes} bytes")
         if time.monotonic() > deadline:
-            raise UnavailableSource(f"{shown(url)} takes too long")
+            raise UnavailableSource(f"{url_for_messages(url)} takes too long")
         chunks.append(chunk)
     return b"".join(chunks)
 
 
-def checked_url(url: str) -> str:
+def url_that_may_be_asked(url: str) -> str:
     """Return an address that may be asked; UnavailableSource for any other.
 
     A backslash ends the host for what connects, and not for what looks up credentials by it.
     """
     if "\\" in url:
-        raise UnavailableSource(f"{shown(url)} is not asked: it has a backslash")
+        raise UnavailableSource(f"{url_for_messages(url)} is not asked: it has a backslash")
     parts = urlsplit(url)
     if parts.scheme == "https" and parts.hostname:
         return url
-    if parts.scheme == "http" and _is_here(parts.hostname or ""):
+    if parts.scheme == "http" and _is_loopback_host(parts.hostname or ""):
         return url
-    raise UnavailableSource(f"{shown(url)} is not asked: only https is, and http on this machine")
+    raise UnavailableSource(f"{url_for_messages(url)} is not asked: only https is, and http on this machine")
 
 
-def address_from(url: str, text: str) -> str:
+def address_meant_by_server(url: str, text: str) -> str:
     """Return the address that a server means by some text in what it answers; UnavailableSource where it is none.
 
     A server elsewhere leads nobody to the services of this machine, for which a firewall would not stand in its way.
@@ -151,21 +151,21 @@ def address_from(url: str, text: str) -> str:
         found = urljoin(url, text)
         host, _ = urlsplit(found).hostname or "", urlsplit(found).port
     except ValueError as error:
-        raise UnavailableSource(f"{shown(url)} leads to what is no address") from error
-    if _is_here(host) and not _is_here(urlsplit(url).hostname or ""):
-        raise UnavailableSource(f"{shown(url)} leads to this machine")
+        raise UnavailableSource(f"{url_for_messages(url)} leads to what is no address") from error
+    if _is_loopback_host(host) and not _is_loopback_host(urlsplit(url).hostname or ""):
+        raise UnavailableSource(f"{url_for_messages(url)} leads to this machine")
     return found
 
 
-def scheme_of(host: str) -> str:
+def scheme_for_registry(host: str) -> str:
     """Return the scheme for a registry: http on this machine, as its clients have it."""
-    return "http" if _is_here(urlsplit(f"//{host}").hostname or "") else "https"
+    return "http" if _is_loopback_host(urlsplit(f"//{host}").hostname or "") else "https"
 
 
-def shown(url: str) -> str:
+def url_for_messages(url: str) -> str:
     """Return an address for a message: without user, password and query, which may be a signature.
 
-    >>> shown("https://me:hidden@charts.example.com/web.tgz?signature=abc")
+    >>> url_for_messages("https://me:hidden@charts.example.com/web.tgz?signature=abc")
     'https://charts.example.com/web.tgz'
     """
     parts = urlsplit(url)
@@ -173,7 +173,7 @@ def shown(url: str) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback_host(host: str) -> bool:
     if host == "localhost":
         return True
     try:
@@ -183,10 +183,10 @@ def _is_here(host: str) -> bool:
 
 
 def _redirect_target(url: str, location: str) -> str:
-    target = address_from(url, location)
+    target = address_meant_by_server(url, location)
     if urlsplit(url).scheme == "https" and urlsplit(target).scheme != "https":
-        raise UnavailableSource(f"{shown(url)} leads away from https")
-    return checked_url(target)
+        raise UnavailableSource(f"{url_for_messages(url)} leads away from https")
+    return url_that_may_be_asked(target)
 
 
 def _reason_of_error(error: Exception) -> str:

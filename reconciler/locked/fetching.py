@@ -16,11 +16,11 @@ from render.values import DiscreetStruct
 
 from .content import MOST_BYTES, Files, checked_files, content_digest
 from .credentials import read_credentials
-from .download import SECONDS, Downloads, shown
-from .git_repository import commit_files, git_for, resolved_commit
+from .download import SECONDS, Downloads, url_for_messages
+from .git_repository import commit_files, git_command_for_address, resolved_commit
 from .helm_repository import chart_files, resolved_chart
-from .lock_file import check_fetchable, is_readable
-from .model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name
+from .lock_file import check_fetchable, is_parsable_address
+from .model import ExternalSource, LockedSource, SourceType, UnavailableSource, file_name_of_address
 from .oci_registry import artifact_files, resolved_artifact
 from .store import ContentStore, content_store
 
@@ -44,7 +44,7 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
 
     def resolved(self, source: ExternalSource) -> LockedSource:
         """Resolve a Source to one version and fetch its files; UnavailableSource where that is not possible."""
-        if not is_readable(source.place["url"]):
+        if not is_parsable_address(source.place["url"]):
             raise UnavailableSource(f"{source.title} names no address that can be read", hint="check its url")
         resolved = self._version(source)
         files = self._files(source, resolved)
@@ -76,7 +76,7 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
             case SourceType.HELM:
                 return resolved_chart(source, downloads)
             case SourceType.HTTP:
-                return _resolved_file(source, downloads)
+                return _resolved_digest_of_file(source, downloads)
 
     def _files(self, source: ExternalSource, resolved: Mapping[str, str]) -> Files:
         url, downloads = source.place["url"], self.downloads.within(SECONDS)
@@ -88,10 +88,10 @@ class Fetcher(DiscreetStruct, frozen=True, kw_only=True):
             case SourceType.HELM:
                 return _files_below(chart_files(resolved, downloads), source)
             case SourceType.HTTP:
-                return _files_below(_one_file(url, resolved, downloads), source)
+                return _files_below(_files_of_single_download(url, resolved, downloads), source)
 
     def _git_for(self, source: ExternalSource) -> GitCommand:
-        return git_for(self.git, source.place["url"], self.downloads.credentials)
+        return git_command_for_address(self.git, source.place["url"], self.downloads.credentials)
 
 
 def fetch_missing(
@@ -107,7 +107,7 @@ def fetch_missing(
         if each.vendored or fetcher.store.has(each.content):
             continue
         begun = time.monotonic()
-        refuse = _refusal_of_late_source if wasted > SECONDS else partial(_refusal, fetcher)
+        refuse = _refusal_of_late_source if wasted > SECONDS else partial(_reason_content_is_unavailable, fetcher)
         error = result_or_substitute(partial(refuse, each), partial(_refusal_by_unexpected_error, each))
         if error is not None:
             wasted += time.monotonic() - begun
@@ -123,7 +123,7 @@ def _refusal_of_late_source(locked: LockedSource) -> UnavailableSource:
     )
 
 
-def _refusal(fetcher: Fetcher, locked: LockedSource) -> UnavailableSource | None:
+def _reason_content_is_unavailable(fetcher: Fetcher, locked: LockedSource) -> UnavailableSource | None:
     """Fetch what is locked; return why it cannot be had. What git refuses is no more than that, too."""
     try:
         fetcher.files(locked)
@@ -141,18 +141,18 @@ def _refusal_by_unexpected_error(locked: LockedSource, error: Exception) -> Unav
     )
 
 
-def _resolved_file(source: ExternalSource, downloads: Downloads) -> Mapping[str, str]:
+def _resolved_digest_of_file(source: ExternalSource, downloads: Downloads) -> Mapping[str, str]:
     """Return the digest of a file: the one that the Source asks for, or that it has now."""
     url, digest = source.place["url"], source.place.get("digest", "")
     return {"digest": digest or _digest_of_data(downloads.get(url, most_bytes=MOST_BYTES).content)}
 
 
-def _one_file(url: str, resolved: Mapping[str, str], downloads: Downloads) -> Files:
+def _files_of_single_download(url: str, resolved: Mapping[str, str], downloads: Downloads) -> Files:
     """Return exactly the file that was locked, under the name that it has at its address."""
     data = downloads.get(url, most_bytes=MOST_BYTES).content
     if _digest_of_data(data) != resolved["digest"]:
-        raise UnavailableSource(f"{shown(url)} does not match its locked digest {resolved['digest'][:19]}")
-    return checked_files({file_name(url): data}, shown(url))
+        raise UnavailableSource(f"{url_for_messages(url)} does not match its locked digest {resolved['digest'][:19]}")
+    return checked_files({file_name_of_address(url): data}, url_for_messages(url))
 
 
 def _digest_of_data(data: bytes) -> str:

@@ -15,9 +15,9 @@ from reconciler.repository.remotes import list_remote_refs, resolve_remote
 from render.errors import GitError
 from render.versions import newest_version_in_range
 
-from .content import MOST_BYTES, MOST_FILES, Files, checked_files, path_fault
+from .content import MOST_BYTES, MOST_FILES, Files, checked_files, fault_of_content_path
 from .credentials import Credentials
-from .download import shown
+from .download import url_for_messages
 from .lock_file import COMMIT
 from .model import CREDENTIALS, ExternalSource, UnavailableSource
 
@@ -30,7 +30,7 @@ _HEAD = "HEAD"
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
 
 
-def git_for(git: GitCommand, url: str, credentials: Credentials) -> GitCommand:
+def git_command_for_address(git: GitCommand, url: str, credentials: Credentials) -> GitCommand:
     """Return the command for an address: with its host's credentials, which then follow no redirect."""
     header = credentials.of(url) if url.startswith("https://") else None
     if header is None:
@@ -45,7 +45,7 @@ def resolved_commit(source: ExternalSource, git: GitCommand) -> Mapping[str, str
     url = checked_address(place["url"])
     if revision := place.get("revision"):
         return {"commit": revision}
-    offered = _tips_at(git, url)
+    offered = _tips_of_remote(git, url)
     ref = _wanted_ref(place, offered, url)
     if ref.startswith(_HEADS):
         return {"commit": offered.tips[ref], "branch": ref.removeprefix(_HEADS)}
@@ -58,25 +58,25 @@ def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder:
     """Return the plain files of a commit below a folder; links and submodules are left out."""
     commit, base = resolved["commit"], f"{folder}/" if folder else ""
     if not COMMIT.fullmatch(commit):
-        raise UnavailableSource(f"{_shown_url(url)} is to be read at what is no commit in full")
+        raise UnavailableSource(f"{_url_for_messages(url)} is to be read at what is no commit in full")
     named = resolved.get("ref", "")
     with _fetched_repository(git, checked_address(url), commit, length=len(commit), named=named) as repository:
         found = [file for file in repository.snapshot(commit).files if file.path.startswith(base)]
-        plain = [file for file in found if file.mode in _PLAIN and not path_fault(file.path)]
+        plain = [file for file in found if file.mode in _PLAIN and not fault_of_content_path(file.path)]
         if len(plain) > MOST_FILES or sum(file.size for file in plain) > MOST_BYTES:
             hint = "write a Source of it with a path: only what is below that is taken"
             raise UnavailableSource(
-                f"{_shown_url(url)} has more than {MOST_FILES} files or {MOST_BYTES} bytes", hint=hint
+                f"{_url_for_messages(url)} has more than {MOST_FILES} files or {MOST_BYTES} bytes", hint=hint
             )
         contents = repository.read_blobs(file.id for file in plain)
-    return checked_files({file.path.removeprefix(base): contents[file.id] for file in plain}, _shown_url(url))
+    return checked_files({file.path.removeprefix(base): contents[file.id] for file in plain}, _url_for_messages(url))
 
 
-def _tips_at(git: GitCommand, url: str) -> RemoteTips:
+def _tips_of_remote(git: GitCommand, url: str) -> RemoteTips:
     try:
         return list_remote_refs(resolve_remote(git, url))
     except GitError as error:
-        message, hint = f"{_shown_url(url)} cannot be read: {error.message}", error.hint or _LOGIN
+        message, hint = f"{_url_for_messages(url)} cannot be read: {error.message}", error.hint or _LOGIN
         raise UnavailableSource(message, hint=hint, is_denied=True) from error
 
 
@@ -96,7 +96,7 @@ def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:
     else:
         ref, what = offered.head, "branch that HEAD names"
     if ref not in offered.tips:
-        raise UnavailableSource(f"{_shown_url(url)} has no {what}")
+        raise UnavailableSource(f"{_url_for_messages(url)} has no {what}")
     return ref
 
 
@@ -120,7 +120,7 @@ def _fetched_repository(
             inside.run(*_FETCH, "--depth=1", "--", url, f"+{wanted}:{_FETCHED}", network=True)
         except GitError as error:
             if wanted.startswith("refs/"):
-                raise UnavailableSource(f"{_shown_url(url)} cannot be fetched: {error.message}") from error
+                raise UnavailableSource(f"{_url_for_messages(url)} cannot be fetched: {error.message}") from error
             _fetch_all(inside, url, wanted, named)
         yield Repository(GitFolder(git_dir=path, common_dir=path), inside)
 
@@ -132,8 +132,10 @@ def _fetch_all(git: GitCommand, url: str, commit: str, named: str) -> None:
         git.run(*_FETCH, "--", url, *refs, *([f"+{named}:{_FETCHED}"] if named else []), network=True)
         git.run("cat-file", "-e", "--end-of-options", f"{commit}^{{commit}}")
     except GitError as error:
-        raise UnavailableSource(f"{_shown_url(url)} does not have commit {commit[:12]}: {error.message}") from error
+        raise UnavailableSource(
+            f"{_url_for_messages(url)} does not have commit {commit[:12]}: {error.message}"
+        ) from error
 
 
-def _shown_url(url: str) -> str:
-    return shown(url) if "://" in url else url
+def _url_for_messages(url: str) -> str:
+    return url_for_messages(url) if "://" in url else url

@@ -42,7 +42,7 @@ def lock_path(folder: str) -> str:
     return f"{folder}/{LOCK_FILE}" if folder else LOCK_FILE
 
 
-def parsed_lock(content: bytes, path: str = LOCK_FILE) -> Lock:
+def parse_lock(content: bytes, path: str = LOCK_FILE) -> Lock:
     """Read argosy.lock; InputError where it is not as Argosy writes it."""
     try:
         values = [document.value for document in parse_documents(content)]
@@ -55,11 +55,11 @@ def parsed_lock(content: bytes, path: str = LOCK_FILE) -> Lock:
     problems = list(_problems_of_entries(entries, path))
     if problems:
         raise InputError(problems)
-    locked = (_locked_source(entry) for entry in entries)
+    locked = (_locked_source_of_entry(entry) for entry in entries)
     return Lock(path=path, sources={each.name: each for each in sorted(locked, key=lambda each: each.name)})
 
 
-def emitted_lock(lock: Lock) -> bytes:
+def lock_as_bytes(lock: Lock) -> bytes:
     """Return the bytes of argosy.lock."""
     entries = [_entry_of_source(lock.sources[name]) for name in sorted(lock.sources)]
     return _HEAD + emit({"apiVersion": ARGOSY_API_VERSION, "kind": _KIND, "sources": entries})
@@ -75,7 +75,7 @@ def _entry_of_source(source: LockedSource) -> Mapping[str, Any]:
     return {**entry, "vendored": source.vendored} if source.vendored else entry
 
 
-def _locked_source(entry: Mapping[str, Any]) -> LockedSource:
+def _locked_source_of_entry(entry: Mapping[str, Any]) -> LockedSource:
     return LockedSource(
         name=entry["name"],
         spec=entry["spec"],
@@ -92,7 +92,7 @@ def _problems_of_entries(entries: Any, path: str) -> Iterator[Problem]:
         return
     names: set[str] = set()
     for number, entry in enumerate(entries):
-        fault = _fault(entry)
+        fault = _fault_of_lock_entry(entry)
         if not fault and entry["name"] in names:
             fault = f"{entry['name']!r} stands above"
         if fault:
@@ -101,7 +101,7 @@ def _problems_of_entries(entries: Any, path: str) -> Iterator[Problem]:
             names.add(entry["name"])
 
 
-def _fault(entry: Any) -> str:
+def _fault_of_lock_entry(entry: Any) -> str:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         return "must have a name"
     if not isinstance(entry.get("spec"), dict):
@@ -121,11 +121,11 @@ def check_fetchable(locked: LockedSource) -> None:
 
     Whoever may change the source may have written it, and not argosy lock.
     """
-    type_ = _type_of(locked.spec)
+    type_ = _source_type_of_spec(locked.spec)
     lacking = "an address" if type_ is None else ""
     for key in _RESOLVED[type_] if type_ else ():
         text = locked.resolved.get(key, "")
-        if not (is_readable(text) if key == "url" else _FORMS[key].fullmatch(text)):
+        if not (is_parsable_address(text) if key == "url" else _FORMS[key].fullmatch(text)):
             lacking = f"a {key}"
     ref = locked.resolved.get("ref", _REMOTE_HEAD)
     if type_ is SourceType.GIT and ref != _REMOTE_HEAD and not is_ref_name(ref):
@@ -135,15 +135,15 @@ def check_fetchable(locked: LockedSource) -> None:
         raise UnavailableSource(message, hint=f"write it anew: argosy lock --update {locked.name}")
 
 
-def _type_of(spec: Mapping[str, Any]) -> SourceType | None:
+def _source_type_of_spec(spec: Mapping[str, Any]) -> SourceType | None:
     """Return the kind of place that a spec names with an address that can be read; None where it names none."""
     found = [each for each in SourceType if each.value in spec]
     place = spec[found[0].value] if len(found) == 1 else None
     url = place.get("url") if isinstance(place, dict) else None
-    return found[0] if isinstance(url, str) and is_readable(url) else None
+    return found[0] if isinstance(url, str) and is_parsable_address(url) else None
 
 
-def is_readable(url: str) -> bool:
+def is_parsable_address(url: str) -> bool:
     """Say whether an address has parts: no host in brackets is cut off, and no letter is one of control.
 
     A backslash ends the host for some readers and not for others, so that two of them would mean two hosts.

@@ -45,10 +45,10 @@ class UnavailableSource(ReconcileError):
         self.is_denied = is_denied
 
 
-def file_name(url: str) -> str:
+def file_name_of_address(url: str) -> str:
     """Return the name of the one file that is the content of an address.
 
-    >>> file_name("https://example.com/releases/v1/crds.yaml"), file_name("https://example.com/")
+    >>> file_name_of_address("https://example.com/releases/v1/crds.yaml"), file_name_of_address("https://example.com/")
     ('crds.yaml', 'content')
     """
     return url.partition("://")[2].partition("/")[2].rpartition("/")[2] or "content"

@@ -15,7 +15,7 @@ from render.versions import newest_version_in_range
 
 from .archives import unpacked_archive
 from .content import MOST_BYTES, Files
-from .download import Downloaded, Downloads, address_from, scheme_of, shown
+from .download import Downloaded, Downloads, address_meant_by_server, scheme_for_registry, url_for_messages
 from .model import ExternalSource, UnavailableSource
 
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json"
@@ -65,7 +65,7 @@ class Registry:
         """Return the repository at an address such as ``oci://registry.example.com/charts/web``."""
         parts = urlsplit(url)
         host = "registry-1.docker.io" if parts.netloc == "docker.io" else parts.netloc
-        return cls(f"{scheme_of(host)}://{host}/v2/", quote(parts.path.strip("/")), downloads)
+        return cls(f"{scheme_for_registry(host)}://{host}/v2/", quote(parts.path.strip("/")), downloads)
 
     @property
     def shown(self) -> str:
@@ -77,12 +77,12 @@ class Registry:
         url, tags = f"{self.base}{self.name}/tags/list", list[str]()
         for _ in range(_MOST_PAGES):
             answer = self._get(url, most_bytes=_MOST_OF_A_MANIFEST)
-            found = _json(answer.content, self.shown).get("tags")
+            found = _json_object_of_answer(answer.content, self.shown).get("tags")
             tags += [tag for tag in found if isinstance(tag, str)] if isinstance(found, list) else []
             following = _NEXT.search(answer.headers.get("link", ""))
             if following is None:
                 return tags
-            url = address_from(answer.url, following[1])
+            url = address_meant_by_server(answer.url, following[1])
             if urlsplit(url).netloc != urlsplit(self.base).netloc:
                 break
         raise UnavailableSource(f"{self.shown} has too many tags to read", hint="name one tag instead of a range")
@@ -90,13 +90,15 @@ class Registry:
     def manifest(self, reference: str) -> bytes:
         """Return the manifest of a tag or a digest; that of a digest matches it."""
         url = f"{self.base}{self.name}/manifests/{quote(reference, safe=':')}"
-        return self._matching(url, reference, most_bytes=_MOST_OF_A_MANIFEST, accept=_MANIFEST)
+        return self._get_matching_digest(url, reference, most_bytes=_MOST_OF_A_MANIFEST, accept=_MANIFEST)
 
     def blob(self, digest: str) -> bytes:
         """Return the content of a digest."""
-        return self._matching(f"{self.base}{self.name}/blobs/{digest}", digest, most_bytes=MOST_BYTES, accept="*/*")
+        return self._get_matching_digest(
+            f"{self.base}{self.name}/blobs/{digest}", digest, most_bytes=MOST_BYTES, accept="*/*"
+        )
 
-    def _matching(self, url: str, reference: str, *, most_bytes: int, accept: str) -> bytes:
+    def _get_matching_digest(self, url: str, reference: str, *, most_bytes: int, accept: str) -> bytes:
         content = self._get(url, most_bytes=most_bytes, accept=accept).content
         is_digest = reference.startswith("sha256:")
         if is_digest and f"sha256:{hashlib.sha256(content).hexdigest()}" != reference:
@@ -123,19 +125,21 @@ class Registry:
                 is_denied=True,
             )
         query = urlencode({name: wanted[name] for name in ("service", "scope") if name in wanted})
-        realm = address_from(self.base, realm)
+        realm = address_meant_by_server(self.base, realm)
         answer = self.downloads.get(f"{realm}?{query}", most_bytes=1 << 20)
-        found = _json(answer.content, shown(realm))
+        found = _json_object_of_answer(answer.content, url_for_messages(realm))
         token = found.get("token") or found.get("access_token")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
-            raise UnavailableSource(f"{shown(realm)} answered without a token")
+            raise UnavailableSource(f"{url_for_messages(realm)} answered without a token")
         return token
 
 
 def _content_layer(manifest: bytes, where: str) -> Mapping[str, Any]:
     """Return the layer that holds the files: the chart's, or the only one."""
-    layers = _json(manifest, where).get("layers")
-    usable: list[Mapping[str, Any]] = [each for each in layers if _is_layer(each)] if isinstance(layers, list) else []
+    layers = _json_object_of_answer(manifest, where).get("layers")
+    usable: list[Mapping[str, Any]] = (
+        [each for each in layers if _is_usable_layer(each)] if isinstance(layers, list) else []
+    )
     charts = [layer for layer in usable if layer.get("mediaType") == _CHART]
     found = charts or usable
     if len(found) != 1:
@@ -143,11 +147,11 @@ def _content_layer(manifest: bytes, where: str) -> Mapping[str, Any]:
     return found[0]
 
 
-def _is_layer(layer: object) -> bool:
+def _is_usable_layer(layer: object) -> bool:
     return isinstance(layer, dict) and bool(_DIGEST.fullmatch(str(layer.get("digest"))))
 
 
-def _json(content: bytes, where: str) -> Mapping[str, Any]:
+def _json_object_of_answer(content: bytes, where: str) -> Mapping[str, Any]:
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:

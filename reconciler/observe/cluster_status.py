@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reconciler.console.text import on_one_line
 from reconciler.ledger.cluster import ClusterState
-from reconciler.ledger.conditions import condition, condition_of_type, with_times
+from reconciler.ledger.conditions import condition_of_type, conditions_with_times, new_condition
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import SILENT, Failure, FailureKind
@@ -106,17 +106,17 @@ def cluster_state_after(
     ready = condition_of_single_probe(is_online=True, is_healthy=True)
     conditions = [_condition_as_plain_data(ready), _complete_apis_condition(observed.discovery)]
     if condition_of_type(old.get("conditions"), OBSERVED):
-        conditions.append(condition(OBSERVED, "True", "Answers"))
-    status["conditions"] = with_times(conditions, old.get("conditions") or (), now)
+        conditions.append(new_condition(OBSERVED, "True", "Answers"))
+    status["conditions"] = conditions_with_times(conditions, old.get("conditions") or (), now)
     return ClusterState(name=cluster.name, status={key: value for key, value in status.items() if value})
 
 
 def _state_of_unseen(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     """Return the state of a cluster that we cannot see: as it was, with the reason."""
     old = known.status.get("conditions") or ()
-    word = condition(OBSERVED, "False", str(failure.kind), on_one_line(failure.message)[:_MOST_TEXT])
+    word = new_condition(OBSERVED, "False", str(failure.kind), on_one_line(failure.message)[:_MOST_TEXT])
     others = [each for each in old if each["type"] not in {OBSERVED, REPORTING}]
-    status = {**known.status, "conditions": with_times([*others, word], old, now)}
+    status = {**known.status, "conditions": conditions_with_times([*others, word], old, now)}
     return ClusterState(name=known.name, status=status, unseen_hint=on_one_line(failure.hint)[:_MOST_TEXT])
 
 
@@ -134,7 +134,7 @@ def _state_of_failing(known: ClusterState, failure: Failure, now: str) -> Cluste
     if ready == current:
         return ClusterState(name=known.name, status=known.status, failing_since=since)
     others = [each for each in old if each["type"] != READY]
-    conditions = with_times([_condition_as_plain_data(ready), *others], old, now)
+    conditions = conditions_with_times([_condition_as_plain_data(ready), *others], old, now)
     return ClusterState(name=known.name, status={**known.status, "conditions": conditions}, failing_since=since)
 
 
@@ -147,16 +147,16 @@ def _parse_ready_condition(plain: Mapping[str, Any]) -> ClusterCondition | None:
 
 
 def _condition_as_plain_data(found: ClusterCondition) -> dict[str, str]:
-    return condition(found.type, found.status, found.reason, found.message)
+    return new_condition(found.type, found.status, found.reason, found.message)
 
 
 def status_with_unknown_condition(status: Manifest, recorded: Manifest, now: str) -> Manifest:
     """Return the status of a cluster whose agent has been silent for too long, given that recorded by the last pass."""
     old = status.get("conditions") or []
-    unknown = condition(READY, "Unknown", "ClusterStatusUnknown", "its agent has stopped telling its status")
+    unknown = new_condition(READY, "Unknown", "ClusterStatusUnknown", "its agent has stopped telling its status")
     known = [each for each in recorded.get("conditions") or () if each["type"] == READY]
     others = [each for each in old if each["type"] != READY]
-    return {**status, "conditions": [*with_times([unknown], known, now), *others]}
+    return {**status, "conditions": [*conditions_with_times([unknown], known, now), *others]}
 
 
 def state_with_agent_condition(state: ClusterState, heard: str, now: str) -> ClusterState:
@@ -169,9 +169,9 @@ def state_with_agent_condition(state: ClusterState, heard: str, now: str) -> Clu
     is_heard = is_later and seconds_between(heard, now) <= AGENT_GRACE
     if not is_heard and all(each["type"] != REPORTING for each in old):
         return state
-    word = condition(REPORTING, "True", "AgentReports", "its agent has reported since it stopped answering")
+    word = new_condition(REPORTING, "True", "AgentReports", "its agent has reported since it stopped answering")
     others = [each for each in old if each["type"] != REPORTING]
-    conditions = with_times([*others, word] if is_heard else others, old, now)
+    conditions = conditions_with_times([*others, word] if is_heard else others, old, now)
     return replace(state, status={**state.status, "conditions": conditions})
 
 
@@ -192,10 +192,10 @@ def _capacity_fields_of_status(cluster: Cluster, observed: MemberObservation) ->
 
 def _complete_apis_condition(discovery: Discovery | None) -> dict[str, str]:
     if discovery is None or not discovery.resources:
-        return condition(COMPLETE, "False", "Empty", "collected empty APIEnablements from the cluster")
+        return new_condition(COMPLETE, "False", "Empty", "collected empty APIEnablements from the cluster")
     if discovery.unavailable:
-        return condition(COMPLETE, "False", "Partial", f"no answer for {', '.join(sorted(discovery.unavailable))}")
-    return condition(COMPLETE, "True", "Complete", "collected complete APIEnablements from the cluster")
+        return new_condition(COMPLETE, "False", "Partial", f"no answer for {', '.join(sorted(discovery.unavailable))}")
+    return new_condition(COMPLETE, "True", "Complete", "collected complete APIEnablements from the cluster")
 
 
 def _api_enablements(observed: MemberObservation, before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -17,7 +17,7 @@ from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure,
 from reconciler.members.listing import Listing, list_objects
 from reconciler.members.patience import time_to_stop_waiting
 from reconciler.members.visits import MemberReach, Visit, Visits
-from reconciler.plans.cluster import another_cluster
+from reconciler.plans.cluster import failure_of_another_cluster
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.model import Manifest
 from render.values import DiscreetStruct
@@ -210,7 +210,7 @@ def _failure_if_other_cluster(client: Client, name: str, options: ObserveOptions
     uid = read_uid(client)
     if isinstance(uid, Failure):
         return uid
-    return None if uid == options.uids[name] else another_cluster(name, uid, options.uids[name])
+    return None if uid == options.uids[name] else failure_of_another_cluster(name, uid, options.uids[name])
 
 
 def clock_error(observations: Iterable[MemberObservation]) -> float:

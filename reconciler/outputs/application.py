@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from .apply_reports import ClusterReportPart, report_parts
-from .document import OutputDocument, meaning
+from .document import OutputDocument, meaning_of_field
 from .parts import Rendered
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class ApplicationDocument(OutputDocument, frozen=True, kw_only=True):
     printed_by = ("apply",)
 
     rendered: Rendered
-    clusters: Annotated[Mapping[str, ClusterReportPart], meaning("For each cluster: what was done in it.")]
+    clusters: Annotated[Mapping[str, ClusterReportPart], meaning_of_field("For each cluster: what was done in it.")]
 
 
 def application_document(commit: str, reports: Iterable["ClusterReport"]) -> ApplicationDocument:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, meaning, unless_empty
+from .document import DocumentPart, meaning_of_field, value_unless_empty
 from .parts import FailurePart, Held, ObjectName, Reason, failure_part, hold_part
 
 if TYPE_CHECKING:
@@ -17,39 +17,49 @@ class LeftFieldPart(DocumentPart, frozen=True, kw_only=True):
     """A field that is left as it is in the cluster."""
 
     path: str
-    live: Annotated[str, meaning("The value in the cluster, hidden if it is secret.")]
-    want: Annotated[str, meaning("The value in the commit, hidden if it is secret; empty if it has none.")]
-    manager: Annotated[str, meaning("The field manager that owns it.")]
+    live: Annotated[str, meaning_of_field("The value in the cluster, hidden if it is secret.")]
+    want: Annotated[str, meaning_of_field("The value in the commit, hidden if it is secret; empty if it has none.")]
+    manager: Annotated[str, meaning_of_field("The field manager that owns it.")]
 
 
 class ObjectResultPart(DocumentPart, frozen=True, kw_only=True):
     """An object, and what was done with it."""
 
     object: ObjectName
-    action: Annotated[str, meaning("What was done, such as `created`, `configured`, `deleted`, `kept` or `conflict`.")]
+    action: Annotated[
+        str, meaning_of_field("What was done, such as `created`, `configured`, `deleted`, `kept` or `conflict`.")
+    ]
     reason: Reason
-    message: Annotated[str, meaning("The reason in a sentence; it may be empty.")]
-    hint: Annotated[str, meaning("What to do about it.")] | UnsetType = UNSET
-    warnings: Annotated[tuple[str, ...], meaning("The warnings of the API server.")]
+    message: Annotated[str, meaning_of_field("The reason in a sentence; it may be empty.")]
+    hint: Annotated[str, meaning_of_field("What to do about it.")] | UnsetType = UNSET
+    warnings: Annotated[tuple[str, ...], meaning_of_field("The warnings of the API server.")]
     yielded: (
-        Annotated[tuple[LeftFieldPart, ...], meaning("The fields of the commit that are left to another manager.")]
+        Annotated[
+            tuple[LeftFieldPart, ...], meaning_of_field("The fields of the commit that are left to another manager.")
+        ]
         | UnsetType
     ) = UNSET
-    foreign: Annotated[tuple[LeftFieldPart, ...], meaning("The fields that people added.")] | UnsetType = UNSET
+    foreign: Annotated[tuple[LeftFieldPart, ...], meaning_of_field("The fields that people added.")] | UnsetType = UNSET
 
 
 class ClusterReportPart(DocumentPart, frozen=True, kw_only=True):
     """A cluster, and what was done in it."""
 
-    state: Annotated[str, meaning("`Converged`, `Incomplete`, `Interrupted`, or the word for what stopped it.")]
-    seconds: Annotated[float, meaning("How long the cluster took.")]
-    counts: Annotated[Mapping[str, int], meaning("How many objects there were of each action.")]
-    failure: Annotated[FailurePart, meaning("The reason why the cluster was not finished.")] | UnsetType = UNSET
-    hold: Annotated[str, meaning("The reason why nothing was deleted.")] | UnsetType = UNSET
+    state: Annotated[
+        str, meaning_of_field("`Converged`, `Incomplete`, `Interrupted`, or the word for what stopped it.")
+    ]
+    seconds: Annotated[float, meaning_of_field("How long the cluster took.")]
+    counts: Annotated[Mapping[str, int], meaning_of_field("How many objects there were of each action.")]
+    failure: Annotated[FailurePart, meaning_of_field("The reason why the cluster was not finished.")] | UnsetType = (
+        UNSET
+    )
+    hold: Annotated[str, meaning_of_field("The reason why nothing was deleted.")] | UnsetType = UNSET
     held: Held | UnsetType = UNSET
     objects: Annotated[
         tuple[ObjectResultPart, ...],
-        meaning("The objects with which anything was done, those that were kept, and those with fields of others."),
+        meaning_of_field(
+            "The objects with which anything was done, those that were kept, and those with fields of others."
+        ),
     ]
 
 
@@ -68,7 +78,7 @@ def _cluster_report_part(report: "ClusterReport") -> ClusterReportPart:
         seconds=round(report.seconds, 3),
         counts=dict(action_counts(report)),
         failure=UNSET if report.failure is None else failure_part(report.failure),
-        hold=UNSET if report.applied is None else unless_empty(report.applied.prune_hold),
+        hold=UNSET if report.applied is None else value_unless_empty(report.applied.prune_hold),
         held=hold_part(report.hold),
         objects=tuple(
             _object_result_part(result)
@@ -84,10 +94,10 @@ def _object_result_part(result: "ObjectResult") -> ObjectResultPart:
         action=str(result.action),
         reason=result.reason,
         message=result.message,
-        hint=unless_empty(result.hint),
+        hint=value_unless_empty(result.hint),
         warnings=result.warnings,
-        yielded=unless_empty(tuple(map(_left_field, result.yielded))),
-        foreign=unless_empty(tuple(map(_left_field, result.foreign))),
+        yielded=value_unless_empty(tuple(map(_left_field, result.yielded))),
+        foreign=value_unless_empty(tuple(map(_left_field, result.foreign))),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 from .parts import ClusterName, IsOverridden, ObjectName, Previous, Source
 
 
@@ -23,8 +23,10 @@ class GradePart(DocumentPart, frozen=True, kw_only=True):
     """A grade of the resource model of a cluster."""
 
     grade: int
-    nodes: Annotated[int, meaning("How many nodes of the cluster are of the grade.")]
-    least: Annotated[Mapping[str, str], meaning("The least of each resource that a node of it has: that counts.")]
+    nodes: Annotated[int, meaning_of_field("How many nodes of the cluster are of the grade.")]
+    least: Annotated[
+        Mapping[str, str], meaning_of_field("The least of each resource that a node of it has: that counts.")
+    ]
 
 
 class HeldObjectPart(DocumentPart, frozen=True, kw_only=True):
@@ -41,7 +43,9 @@ class AbsentObjectPart(DocumentPart, frozen=True, kw_only=True):
 
     ref: ObjectName
     refused: (
-        Annotated[tuple[tuple[str, ...], ...], meaning("Each filter that refused the cluster, with its reason.")]
+        Annotated[
+            tuple[tuple[str, ...], ...], meaning_of_field("Each filter that refused the cluster, with its reason.")
+        ]
         | UnsetType
     ) = UNSET
     why: str | UnsetType = UNSET
@@ -57,23 +61,28 @@ class ClusterExplanationDocument(OutputDocument, frozen=True, kw_only=True):
     source: Source
     previous: Previous
     name: ClusterName
-    disconnected: Annotated[bool, meaning("True if it left the source.")] | UnsetType = UNSET
-    path: Annotated[str, meaning("Its file.")] | UnsetType = UNSET
-    region: Annotated[str, meaning("Its region.")] | UnsetType = UNSET
-    provider: Annotated[str, meaning("Its provider.")] | UnsetType = UNSET
-    zones: Annotated[tuple[str, ...], meaning("Its zones.")] | UnsetType = UNSET
-    labels: Annotated[Mapping[str, str], meaning("Its labels.")] | UnsetType = UNSET
+    disconnected: Annotated[bool, meaning_of_field("True if it left the source.")] | UnsetType = UNSET
+    path: Annotated[str, meaning_of_field("Its file.")] | UnsetType = UNSET
+    region: Annotated[str, meaning_of_field("Its region.")] | UnsetType = UNSET
+    provider: Annotated[str, meaning_of_field("Its provider.")] | UnsetType = UNSET
+    zones: Annotated[tuple[str, ...], meaning_of_field("Its zones.")] | UnsetType = UNSET
+    labels: Annotated[Mapping[str, str], meaning_of_field("Its labels.")] | UnsetType = UNSET
     former_names: (
-        Annotated[tuple[str, ...], meaning("The names it had before it was renamed, the last one last.")] | UnsetType
+        Annotated[tuple[str, ...], meaning_of_field("The names it had before it was renamed, the last one last.")]
+        | UnsetType
     ) = UNSET
-    taints: Annotated[tuple[str, ...], meaning("Its taints.")] | UnsetType = UNSET
-    served: Annotated[int, meaning("How many APIs are recorded of it.")] | UnsetType = UNSET
+    taints: Annotated[tuple[str, ...], meaning_of_field("Its taints.")] | UnsetType = UNSET
+    served: Annotated[int, meaning_of_field("How many APIs are recorded of it.")] | UnsetType = UNSET
     origin: (
-        Annotated[str, meaning("Where its capacity comes from: `declared`, `observed` or `unknown`.")] | UnsetType
+        Annotated[str, meaning_of_field("Where its capacity comes from: `declared`, `observed` or `unknown`.")]
+        | UnsetType
     ) = UNSET
-    capacity: Annotated[tuple[CapacityLinePart, ...], meaning("Its capacity.")] | UnsetType = UNSET
+    capacity: Annotated[tuple[CapacityLinePart, ...], meaning_of_field("Its capacity.")] | UnsetType = UNSET
     grades: (
-        Annotated[tuple[GradePart, ...], meaning("The resource model by which its room is counted.")] | UnsetType
+        Annotated[tuple[GradePart, ...], meaning_of_field("The resource model by which its room is counted.")]
+        | UnsetType
     ) = UNSET
-    held: Annotated[tuple[HeldObjectPart, ...], meaning("What it holds, and why.")] | UnsetType = UNSET
-    absent: Annotated[tuple[AbsentObjectPart, ...], meaning("What goes elsewhere, and why.")] | UnsetType = UNSET
+    held: Annotated[tuple[HeldObjectPart, ...], meaning_of_field("What it holds, and why.")] | UnsetType = UNSET
+    absent: Annotated[tuple[AbsentObjectPart, ...], meaning_of_field("What goes elsewhere, and why.")] | UnsetType = (
+        UNSET
+    )

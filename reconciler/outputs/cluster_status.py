@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from .document import OutputDocument, meaning, unless_empty
+from .document import OutputDocument, meaning_of_field, value_unless_empty
 from .parts import ClusterName, Held, Message, PendingObjects, PendingPart, pending_part
 from .status_parts import (
     Applied,
@@ -15,10 +15,10 @@ from .status_parts import (
     LateReason,
     LiveObjectPart,
     Observation,
-    deviation_words,
+    fields_of_deviation,
+    fields_of_progress,
     live_object_part,
     observation_part,
-    progress_words,
 )
 
 if TYPE_CHECKING:
@@ -35,15 +35,19 @@ class ClusterStatusDocument(OutputDocument, frozen=True, kw_only=True):
     printed_by = ("status cluster/NAME",)
 
     cluster: ClusterName
-    connected: Annotated[bool, meaning("False if it left the source.")]
-    converged: Annotated[str | None, meaning("The rendered commit it converged to.")]
-    outcome: Annotated[str | None, meaning("How the last pass over it ended.")] | UnsetType = UNSET
-    since: Annotated[str | None, meaning("The time since when the outcome is so.")] | UnsetType = UNSET
-    failing_since: Annotated[str | None, meaning("The time since when it does not answer.")] | UnsetType = UNSET
+    connected: Annotated[bool, meaning_of_field("False if it left the source.")]
+    converged: Annotated[str | None, meaning_of_field("The rendered commit it converged to.")]
+    outcome: Annotated[str | None, meaning_of_field("How the last pass over it ended.")] | UnsetType = UNSET
+    since: Annotated[str | None, meaning_of_field("The time since when the outcome is so.")] | UnsetType = UNSET
+    failing_since: Annotated[str | None, meaning_of_field("The time since when it does not answer.")] | UnsetType = (
+        UNSET
+    )
     deployer: (
         Annotated[
             str,
-            meaning("The tool that applies its folder, `Flux` or `ArgoCD`; absent where passes or an agent do."),
+            meaning_of_field(
+                "The tool that applies its folder, `Flux` or `ArgoCD`; absent where passes or an agent do."
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -53,20 +57,22 @@ class ClusterStatusDocument(OutputDocument, frozen=True, kw_only=True):
     message: Message | UnsetType = UNSET
     hint: Hint | UnsetType = UNSET
     held: Held | UnsetType = UNSET
-    status: Annotated[Mapping[str, Any], meaning("Karmada's Cluster status.")] | UnsetType = UNSET
+    status: Annotated[Mapping[str, Any], meaning_of_field("Karmada's Cluster status.")] | UnsetType = UNSET
     capacity_recorded_at: (
         Annotated[
             str,
-            meaning(
+            meaning_of_field(
                 "The time of its `resourceSummary`: moves of free room by less than a tenth are recorded after ten"
                 " minutes."
             ),
         ]
         | UnsetType
     ) = UNSET
-    objects: Annotated[tuple[LiveObjectPart, ...], meaning("Its objects.")]
+    objects: Annotated[tuple[LiveObjectPart, ...], meaning_of_field("Its objects.")]
     deviations: (
-        Annotated[tuple[DeviationPart, ...], meaning("What the last pass kept, left in finalizers or yielded.")]
+        Annotated[
+            tuple[DeviationPart, ...], meaning_of_field("What the last pass kept, left in finalizers or yielded.")
+        ]
         | UnsetType
     ) = UNSET
     pending: PendingObjects
@@ -122,12 +128,12 @@ def recorded_cluster(
         outcome=record.outcome or None,
         since=record.since or None,
         failing_since=record.state.failing_since or None,
-        deployer=unless_empty(record.deployer),
-        **progress_words(progress),
+        deployer=value_unless_empty(record.deployer),
+        **fields_of_progress(progress),
         status=record.state.status,
-        capacity_recorded_at=unless_empty(time_of_recorded_capacity(name, recorded)),
+        capacity_recorded_at=value_unless_empty(time_of_recorded_capacity(name, recorded)),
         objects=tuple(map(live_object_part, objects_in_cluster(name, recorded, progress))),
-        deviations=tuple(DeviationPart(**deviation_words(each)) for each in record.deviations),
+        deviations=tuple(DeviationPart(**fields_of_deviation(each)) for each in record.deviations),
         pending=pending,
         observation=observation,
     )

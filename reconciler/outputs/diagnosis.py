@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from reconciler.console.cleaning import without_passwords
 
-from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 
 if TYPE_CHECKING:
     from reconciler.check.prerequisites import Check
@@ -18,16 +18,16 @@ class CheckPart(DocumentPart, frozen=True, kw_only=True):
 
     name: Annotated[
         str,
-        meaning(
+        meaning_of_field(
             "What was checked; of a member `credentials`, `connection`, `identity`, `version`, `clock`, `kinds`,"
             " `permissions` or `capacity`."
         ),
     ]
-    member: Annotated[str, meaning("The member, if it is about one.")] | UnsetType = UNSET
+    member: Annotated[str, meaning_of_field("The member, if it is about one.")] | UnsetType = UNSET
     ok: bool
-    warning: Annotated[bool, meaning("True where nothing fails by it, and somebody should know it.")] | UnsetType = (
-        UNSET
-    )
+    warning: (
+        Annotated[bool, meaning_of_field("True where nothing fails by it, and somebody should know it.")] | UnsetType
+    ) = UNSET
     found: str
     hint: str
 
@@ -39,20 +39,20 @@ class DiagnosisDocument(OutputDocument, frozen=True, kw_only=True):
     about = "What was checked, and what to do."
     printed_by = ("doctor",)
 
-    checks: Annotated[tuple[CheckPart, ...], meaning("The checks, in order.")]
+    checks: Annotated[tuple[CheckPart, ...], meaning_of_field("The checks, in order.")]
 
 
 def diagnosis_document(checks: Iterable["Check"]) -> DiagnosisDocument:
     """Return checks as a document."""
-    return DiagnosisDocument(checks=tuple(map(_check, checks)))
+    return DiagnosisDocument(checks=tuple(map(_check_part, checks)))
 
 
-def _check(check: "Check") -> CheckPart:
+def _check_part(check: "Check") -> CheckPart:
     return CheckPart(
         name=check.name,
-        member=unless_empty(check.member),
+        member=value_unless_empty(check.member),
         ok=check.is_well,
-        warning=unless_empty(check.is_warning),
+        warning=value_unless_empty(check.is_warning),
         found=without_passwords(check.state),
         hint=without_passwords(check.hint),
     )

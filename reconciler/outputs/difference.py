@@ -34,7 +34,7 @@ from .difference_parts import (
     UnselectedPart,
     WithoutClusterPart,
 )
-from .document import OutputDocument, meaning, unless_empty
+from .document import OutputDocument, meaning_of_field, value_unless_empty
 from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_parts, unknown_capacity_part
 
 if TYPE_CHECKING:
@@ -62,17 +62,23 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     about = "What a change does to every cluster."
     printed_by = ("diff",)
 
-    base: Annotated[str | None, meaning("The commit on the left side; null stands for the files in the work tree.")]
-    head: Annotated[str | None, meaning("The commit on the right side; null stands for the files in the work tree.")]
+    base: Annotated[
+        str | None, meaning_of_field("The commit on the left side; null stands for the files in the work tree.")
+    ]
+    head: Annotated[
+        str | None, meaning_of_field("The commit on the right side; null stands for the files in the work tree.")
+    ]
     previous: Previous
-    different: Annotated[bool, meaning("True if there is any difference.")]
-    summary: Annotated[SummaryPart, meaning("The counts.")]
-    settings: Annotated[tuple[SettingPart, ...], meaning("The settings that change.")]
-    allowances: Annotated[tuple[AllowancePart, ...], meaning("What the change allows itself beyond the guards.")]
+    different: Annotated[bool, meaning_of_field("True if there is any difference.")]
+    summary: Annotated[SummaryPart, meaning_of_field("The counts.")]
+    settings: Annotated[tuple[SettingPart, ...], meaning_of_field("The settings that change.")]
+    allowances: Annotated[
+        tuple[AllowancePart, ...], meaning_of_field("What the change allows itself beyond the guards.")
+    ]
     held: (
         Annotated[
             Mapping[str, HoldPart],
-            meaning(
+            meaning_of_field(
                 "The clusters that somebody holds at an earlier commit, until a newer source renders anything new."
             ),
         ]
@@ -80,54 +86,62 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     ) = UNSET
     clusters: Annotated[
         tuple[ClusterTotalPart, ...],
-        meaning("The clusters that change, with the number of their objects and replicas."),
+        meaning_of_field("The clusters that change, with the number of their objects and replicas."),
     ]
-    joined: Annotated[tuple[str, ...], meaning("The clusters that join the fleet.")]
-    renamed: Annotated[Mapping[str, str], meaning("The new names of clusters that are renamed, by the former ones.")]
-    disconnected: Annotated[tuple[str, ...], meaning("The clusters that leave the source.")]
+    joined: Annotated[tuple[str, ...], meaning_of_field("The clusters that join the fleet.")]
+    renamed: Annotated[
+        Mapping[str, str], meaning_of_field("The new names of clusters that are renamed, by the former ones.")
+    ]
+    disconnected: Annotated[tuple[str, ...], meaning_of_field("The clusters that leave the source.")]
     objects: Annotated[
         tuple[ObjectChangePart, ...],
-        meaning("The objects that change, cluster by cluster where they differ."),
+        meaning_of_field("The objects that change, cluster by cluster where they differ."),
     ]
     origins: Annotated[
         tuple[ChangedBuildPart, ...],
-        meaning("The builds of charts and kustomizations that made objects which differ, with what is other in them."),
+        meaning_of_field(
+            "The builds of charts and kustomizations that made objects which differ, with what is other in them."
+        ),
     ]
     taken: (
         Annotated[
             tuple[TakenPart, ...],
-            meaning(
+            meaning_of_field(
                 "The objects whose file is not read by itself any more, as the kustomization of another folder builds"
                 " upon it."
             ),
         ]
         | UnsetType
     ) = UNSET
-    takeovers: Annotated[tuple[TakeoverPart, ...], meaning("The objects that another policy claims.")]
+    takeovers: Annotated[tuple[TakeoverPart, ...], meaning_of_field("The objects that another policy claims.")]
     released: Annotated[
         tuple[ReleasePart, ...],
-        meaning("Objects that no policy selects any more, and that clusters therefore keep as they are."),
+        meaning_of_field("Objects that no policy selects any more, and that clusters therefore keep as they are."),
     ]
     pending: Annotated[
         tuple[PendingChangePart, ...],
-        meaning("What the change leaves pending: suspended clusters do not get it, or a lazy policy waits."),
+        meaning_of_field("What the change leaves pending: suspended clusters do not get it, or a lazy policy waits."),
     ]
     ended: Annotated[
         tuple[PendingChangePart, ...],
-        meaning("What was pending before the change, and is not any more."),
+        meaning_of_field("What was pending before the change, and is not any more."),
     ]
-    movements: Annotated[tuple[MovementPart, ...], meaning("The workloads whose replicas change, cluster by cluster.")]
+    movements: Annotated[
+        tuple[MovementPart, ...], meaning_of_field("The workloads whose replicas change, cluster by cluster.")
+    ]
     undivided: (
         Annotated[
             tuple[UndividedPart, ...],
-            meaning("What every cluster gets whole after the change, though a policy divides it. It is no difference."),
+            meaning_of_field(
+                "What every cluster gets whole after the change, though a policy divides it. It is no difference."
+            ),
         ]
         | UnsetType
     ) = UNSET
     unselected: (
         Annotated[
             tuple[UnselectedPart, ...],
-            meaning(
+            meaning_of_field(
                 "The templates that go nowhere since the change, because no policy selects them. It is no difference."
             ),
         ]
@@ -136,32 +150,39 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     unknown_capacities: (
         Annotated[
             tuple[UnknownCapacityPart, ...],
-            meaning("The clusters that get no replicas by room after the change, as nobody knows how much they have."),
+            meaning_of_field(
+                "The clusters that get no replicas by room after the change, as nobody knows how much they have."
+            ),
         ]
         | UnsetType
     ) = UNSET
     unplaced: (
         Annotated[
-            tuple[WithoutClusterPart, ...], meaning("The templates that leave their clusters, and have none then.")
+            tuple[WithoutClusterPart, ...],
+            meaning_of_field("The templates that leave their clusters, and have none then."),
         ]
         | UnsetType
     ) = UNSET
     staying: (
         Annotated[
             tuple[StayPart, ...],
-            meaning("The objects that stay in clusters they would leave, as others that stay need them or they began."),
+            meaning_of_field(
+                "The objects that stay in clusters they would leave, as others that stay need them or they began."
+            ),
         ]
         | UnsetType
     ) = UNSET
-    problems: Annotated[tuple[MisplacedPart, ...], meaning("What can no longer be placed or built after the change.")]
+    problems: Annotated[
+        tuple[MisplacedPart, ...], meaning_of_field("What can no longer be placed or built after the change.")
+    ]
     solved: Annotated[
         tuple[MisplacedPart, ...],
-        meaning("What could not be placed or built before the change, and can be now."),
+        meaning_of_field("What could not be placed or built before the change, and can be now."),
     ]
     refused: (
         Annotated[
             tuple[str, ...],
-            meaning("The refusal of the guards, line by line, with a commit that allows the change."),
+            meaning_of_field("The refusal of the guards, line by line, with a commit that allows the change."),
         ]
         | UnsetType
     ) = UNSET
@@ -169,68 +190,76 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
 
 def difference_document(difference: "Difference") -> DifferenceDocument:
     """Return a difference as a document."""
-    taken = tuple(TakenPart(object=_identity(ref), by=taker) for ref, taker in sorted(difference.taken.items()))
+    taken = tuple(
+        TakenPart(object=_object_identity_part(ref), by=taker) for ref, taker in sorted(difference.taken.items())
+    )
     return DifferenceDocument(
         base=difference.base or None,
         head=difference.head or None,
         previous=difference.previous or None,
         different=not difference.is_empty,
-        summary=_summary(difference),
+        summary=_summary_part(difference),
         settings=tuple(SettingPart(**plain_setting_change(each)) for each in difference.settings),
         allowances=tuple(AllowancePart(commit=each.commit, trailer=each.trailer) for each in difference.allowances),
-        clusters=tuple(map(_total, difference.clusters)),
+        clusters=tuple(map(_cluster_total_part, difference.clusters)),
         joined=difference.joined,
         renamed=difference.renamed,
         disconnected=difference.left,
         objects=tuple(_object_change_part(difference, each) for each in difference.objects),
-        origins=tuple(map(_build, difference.builds)),
-        taken=unless_empty(taken),
+        origins=tuple(map(_changed_build_part, difference.builds)),
+        taken=value_unless_empty(taken),
         takeovers=tuple(
-            TakeoverPart(object=_identity(each.ref), before=each.before or None, after=each.after or None)
+            TakeoverPart(object=_object_identity_part(each.ref), before=each.before or None, after=each.after or None)
             for each in difference.takeovers
         ),
         released=tuple(
-            ReleasePart(object=_identity(each.ref), clusters=each.clusters, outdated=each.is_outdated)
+            ReleasePart(object=_object_identity_part(each.ref), clusters=each.clusters, outdated=each.is_outdated)
             for each in difference.released
         ),
-        pending=tuple(map(_pending, difference.pending)),
-        ended=tuple(map(_pending, difference.ended)),
-        movements=tuple(_movement(difference, each) for each in difference.movements),
-        undivided=unless_empty(tuple(map(_undivided_part, difference.undivided))),
-        held=unless_empty(hold_parts(difference.holds)),
-        unselected=unless_empty(tuple(map(_unselected_part, difference.unselected))),
-        unknown_capacities=unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
-        unplaced=unless_empty(tuple(map(_part_without_cluster, difference.unplaced))),
-        staying=unless_empty(tuple(map(_stay_part, difference.staying))),
+        pending=tuple(map(_pending_change_part, difference.pending)),
+        ended=tuple(map(_pending_change_part, difference.ended)),
+        movements=tuple(_movement_part(difference, each) for each in difference.movements),
+        undivided=value_unless_empty(tuple(map(_undivided_part, difference.undivided))),
+        held=value_unless_empty(hold_parts(difference.holds)),
+        unselected=value_unless_empty(tuple(map(_unselected_part, difference.unselected))),
+        unknown_capacities=value_unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
+        unplaced=value_unless_empty(tuple(map(_part_without_cluster, difference.unplaced))),
+        staying=value_unless_empty(tuple(map(_stay_part, difference.staying))),
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
-        refused=unless_empty(difference.refused),
+        refused=value_unless_empty(difference.refused),
     )
 
 
 def _undivided_part(warning: "DivisionWarning") -> UndividedPart:
     where = warning.field or UNSET
-    return UndividedPart(object=_identity(warning.ref), field=where, message=warning.message, hint=warning.hint)
+    return UndividedPart(
+        object=_object_identity_part(warning.ref), field=where, message=warning.message, hint=warning.hint
+    )
 
 
 def _part_without_cluster(unplaced: "Unplaced") -> WithoutClusterPart:
-    return WithoutClusterPart(object=_identity(unplaced.ref), clusters=unplaced.clusters)
+    return WithoutClusterPart(object=_object_identity_part(unplaced.ref), clusters=unplaced.clusters)
 
 
 def _stay_part(note: "StayNote") -> StayPart:
-    return StayPart(object=_identity(note.ref), clusters=note.clusters, reason=note.reason, message=note.message)
+    return StayPart(
+        object=_object_identity_part(note.ref), clusters=note.clusters, reason=note.reason, message=note.message
+    )
 
 
 def _unselected_part(template: "Unselected") -> UnselectedPart:
-    return UnselectedPart(object=_identity(template.ref), path=template.path, nearest=unless_empty(template.nearest))
+    return UnselectedPart(
+        object=_object_identity_part(template.ref), path=template.path, nearest=value_unless_empty(template.nearest)
+    )
 
 
-def _summary(difference: "Difference") -> SummaryPart:
+def _summary_part(difference: "Difference") -> SummaryPart:
     from reconciler.diff.difference import ChangeAction
-    from reconciler.diff.words import summary
+    from reconciler.diff.words import summary_of_difference
 
     return SummaryPart(
-        text=summary(difference),
+        text=summary_of_difference(difference),
         settings=len(difference.settings),
         clusters=len(difference.clusters),
         added=difference.count(ChangeAction.ADDED),
@@ -245,7 +274,7 @@ def _summary(difference: "Difference") -> SummaryPart:
     )
 
 
-def _total(total: "ClusterTotal") -> ClusterTotalPart:
+def _cluster_total_part(total: "ClusterTotal") -> ClusterTotalPart:
     return ClusterTotalPart(
         name=total.name,
         added=total.added,
@@ -257,31 +286,36 @@ def _total(total: "ClusterTotal") -> ClusterTotalPart:
 
 def _object_change_part(difference: "Difference", change: "ObjectChange") -> ObjectChangePart:
     return ObjectChangePart(
-        object=_identity(change.ref),
+        object=_object_identity_part(change.ref),
         action=str(change.action),
         clusters=change.clusters,
         origin=difference.origins.get(change.ref, UNSET),
-        preserved=unless_empty(change.is_preserved),
-        causes=_causes(difference, change.ref, is_number=not change.fields),
+        preserved=value_unless_empty(change.is_preserved),
+        causes=_cause_parts(difference, change.ref, is_number=not change.fields),
         fields=tuple(map(field_part, change.fields)),
     )
 
 
-def _causes(difference: "Difference", ref: "ObjectRef", *, is_number: bool) -> tuple[CausePart, ...] | UnsetType:
+def _cause_parts(difference: "Difference", ref: "ObjectRef", *, is_number: bool) -> tuple[CausePart, ...] | UnsetType:
     """Return the inputs of an object that are others; they are left out where none is known."""
     from reconciler.diff.words import causes_of
 
     causes = causes_of(difference, ref, is_number=is_number)
-    return unless_empty(tuple(CausePart(name=each.name, path=each.path, action=str(each.action)) for each in causes))
-
-
-def _build(change: "OriginChange") -> ChangedBuildPart:
-    return ChangedBuildPart(
-        build=change.build, path=change.path, objects=change.objects, parts=tuple(map(_fragment, change.parts))
+    return value_unless_empty(
+        tuple(CausePart(name=each.name, path=each.path, action=str(each.action)) for each in causes)
     )
 
 
-def _fragment(part: "PartChange") -> BuildFragmentPart:
+def _changed_build_part(change: "OriginChange") -> ChangedBuildPart:
+    return ChangedBuildPart(
+        build=change.build,
+        path=change.path,
+        objects=change.objects,
+        parts=tuple(map(_build_fragment_part, change.parts)),
+    )
+
+
+def _build_fragment_part(part: "PartChange") -> BuildFragmentPart:
     return BuildFragmentPart(
         role=part.role,
         name=part.name,
@@ -291,9 +325,9 @@ def _fragment(part: "PartChange") -> BuildFragmentPart:
     )
 
 
-def _pending(change: "PendingChange") -> PendingChangePart:
+def _pending_change_part(change: "PendingChange") -> PendingChangePart:
     return PendingChangePart(
-        object=_identity(change.ref),
+        object=_object_identity_part(change.ref),
         reason=change.reason,
         message=change.message,
         clusters=change.clusters,
@@ -302,30 +336,30 @@ def _pending(change: "PendingChange") -> PendingChangePart:
     )
 
 
-def _movement(difference: "Difference", movement: "Movement") -> MovementPart:
+def _movement_part(difference: "Difference", movement: "Movement") -> MovementPart:
     return MovementPart(
-        object=_identity(movement.ref),
-        causes=_causes(difference, movement.ref, is_number=True),
+        object=_object_identity_part(movement.ref),
+        causes=_cause_parts(difference, movement.ref, is_number=True),
         before=movement.before,
         after=movement.after,
         moved=movement.moved,
         placed_anew=movement.placed_anew,
-        clusters=tuple(map(_share, movement.changes)),
+        clusters=tuple(map(_replica_change_part, movement.changes)),
     )
 
 
-def _share(change: "ReplicaChange") -> ReplicaChangePart:
+def _replica_change_part(change: "ReplicaChange") -> ReplicaChangePart:
     return ReplicaChangePart(
         name=change.cluster,
         before=change.before,
         after=change.after,
-        disconnected=unless_empty(change.is_disconnected),
+        disconnected=value_unless_empty(change.is_disconnected),
     )
 
 
 def _misplaced_part(difference: "Difference", problem: "ObjectProblem") -> MisplacedPart:
     return MisplacedPart(
-        object=_identity(problem.ref),
+        object=_object_identity_part(problem.ref),
         origin=difference.origins.get(problem.ref, UNSET),
         clusters=problem.clusters,
         reason=problem.reason,
@@ -333,5 +367,5 @@ def _misplaced_part(difference: "Difference", problem: "ObjectProblem") -> Mispl
     )
 
 
-def _identity(ref: "ObjectRef") -> ObjectIdentityPart:
+def _object_identity_part(ref: "ObjectRef") -> ObjectIdentityPart:
     return ObjectIdentityPart(group=ref.group, kind=ref.kind, namespace=ref.namespace, name=ref.name)

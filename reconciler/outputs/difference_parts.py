@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, meaning
+from .document import DocumentPart, meaning_of_field
 from .parts import ClusterName, ClustersConcerned, Fields, Message, PendingReason, Reason
 
 
@@ -17,38 +17,42 @@ class ObjectIdentityPart(DocumentPart, frozen=True, kw_only=True):
     name: str
 
 
-Identity = Annotated[ObjectIdentityPart, meaning("The object.")]
-Origin = Annotated[str, meaning("The file and line that the object was built from; absent if it stands in a file.")]
-ReplicasBefore = Annotated[int, meaning("Replicas before.")]
-ReplicasAfter = Annotated[int, meaning("Replicas afterwards.")]
+Identity = Annotated[ObjectIdentityPart, meaning_of_field("The object.")]
+Origin = Annotated[
+    str, meaning_of_field("The file and line that the object was built from; absent if it stands in a file.")
+]
+ReplicasBefore = Annotated[int, meaning_of_field("Replicas before.")]
+ReplicasAfter = Annotated[int, meaning_of_field("Replicas afterwards.")]
 
 
 class CausePart(DocumentPart, frozen=True, kw_only=True):
     """An input of an object that is another one."""
 
-    name: Annotated[str, meaning("A policy, a customization, webhooks, a build; or `its template`.")]
-    path: Annotated[str, meaning("The file that it stands in.")]
-    action: Annotated[str, meaning("`added`, `changed` or `removed`.")]
+    name: Annotated[str, meaning_of_field("A policy, a customization, webhooks, a build; or `its template`.")]
+    path: Annotated[str, meaning_of_field("The file that it stands in.")]
+    action: Annotated[str, meaning_of_field("`added`, `changed` or `removed`.")]
 
 
-Causes = Annotated[tuple[CausePart, ...], meaning("The inputs of the object that are others.")]
+Causes = Annotated[tuple[CausePart, ...], meaning_of_field("The inputs of the object that are others.")]
 
 
 class SummaryPart(DocumentPart, frozen=True, kw_only=True):
     """A difference in numbers."""
 
-    text: Annotated[str, meaning("The summary in words.")]
-    settings: Annotated[int, meaning("How many settings change.")]
-    clusters: Annotated[int, meaning("How many clusters change.")]
-    added: Annotated[int, meaning("How many objects are added.")]
-    changed: Annotated[int, meaning("How many objects change.")]
-    removed: Annotated[int, meaning("How many objects are removed.")]
-    takeovers: Annotated[int, meaning("How many objects another policy claims.")]
-    replicas: Annotated[int, meaning("How many replicas all workloads have together.")]
-    moved: Annotated[int, meaning("How many replicas leave a cluster for another.")]
-    placed_anew: Annotated[int, meaning("How many replicas are placed again because their cluster is disconnected.")]
-    pending: Annotated[int, meaning("How many objects have something pending that had not.")]
-    problems: Annotated[int, meaning("How many problems are new.")]
+    text: Annotated[str, meaning_of_field("The summary in words.")]
+    settings: Annotated[int, meaning_of_field("How many settings change.")]
+    clusters: Annotated[int, meaning_of_field("How many clusters change.")]
+    added: Annotated[int, meaning_of_field("How many objects are added.")]
+    changed: Annotated[int, meaning_of_field("How many objects change.")]
+    removed: Annotated[int, meaning_of_field("How many objects are removed.")]
+    takeovers: Annotated[int, meaning_of_field("How many objects another policy claims.")]
+    replicas: Annotated[int, meaning_of_field("How many replicas all workloads have together.")]
+    moved: Annotated[int, meaning_of_field("How many replicas leave a cluster for another.")]
+    placed_anew: Annotated[
+        int, meaning_of_field("How many replicas are placed again because their cluster is disconnected.")
+    ]
+    pending: Annotated[int, meaning_of_field("How many objects have something pending that had not.")]
+    problems: Annotated[int, meaning_of_field("How many problems are new.")]
 
 
 class SettingPart(DocumentPart, frozen=True, kw_only=True):
@@ -56,18 +60,20 @@ class SettingPart(DocumentPart, frozen=True, kw_only=True):
 
     field: Annotated[
         str,
-        meaning("The field of argosy.yaml; a webhook of the interpreter, or another argosy.yaml, by its name."),
+        meaning_of_field(
+            "The field of argosy.yaml; a webhook of the interpreter, or another argosy.yaml, by its name."
+        ),
     ]
-    before: Annotated[str | None, meaning("The value it had; null where there was none.")]
-    after: Annotated[str | None, meaning("The value it has; null where there is none.")]
-    waits: Annotated[bool, meaning("True if a pass refuses it until somebody accepts it.")]
+    before: Annotated[str | None, meaning_of_field("The value it had; null where there was none.")]
+    after: Annotated[str | None, meaning_of_field("The value it has; null where there is none.")]
+    waits: Annotated[bool, meaning_of_field("True if a pass refuses it until somebody accepts it.")]
 
 
 class AllowancePart(DocumentPart, frozen=True, kw_only=True):
     """A trailer by which a change lets itself pass a guard."""
 
-    commit: Annotated[str, meaning("The commit, one of the change itself.")]
-    trailer: Annotated[str, meaning("Its trailer.")]
+    commit: Annotated[str, meaning_of_field("The commit, one of the change itself.")]
+    trailer: Annotated[str, meaning_of_field("Its trailer.")]
 
 
 class ReplicasPart(DocumentPart, frozen=True, kw_only=True):
@@ -91,11 +97,12 @@ class ObjectChangePart(DocumentPart, frozen=True, kw_only=True):
     """A change of an object, the same in some clusters."""
 
     object: Identity
-    action: Annotated[str, meaning("`added`, `changed` or `removed`.")]
-    clusters: Annotated[tuple[str, ...], meaning("The clusters in which this happens.")]
+    action: Annotated[str, meaning_of_field("`added`, `changed` or `removed`.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters in which this happens.")]
     origin: Origin | UnsetType = UNSET
     preserved: (
-        Annotated[bool, meaning("True if the clusters keep the object although it leaves their folders.")] | UnsetType
+        Annotated[bool, meaning_of_field("True if the clusters keep the object although it leaves their folders.")]
+        | UnsetType
     ) = UNSET
     causes: Causes | UnsetType = UNSET
     fields: Fields
@@ -104,35 +111,37 @@ class ObjectChangePart(DocumentPart, frozen=True, kw_only=True):
 class BuildFragmentPart(DocumentPart, frozen=True, kw_only=True):
     """A part of a build that is another one."""
 
-    role: Annotated[str, meaning("`chart`, `chart file`, `values`, `Kubernetes`, `APIs`, `release` or `file`.")]
-    name: Annotated[str, meaning("The part's name, such as a path; it may be empty.")]
-    action: Annotated[str, meaning("`added`, `changed` or `removed`.")]
-    before: Annotated[str | None, meaning("The version it had; null if it has none.")]
-    after: Annotated[str | None, meaning("The version it has; null if it has none.")]
+    role: Annotated[
+        str, meaning_of_field("`chart`, `chart file`, `values`, `Kubernetes`, `APIs`, `release` or `file`.")
+    ]
+    name: Annotated[str, meaning_of_field("The part's name, such as a path; it may be empty.")]
+    action: Annotated[str, meaning_of_field("`added`, `changed` or `removed`.")]
+    before: Annotated[str | None, meaning_of_field("The version it had; null if it has none.")]
+    after: Annotated[str | None, meaning_of_field("The version it has; null if it has none.")]
 
 
 class ChangedBuildPart(DocumentPart, frozen=True, kw_only=True):
     """A build of a chart or a kustomization that is another one."""
 
-    build: Annotated[str, meaning("The object that asks for the build, or the file of a kustomization.")]
-    path: Annotated[str, meaning("The file that it stands in.")]
-    objects: Annotated[int, meaning("How many of the objects that differ it made.")]
-    parts: Annotated[tuple[BuildFragmentPart, ...], meaning("The parts that are others.")]
+    build: Annotated[str, meaning_of_field("The object that asks for the build, or the file of a kustomization.")]
+    path: Annotated[str, meaning_of_field("The file that it stands in.")]
+    objects: Annotated[int, meaning_of_field("How many of the objects that differ it made.")]
+    parts: Annotated[tuple[BuildFragmentPart, ...], meaning_of_field("The parts that are others.")]
 
 
 class TakenPart(DocumentPart, frozen=True, kw_only=True):
     """An object whose file is not read by itself any more."""
 
     object: Identity
-    by: Annotated[str, meaning("The file of the kustomization that builds upon what the object came from.")]
+    by: Annotated[str, meaning_of_field("The file of the kustomization that builds upon what the object came from.")]
 
 
 class TakeoverPart(DocumentPart, frozen=True, kw_only=True):
     """An object that another policy claims."""
 
     object: Identity
-    before: Annotated[str | None, meaning("The policy that claimed it before.")]
-    after: Annotated[str | None, meaning("The policy that claims it afterwards.")]
+    before: Annotated[str | None, meaning_of_field("The policy that claimed it before.")]
+    after: Annotated[str | None, meaning_of_field("The policy that claims it afterwards.")]
 
 
 class ReleasePart(DocumentPart, frozen=True, kw_only=True):
@@ -148,9 +157,11 @@ class PendingChangePart(DocumentPart, frozen=True, kw_only=True):
 
     object: Identity
     reason: PendingReason
-    message: Annotated[str, meaning("The reason, in a sentence; empty for `SuspendDispatching`.")]
-    clusters: Annotated[tuple[str, ...], meaning("The suspended clusters this is about.")]
-    action: Annotated[str | None, meaning("`added` or `changed`: what would happen there; null if nothing would.")]
+    message: Annotated[str, meaning_of_field("The reason, in a sentence; empty for `SuspendDispatching`.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The suspended clusters this is about.")]
+    action: Annotated[
+        str | None, meaning_of_field("`added` or `changed`: what would happen there; null if nothing would.")
+    ]
     fields: Fields
 
 
@@ -158,9 +169,9 @@ class UnselectedPart(DocumentPart, frozen=True, kw_only=True):
     """A template that no policy selects."""
 
     object: Identity
-    path: Annotated[str, meaning("Its file.")]
+    path: Annotated[str, meaning_of_field("Its file.")]
     nearest: (
-        Annotated[str, meaning("The policy that comes nearest to selecting it, and what that one asks for.")]
+        Annotated[str, meaning_of_field("The policy that comes nearest to selecting it, and what that one asks for.")]
         | UnsetType
     ) = UNSET
 
@@ -181,8 +192,10 @@ class MovementPart(DocumentPart, frozen=True, kw_only=True):
     causes: Causes | UnsetType = UNSET
     before: ReplicasBefore
     after: ReplicasAfter
-    moved: Annotated[int, meaning("How many replicas leave a cluster for another.")]
-    placed_anew: Annotated[int, meaning("How many replicas go on in a disconnected cluster and are placed again.")]
+    moved: Annotated[int, meaning_of_field("How many replicas leave a cluster for another.")]
+    placed_anew: Annotated[
+        int, meaning_of_field("How many replicas go on in a disconnected cluster and are placed again.")
+    ]
     clusters: tuple[ReplicaChangePart, ...]
 
 
@@ -200,7 +213,7 @@ class WithoutClusterPart(DocumentPart, frozen=True, kw_only=True):
     """A template that leaves its clusters and has no cluster any more."""
 
     object: Identity
-    clusters: Annotated[tuple[str, ...], meaning("The clusters that it leaves.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters that it leaves.")]
 
 
 class StayPart(DocumentPart, frozen=True, kw_only=True):
@@ -217,7 +230,8 @@ class UndividedPart(DocumentPart, frozen=True, kw_only=True):
 
     object: Identity
     field: (
-        Annotated[str, meaning("The field with the number; absent where all of the object is meant.")] | UnsetType
+        Annotated[str, meaning_of_field("The field with the number; absent where all of the object is meant.")]
+        | UnsetType
     ) = UNSET
     message: Message
-    hint: Annotated[str, meaning("The way out.")]
+    hint: Annotated[str, meaning_of_field("The way out.")]

@@ -29,12 +29,12 @@ class OutputDocument(DocumentPart, frozen=True, kw_only=True, rename="camel"):
     printed_by: ClassVar[tuple[str, ...]]
 
 
-def meaning(text: str) -> Meta:
+def meaning_of_field(text: str) -> Meta:
     """Return the sentence about a field, for ``Annotated``."""
     return Meta(description=text)
 
 
-def unless_empty(value: Value) -> Value | UnsetType:
+def value_unless_empty(value: Value) -> Value | UnsetType:
     """Return a value, or leave the field out where it is empty."""
     return value or UNSET
 
@@ -58,7 +58,7 @@ def document_schema(document: type[OutputDocument]) -> dict[str, Any]:
     """Return the JSON Schema of a document, every part written out where it stands."""
     _, parts = msgspec.json.schema_components([document], ref_template="{name}")
     head = {"apiVersion": {"const": ARGOSY_API_VERSION}, "kind": {"const": document.kind}}
-    shape = _with_parts_inlined(_without_names(parts[document.__name__]), parts)
+    shape = _with_parts_inlined(_schema_without_names(parts[document.__name__]), parts)
     return {
         "description": document.about,
         **shape,
@@ -75,14 +75,14 @@ def _with_parts_inlined(shape: Any, parts: Mapping[str, Any]) -> Any:
         return shape
     whole = {name: _with_parts_inlined(each, parts) for name, each in shape.items() if name not in {"$ref", "anyOf"}}
     if "$ref" in shape:
-        return {**whole, **_with_parts_inlined(_without_names(parts[shape["$ref"]]), parts)}
+        return {**whole, **_with_parts_inlined(_schema_without_names(parts[shape["$ref"]]), parts)}
     if "anyOf" in shape:
         found, null = (_with_parts_inlined(each, parts) for each in shape["anyOf"])
         return {**whole, **found, "type": [found["type"], null["type"]]}
     return whole
 
 
-def _without_names(part: Mapping[str, Any]) -> dict[str, Any]:
+def _schema_without_names(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a part without its name and its docstring, which are for those who read the code."""
     shown = {name: each for name, each in part.items() if name not in {"title", "description"}}
     if not shown["required"]:

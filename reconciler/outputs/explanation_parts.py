@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 
 Explained = TypeVar("Explained", bound=OutputDocument)
 
@@ -17,10 +17,12 @@ class TargetPart(DocumentPart, frozen=True, kw_only=True):
     replicas: int
 
 
-Targets = Annotated[tuple[TargetPart, ...], meaning("The clusters it goes to, with their replicas.")]
+Targets = Annotated[tuple[TargetPart, ...], meaning_of_field("The clusters it goes to, with their replicas.")]
 OverriddenTargets = Annotated[
     tuple[str, ...],
-    meaning("The targets to which the policy assigns others: an override sets these, or nothing writes a share."),
+    meaning_of_field(
+        "The targets to which the policy assigns others: an override sets these, or nothing writes a share."
+    ),
 ]
 
 
@@ -32,7 +34,9 @@ class UnmetPart(DocumentPart, frozen=True, kw_only=True):
     hint: str | UnsetType = UNSET
 
 
-Unmet = Annotated[tuple[UnmetPart, ...], meaning("What the placement asks for and no cluster meets, or too few.")]
+Unmet = Annotated[
+    tuple[UnmetPart, ...], meaning_of_field("What the placement asks for and no cluster meets, or too few.")
+]
 
 
 class ExplainedFieldPart(DocumentPart, frozen=True, kw_only=True):
@@ -49,7 +53,7 @@ class StepPart(DocumentPart, frozen=True, kw_only=True):
 
     policy: str
     rule: str
-    path: Annotated[str, meaning("The file of the policy.")]
+    path: Annotated[str, meaning_of_field("The file of the policy.")]
     changes: tuple[ExplainedFieldPart, ...]
     error: str | UnsetType = UNSET
 
@@ -59,7 +63,8 @@ class OverriddenPart(DocumentPart, frozen=True, kw_only=True):
 
     clusters: tuple[str, ...] | UnsetType = UNSET
     steps: (
-        Annotated[tuple[StepPart, ...], meaning("The rules that apply, in order, with what each changes.")] | UnsetType
+        Annotated[tuple[StepPart, ...], meaning_of_field("The rules that apply, in order, with what each changes.")]
+        | UnsetType
     ) = UNSET
     error: str | UnsetType = UNSET
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, meaning, unless_empty
+from .document import DocumentPart, meaning_of_field, value_unless_empty
 from .parts import ObjectName, Reason
 
 if TYPE_CHECKING:
@@ -19,13 +19,15 @@ class BindingPart(DocumentPart, frozen=True, kw_only=True):
     """A binding: where an object is."""
 
     object: ObjectName
-    policy: Annotated[str | None, meaning("The policy that claims it.")]
+    policy: Annotated[str | None, meaning_of_field("The policy that claims it.")]
     reason: Reason
-    clusters: Annotated[Mapping[str, int], meaning("Its clusters with their replicas; 0 if it has none to count.")]
+    clusters: Annotated[
+        Mapping[str, int], meaning_of_field("Its clusters with their replicas; 0 if it has none to count.")
+    ]
     overridden: (
         Annotated[
             tuple[str, ...],
-            meaning(
+            meaning_of_field(
                 "The clusters with other replicas than the policy assigns, by an override or as nothing writes shares."
             ),
         ]
@@ -34,19 +36,19 @@ class BindingPart(DocumentPart, frozen=True, kw_only=True):
     live: (
         Annotated[
             Mapping[str, int],
-            meaning("The clusters in which it is known how many replicas it asks for, with that number."),
+            meaning_of_field("The clusters in which it is known how many replicas it asks for, with that number."),
         ]
         | UnsetType
     ) = UNSET
     replicas_managers: (
         Annotated[
             Mapping[str, str],
-            meaning("The clusters in which others than Argosy own that number, with their field managers."),
+            meaning_of_field("The clusters in which others than Argosy own that number, with their field managers."),
         ]
         | UnsetType
     ) = UNSET
-    required_by: Annotated[tuple[str, ...], meaning("The objects it follows.")] | UnsetType = UNSET
-    problems: Annotated[tuple[str, ...], meaning("What is wrong with it.")]
+    required_by: Annotated[tuple[str, ...], meaning_of_field("The objects it follows.")] | UnsetType = UNSET
+    problems: Annotated[tuple[str, ...], meaning_of_field("What is wrong with it.")]
 
 
 def binding_parts(bindings: Iterable["Binding"], shares: Iterable["LiveShare"]) -> tuple[BindingPart, ...]:
@@ -69,9 +71,9 @@ def _binding_part(binding: "Binding", shares: Sequence["LiveShare"]) -> BindingP
         policy=binding.policy or None,
         reason=binding_state(binding),
         clusters={name: replicas.get(name, 0) for name in expected_clusters(binding) if name not in absent},
-        overridden=unless_empty(tuple(sorted(binding.overridden_replicas))),
-        live=unless_empty({name: each.replicas for name, each in live.items()}),
-        replicas_managers=unless_empty({name: each.manager for name, each in live.items() if each.manager}),
-        required_by=unless_empty(tuple(f"{each.namespace}/{each.name}" for each in binding.required_by)),
+        overridden=value_unless_empty(tuple(sorted(binding.overridden_replicas))),
+        live=value_unless_empty({name: each.replicas for name, each in live.items()}),
+        replicas_managers=value_unless_empty({name: each.manager for name, each in live.items() if each.manager}),
+        required_by=value_unless_empty(tuple(f"{each.namespace}/{each.name}" for each in binding.required_by)),
         problems=tuple(binding_problems(binding)),
     )

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 from .explanation_parts import OverriddenPart, OverriddenTargets, Targets, Unmet, UnmetPart
 from .parts import ClusterName, ConditionPart, FailurePart, ObjectName, Previous, Source
 
@@ -14,10 +14,10 @@ class SelectingPolicyPart(DocumentPart, frozen=True, kw_only=True):
 
     policy: str
     path: str
-    selects_by: Annotated[str, meaning("`name`, `labels` or `kind`.")]
+    selects_by: Annotated[str, meaning_of_field("`name`, `labels` or `kind`.")]
     priority: int
-    holds: Annotated[bool, meaning("True if it claims the object.")]
-    why: Annotated[str, meaning("The reason why it does not.")] | UnsetType = UNSET
+    holds: Annotated[bool, meaning_of_field("True if it claims the object.")]
+    why: Annotated[str, meaning_of_field("The reason why it does not.")] | UnsetType = UNSET
 
 
 class ComponentPart(DocumentPart, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class ComponentPart(DocumentPart, frozen=True, kw_only=True):
 
     name: str
     replicas: int
-    requests: Annotated[dict[str, str], meaning("What each replica requests.")] | UnsetType = UNSET
+    requests: Annotated[dict[str, str], meaning_of_field("What each replica requests.")] | UnsetType = UNSET
 
 
 class RequirementPart(DocumentPart, frozen=True, kw_only=True):
@@ -40,7 +40,9 @@ class RejectedClusterPart(DocumentPart, frozen=True, kw_only=True):
     """A cluster that filters refused."""
 
     cluster: ClusterName
-    reasons: Annotated[tuple[tuple[str, ...], ...], meaning("Each filter that refused the cluster, with its reason.")]
+    reasons: Annotated[
+        tuple[tuple[str, ...], ...], meaning_of_field("Each filter that refused the cluster, with its reason.")
+    ]
 
 
 class CandidatePart(DocumentPart, frozen=True, kw_only=True):
@@ -53,7 +55,7 @@ class CandidatePart(DocumentPart, frozen=True, kw_only=True):
     held: int | UnsetType = UNSET
     is_selected: bool
     replicas: int
-    why: Annotated[str, meaning("The rule by which it is not chosen.")] | UnsetType = UNSET
+    why: Annotated[str, meaning_of_field("The rule by which it is not chosen.")] | UnsetType = UNSET
 
 
 class RegionPart(DocumentPart, frozen=True, kw_only=True):
@@ -63,7 +65,7 @@ class RegionPart(DocumentPart, frozen=True, kw_only=True):
     clusters: tuple[str, ...]
     score: int
     is_chosen: bool
-    why: Annotated[str, meaning("The rule by which it is not chosen.")] | UnsetType = UNSET
+    why: Annotated[str, meaning_of_field("The rule by which it is not chosen.")] | UnsetType = UNSET
 
 
 class VotePart(DocumentPart, frozen=True, kw_only=True):
@@ -87,7 +89,7 @@ class DivisionPart(DocumentPart, frozen=True, kw_only=True):
 class AttemptPart(DocumentPart, frozen=True, kw_only=True):
     """An affinity group that was tried."""
 
-    affinity: Annotated[str, meaning("The name of the affinity group.")] | UnsetType = UNSET
+    affinity: Annotated[str, meaning_of_field("The name of the affinity group.")] | UnsetType = UNSET
     rejected: tuple[RejectedClusterPart, ...] | UnsetType = UNSET
     candidates: tuple[CandidatePart, ...] | UnsetType = UNSET
     regions: tuple[RegionPart, ...] | UnsetType = UNSET
@@ -112,21 +114,25 @@ class DecisionPart(DocumentPart, frozen=True, kw_only=True):
     """A scheduling decision, with all it rests on."""
 
     ref: ObjectName
-    trigger: Annotated[str, meaning("The event that asked for the decision, or `None`.")]
-    strategy: Annotated[str, meaning("How replicas are assigned.")]
-    decision: Annotated[DecisionOutcomePart, meaning("What was decided.")]
+    trigger: Annotated[str, meaning_of_field("The event that asked for the decision, or `None`.")]
+    strategy: Annotated[str, meaning_of_field("How replicas are assigned.")]
+    decision: Annotated[DecisionOutcomePart, meaning_of_field("What was decided.")]
     attempts: (
         Annotated[
             tuple[AttemptPart, ...],
-            meaning("Each affinity group that was tried: filters, candidates, regions, divisions."),
+            meaning_of_field("Each affinity group that was tried: filters, candidates, regions, divisions."),
         ]
         | UnsetType
     ) = UNSET
-    terminating: Annotated[tuple[str, ...], meaning("The clusters that are being deleted.")] | UnsetType = UNSET
+    terminating: Annotated[tuple[str, ...], meaning_of_field("The clusters that are being deleted.")] | UnsetType = (
+        UNSET
+    )
     afresh: (
         Annotated[
             dict[str, int],
-            meaning("The replicas that `argosy rebalance` would give each cluster, where nothing was decided now."),
+            meaning_of_field(
+                "The replicas that `argosy rebalance` would give each cluster, where nothing was decided now."
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -146,14 +152,17 @@ class RoomPart(DocumentPart, frozen=True, kw_only=True):
     """The room of a candidate."""
 
     cluster: ClusterName
-    origin: Annotated[str, meaning("`declared`, `observed` or `unknown`.")]
+    origin: Annotated[str, meaning_of_field("`declared`, `observed` or `unknown`.")]
     by_summary: int
     taken: int
     held: int
     room: int
     resources: tuple[ResourceRoomPart, ...] | UnsetType = UNSET
     by_grades: (
-        Annotated[bool, meaning("True if `bySummary` counts node by node, and is not what fits the scarcest resource.")]
+        Annotated[
+            bool,
+            meaning_of_field("True if `bySummary` counts node by node, and is not what fits the scarcest resource."),
+        ]
         | UnsetType
     ) = UNSET
 
@@ -185,72 +194,88 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
     source: Source
     previous: Previous
     ref: ObjectName
-    path: Annotated[str, meaning("The file of the template.")] | UnsetType = UNSET
-    verdict: Annotated[str, meaning("What claims the object, in one sentence.")]
+    path: Annotated[str, meaning_of_field("The file of the template.")] | UnsetType = UNSET
+    verdict: Annotated[str, meaning_of_field("What claims the object, in one sentence.")]
     policies: (
-        Annotated[tuple[SelectingPolicyPart, ...], meaning("The propagation policies that select it.")] | UnsetType
+        Annotated[tuple[SelectingPolicyPart, ...], meaning_of_field("The propagation policies that select it.")]
+        | UnsetType
     ) = UNSET
-    replicas: Annotated[int, meaning("How many replicas it asks for.")] | UnsetType = UNSET
+    replicas: Annotated[int, meaning_of_field("How many replicas it asks for.")] | UnsetType = UNSET
     components: (
-        Annotated[tuple[ComponentPart, ...], meaning("Its pod templates, where it counts by these.")] | UnsetType
+        Annotated[tuple[ComponentPart, ...], meaning_of_field("Its pod templates, where it counts by these.")]
+        | UnsetType
     ) = UNSET
     targets: Targets | UnsetType = UNSET
     overridden: OverriddenTargets | UnsetType = UNSET
-    required_by: Annotated[tuple[RequirementPart, ...], meaning("What it follows.")] | UnsetType = UNSET
-    decision: Annotated[DecisionPart, meaning("The scheduling decision, with all it rests on.")] | UnsetType = UNSET
-    decided_in: (
-        Annotated[str, meaning("The rendered commit in which it was taken, if that is an earlier one.")] | UnsetType
+    required_by: Annotated[tuple[RequirementPart, ...], meaning_of_field("What it follows.")] | UnsetType = UNSET
+    decision: (
+        Annotated[DecisionPart, meaning_of_field("The scheduling decision, with all it rests on.")] | UnsetType
     ) = UNSET
-    decided_from: Annotated[str, meaning("The source commit of that one.")] | UnsetType = UNSET
+    decided_in: (
+        Annotated[str, meaning_of_field("The rendered commit in which it was taken, if that is an earlier one.")]
+        | UnsetType
+    ) = UNSET
+    decided_from: Annotated[str, meaning_of_field("The source commit of that one.")] | UnsetType = UNSET
     rooms: (
-        Annotated[tuple[RoomPart, ...], meaning("The room of each candidate, and what it is made of.")] | UnsetType
+        Annotated[tuple[RoomPart, ...], meaning_of_field("The room of each candidate, and what it is made of.")]
+        | UnsetType
     ) = UNSET
     facts: (
-        Annotated[str, meaning("In which commit what was observed of the members is recorded, and when it was seen.")]
+        Annotated[
+            str, meaning_of_field("In which commit what was observed of the members is recorded, and when it was seen.")
+        ]
         | UnsetType
     ) = UNSET
     overrides: (
-        Annotated[tuple[OverriddenPart, ...], meaning("What override rules change, by class of clusters.")] | UnsetType
+        Annotated[tuple[OverriddenPart, ...], meaning_of_field("What override rules change, by class of clusters.")]
+        | UnsetType
     ) = UNSET
-    kept: Annotated[tuple[KeptBytesPart, ...], meaning("The clusters with older bytes.")] | UnsetType = UNSET
+    kept: Annotated[tuple[KeptBytesPart, ...], meaning_of_field("The clusters with older bytes.")] | UnsetType = UNSET
     unmet: Unmet | UnsetType = UNSET
     pending: (
         Annotated[
             tuple[str, ...],
-            meaning("What is decided and not carried out, because it is suspended or a lazy policy waits."),
+            meaning_of_field("What is decided and not carried out, because it is suspended or a lazy policy waits."),
         ]
         | UnsetType
     ) = UNSET
     origin: (
         Annotated[
-            str, meaning("The file and line that a tool made the object from, where `path` is what asks for that.")
+            str,
+            meaning_of_field("The file and line that a tool made the object from, where `path` is what asks for that."),
         ]
         | UnsetType
     ) = UNSET
     scaled: (
-        Annotated[str, meaning("The rule of a CronFederatedHPA that set its replicas, and the one that fires next.")]
+        Annotated[
+            str, meaning_of_field("The rule of a CronFederatedHPA that set its replicas, and the one that fires next.")
+        ]
         | UnsetType
     ) = UNSET
-    descheduled: Annotated[str, meaning("What the descheduler last took from clusters.")] | UnsetType = UNSET
-    moved: Annotated[str, meaning("When it was last evicted from clusters, and why.")] | UnsetType = UNSET
+    descheduled: Annotated[str, meaning_of_field("What the descheduler last took from clusters.")] | UnsetType = UNSET
+    moved: Annotated[str, meaning_of_field("When it was last evicted from clusters, and why.")] | UnsetType = UNSET
     left: (
-        Annotated[tuple[str, ...], meaning("The clusters that it was evicted from in the pass that decided.")]
+        Annotated[tuple[str, ...], meaning_of_field("The clusters that it was evicted from in the pass that decided.")]
         | UnsetType
     ) = UNSET
     waits: (
-        Annotated[str, meaning("What becomes of it by itself, and when, because clusters or the object in them fail.")]
+        Annotated[
+            str,
+            meaning_of_field("What becomes of it by itself, and when, because clusters or the object in them fail."),
+        ]
         | UnsetType
     ) = UNSET
     interpreters: (
         Annotated[
-            tuple[str, ...], meaning("The customizations and webhooks of the source that are asked about its kind.")
+            tuple[str, ...],
+            meaning_of_field("The customizations and webhooks of the source that are asked about its kind."),
         ]
         | UnsetType
     ) = UNSET
     layers: (
         Annotated[
             dict[str, str],
-            meaning(
+            meaning_of_field(
                 "The layer of the interpreter that reads its replicas (`InterpretReplica`), and the one that writes a"
                 " cluster's share (`ReviseReplica`): `customization`, `webhook`, `thirdparty`, `native`, `scale` or"
                 " `none`. It is left out where nothing reads them."
@@ -261,18 +286,22 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
     undivided: (
         Annotated[
             tuple[UnmetPart, ...],
-            meaning("The numbers that each cluster gets whole, though its policy divides it; no field: all of it."),
+            meaning_of_field(
+                "The numbers that each cluster gets whole, though its policy divides it; no field: all of it."
+            ),
         ]
         | UnsetType
     ) = UNSET
     joined_later: (
         Annotated[
             tuple[str, ...],
-            meaning("Of each cluster that joined after it was decided: what `argosy rebalance` would give it."),
+            meaning_of_field(
+                "Of each cluster that joined after it was decided: what `argosy rebalance` would give it."
+            ),
         ]
         | UnsetType
     ) = UNSET
     seats: (
-        Annotated[tuple[tuple[SeatPart, ...], ...], meaning("With `-v`: each division, replica by replica.")]
+        Annotated[tuple[tuple[SeatPart, ...], ...], meaning_of_field("With `-v`: each division, replica by replica.")]
         | UnsetType
     ) = UNSET

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType, field
 
-from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 from .parts import ConditionPart, Message, ObjectName, Reason
 from .status_parts import LiveObjectPart, as_recorded, live_object_part
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 class LastMovePart(DocumentPart, frozen=True, kw_only=True):
     """The last time that an object was evicted from clusters."""
 
-    at: Annotated[str, meaning("The time of the pass that decided it.")]
-    clusters: Annotated[tuple[str, ...], meaning("The clusters that it left.")] = field(name="from")
+    at: Annotated[str, meaning_of_field("The time of the pass that decided it.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters that it left.")] = field(name="from")
     reason: Reason | UnsetType = UNSET
     message: Message | UnsetType = UNSET
     times: (
         Annotated[
             int,
-            meaning("How often in a row it left a cluster because it was not well there; left out for once."),
+            meaning_of_field("How often in a row it left a cluster because it was not well there; left out for once."),
         ]
         | UnsetType
     ) = UNSET
@@ -37,12 +37,18 @@ class ObjectStatusDocument(OutputDocument, frozen=True, kw_only=True):
     printed_by = ("status KIND/NAME",)
 
     object: ObjectName
-    policy: Annotated[str | None, meaning("The policy that claims it.")]
-    conditions: Annotated[tuple[ConditionPart, ...], meaning("The conditions of its binding.")]
-    clusters: Annotated[tuple[LiveObjectPart, ...], meaning("The object in each of its clusters.")]
-    disconnected: Annotated[tuple[str, ...], meaning("The clusters that left the source and keep it as it was.")]
-    template_status: Annotated[Any, meaning("The status the template would have in Karmada; null if none is known.")]
-    last_move: Annotated[LastMovePart, meaning("The last time that it was evicted from clusters.")] | UnsetType = UNSET
+    policy: Annotated[str | None, meaning_of_field("The policy that claims it.")]
+    conditions: Annotated[tuple[ConditionPart, ...], meaning_of_field("The conditions of its binding.")]
+    clusters: Annotated[tuple[LiveObjectPart, ...], meaning_of_field("The object in each of its clusters.")]
+    disconnected: Annotated[
+        tuple[str, ...], meaning_of_field("The clusters that left the source and keep it as it was.")
+    ]
+    template_status: Annotated[
+        Any, meaning_of_field("The status the template would have in Karmada; null if none is known.")
+    ]
+    last_move: (
+        Annotated[LastMovePart, meaning_of_field("The last time that it was evicted from clusters.")] | UnsetType
+    ) = UNSET
 
 
 def object_status_document(branches: "RecordedFleet", binding: "Binding") -> ObjectStatusDocument:
@@ -59,17 +65,17 @@ def object_status_document(branches: "RecordedFleet", binding: "Binding") -> Obj
         clusters=tuple(map(live_object_part, objects_of_binding(binding, recorded, members))),
         disconnected=tuple(name for name in expected_clusters(binding) if name not in members),
         template_status=known.get("templateStatus"),
-        last_move=_move(binding.moved),
+        last_move=_last_move_part(binding.moved),
     )
 
 
-def _move(moved: "LastMove | None") -> LastMovePart | UnsetType:
+def _last_move_part(moved: "LastMove | None") -> LastMovePart | UnsetType:
     if moved is None:
         return UNSET
     return LastMovePart(
         at=moved.at,
         clusters=moved.clusters,
-        reason=unless_empty(moved.reason),
-        message=unless_empty(moved.message),
+        reason=value_unless_empty(moved.reason),
+        message=value_unless_empty(moved.message),
         times=moved.times if moved.times > 1 else UNSET,
     )

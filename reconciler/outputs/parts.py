@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, meaning, unless_empty
+from .document import DocumentPart, meaning_of_field, value_unless_empty
 
 if TYPE_CHECKING:
     from overrides.changes import ChangedField
@@ -17,35 +17,37 @@ if TYPE_CHECKING:
     from render.scheduling.unknown_capacity import UnknownCapacity
     from render.timing import Flip
 
-Source = Annotated[str | None, meaning("The source commit; null stands for the files in the work tree.")]
+Source = Annotated[str | None, meaning_of_field("The source commit; null stands for the files in the work tree.")]
 Previous = Annotated[
-    str | None, meaning("The rendered commit that decided what stays where it is; null if there was none.")
+    str | None, meaning_of_field("The rendered commit that decided what stays where it is; null if there was none.")
 ]
-Rendered = Annotated[str, meaning("The rendered commit.")]
-ObjectName = Annotated[str, meaning("The object, such as `Deployment.apps shop/web`.")]
-Skipped = Annotated[int, meaning("How many files were skipped because they hold no Kubernetes object.")]
-ClusterName = Annotated[str, meaning("The name of the cluster.")]
-Reason = Annotated[str, meaning("The reason, in one word.")]
-Message = Annotated[str, meaning("The reason, in a sentence.")]
+Rendered = Annotated[str, meaning_of_field("The rendered commit.")]
+ObjectName = Annotated[str, meaning_of_field("The object, such as `Deployment.apps shop/web`.")]
+Skipped = Annotated[int, meaning_of_field("How many files were skipped because they hold no Kubernetes object.")]
+ClusterName = Annotated[str, meaning_of_field("The name of the cluster.")]
+Reason = Annotated[str, meaning_of_field("The reason, in one word.")]
+Message = Annotated[str, meaning_of_field("The reason, in a sentence.")]
 IsOverridden = Annotated[
-    bool, meaning("Present if the policy assigns others: an override sets these, or nothing writes a share.")
+    bool, meaning_of_field("Present if the policy assigns others: an override sets these, or nothing writes a share.")
 ]
 
 
 class FieldPart(DocumentPart, frozen=True, kw_only=True):
     """A field that is another one."""
 
-    path: Annotated[str, meaning("The JSON pointer of the field.")]
-    operator: Annotated[str, meaning("`add`, `replace` or `remove`.")]
-    before: Annotated[Any, meaning("The value before; absent if the field is added.")] | UnsetType = UNSET
-    after: Annotated[Any, meaning("The value afterwards; absent if the field is removed.")] | UnsetType = UNSET
+    path: Annotated[str, meaning_of_field("The JSON pointer of the field.")]
+    operator: Annotated[str, meaning_of_field("`add`, `replace` or `remove`.")]
+    before: Annotated[Any, meaning_of_field("The value before; absent if the field is added.")] | UnsetType = UNSET
+    after: Annotated[Any, meaning_of_field("The value afterwards; absent if the field is removed.")] | UnsetType = UNSET
 
 
-Fields = Annotated[tuple[FieldPart, ...], meaning("The fields that change; none if only the divided replicas do.")]
+Fields = Annotated[
+    tuple[FieldPart, ...], meaning_of_field("The fields that change; none if only the divided replicas do.")
+]
 
 
 PendingReason = Annotated[
-    str, meaning("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`.")
+    str, meaning_of_field("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`.")
 ]
 
 
@@ -54,7 +56,8 @@ class PendingPart(DocumentPart, frozen=True, kw_only=True):
 
     object: ObjectName
     clusters: Annotated[
-        tuple[str, ...], meaning("The suspended clusters that miss it or a change of it; none for other reasons.")
+        tuple[str, ...],
+        meaning_of_field("The suspended clusters that miss it or a change of it; none for other reasons."),
     ]
     reason: PendingReason
     message: Message
@@ -62,7 +65,7 @@ class PendingPart(DocumentPart, frozen=True, kw_only=True):
 
 PendingObjects = Annotated[
     tuple[PendingPart, ...],
-    meaning("What is decided and not carried out, because somebody suspended that, or a lazy policy waits."),
+    meaning_of_field("What is decided and not carried out, because somebody suspended that, or a lazy policy waits."),
 ]
 
 
@@ -70,18 +73,18 @@ class ReleasedPart(DocumentPart, frozen=True, kw_only=True):
     """An object that no policy selects any more."""
 
     object: ObjectName
-    clusters: Annotated[tuple[str, ...], meaning("The clusters that keep it.")]
-    outdated: Annotated[bool, meaning("True if its template or its overrides would change it by now.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters that keep it.")]
+    outdated: Annotated[bool, meaning_of_field("True if its template or its overrides would change it by now.")]
 
 
 ReleasedObjects = Annotated[
     tuple[ReleasedPart, ...],
-    meaning("Objects that no policy selects any more, and that clusters therefore keep as they are."),
+    meaning_of_field("Objects that no policy selects any more, and that clusters therefore keep as they are."),
 ]
 
 
 ClustersConcerned = Annotated[
-    tuple[str, ...], meaning("The clusters this is about; none if it is about the object as a whole.")
+    tuple[str, ...], meaning_of_field("The clusters this is about; none if it is about the object as a whole.")
 ]
 
 
@@ -94,7 +97,7 @@ class UnplacedPart(DocumentPart, frozen=True, kw_only=True):
     message: Message
 
 
-UnplacedObjects = Annotated[tuple[UnplacedPart, ...], meaning("What could not be placed or built, and why.")]
+UnplacedObjects = Annotated[tuple[UnplacedPart, ...], meaning_of_field("What could not be placed or built, and why.")]
 
 
 class ConditionPart(DocumentPart, frozen=True, kw_only=True):
@@ -118,37 +121,41 @@ class FailurePart(DocumentPart, frozen=True, kw_only=True):
 class NextChangePart(DocumentPart, frozen=True, kw_only=True):
     """A change that happens by itself."""
 
-    at: Annotated[str, meaning("The time, as RFC 3339.")]
-    what: Annotated[str, meaning("The change, such as `web leaves paris`.")]
+    at: Annotated[str, meaning_of_field("The time, as RFC 3339.")]
+    what: Annotated[str, meaning_of_field("The change, such as `web leaves paris`.")]
 
 
-NextChange = Annotated[NextChangePart, meaning("The next change that happens by itself while nothing else changes.")]
+NextChange = Annotated[
+    NextChangePart, meaning_of_field("The next change that happens by itself while nothing else changes.")
+]
 
 
 class RefusalPart(DocumentPart, frozen=True, kw_only=True):
     """A source commit that passes refuse."""
 
-    source: Annotated[str, meaning("The source commit that is refused.")]
+    source: Annotated[str, meaning_of_field("The source commit that is refused.")]
     since: Annotated[
-        str | None, meaning("The time of the first pass that refused it; null if no pass has recorded that.")
+        str | None, meaning_of_field("The time of the first pass that refused it; null if no pass has recorded that.")
     ]
-    code: Annotated[int, meaning("The exit code of passes that refuse it: 3 or 6.")]
-    message: Annotated[str, meaning("The reason, in a sentence.")]
-    details: Annotated[tuple[str, ...], meaning("The files and lines of problems, or what a guard counted.")]
-    hint: Annotated[str, meaning("What to do about it; it may be empty.")]
+    code: Annotated[int, meaning_of_field("The exit code of passes that refuse it: 3 or 6.")]
+    message: Annotated[str, meaning_of_field("The reason, in a sentence.")]
+    details: Annotated[tuple[str, ...], meaning_of_field("The files and lines of problems, or what a guard counted.")]
+    hint: Annotated[str, meaning_of_field("What to do about it; it may be empty.")]
 
 
 class HoldPart(DocumentPart, frozen=True, kw_only=True):
     """A hold on a cluster: it stays at a rendered commit, and passes give it no newer one."""
 
-    at: Annotated[str, meaning("The rendered commit that it stays at.")]
-    by: Annotated[str, meaning("The person who wanted that, as Git names people.")]
-    since: Annotated[str, meaning("The time when the hold began, as RFC 3339.")]
-    because: Annotated[str, meaning("The reason that was given for it.")] | UnsetType = UNSET
-    until: Annotated[str, meaning("The time when it ends by itself, as RFC 3339.")] | UnsetType = UNSET
+    at: Annotated[str, meaning_of_field("The rendered commit that it stays at.")]
+    by: Annotated[str, meaning_of_field("The person who wanted that, as Git names people.")]
+    since: Annotated[str, meaning_of_field("The time when the hold began, as RFC 3339.")]
+    because: Annotated[str, meaning_of_field("The reason that was given for it.")] | UnsetType = UNSET
+    until: Annotated[str, meaning_of_field("The time when it ends by itself, as RFC 3339.")] | UnsetType = UNSET
 
 
-Held = Annotated[HoldPart, meaning("Present if somebody holds the cluster at a commit that is not the newest.")]
+Held = Annotated[
+    HoldPart, meaning_of_field("Present if somebody holds the cluster at a commit that is not the newest.")
+]
 
 
 def hold_parts(holds: "ClusterHolds") -> dict[str, HoldPart]:
@@ -166,8 +173,8 @@ def _hold_part(hold: "ClusterHold") -> HoldPart:
         at=hold.commit,
         by=hold.by,
         since=hold.since,
-        because=unless_empty(hold.reason),
-        until=unless_empty(hold.until),
+        because=value_unless_empty(hold.reason),
+        until=value_unless_empty(hold.until),
     )
 
 
@@ -217,7 +224,7 @@ def refusal_part(refusal: "SourceRefusal") -> RefusalPart:
     )
 
 
-def next_change(flip: "Flip | None") -> NextChangePart | UnsetType:
+def next_change_part(flip: "Flip | None") -> NextChangePart | UnsetType:
     """Return what happens next by itself; it is left out where nothing does."""
     from render.timing import instant_text
 
@@ -228,8 +235,10 @@ class UnknownCapacityPart(DocumentPart, frozen=True, kw_only=True):
     """A cluster of which no capacity is known, where something is divided by room."""
 
     cluster: ClusterName
-    divided: Annotated[tuple[str, ...], meaning("The objects that are divided by room, and of which it gets none.")]
-    hint: Annotated[str, meaning("The way out.")]
+    divided: Annotated[
+        tuple[str, ...], meaning_of_field("The objects that are divided by room, and of which it gets none.")
+    ]
+    hint: Annotated[str, meaning_of_field("The way out.")]
 
 
 def unknown_capacity_part(found: "UnknownCapacity") -> UnknownCapacityPart:

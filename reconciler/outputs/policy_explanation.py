@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 from .explanation_parts import OverriddenPart, OverriddenTargets, Targets, Unmet
 from .parts import ObjectName, Previous, Source
 
@@ -20,11 +20,11 @@ class SelectedObjectPart(DocumentPart, frozen=True, kw_only=True):
     """An object that a propagation policy selects."""
 
     ref: ObjectName
-    holds: Annotated[bool, meaning("True if it claims the object.")]
+    holds: Annotated[bool, meaning_of_field("True if it claims the object.")]
     selects_by: str
     targets: Targets | UnsetType = UNSET
     overridden: OverriddenTargets | UnsetType = UNSET
-    holder: Annotated[str, meaning("The policy that claims it instead.")] | UnsetType = UNSET
+    holder: Annotated[str, meaning_of_field("The policy that claims it instead.")] | UnsetType = UNSET
     why: str | UnsetType = UNSET
 
 
@@ -36,7 +36,8 @@ class ExplainedPolicyPart(DocumentPart, frozen=True, kw_only=True):
     priority: int
     preemption: str
     selectors: (
-        Annotated[tuple[SelectorPart, ...], meaning("Its selectors, and how many objects each selects.")] | UnsetType
+        Annotated[tuple[SelectorPart, ...], meaning_of_field("Its selectors, and how many objects each selects.")]
+        | UnsetType
     ) = UNSET
     objects: tuple[SelectedObjectPart, ...] | UnsetType = UNSET
     unmet: Unmet | UnsetType = UNSET
@@ -63,7 +64,8 @@ class ExplainedOverridePolicyPart(DocumentPart, frozen=True, kw_only=True):
     policy: str
     path: str
     selectors: (
-        Annotated[tuple[SelectorPart, ...], meaning("Its selectors, and how many objects each selects.")] | UnsetType
+        Annotated[tuple[SelectorPart, ...], meaning_of_field("Its selectors, and how many objects each selects.")]
+        | UnsetType
     ) = UNSET
     rules: tuple[RuleTargetsPart, ...] | UnsetType = UNSET
     objects: tuple[AffectedObjectPart, ...] | UnsetType = UNSET
@@ -78,7 +80,7 @@ class PolicyExplanationDocument(OutputDocument, frozen=True, kw_only=True):
 
     source: Source
     previous: Previous
-    policies: Annotated[tuple[ExplainedPolicyPart, ...], meaning("The propagation policies of that name.")]
+    policies: Annotated[tuple[ExplainedPolicyPart, ...], meaning_of_field("The propagation policies of that name.")]
     override_policies: Annotated[
-        tuple[ExplainedOverridePolicyPart, ...], meaning("The override policies of that name.")
+        tuple[ExplainedOverridePolicyPart, ...], meaning_of_field("The override policies of that name.")
     ]

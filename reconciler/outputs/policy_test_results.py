@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 
 if TYPE_CHECKING:
     from reconciler.trial.reports import Results
@@ -21,19 +21,19 @@ class TrialPart(DocumentPart, frozen=True, kw_only=True):
     """A test that ran."""
 
     name: str
-    path: Annotated[str, meaning("The file.")]
+    path: Annotated[str, meaning_of_field("The file.")]
     passed: bool
-    mismatches: Annotated[tuple[MismatchPart, ...], meaning("What is not as expected.")]
+    mismatches: Annotated[tuple[MismatchPart, ...], meaning_of_field("What is not as expected.")]
 
 
 class CoveragePart(DocumentPart, frozen=True, kw_only=True):
     """The policies and rules that tests exercised."""
 
-    policies: Annotated[int, meaning("How many propagation policies there are.")]
-    override_rules: Annotated[int, meaning("How many override rules there are.")]
-    idle_policies: Annotated[tuple[str, ...], meaning("The propagation policies that no test exercised.")]
+    policies: Annotated[int, meaning_of_field("How many propagation policies there are.")]
+    override_rules: Annotated[int, meaning_of_field("How many override rules there are.")]
+    idle_policies: Annotated[tuple[str, ...], meaning_of_field("The propagation policies that no test exercised.")]
     idle_override_rules: Annotated[
-        tuple[tuple[str, ...], ...], meaning("The override rules that no test exercised: policy and rule.")
+        tuple[tuple[str, ...], ...], meaning_of_field("The override rules that no test exercised: policy and rule.")
     ]
 
 
@@ -44,18 +44,18 @@ class PolicyTestResultsDocument(OutputDocument, frozen=True, kw_only=True):
     about = "The results of the tests of policies."
     printed_by = ("test",)
 
-    tests: Annotated[tuple[TrialPart, ...], meaning("The tests, in order.")]
-    coverage: Annotated[CoveragePart, meaning("What the tests exercised.")]
+    tests: Annotated[tuple[TrialPart, ...], meaning_of_field("The tests, in order.")]
+    coverage: Annotated[CoveragePart, meaning_of_field("What the tests exercised.")]
 
 
 def results_document(results: "Results") -> PolicyTestResultsDocument:
     """Return the results of tests as a document."""
     return PolicyTestResultsDocument(
-        tests=tuple(_test(results, trial) for trial in results.trials), coverage=_coverage_part(results.coverage)
+        tests=tuple(_trial_part(results, trial) for trial in results.trials), coverage=_coverage_part(results.coverage)
     )
 
 
-def _test(results: "Results", trial: "Trial") -> TrialPart:
+def _trial_part(results: "Results", trial: "Trial") -> TrialPart:
     path, document = trial.test.path, trial.test.document
     mismatches = (
         MismatchPart(line=results.line_of(path, document, each.field), field=each.field, message=each.message)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, UnsetType
 
 from .apply_reports import ClusterReportPart, report_parts
-from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 from .parts import (
     ClusterName,
     HoldPart,
@@ -18,7 +18,7 @@ from .parts import (
     Skipped,
     UnplacedObjects,
     hold_parts,
-    next_change,
+    next_change_part,
     pending_part,
     refusal_part,
     released_part,
@@ -35,29 +35,31 @@ class RemovalPart(DocumentPart, frozen=True, kw_only=True):
     """A cluster that objects leave."""
 
     cluster: ClusterName
-    objects: Annotated[tuple[str, ...], meaning("The paths that leave.")]
-    held: Annotated[int, meaning("How many it had before.")]
+    objects: Annotated[tuple[str, ...], meaning_of_field("The paths that leave.")]
+    held: Annotated[int, meaning_of_field("How many it had before.")]
 
 
 class ProposalPart(DocumentPart, frozen=True, kw_only=True):
     """A commit that a person is asked to merge."""
 
-    commit: Annotated[str, meaning("The commit that is proposed.")]
-    branch: Annotated[str, meaning("The branch that it is pushed to.")]
+    commit: Annotated[str, meaning_of_field("The commit that is proposed.")]
+    branch: Annotated[str, meaning_of_field("The branch that it is pushed to.")]
     state: Annotated[
         str,
-        meaning("The state of its pull request: `Opened`, `Renewed`, `Unchanged`, `Closed` by somebody, or `Failed`."),
+        meaning_of_field(
+            "The state of its pull request: `Opened`, `Renewed`, `Unchanged`, `Closed` by somebody, or `Failed`."
+        ),
     ]
-    url: Annotated[str, meaning("The address of the pull request; empty where there is none.")]
+    url: Annotated[str, meaning_of_field("The address of the pull request; empty where there is none.")]
 
 
 class HeldBackPart(DocumentPart, frozen=True, kw_only=True):
     """A cluster that keeps what it has."""
 
     cluster: ClusterName
-    objects: Annotated[tuple[str, ...], meaning("The paths that would leave.")]
-    held: Annotated[int, meaning("How many it has.")]
-    reasons: Annotated[tuple[str, ...], meaning("The limits that this breaks.")]
+    objects: Annotated[tuple[str, ...], meaning_of_field("The paths that would leave.")]
+    held: Annotated[int, meaning_of_field("How many it has.")]
+    reasons: Annotated[tuple[str, ...], meaning_of_field("The limits that this breaks.")]
 
 
 class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
@@ -67,17 +69,17 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
     about = "What one reconcile pass did."
     printed_by = ("reconcile",)
 
-    source: Annotated[str, meaning("The source commit that is rendered.")]
+    source: Annotated[str, meaning_of_field("The source commit that is rendered.")]
     previous: Previous
-    rendered: Annotated[str | None, meaning("The rendered commit that holds the source now.")]
-    branch: Annotated[str, meaning("The rendered branch.")]
+    rendered: Annotated[str | None, meaning_of_field("The rendered commit that holds the source now.")]
+    branch: Annotated[str, meaning_of_field("The rendered branch.")]
     remote: Annotated[
         str | None,
-        meaning("The remote that has the branch: its name, or its address; null for this repository."),
+        meaning_of_field("The remote that has the branch: its name, or its address; null for this repository."),
     ]
-    changed: Annotated[bool, meaning("True if the source renders to something new.")]
+    changed: Annotated[bool, meaning_of_field("True if the source renders to something new.")]
     skipped: Skipped | UnsetType = UNSET
-    removals: Annotated[tuple[RemovalPart, ...], meaning("What leaves which cluster.")]
+    removals: Annotated[tuple[RemovalPart, ...], meaning_of_field("What leaves which cluster.")]
     released: ReleasedObjects
     pending: PendingObjects
     problems: UnplacedObjects
@@ -85,14 +87,14 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
     proposal: (
         Annotated[
             ProposalPart,
-            meaning("With `rendered.push: PullRequest`: the commit that a person is asked to merge."),
+            meaning_of_field("With `rendered.push: PullRequest`: the commit that a person is asked to merge."),
         ]
         | UnsetType
     ) = UNSET
     held_back: (
         Annotated[
             tuple[HeldBackPart, ...],
-            meaning(
+            meaning_of_field(
                 "With `removalGuard.scope: Cluster`: the clusters that keep what they have, because too much would"
                 " leave them."
             ),
@@ -100,20 +102,22 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
         | UnsetType
     ) = UNSET
     refused: (
-        Annotated[RefusalPart, meaning("The refusal of a newer source: the last good commit was applied again.")]
+        Annotated[
+            RefusalPart, meaning_of_field("The refusal of a newer source: the last good commit was applied again.")
+        ]
         | UnsetType
     ) = UNSET
     held: (
         Annotated[
             Mapping[str, HoldPart],
-            meaning("The clusters that somebody holds at an earlier commit, those that pull among them."),
+            meaning_of_field("The clusters that somebody holds at an earlier commit, those that pull among them."),
         ]
         | UnsetType
     ) = UNSET
     clusters: (
         Annotated[
             Mapping[str, ClusterReportPart],
-            meaning("Where the pass applied: what was done in each cluster."),
+            meaning_of_field("Where the pass applied: what was done in each cluster."),
         ]
         | UnsetType
     ) = UNSET
@@ -142,10 +146,10 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
         released=tuple(map(released_part, outcome.released)),
         pending=tuple(map(pending_part, outcome.pending)),
         problems=tuple(map(unplaced_part, problems_by_object(outcome))),
-        next=next_change(result.flip),
-        proposal=UNSET if result.proposal is None else _proposal(result.proposal),
-        held_back=unless_empty(held),
-        held=unless_empty(hold_parts(result.holds)),
+        next=next_change_part(result.flip),
+        proposal=UNSET if result.proposal is None else _proposal_part(result.proposal),
+        held_back=value_unless_empty(held),
+        held=value_unless_empty(hold_parts(result.holds)),
         clusters=UNSET if result.reports is None else report_parts(result.reports),
     )
 
@@ -169,5 +173,5 @@ def refused_pass_document(result: "RefusedPass") -> ReconciliationDocument:
     )
 
 
-def _proposal(proposal: "Proposal") -> ProposalPart:
+def _proposal_part(proposal: "Proposal") -> ProposalPart:
     return ProposalPart(commit=proposal.commit, branch=proposal.branch, state=str(proposal.state), url=proposal.url)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 from .parts import Message, ObjectName, Reason
 
 if TYPE_CHECKING:
@@ -13,7 +13,9 @@ class ForeseenObjectPart(DocumentPart, frozen=True, kw_only=True):
     """An object in a cluster that was built anew, and what the next apply does with it."""
 
     object: ObjectName
-    action: Annotated[str, meaning("What the next apply does, such as `to create`, `to adopt` or `in conflict`.")]
+    action: Annotated[
+        str, meaning_of_field("What the next apply does, such as `to create`, `to adopt` or `in conflict`.")
+    ]
     reason: Reason
     message: Message
 
@@ -25,13 +27,15 @@ class RejoiningDocument(OutputDocument, frozen=True, kw_only=True):
     about = "What the next apply does in a cluster that was built anew, and what to run next."
     printed_by = ("cluster rejoin",)
 
-    cluster: Annotated[str, meaning("The member.")]
-    uid: Annotated[str, meaning("The UID of the cluster that answers.")]
-    recorded: Annotated[str | None, meaning("The UID that was recorded; null where none was.")]
-    needed: Annotated[bool, meaning("True if another cluster was recorded than the one that answers.")]
-    accepted: Annotated[bool, meaning("True if the cluster that answers is recorded by now.")]
-    objects: Annotated[tuple[ForeseenObjectPart, ...], meaning("The objects of the newest commit, and what is left.")]
-    next: Annotated[tuple[str, ...], meaning("The commands to run next, in order.")]
+    cluster: Annotated[str, meaning_of_field("The member.")]
+    uid: Annotated[str, meaning_of_field("The UID of the cluster that answers.")]
+    recorded: Annotated[str | None, meaning_of_field("The UID that was recorded; null where none was.")]
+    needed: Annotated[bool, meaning_of_field("True if another cluster was recorded than the one that answers.")]
+    accepted: Annotated[bool, meaning_of_field("True if the cluster that answers is recorded by now.")]
+    objects: Annotated[
+        tuple[ForeseenObjectPart, ...], meaning_of_field("The objects of the newest commit, and what is left.")
+    ]
+    next: Annotated[tuple[str, ...], meaning_of_field("The commands to run next, in order.")]
 
 
 def rejoining_document(found: "Rejoining", *, is_accepted: bool, steps: tuple[str, ...]) -> RejoiningDocument:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 from .parts import (
     Message,
     ObjectName,
@@ -35,7 +35,7 @@ class UnmatchedPart(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     reason: Reason
     message: Message
-    path: Annotated[str, meaning("Its file.")]
+    path: Annotated[str, meaning_of_field("Its file.")]
 
 
 class RenderingDocument(OutputDocument, frozen=True, kw_only=True):
@@ -47,24 +47,27 @@ class RenderingDocument(OutputDocument, frozen=True, kw_only=True):
 
     source: Source
     previous: Previous
-    tree: Annotated[str, meaning("The id of the Git tree that was rendered.")]
-    changed: Annotated[bool, meaning("True if the tree differs from the previous one.")]
+    tree: Annotated[str, meaning_of_field("The id of the Git tree that was rendered.")]
+    changed: Annotated[bool, meaning_of_field("True if the tree differs from the previous one.")]
     clusters: (
-        Annotated[Mapping[str, Objects], meaning("With `--as manifests`: the objects of each cluster.")] | UnsetType
+        Annotated[Mapping[str, Objects], meaning_of_field("With `--as manifests`: the objects of each cluster.")]
+        | UnsetType
     ) = UNSET
-    works: Annotated[Objects, meaning("With `--as works`: Karmada's Work objects.")] | UnsetType = UNSET
+    works: Annotated[Objects, meaning_of_field("With `--as works`: Karmada's Work objects.")] | UnsetType = UNSET
     skipped: Skipped
-    disconnected: Annotated[tuple[str, ...], meaning("The clusters that left the source and keep what they have.")]
-    bindings: Annotated[Objects, meaning("A ResourceBinding or ClusterResourceBinding for each object.")]
+    disconnected: Annotated[
+        tuple[str, ...], meaning_of_field("The clusters that left the source and keep what they have.")
+    ]
+    bindings: Annotated[Objects, meaning_of_field("A ResourceBinding or ClusterResourceBinding for each object.")]
     decisions: Annotated[
         Mapping[str, str],
-        meaning("For each object: the event that asked for a scheduling decision, or `None`."),
+        meaning_of_field("For each object: the event that asked for a scheduling decision, or `None`."),
     ]
     released: ReleasedObjects
     pending: PendingObjects
-    unmatched: Annotated[tuple[UnmatchedPart, ...], meaning("The templates that no policy propagates.")]
+    unmatched: Annotated[tuple[UnmatchedPart, ...], meaning_of_field("The templates that no policy propagates.")]
     problems: UnplacedObjects
-    warnings: Annotated[tuple[str, ...], meaning("The warnings about the source.")]
+    warnings: Annotated[tuple[str, ...], meaning_of_field("The warnings about the source.")]
 
 
 def rendering_document(outcome: "Outcome", selection: "Selection", shape: str) -> RenderingDocument:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, UnsetType
 
 from .difference import DifferenceDocument, difference_document
-from .document import OutputDocument, meaning
+from .document import OutputDocument, meaning_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,18 +21,21 @@ class SourceEditDocument(OutputDocument, frozen=True, kw_only=True):
     about = "An edit of the source, what it does to every cluster, and what to run next."
     printed_by = ("cluster drain", "cluster unjoin --drain", "cluster rename", "rebalance")
 
-    subject: Annotated[str, meaning("What the edit does, as its commit says it.")]
-    files: Annotated[tuple[str, ...], meaning("The files that were written or removed; none where nothing was to do.")]
-    commit: Annotated[str | None, meaning("The commit that was made; null without `--commit`.")]
+    subject: Annotated[str, meaning_of_field("What the edit does, as its commit says it.")]
+    files: Annotated[
+        tuple[str, ...], meaning_of_field("The files that were written or removed; none where nothing was to do.")
+    ]
+    commit: Annotated[str | None, meaning_of_field("The commit that was made; null without `--commit`.")]
     difference: Annotated[
         DifferenceDocument | None,
-        meaning("What the edit does, as `argosy diff` says it; null where nothing is committed yet."),
+        meaning_of_field("What the edit does, as `argosy diff` says it; null where nothing is committed yet."),
     ]
     leaving: Annotated[
-        int | UnsetType, meaning("How many objects leave the clusters that are drained, as the removal guard counts.")
+        int | UnsetType,
+        meaning_of_field("How many objects leave the clusters that are drained, as the removal guard counts."),
     ] = UNSET
-    staying: Annotated[int | UnsetType, meaning("How many objects stay in them.")] = UNSET
-    next: Annotated[tuple[str, ...], meaning("The commands to run next, in order.")] = ()
+    staying: Annotated[int | UnsetType, meaning_of_field("How many objects stay in them.")] = UNSET
+    next: Annotated[tuple[str, ...], meaning_of_field("The commands to run next, in order.")] = ()
 
 
 def source_edit_document(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, meaning, unless_empty
+from .document import DocumentPart, meaning_of_field, value_unless_empty
 from .parts import ClusterName, IsOverridden, Message, ObjectName, Reason, hold_part
 
 if TYPE_CHECKING:
@@ -16,21 +16,24 @@ if TYPE_CHECKING:
 
 Applied = Annotated[
     bool,
-    meaning(
+    meaning_of_field(
         "True if the last look at it and the last run over it succeeded, that run for the newest rendered commit, and"
         " left nothing otherwise than the commit says."
     ),
 ]
-Known = Annotated[bool, meaning("False if the last look or run failed, so that nobody knows how its objects are now.")]
-LateReason = Annotated[str, meaning("Why no run has got through the newest rendered commit, in a word.")]
-Hint = Annotated[str, meaning("What to do about it.")]
+Known = Annotated[
+    bool, meaning_of_field("False if the last look or run failed, so that nobody knows how its objects are now.")
+]
+LateReason = Annotated[str, meaning_of_field("Why no run has got through the newest rendered commit, in a word.")]
+Hint = Annotated[str, meaning_of_field("What to do about it.")]
 
 
 DeviationAction = Annotated[
-    str, meaning("`kept`; `finalizing` for an object that is deleted and still there; `failed` for a deletion.")
+    str,
+    meaning_of_field("`kept`; `finalizing` for an object that is deleted and still there; `failed` for a deletion."),
 ]
-DeviatingField = Annotated[str, meaning("The field it is about; left out if it is about the whole object.")]
-DeviatingManager = Annotated[str, meaning("The field manager that decides or added the field.")]
+DeviatingField = Annotated[str, meaning_of_field("The field it is about; left out if it is about the whole object.")]
+DeviatingManager = Annotated[str, meaning_of_field("The field manager that decides or added the field.")]
 
 
 class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
@@ -38,40 +41,46 @@ class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
 
     cluster: ClusterName | UnsetType = UNSET
     object: ObjectName | UnsetType = UNSET
-    replicas: Annotated[int, meaning("How many replicas it must have there.")] | UnsetType = UNSET
+    replicas: Annotated[int, meaning_of_field("How many replicas it must have there.")] | UnsetType = UNSET
     overridden: IsOverridden | UnsetType = UNSET
     live: (
-        Annotated[int, meaning("How many replicas it asks for there; left out if that is not known, or it has none.")]
+        Annotated[
+            int, meaning_of_field("How many replicas it asks for there; left out if that is not known, or it has none.")
+        ]
         | UnsetType
     ) = UNSET
     replicas_manager: (
-        Annotated[str, meaning("The field manager that set these, if it is not Argosy: an autoscaler or a person.")]
+        Annotated[
+            str, meaning_of_field("The field manager that set these, if it is not Argosy: an autoscaler or a person.")
+        ]
         | UnsetType
     ) = UNSET
-    applied: Annotated[bool, meaning("True if the cluster accepted it as it must be.")] | UnsetType = UNSET
-    health: Annotated[str, meaning("`Healthy`, `Unhealthy` or `Unknown`.")] | UnsetType = UNSET
+    applied: Annotated[bool, meaning_of_field("True if the cluster accepted it as it must be.")] | UnsetType = UNSET
+    health: Annotated[str, meaning_of_field("`Healthy`, `Unhealthy` or `Unknown`.")] | UnsetType = UNSET
     reason: Reason | UnsetType = UNSET
     message: Message | UnsetType = UNSET
-    since: Annotated[str, meaning("The time since when this is so.")] | UnsetType = UNSET
+    since: Annotated[str, meaning_of_field("The time since when this is so.")] | UnsetType = UNSET
     observed_at: (
-        Annotated[str, meaning("The time at which it was seen with this status, which is recorded where it changes.")]
+        Annotated[
+            str, meaning_of_field("The time at which it was seen with this status, which is recorded where it changes.")
+        ]
         | UnsetType
     ) = UNSET
     unsettled_since: (
         Annotated[
             str,
-            meaning(
+            meaning_of_field(
                 "Present if it changes more often than it is recorded, so that its status may differ by now: since"
                 " when."
             ),
         ]
         | UnsetType
     ) = UNSET
-    status: Annotated[Any, meaning("The status it has there.")] | UnsetType = UNSET
+    status: Annotated[Any, meaning_of_field("The status it has there.")] | UnsetType = UNSET
     findings: (
         Annotated[
             tuple[Mapping[str, str], ...],
-            meaning("What ails it there: pods, containers and events, with their reasons."),
+            meaning_of_field("What ails it there: pods, containers and events, with their reasons."),
         ]
         | UnsetType
     ) = UNSET
@@ -93,7 +102,7 @@ class ObservationPart(DocumentPart, frozen=True, kw_only=True):
 
     state: Annotated[
         str,
-        meaning(
+        meaning_of_field(
             "The way in a word: `Unauthorized`, `Forbidden`, `NoCredentials`, `WrongCluster`, `NameNotResolved`,"
             " `ProxyFailed`, `CertificateRejected`, `NotAnApiServer`, `TooManyRequests`, `AgentSilent`, `NoAgent`,"
             " `ClockWrong`, `KindForbidden` or `NamespaceForbidden`."
@@ -101,12 +110,12 @@ class ObservationPart(DocumentPart, frozen=True, kw_only=True):
     ]
     message: Message | UnsetType = UNSET
     hint: Hint | UnsetType = UNSET
-    since: Annotated[str, meaning("The time since when this is so.")] | UnsetType = UNSET
+    since: Annotated[str, meaning_of_field("The time since when this is so.")] | UnsetType = UNSET
 
 
 Observation = Annotated[
     ObservationPart,
-    meaning(
+    meaning_of_field(
         "The way in which passes do not see how it is; left out if they do. It is no sign that the cluster is unwell."
     ),
 ]
@@ -115,25 +124,25 @@ Observation = Annotated[
 def live_object_part(each: "ObjectIn") -> LiveObjectPart:
     """Return an object in a cluster, as documents have it."""
     return LiveObjectPart(
-        cluster=unless_empty(each.cluster),
-        object=unless_empty(each.object),
+        cluster=value_unless_empty(each.cluster),
+        object=value_unless_empty(each.object),
         replicas=UNSET if each.replicas is None else each.replicas,
         overridden=each.is_overridden or UNSET,
         live=UNSET if each.live is None else each.live.replicas,
-        replicas_manager=UNSET if each.live is None else unless_empty(each.live.manager),
+        replicas_manager=UNSET if each.live is None else value_unless_empty(each.live.manager),
         applied=each.applied == "True",
-        health=unless_empty(each.health),
-        reason=unless_empty(each.reason),
-        message=unless_empty(each.message),
-        since=unless_empty(each.since),
-        observed_at=unless_empty(each.observed_at),
-        unsettled_since=unless_empty(each.unsettled),
+        health=value_unless_empty(each.health),
+        reason=value_unless_empty(each.reason),
+        message=value_unless_empty(each.message),
+        since=value_unless_empty(each.since),
+        observed_at=value_unless_empty(each.observed_at),
+        unsettled_since=value_unless_empty(each.unsettled),
         status=UNSET if each.status in (None, "", []) else each.status,
-        findings=unless_empty(each.findings),
+        findings=value_unless_empty(each.findings),
     )
 
 
-def deviation_words(each: "Deviation") -> dict[str, Any]:
+def fields_of_deviation(each: "Deviation") -> dict[str, Any]:
     """Return the fields of a deviation, without what is empty."""
     words = {
         "object": str(each.ref),
@@ -152,13 +161,13 @@ def observation_part(spot: "BlindSpot | None") -> ObservationPart | UnsetType:
         return UNSET
     return ObservationPart(
         state=spot.state,
-        message=unless_empty(spot.message),
-        hint=unless_empty(spot.hint),
-        since=unless_empty(spot.since),
+        message=value_unless_empty(spot.message),
+        hint=value_unless_empty(spot.hint),
+        since=value_unless_empty(spot.since),
     )
 
 
-def progress_words(progress: "MemberProgress | None") -> dict[str, Any]:
+def fields_of_progress(progress: "MemberProgress | None") -> dict[str, Any]:
     """Return the fields that say how far a member is; none where no pass applies to it."""
     if progress is None:
         return {}

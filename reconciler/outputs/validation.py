@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from render.errors import Problem
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 from .parts import Source
 
 if TYPE_CHECKING:
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 class ProblemPart(DocumentPart, frozen=True, kw_only=True):
     """A problem of the source, or a warning about it, with its place."""
 
-    path: Annotated[str, meaning("The file.")]
-    line: Annotated[int, meaning("The line; 0 if it is about the whole file.")]
+    path: Annotated[str, meaning_of_field("The file.")]
+    line: Annotated[int, meaning_of_field("The line; 0 if it is about the whole file.")]
     field: str
     message: str
-    hint: Annotated[str, meaning("What to do; it may be empty.")]
-    type: Annotated[str, meaning("The type of the problem, as Kubernetes names it, or Argosy's own.")]
+    hint: Annotated[str, meaning_of_field("What to do; it may be empty.")]
+    type: Annotated[str, meaning_of_field("The type of the problem, as Kubernetes names it, or Argosy's own.")]
 
 
 class SkippedPart(DocumentPart, frozen=True, kw_only=True):
@@ -37,9 +37,9 @@ class ValidationDocument(OutputDocument, frozen=True, kw_only=True):
     printed_by = ("validate",)
 
     source: Source
-    problems: Annotated[tuple[ProblemPart, ...], meaning("What is wrong.")]
-    warnings: Annotated[tuple[ProblemPart, ...], meaning("What is allowed, but probably a mistake.")]
-    skipped: Annotated[tuple[SkippedPart, ...], meaning("The files that hold no Kubernetes object, and why.")]
+    problems: Annotated[tuple[ProblemPart, ...], meaning_of_field("What is wrong.")]
+    warnings: Annotated[tuple[ProblemPart, ...], meaning_of_field("What is allowed, but probably a mistake.")]
+    skipped: Annotated[tuple[SkippedPart, ...], meaning_of_field("The files that hold no Kubernetes object, and why.")]
 
 
 def validation_document(validation: "Validation") -> ValidationDocument:

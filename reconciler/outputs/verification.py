@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
-from .document import DocumentPart, OutputDocument, meaning
+from .document import DocumentPart, OutputDocument, meaning_of_field
 from .parts import Fields, Rendered, field_part
 
 if TYPE_CHECKING:
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 class FileDifferencePart(DocumentPart, frozen=True, kw_only=True):
     """A file that is another one when it is made again."""
 
-    path: Annotated[str, meaning("The file.")]
-    action: Annotated[str, meaning("`changed`; `added` if it is only made, `removed` if it is only committed.")]
+    path: Annotated[str, meaning_of_field("The file.")]
+    action: Annotated[
+        str, meaning_of_field("`changed`; `added` if it is only made, `removed` if it is only committed.")
+    ]
     fields: Fields
 
 
@@ -22,12 +24,12 @@ class VerdictPart(DocumentPart, frozen=True, kw_only=True):
     """A rendered commit, and the outcome of making it again."""
 
     commit: Rendered
-    source: Annotated[str, meaning("The source commit; empty if the commit names none.")]
-    result: Annotated[str, meaning("`equal`, `different`, `not comparable` or `not written by Argosy`.")]
-    detail: Annotated[str, meaning("The reason in a sentence; it may be empty.")]
+    source: Annotated[str, meaning_of_field("The source commit; empty if the commit names none.")]
+    result: Annotated[str, meaning_of_field("`equal`, `different`, `not comparable` or `not written by Argosy`.")]
+    detail: Annotated[str, meaning_of_field("The reason in a sentence; it may be empty.")]
     differences: Annotated[
         tuple[FileDifferencePart, ...],
-        meaning("The files that are others when they are made again; those of clusters with their fields."),
+        meaning_of_field("The files that are others when they are made again; those of clusters with their fields."),
     ]
 
 
@@ -38,7 +40,7 @@ class VerificationDocument(OutputDocument, frozen=True, kw_only=True):
     about = "Whether rendered commits can be made again."
     printed_by = ("verify",)
 
-    commits: Annotated[tuple[VerdictPart, ...], meaning("The commits, newest first.")]
+    commits: Annotated[tuple[VerdictPart, ...], meaning_of_field("The commits, newest first.")]
 
 
 def verification_document(verdicts: Iterable["Verdict"]) -> VerificationDocument:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType, field
 
-from .document import DocumentPart, OutputDocument, meaning, unless_empty
+from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 from .parts import ClusterName, Message, ObjectName, PendingObjects, Reason, pending_part
 
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 class ObstaclePart(DocumentPart, frozen=True, kw_only=True):
     """A reason why something has not come true yet."""
 
-    text: Annotated[str, meaning("The reason why not yet, as it is printed.")]
+    text: Annotated[str, meaning_of_field("The reason why not yet, as it is printed.")]
     reason: Reason
     cluster: ClusterName | UnsetType = UNSET
     object: ObjectName | UnsetType = UNSET
     message: Message | UnsetType = UNSET
-    hint: Annotated[str, meaning("What to do about it.")] | UnsetType = UNSET
-    since: Annotated[str, meaning("The time since when it is recorded.")] | UnsetType = UNSET
+    hint: Annotated[str, meaning_of_field("What to do about it.")] | UnsetType = UNSET
+    since: Annotated[str, meaning_of_field("The time since when it is recorded.")] | UnsetType = UNSET
 
 
 class WaitingDocument(OutputDocument, frozen=True, kw_only=True):
@@ -30,12 +30,16 @@ class WaitingDocument(OutputDocument, frozen=True, kw_only=True):
     about = "Whether what was waited for came true, and why not yet."
     printed_by = ("wait",)
 
-    subject: Annotated[str | None, meaning("What was waited for: `cluster/NAME` or `KIND/NAME`; null for the fleet.")]
-    wish: Annotated[str, meaning("The state: `applied` or `healthy`.")] = field(name="for")
-    came_true: Annotated[bool, meaning("True if it came true in time.")]
-    seconds: Annotated[float, meaning("How long it took.")]
-    rendered: Annotated[str | None, meaning("The rendered commit that was asked about; null if nothing is rendered.")]
-    missing: Annotated[tuple[ObstaclePart, ...], meaning("Each reason why not yet.")]
+    subject: Annotated[
+        str | None, meaning_of_field("What was waited for: `cluster/NAME` or `KIND/NAME`; null for the fleet.")
+    ]
+    wish: Annotated[str, meaning_of_field("The state: `applied` or `healthy`.")] = field(name="for")
+    came_true: Annotated[bool, meaning_of_field("True if it came true in time.")]
+    seconds: Annotated[float, meaning_of_field("How long it took.")]
+    rendered: Annotated[
+        str | None, meaning_of_field("The rendered commit that was asked about; null if nothing is rendered.")
+    ]
+    missing: Annotated[tuple[ObstaclePart, ...], meaning_of_field("Each reason why not yet.")]
     pending: PendingObjects
 
 
@@ -56,9 +60,9 @@ def _obstacle_part(obstacle: "Obstacle") -> ObstaclePart:
     return ObstaclePart(
         text=obstacle.text,
         reason=obstacle.reason,
-        cluster=unless_empty(obstacle.cluster),
-        object=unless_empty(obstacle.object),
-        message=unless_empty(obstacle.message),
-        hint=unless_empty(obstacle.hint),
-        since=unless_empty(obstacle.since),
+        cluster=value_unless_empty(obstacle.cluster),
+        object=value_unless_empty(obstacle.object),
+        message=value_unless_empty(obstacle.message),
+        hint=value_unless_empty(obstacle.hint),
+        since=value_unless_empty(obstacle.since),
     )

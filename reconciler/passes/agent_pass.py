@@ -36,8 +36,8 @@ from render.timing import epoch_text
 
 from .applying import ApplyRun, Delivery
 from .logged_apply import apply_and_log
-from .observation import Observation, PassRecord, observe_members, warn_of
-from .options import never_stopping
+from .observation import Observation, PassRecord, log_warnings_of_observation, observe_members
+from .options import never_stop
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     heartbeat: float = 0.0
     only_heartbeat: bool = False
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
-    is_stopping: Callable[[], bool] = never_stopping
+    is_stopping: Callable[[], bool] = never_stop
 
     @property
     def settings(self) -> Fleet:
@@ -160,7 +160,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
     """Run one pass; the error of a mirror that cannot be used ends it where no earlier commit was taken."""
     if agent.options.only_heartbeat:
-        return _beaten(agent)
+        return _pass_of_heartbeat_alone(agent)
     away, refusal, tip = None, None, None
     accepted = agent.repository.tip(agent.accepted_ref)
     uplink = agent.uplink()
@@ -187,7 +187,7 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
     return AgentPass(commit=mirror.rendered, report=applied, refusal=refusal, away=away or uplink.failure)
 
 
-def _beaten(agent: Agent) -> AgentPass:
+def _pass_of_heartbeat_alone(agent: Agent) -> AgentPass:
     """Say on the agent's branch that its cluster lives, if the cluster says so; ClusterError if it does not."""
     options, uplink = agent.options, agent.uplink()
     client = agent.open_client(options.cluster, time.monotonic() + MOST_SECONDS)
@@ -263,8 +263,8 @@ def _apply_mirror(
     reach = MemberReach.of(options.delivery, agent.open_client)
     observing = ObserveOptions(reach=reach.within(MOST_SECONDS))
     observation = observe_members(context, members, observing, agent.clock)
-    warn_of(observation, log)
-    clock = _wrong_clock(agent, mirror, observation)
+    log_warnings_of_observation(observation, log)
+    clock = _words_of_wrong_clock(agent, mirror, observation)
     if clock:
         log.warning(f"the clock here is {clock}: {CLOCK_HINT}")
     run = ApplyRun(
@@ -275,7 +275,7 @@ def _apply_mirror(
         record=PassRecord(observation=observation, desired=desired),
         agree=refuse_orphans,
         clock=agent.clock,
-        commits=_commits(agent, mirror, report.status),
+        commits=_mirrored_commits_of_agent(agent, mirror, report.status),
     )
     reports = apply_and_log(run, log)
     if options.heartbeat:
@@ -287,7 +287,7 @@ def _apply_mirror(
     return next(iter(reports), None)
 
 
-def _wrong_clock(agent: Agent, mirror: Mirror, observation: Observation) -> str:
+def _words_of_wrong_clock(agent: Agent, mirror: Mirror, observation: Observation) -> str:
     """Return how far the clock here is from that of the API server, or behind the mirror; empty where it is like them.
 
     Nothing is made before its time: a commit of the future was made now, by a clock that goes otherwise.
@@ -300,7 +300,7 @@ def _wrong_clock(agent: Agent, mirror: Mirror, observation: Observation) -> str:
     return f"{late:.0f} s behind the newest commit of its mirror" if late > MOST_SKEW else ""
 
 
-def _commits(agent: Agent, mirror: Mirror, status: StatusBranch) -> MirroredCommits:
+def _mirrored_commits_of_agent(agent: Agent, mirror: Mirror, status: StatusBranch) -> MirroredCommits:
     known = read_inventories(status, status.tip()).get(agent.options.cluster)
     return MirroredCommits(
         agent.repository,

@@ -41,7 +41,7 @@ from reconciler.observe.idle_members import is_still_idle
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import PlanOptions
-from reconciler.plans.retention import retention_by
+from reconciler.plans.retention import retention_rule_by_interpreter
 from reconciler.repository.trailers import engine_version
 from render.cluster import Cluster
 from render.errors import GitError
@@ -50,7 +50,7 @@ from render.model import Manifest, ObjectRef
 from render.timing import epoch_text
 
 from .observation import PassRecord
-from .options import never_stopping
+from .options import never_stop
 from .recording import ReportRecording
 from .remembered_members import RememberedMember
 
@@ -68,8 +68,8 @@ class Delivery(Struct, frozen=True, kw_only=True):
     allowed: Mapping[str, int] = field(default_factory=dict)
     dry_run: bool = False
     is_observing: bool = False
-    is_stopping: Callable[[], bool] = never_stopping
-    is_making_way: Callable[[], bool] = never_stopping
+    is_stopping: Callable[[], bool] = never_stop
+    is_making_way: Callable[[], bool] = never_stop
 
     @property
     def writes(self) -> bool:
@@ -77,15 +77,15 @@ class Delivery(Struct, frozen=True, kw_only=True):
         return not (self.dry_run or self.is_observing)
 
 
-def _say_nothing(_line: str) -> None:
+def _discard_line(_line: str) -> None:
     return
 
 
-def _as_it_is(failure: Failure | None) -> Failure | None:
+def _same_failure(failure: Failure | None) -> Failure | None:
     return failure
 
 
-def _tell_nobody(_report: ClusterReport) -> None:
+def _discard_report(_report: ClusterReport) -> None:
     return
 
 
@@ -108,7 +108,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     record: PassRecord | None = None
     remembered: Mapping[str, RememberedMember] = field(default_factory=dict)
     agree: Agree = refuse_orphans
-    say: Callable[[str], None] = _say_nothing
+    say: Callable[[str], None] = _discard_line
     clock: Callable[[], float] = time.time
     commits: RenderedCommits | None = None
     wish: HoldWish = field(default_factory=HoldWish)
@@ -128,7 +128,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         fleet = self.context.fleet
         return SopsDecryption(fleet.decryption.secret, services=frozenset(fleet.decryption.key_services))
 
-    def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
+    def reports(self, tell: Callable[[ClusterReport], None] = _discard_report) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return each outcome, by name; ``tell`` gets each at once."""
         repository = self.context.publication.repository
         # An agent has one cluster, and looks for another agent of it before each first write.
@@ -161,7 +161,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
                 on_slow=recording.record_without,
             )
             remembered = self._members_without_news(identities, held) if self.delivery.writes else {}
-            jobs = self._jobs(held, remembered, orphans, attempts.turn)
+            jobs = self._jobs_of_members(held, remembered, orphans, attempts.turn)
             for report in apply_fleet(jobs, self.reach, options):
                 with_hold = replace(report, hold=held.by_cluster.get(report.cluster))
                 tell(with_hold)
@@ -220,7 +220,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             return {}
         observation = self.record.observation
         silent = {
-            member.cluster: partial(_as_it_is, member.silence)
+            member.cluster: partial(_same_failure, member.silence)
             for member in observation.members
             if member.unread and member.silence
         }
@@ -231,7 +231,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         identities = self._identities(inventories)
         observing = replace(self._fleet_options(identities), is_observing=True)
         held = self._held_members(self._hold_rules(self.clock()), inventories)
-        jobs = self._jobs(held, {}, None, threading.Lock())
+        jobs = self._jobs_of_members(held, {}, None, threading.Lock())
         return tuple(apply_fleet(jobs, self.reach, observing))
 
     def _agreed_orphans(self, inventories: Mapping[str, Inventory]) -> Orphans | None:
@@ -242,7 +242,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         self.agree(orphans)
         return orphans
 
-    def _jobs(
+    def _jobs_of_members(
         self,
         held: MemberHolds,
         remembered: Mapping[str, RememberedMember],
@@ -264,7 +264,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
                 return held.awaited_in(cluster, ref)
 
         def made(cluster: str) -> ClusterJob:
-            job = self._job(cluster, orphans, held)
+            job = self._job_of_member(cluster, orphans, held)
             asking = replace(
                 job.options,
                 history_place=partial(history_place, job.desired.commit),
@@ -326,7 +326,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Return the report of a member that is as it was left, None for any other."""
         return known.report(commit) if is_still_idle(client, known.answers) else None
 
-    def _job(self, cluster: str, orphans: Orphans | None, held: MemberHolds) -> ClusterJob:
+    def _job_of_member(self, cluster: str, orphans: Orphans | None, held: MemberHolds) -> ClusterJob:
         """Return the job of a member; ``orphans`` are those agreed to, None for all that its options ask for."""
         commits, known = self._commits, held.inventory(cluster)
         commit = held.commit_for(cluster)
@@ -351,7 +351,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             names_commit=self.commits is not None,
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
-            allowed_removals=_most(
+            allowed_removals=_most_generous_allowance(
                 [self._commits.allowed_removals(cluster, converged, commit), *self._allowed_removals(cluster)]
             ),
             confirmed=frozenset(options.confirmed),
@@ -361,7 +361,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             take_from=frozenset(options.take_from),
             remove_foreign=options.remove_foreign,
             field_rules=self.context.fleet.field_rules,
-            retain=retention_by(self.context.interpreter or Interpreter()),
+            retain=retention_rule_by_interpreter(self.context.interpreter or Interpreter()),
             changed=self._commits.changed(cluster, inventory.commits, commit),
         )
 
@@ -389,6 +389,6 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         )
 
 
-def _most(allowances: Iterable[int | None]) -> int | None:
+def _most_generous_allowance(allowances: Iterable[int | None]) -> int | None:
     """Return the most generous of some allowances; None where nothing is allowed, so that the guard's limits count."""
     return max((count for count in allowances if count is not None), default=None)

@@ -13,7 +13,7 @@ from reconciler.branches.checkpoint import (
     ProposedCommit,
     write_checkpoint,
 )
-from reconciler.branches.mirror_branches import left_ref
+from reconciler.branches.mirror_branches import ref_of_mirror_as_left
 from reconciler.branches.publication import Publication
 from reconciler.rendering.outcome import Outcome
 from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
@@ -91,7 +91,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
 def _mirrors_as_left(outcome: Outcome, publication: Publication) -> dict[str, str]:
     """Return the refs of the fleet's mirrors with the commits that passes left them at."""
     branches = outcome.folders_at(None).branches
-    tips = {branch: publication.repository.tip(left_ref(publication, branch)) for branch in branches}
+    tips = {branch: publication.repository.tip(ref_of_mirror_as_left(publication, branch)) for branch in branches}
     return {_published_ref(publication, branch): tip for branch, tip in tips.items() if tip}
 
 

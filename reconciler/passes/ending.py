@@ -31,12 +31,12 @@ def end_of_pass(result: PassResult | RefusedPass) -> PassEnd:
     if isinstance(result, RefusedPass):
         return PassEnd(code=result.error.exit_code, error=result.error)
     try:
-        return PassEnd(code=_code_of(result))
+        return PassEnd(code=_exit_code_of_result(result))
     except ReconcileError as error:
         return PassEnd(code=error.exit_code, error=error)
 
 
-def _code_of(result: PassResult) -> int:
+def _exit_code_of_result(result: PassResult) -> int:
     """Return the exit code of a pass without an error; raise the error of one that ends with it."""
     if result.proposal is not None and result.proposal.error is not None:
         raise result.proposal.error

@@ -63,7 +63,7 @@ def _mirror_commit(context: FleetContext, name: str) -> CommitInfo | None:
     return publication.repository.commit_info(tip) if tip else None
 
 
-def with_times_set_right(agents: AgentFiles, words: AgentWords) -> AgentFiles:
+def files_with_corrected_times(agents: AgentFiles, words: AgentWords) -> AgentFiles:
     """Return the files of agents with the times of those whose clocks are ahead set right."""
     ahead = {name: word.ahead for name, word in words.items() if word.ahead > 0 and name in agents.tips}
     if not ahead:
@@ -82,7 +82,7 @@ def words_of_reached(
     """Return the words with those of members that do not answer passes; ``begun`` are silent since this pass."""
     first, found = frozenset(begun), dict(words)
     for name, (commit, time) in heartbeats.items():
-        known, said = found.get(name, AgentWord()), Said(commit=commit, time=_seconds(time))
+        known, said = found.get(name, AgentWord()), Said(commit=commit, time=_epoch_seconds_of_text(time))
         is_old = not known.commit and said.time < recorded_at
         if name in first or is_old:
             # What was said before the member fell silent says nothing of how it is since.
@@ -92,11 +92,11 @@ def words_of_reached(
     return found
 
 
-def _seconds(text: str) -> int:
+def _epoch_seconds_of_text(text: str) -> int:
     return int(datetime.fromisoformat(text).timestamp())
 
 
-def words_of_clocks(words: AgentWords, members: Iterable[MemberObservation], behind: float) -> AgentWords:
+def words_with_clock_differences(words: AgentWords, members: Iterable[MemberObservation], behind: float) -> AgentWords:
     """Return the words with what the API servers of members tell of their clocks; ours is ``behind`` by so much."""
     found = dict(words)
     for member in members:

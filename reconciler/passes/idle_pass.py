@@ -26,7 +26,7 @@ from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.known_fleets import read_known_fleet
 from reconciler.branches.publication import publication_of
 from reconciler.console.log import Log
-from reconciler.ledger.branch_file import says_the_same
+from reconciler.ledger.branch_file import is_same_but_for_version
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.members.boundary import result_or_failure
@@ -48,7 +48,7 @@ PATIENCE = 5.0
 _Result = TypeVar("_Result")
 
 
-def _clusters(fleet: RememberedFleet) -> tuple[Cluster, ...]:
+def _clusters_of_remembered_fleet(fleet: RememberedFleet) -> tuple[Cluster, ...]:
     """Return the members of a fleet as far as observing them needs to know."""
     names = sorted({*fleet.by_name(), *fleet.failed})
     return tuple(Cluster(name=name, resource_models=fleet.models.get(name, ())) for name in names)
@@ -77,12 +77,14 @@ def fleet_still_idle(
     if any(member.until and now >= member.until for member in remembered.answering):
         return None
     fleet = read_known_fleet(repository, checkpoint.tips.source, remembered.fleet_path)
-    context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=_clusters(remembered))
+    context = FleetContext(
+        publication=publication_of(repository, fleet), fleet=fleet, members=_clusters_of_remembered_fleet(remembered)
+    )
     reach = member_reach(fleet, options, repository.folder).within(MOST_SECONDS)
     with log.timed("look at members"):
         observation = None
         if _are_still_idle((member.answers for member in remembered.answering), reach):
-            observation = _failing_as_before(
+            observation = _observation_if_failing_as_before(
                 observe_members(context, context.members, ObserveOptions(reach=reach), clock), remembered
             )
     if observation is None or not (_is_as_recorded(observation) and _is_pending_as_recorded(observation, remembered)):
@@ -117,7 +119,7 @@ def ended_visits(visits: Visits[_Result], clock: Callable[[], float]) -> Iterato
             return
 
 
-def _failing_as_before(observation: Observation, remembered: RememberedFleet) -> Observation | None:
+def _observation_if_failing_as_before(observation: Observation, remembered: RememberedFleet) -> Observation | None:
     """Return an observation with what came late; None where a member that failed fails no more, or another way."""
     if not remembered.failed.keys() >= observation.late.keys():
         return None
@@ -137,10 +139,12 @@ def _is_as_recorded(observation: Observation) -> bool:
         known = records.get(name)
         if known is None:
             return False
-        if not says_the_same(recorded.files.get(ClusterRecord.at(name)), replace(known, state=state).content()):
+        if not is_same_but_for_version(
+            recorded.files.get(ClusterRecord.at(name)), replace(known, state=state).content()
+        ):
             return False
         facts = observation.facts.get(name)
-        if not says_the_same(recorded.files.get(ClusterFacts.at(name)), facts.content() if facts else None):
+        if not is_same_but_for_version(recorded.files.get(ClusterFacts.at(name)), facts.content() if facts else None):
             return False
     return True
 

@@ -16,7 +16,7 @@ from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
-from reconciler.diff.live import change_lines, is_difference, live_changes
+from reconciler.diff.live import change_lines, is_unwanted, live_changes
 from reconciler.ledger.facts import Facts
 from reconciler.members.visits import MemberReach
 from reconciler.plans.model import Action, ObjectOutcome
@@ -75,7 +75,7 @@ class Proof(Struct, frozen=True, kw_only=True):
                 yield from change_lines(change)
 
 
-def proof_of(files: Mapping[str, bytes], facts: Facts, reach: MemberReach, log: Log) -> Proof:
+def proof_of_import(files: Mapping[str, bytes], facts: Facts, reach: MemberReach, log: Log) -> Proof:
     """Render files, with what is known of members, and compare what they give each cluster with what it holds."""
     with TemporaryDirectory(prefix="argosy-import-") as place:
         init_if_empty_folder(Path(place))
@@ -107,12 +107,12 @@ def _cluster_proof(report: ClusterReport) -> ClusterProof:
             failure=report.failure.message,
             reason=str(report.failure.kind),
         )
-    changes = [each for each in live_changes(report) if is_difference(each)]
-    different = tuple(each for each in changes if not _is_proven(each))
+    changes = [each for each in live_changes(report) if is_unwanted(each)]
+    different = tuple(each for each in changes if not _is_unchanged_by_takeover(each))
     planned = len(report.plan.objects) if report.plan is not None else 0
     return ClusterProof(cluster=report.cluster, proven=planned - len(different), different=different)
 
 
-def _is_proven(change: ObjectOutcome) -> bool:
+def _is_unchanged_by_takeover(change: ObjectOutcome) -> bool:
     """Say whether an object is as wanted, so that taking it over changes no value."""
     return change.action is Action.ADOPTED and change.reason == _EQUAL

@@ -9,7 +9,7 @@ from reconciler.ledger.health import HealthFile
 from reconciler.pipeline.cron import targets_of_rules
 from reconciler.pipeline.previous import Previous, StoredBindings
 from reconciler.pipeline.readme import Tally
-from reconciler.pipeline.scope import Scope, changed_refs, is_volatile
+from reconciler.pipeline.scope import Scope, changed_refs, is_decided_by_more_than_template
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome
 from reconciler.repository import Repository
@@ -21,18 +21,18 @@ from render.gitobjects import TreeEntry
 from render.model import ObjectRef
 from render.timing import instant_text
 
-from .time_and_health import objects_concerned, waits_of
+from .time_and_health import next_flip_of_each_object, objects_concerned
 
 
 def contents_of(outcome: Outcome, facts: bytes | None, noteworthy: frozenset[ObjectRef]) -> PassContents:
     """Return what a pass saw, to be written down; ``noteworthy`` are others that the next pass looks at."""
     desired, rendered = outcome.source.desired, outcome.rendered
     failover, tally = rendered.built.failover, rendered.tally
-    volatile = {binding.ref for binding in rendered.built.bindings if is_volatile(binding)}
+    volatile = {binding.ref for binding in rendered.built.bindings if is_decided_by_more_than_template(binding)}
     return PassContents(
         source_digest=desired.source_digest,
-        digests=[[*_words(template.ref), template.digest] for template in desired.templates],
-        volatile=sorted(map(_words, volatile | failover.restless | noteworthy)),
+        digests=[[*_words_of_ref(template.ref), template.digest] for template in desired.templates],
+        volatile=sorted(map(_words_of_ref, volatile | failover.restless | noteworthy)),
         facts=(facts or b"").hex(),
         tally={
             "objects": dict(tally.objects),
@@ -40,15 +40,17 @@ def contents_of(outcome: Outcome, facts: bytes | None, noteworthy: frozenset[Obj
             "overridden": dict(tally.overridden),
             "reasons": {str(reason): count for reason, count in tally.reasons.items()},
         },
-        waits=[[*_words(ref), instant_text(flip.at), flip.what] for ref, flip in sorted(failover.waits.items())],
+        waits=[[*_words_of_ref(ref), instant_text(flip.at), flip.what] for ref, flip in sorted(failover.waits.items())],
     )
 
 
-def _words(ref: ObjectRef) -> list[str]:
+def _words_of_ref(ref: ObjectRef) -> list[str]:
     return [ref.group, ref.kind, ref.namespace, ref.name]
 
 
-def scope_of(repository: Repository, previous: Previous, desired: Desired, given: RenderInputs) -> Scope | None:
+def scope_of_next_pass(
+    repository: Repository, previous: Previous, desired: Desired, given: RenderInputs
+) -> Scope | None:
     """Return what the pass after ``previous`` has to look at, reading the bindings and folders it will need.
 
     But for capacity and the health of workloads, the facts must be those of the last pass: a cluster that serves or is
@@ -74,19 +76,21 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, given
     refs = changed_refs(digests, volatile | turned | (scaled & digests.keys()), desired)
     facts = given.observed.folder
     rendered_facts = previous.tree.trees.entries(previous.tree.root).get("facts")
-    changed_facts = _changed_facts(repository, rendered_facts, given.observed)
+    changed_facts = _clusters_with_changed_facts(repository, rendered_facts, given.observed)
     if refs is None or changed_facts is None:
         return None
     if not are_equal_but_for_capacity(repository, bytes.fromhex(contents.facts) or None, facts):
         return None
     previous.bindings.load(refs)
     previous.tree.load(refs)
-    others = tuple(_competing(desired, previous.bindings, refs))
-    waits = {ref: flip for ref, flip in waits_of(contents).items() if ref not in refs}
+    others = tuple(_bindings_competing_for_room(desired, previous.bindings, refs))
+    waits = {ref: flip for ref, flip in next_flip_of_each_object(contents).items() if ref not in refs}
     return Scope(refs=refs, tally=Tally(**contents.tally), others=others, facts=changed_facts, waits=waits)
 
 
-def _competing(desired: Desired, bindings: StoredBindings, refs: frozenset[ObjectRef]) -> Iterator[Binding]:
+def _bindings_competing_for_room(
+    desired: Desired, bindings: StoredBindings, refs: frozenset[ObjectRef]
+) -> Iterator[Binding]:
     """Yield the bindings outside a scope that keep what they take of what is shared.
 
     Declared capacity is shared by all, and a quota by its namespace.
@@ -122,7 +126,7 @@ def are_equal_but_for_capacity(repository: Repository, before: bytes | None, aft
     return all(one.beside_capacity() == other.beside_capacity() for one, other in pairs)
 
 
-def _changed_facts(
+def _clusters_with_changed_facts(
     repository: Repository, rendered: TreeEntry | None, observed: ObservedInputs
 ) -> frozenset[str] | None:
     """Return the clusters whose facts are not those of the rendered commit; None where it has others as well."""

@@ -35,7 +35,7 @@ from reconciler.observe.cluster_status import (
 from reconciler.observe.fact_changes import facts_in_state, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, clock_error, observe_fleet
 from reconciler.observe.pending_pods import pending_with_times_of_our_clock
-from reconciler.pipeline.health import PendingByCluster, cluster_conditions, with_pending
+from reconciler.pipeline.health import PendingByCluster, cluster_conditions, health_with_pending
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
@@ -46,7 +46,7 @@ from render.settings.fleet import Fleet
 from render.timing import epoch_text
 from render.words import first_few
 
-from .hearing import with_times_set_right, words_of_agents, words_of_clocks, words_of_reached
+from .hearing import files_with_corrected_times, words_of_agents, words_of_reached, words_with_clock_differences
 from .silent_agents import states_of_silent
 
 if TYPE_CHECKING:  # only a pass that records something needs it
@@ -91,7 +91,7 @@ class Observation(Struct, frozen=True, kw_only=True):
         recorded = self.recorded.health()
         known = {name: record.state for name, record in self.recorded.clusters().items()} | {**self.states}
         found = {name: cluster_conditions(state.status) for name, state in known.items()}
-        return with_pending(replace(recorded, conditions={**recorded.conditions, **found}), self.pending)
+        return health_with_pending(replace(recorded, conditions={**recorded.conditions, **found}), self.pending)
 
     @property
     def pending(self) -> PendingByCluster:
@@ -146,7 +146,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     def of_late(self) -> "Observation":
         """Return the observation of the members that answered late and of no others, whether or not all have by now."""
         come = tuple(late.wait_for_observation() for late in self.late.values() if late.is_over)
-        return _with_answers(replace(self, late={}, agents=AgentFiles()), come, {})
+        return _observation_with_answers(replace(self, late={}, agents=AgentFiles()), come, {})
 
     def with_late(self, late: "Observation") -> "Observation":
         """Return the observation of all members, given that of the late ones."""
@@ -238,7 +238,7 @@ def observe_and_warn(context: FleetContext, members: Iterable[Cluster], reach: M
     observing = ObserveOptions(reach=reach.within(MOST_SECONDS))
     with log.timed("look at members"):
         observation = observe_members(context, members, observing)
-    warn_of(observation, log)
+    log_warnings_of_observation(observation, log)
     if observation.late:
         log.info(
             f"not waited for, and taken as last recorded, until they answer: {first_few(sorted(observation.late))}"
@@ -246,7 +246,7 @@ def observe_and_warn(context: FleetContext, members: Iterable[Cluster], reach: M
     return observation
 
 
-def warn_of(observation: Observation, log: Log) -> None:
+def log_warnings_of_observation(observation: Observation, log: Log) -> None:
     """Say what a person should know of the members that were observed."""
     log.warn_of(observation.warnings)
     for member in observation.members:
@@ -268,16 +268,16 @@ def observe_members(
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
-    observing = replace(_with_record(observing, recorded), kinds=context.kinds, schemas=schemas)
+    observing = replace(_options_with_record(observing, recorded), kinds=context.kinds, schemas=schemas)
     has_descheduler = context.fleet.descheduler.is_enabled
     observing = replace(observing, has_descheduler=has_descheduler, scaled_kinds=context.scaled_kinds)
     observed = observe_fleet([cluster.name for cluster in members if not is_applied_by_own_agent(cluster)], observing)
     behind = clock_error(observed.in_time)
     now = epoch_text(clock() + behind)
-    agents = _with_accounts_of_tools(context, agents, recorded, now)
+    agents = _agent_files_with_tool_accounts(context, agents, recorded, now)
     words = words_of_agents(context, agents, recorded, now)
-    words = words_of_clocks(words, observed.in_time, behind)
-    agents = with_times_set_right(agents, words)
+    words = words_with_clock_differences(words, observed.in_time, behind)
+    agents = files_with_corrected_times(agents, words)
     begun = Observation(
         context=context,
         now=now,
@@ -290,32 +290,32 @@ def observe_members(
         behind=behind,
         words=words,
     )
-    return _with_states(begun, known, observed.in_time)
+    return _observation_with_states(begun, known, observed.in_time)
 
 
-def _with_states(
+def _observation_with_states(
     begun: Observation, known: Mapping[str, ClusterState], answers: tuple[MemberObservation, ...]
 ) -> Observation:
     """Return an observation with the states of all members, given those that were recorded."""
     silent = states_of_silent(begun.context, begun.recorded, known, begun.words, begun.now)
-    observation = _with_answers(begun, answers, silent)
+    observation = _observation_with_answers(begun, answers, silent)
     was = {name: state.ready for name, state in known.items()}
     turned = {name: state for name, state in observation.states.items() if state.ready != was.get(name)}
     return replace(observation, turned=turned)
 
 
-def _with_accounts_of_tools(
+def _agent_files_with_tool_accounts(
     context: FleetContext, agents: AgentFiles, recorded: RecordedStatus, now: str
 ) -> AgentFiles:
     """Return the files of agents with those that other tools give, where these are asked."""
     if context.tools is None:
         return agents
-    from .tool_reading import with_files_of_tools
+    from .tool_reading import agent_files_with_those_of_tools
 
-    return with_files_of_tools(context, context.tools, agents, recorded, now)
+    return agent_files_with_those_of_tools(context, context.tools, agents, recorded, now)
 
 
-def _with_record(observing: ObserveOptions, recorded: RecordedStatus) -> ObserveOptions:
+def _options_with_record(observing: ObserveOptions, recorded: RecordedStatus) -> ObserveOptions:
     """Return the options with what the status branch says of the last pass.
 
     It has who failed, whose UID is known, and how custom kinds are scaled.
@@ -327,7 +327,7 @@ def _with_record(observing: ObserveOptions, recorded: RecordedStatus) -> Observe
     return replace(observing, failed=failed, identified=identified, uids=uids, scales=scales)
 
 
-def _with_answers(
+def _observation_with_answers(
     observation: Observation, answers: tuple[MemberObservation, ...], agents: Mapping[str, ClusterState]
 ) -> Observation:
     """Return an observation with the states and facts that members' answers give, and what is known of agents."""
@@ -335,7 +335,7 @@ def _with_answers(
     clusters = {cluster.name: cluster for cluster in members}
     before = {name: record.state for name, record in recorded.clusters().items()}
     states = {
-        member.cluster: _state_after(
+        member.cluster: _state_of_observed_member(
             clusters[member.cluster], before.get(member.cluster), member, observation.now, observation.context.fleet
         )
         for member in answers
@@ -347,9 +347,9 @@ def _with_answers(
     heard = {name: words[name].heard for name in heartbeats}
     states |= {name: state_with_agent_condition(states[name], heard.get(name, ""), observation.now) for name in failing}
     states |= agents
-    facts = _facts(recorded, states, members, observation.now)
+    facts = _facts_to_render_by(recorded, states, members, observation.now)
     ready = {name: state.ready for name, state in before.items()}
-    schemas = _schemas_after(observation.schemas, answers)
+    schemas = _schemas_after_observation(observation.schemas, answers)
     return replace(
         observation,
         facts=facts,
@@ -365,7 +365,7 @@ def _with_answers(
     )
 
 
-def _schemas_after(known: ObservedSchemas, answers: Iterable[MemberObservation]) -> ObservedSchemas:
+def _schemas_after_observation(known: ObservedSchemas, answers: Iterable[MemberObservation]) -> ObservedSchemas:
     """Return the schemas of all members, given those that were observed now."""
     seen = {member.cluster: member.schemas for member in answers if member.schemas}
     new = {digest: content for each in seen.values() for digest, content in each.contents.items()}
@@ -374,7 +374,7 @@ def _schemas_after(known: ObservedSchemas, answers: Iterable[MemberObservation])
     return replace(known, by_cluster=named, new={**known.new, **new})
 
 
-def _state_after(
+def _state_of_observed_member(
     cluster: Cluster, before: ClusterState | None, member: MemberObservation, now: str, fleet: Fleet
 ) -> ClusterState:
     """Return a member's state after an observation; one whose answers cannot be counted is not seen."""
@@ -386,7 +386,9 @@ def _state_after(
     return state
 
 
-def _facts(recorded: RecordedStatus, states: Mapping[str, ClusterState], members: Iterable[Cluster], now: str) -> Facts:
+def _facts_to_render_by(
+    recorded: RecordedStatus, states: Mapping[str, ClusterState], members: Iterable[Cluster], now: str
+) -> Facts:
     """Return the facts to render by: the recorded ones, and those of observed members where they changed enough."""
     known, models = dict(recorded.facts()), {cluster.name: cluster.resource_models for cluster in members}
     for name, state in states.items():

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from render.settings.fleet import Fleet
 
 
-def never_stopping() -> bool:
+def never_stop() -> bool:
     """Return that a pass goes on to its end."""
     return False
 
 
-def _tell_nobody(_commit: str) -> None:
+def _discard_commit(_commit: str) -> None:
     return
 
 
@@ -42,9 +42,9 @@ class ReconcileOptions(Struct, frozen=True, kw_only=True):
     output: str = "text"
     now: "datetime | None" = None
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
-    is_stopping: Callable[[], bool] = never_stopping
-    is_making_way: Callable[[], bool] = never_stopping
-    on_source: Callable[[str], None] = _tell_nobody
+    is_stopping: Callable[[], bool] = never_stop
+    is_making_way: Callable[[], bool] = never_stop
+    on_source: Callable[[str], None] = _discard_commit
 
 
 def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:

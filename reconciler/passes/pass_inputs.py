@@ -30,7 +30,7 @@ from render.errors import ConfigError, InputError
 from render.settings.rendered import PushMode
 
 from .options import ReconcileOptions
-from .settings_check import PassSettings, checked_settings
+from .settings_check import PassSettings, check_settings_in_force
 from .source_tip import SourceTip
 
 
@@ -55,9 +55,9 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
 
     Nothing that argosy.yaml names is asked before its settings are found to be in force, or accepted.
     """
-    settings = checked_settings(repository, tip, options, log)
+    settings = check_settings_in_force(repository, tip, options, log)
     try:
-        source = _read_with_content(repository, tip.commit, log, may_fetch=settings.may_fetch)
+        source = _source_with_fetched_content(repository, tip.commit, log, may_fetch=settings.may_fetch)
     except InputError as error:
         raise settings.named_with(error, repository, tip.commit, options) from error
     fleet = source.desired.fleet
@@ -148,7 +148,7 @@ def is_proposing(source: Source) -> bool:
     return source.desired.fleet.rendered.push is PushMode.PULL_REQUEST
 
 
-def _read_with_content(repository: Repository, commit: str, log: Log, *, may_fetch: bool) -> Source:
+def _source_with_fetched_content(repository: Repository, commit: str, log: Log, *, may_fetch: bool) -> Source:
     """Read a source, after fetching the content of its Sources that is locked as they are written, and not here.
 
     Content may have kustomizations that imply further Sources, so it is read again until no new one is missing. What

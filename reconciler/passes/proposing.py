@@ -67,15 +67,15 @@ class Proposal(Struct, frozen=True, kw_only=True):
         return self.state in {ProposalState.OPENED, ProposalState.RENEWED}
 
 
-def propose(outcome: Outcome, publication: Publication, log: Log) -> Proposal | None:
+def propose_commit(outcome: Outcome, publication: Publication, log: Log) -> Proposal | None:
     """Propose the commit of a pass, or withdraw an earlier one where nothing changed; SourceMoved as for any push."""
     fleet = outcome.source.desired.fleet
     if not outcome.changed:
-        _withdraw(outcome.repository, publication, fleet, log)
+        _withdraw_proposal(outcome.repository, publication, fleet, log)
         return None
     commit = stored_commit(outcome)
     try:
-        forge = _forge(publication, fleet)
+        forge = _forge_of_remote(publication, fleet)
         tip = _push_proposal(outcome.repository, publication, fleet.proposed_branch, commit)
         state, request = _ask_for_merge(outcome, forge, tip, log)
     except SourceMoved:
@@ -85,7 +85,7 @@ def propose(outcome: Outcome, publication: Publication, log: Log) -> Proposal | 
     return Proposal(commit=tip, branch=fleet.proposed_branch, state=state, url=request.url)
 
 
-def _forge(publication: Publication, fleet: Fleet) -> Forge:
+def _forge_of_remote(publication: Publication, fleet: Fleet) -> Forge:
     """Return the forge, by the address of a remote that this clone has; one that argosy.yaml names tells nothing."""
     remote, repository = publication.remote, publication.repository
     if not remote:
@@ -116,17 +116,19 @@ def _ask_for_merge(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tup
     wanted = Wanted(head=fleet.proposed_branch, base=fleet.rendered_branch)
     known = list_pull_requests(forge, wanted)
     request = next((each for each in known if each.is_open), None)
-    found = _known_request(known, commit)
+    found = _request_known_for_commit(known, commit)
     if found is not None:
         return found
     subject = on_one_line(outcome.repository.commit_info(commit).subject)
-    wanted = replace(wanted, title=safe_for_terminal(subject)[:_MOST_OF_A_TITLE], body=_body(outcome, commit, log))
+    wanted = replace(
+        wanted, title=safe_for_terminal(subject)[:_MOST_OF_A_TITLE], body=_body_of_pull_request(outcome, commit, log)
+    )
     if request is None:
         return ProposalState.OPENED, open_pull_request(forge, wanted)
     return ProposalState.RENEWED, update_pull_request(forge, request.number, wanted)
 
 
-def _known_request(known: tuple[PullRequest, ...], commit: str) -> tuple[ProposalState, PullRequest] | None:
+def _request_known_for_commit(known: tuple[PullRequest, ...], commit: str) -> tuple[ProposalState, PullRequest] | None:
     """Return the pull request that asks for a commit, or asked and was closed; None where one has to be made."""
     request = next((each for each in known if each.is_open), None)
     if request is not None:
@@ -141,7 +143,7 @@ def known_proposal(publication: Publication, fleet: Fleet, commit: str) -> Propo
         if publication.current_tip(fleet.proposed_branch) != commit:
             return None
         wanted = Wanted(head=fleet.proposed_branch, base=fleet.rendered_branch)
-        found = _known_request(list_pull_requests(_forge(publication, fleet), wanted), commit)
+        found = _request_known_for_commit(list_pull_requests(_forge_of_remote(publication, fleet), wanted), commit)
     except (GitError, ConfigError):
         return None
     if found is None:
@@ -155,17 +157,17 @@ def _mark_of_commit(commit: str) -> str:
     return f"<code>{commit[:12]}</code>"
 
 
-def _body(outcome: Outcome, commit: str, log: Log) -> str:
+def _body_of_pull_request(outcome: Outcome, commit: str, log: Log) -> str:
     """Return what merging changes in every cluster, and how it is merged."""
     end = (
         f"\nThis is the rendered commit {_mark_of_commit(commit)}. Merge it by a merge commit, by rebasing or by"
         " fast-forwarding: its trailers have to stay. Nothing is applied before. Argosy renews this request while the"
         " source changes.\n"
     )
-    return safe_for_terminal(_difference(outcome, _MOST_BYTES - len(end.encode()), log)) + end
+    return safe_for_terminal(_difference_in_markdown(outcome, _MOST_BYTES - len(end.encode()), log)) + end
 
 
-def _difference(outcome: Outcome, most: int, log: Log) -> str:
+def _difference_in_markdown(outcome: Outcome, most: int, log: Log) -> str:
     """Return what differs from the commit before, which is rendered again from what it records."""
     previous, silent = outcome.previous, replace(log, level=log.level - 1)
     assert previous is not None
@@ -180,14 +182,14 @@ def _difference(outcome: Outcome, most: int, log: Log) -> str:
         return f"### The difference could not be made\n\n{safe_for_terminal(on_one_line(error.message))}\n"
 
 
-def _withdraw(repository: Repository, publication: Publication, fleet: Fleet, log: Log) -> None:
+def _withdraw_proposal(repository: Repository, publication: Publication, fleet: Fleet, log: Log) -> None:
     """Close what is proposed no more, and remove the branch; that it is still open harms nothing."""
     branch = fleet.proposed_branch
     tip = publication.current_tip(branch) if publication.remote else None
     if tip is None:
         return
     try:
-        forge = _forge(publication, fleet)
+        forge = _forge_of_remote(publication, fleet)
         found = list_pull_requests(forge, Wanted(head=branch, base=fleet.rendered_branch))
         stale = [close_pull_request(forge, request.number) for request in found if request.is_open]
         repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", None, tip)])

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from reconciler.branches.checkpoint import BranchTips
 from reconciler.branches.known_fleets import read_fleet, read_known_fleet
-from reconciler.branches.left_out import tell_skipped
+from reconciler.branches.left_out import log_skipped_files
 from reconciler.branches.mirrors import update_mirrors
 from reconciler.branches.publication import Publication, maintain_repository
 from reconciler.branches.reading import (
@@ -48,12 +48,12 @@ from render.errors import ConfigError, GitError, GuardRefused, InputError, Sourc
 from render.timing import Flip, earliest_flip, instant_text
 
 from .checkpointing import EndedRender, SeenFacts
-from .incremental import scope_of
+from .incremental import scope_of_next_pass
 from .options import ReconcileOptions, is_reaching
 from .pass_inputs import PassInputs, is_proposing, read_inputs, recorded_inputs
 from .settings_check import acceptance_of
 from .source_tip import SourceBranchGone, SourceTip, find_source
-from .time_and_health import changed_health
+from .time_and_health import workloads_with_changed_health
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
     from reconciler.deliver.results import ClusterReport
@@ -149,7 +149,7 @@ def _run_pass(
     members: ReachedMembers | None = None
     try:
         inputs = read_inputs(repository, tip, options, log)
-        _check_names(inputs, options)
+        _check_named_clusters(inputs, options)
         _warn_of_ended_delivery(repository, inputs.previous, inputs.source, options.delivery, log)
         members = _reach_members(inputs, options, log)
         result = render_for_members(inputs, members, options, log) if members else render_only(inputs, options, log)
@@ -160,10 +160,10 @@ def _run_pass(
     on_commit(result)
     if members is None:
         return result
-    return _with_reports(result, inputs, members, options, log)
+    return _result_with_reports(result, inputs, members, options, log)
 
 
-def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
+def _check_named_clusters(inputs: PassInputs, options: ReconcileOptions) -> None:
     """Refuse options that name no cluster, also where they come to nothing: in a dry run, or with nothing new."""
     desired, delivery = inputs.source.desired, options.delivery
     check_allowed_clusters(options.allowed, desired, inputs.previous)
@@ -210,10 +210,10 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     repository, previous = inputs.publication.repository, inputs.previous
     observed = recorded_inputs(inputs.publication, inputs.source)
     given = RenderInputs(observed=observed, now=given_or_current_time(options.now), allowed=options.allowed)
-    source = _with_facts(repository, inputs.source, observed, log)
+    source = _source_with_facts(repository, inputs.source, observed, log)
     scope = None
     if previous is not None and not is_proposing(source):
-        scope = scope_of(repository, previous, source.desired, given)
+        scope = scope_of_next_pass(repository, previous, source.desired, given)
     outcome = run_pass(repository, source, previous, replace(given, scope=scope), log)
     refuse_objects_clusters_reject(outcome, log)
     result = _commit_pass(outcome, inputs, options, log).with_holds()
@@ -227,7 +227,7 @@ def render_for_members(
 ) -> PassResult:
     """Run the first part of a pass that reaches members: render and commit by what they answered."""
     repository = inputs.publication.repository
-    source = _with_facts(repository, inputs.source, members.observed, log)
+    source = _source_with_facts(repository, inputs.source, members.observed, log)
     behind = members.observation.behind
     now = given_or_current_time(options.now, behind=behind)
     given = RenderInputs(observed=members.observed, now=now, allowed=options.allowed)
@@ -247,7 +247,7 @@ def _scope_of_members(inputs: PassInputs, source: Source, given: RenderInputs) -
         return None
     observed = replace(given.observed, folder=recorded.folder, rendered_ids=recorded.rendered_ids)
     given = replace(given, observed=observed)
-    return scope_of(inputs.publication.repository, inputs.previous, source.desired, given)
+    return scope_of_next_pass(inputs.publication.repository, inputs.previous, source.desired, given)
 
 
 class _Applied(NamedTuple):
@@ -258,7 +258,7 @@ class _Applied(NamedTuple):
     reports: "tuple[ClusterReport, ...]"
 
 
-def _with_reports(
+def _result_with_reports(
     result: PassResult, inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
 ) -> PassResult:
     """Run the second part of a pass that reaches members: apply to them and record the reports.
@@ -291,7 +291,7 @@ def _with_reports(
     ).remembered_fleet()
     if result.proposal is None:
         # What this pass recorded after it had rendered is news to the next one.
-        turned = changed_health(applied.desired, members.observed.health, recorded.health)
+        turned = workloads_with_changed_health(applied.desired, members.observed.health, recorded.health)
         _write_checkpoint(result, inputs, SeenFacts(folder=recorded.folder, turned=turned), fleet.plain())
     elif fleet.is_idle:
         _write_checkpoint(result, inputs, SeenFacts(folder=recorded.folder, turned=None), fleet.plain())
@@ -322,11 +322,11 @@ def _apply_merged(
     return _Applied(desired, {}, members.apply_merged(desired, previous.commit, log))
 
 
-def _with_facts(repository: Repository, source: Source, observed: ObservedInputs, log: Log) -> Source:
+def _source_with_facts(repository: Repository, source: Source, observed: ObservedInputs, log: Log) -> Source:
     """Return the source with the scopes of kinds that only facts know, after logging its warnings."""
     source = read_again_with_facts(repository, source, observed.facts)
     log.warn_of(source.desired.warnings)
-    tell_skipped(source.desired, log)
+    log_skipped_files(source.desired, log)
     return source
 
 
@@ -338,9 +338,9 @@ def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions
     if options.dry_run:
         return PassResult(outcome=outcome, publication=inputs.publication, commit=None)
     if outcome.previous is not None and is_proposing(outcome.source):
-        from .proposing import propose
+        from .proposing import propose_commit
 
-        proposal = propose(outcome, inputs.publication, log)
+        proposal = propose_commit(outcome, inputs.publication, log)
         if proposal is not None:
             settings.record_proposed(inputs.publication.repository, outcome.source.desired.fleet)
             return PassResult(outcome=outcome, publication=inputs.publication, commit=None, proposal=proposal)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.in_force import asked_tip, fleet_source_at, settings_in_force
+from reconciler.branches.in_force import fleet_source_at, rendered_tip_asked_of_remote, settings_in_force
 from reconciler.branches.last_good import LastGood, read_last_good
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
@@ -52,7 +52,7 @@ class RefusedPass(Struct, frozen=True, kw_only=True):
 
 def keep_last_good(repository: Repository, refused: SourceRefused, options: ReconcileOptions, log: Log) -> RefusedPass:
     """Apply the last good commit while a source is refused; its error where there is none, or no member is reached."""
-    good = _known_last_good(repository, _commit_of_settings(repository, refused), options, log)
+    good = _last_good_commit(repository, _commit_of_settings(repository, refused), options, log)
     if good is None or names_of_reached_members(good.fleet, options.delivery) == frozenset():
         raise refused.error
     check_allowed_clusters(options.allowed, good.source.desired, good.previous)
@@ -62,7 +62,7 @@ def keep_last_good(repository: Repository, refused: SourceRefused, options: Reco
         raise refused.error
     desired = good.source.desired
     # Orphans go with a source that a person looked at, not beside one that was refused.
-    members = _members(
+    members = _members_of_last_good(
         good, refused, replace(options, delivery=replace(options.delivery, orphans=False, yes=False)), log
     )
     status, error = members.context.status, refused.error
@@ -73,7 +73,9 @@ def keep_last_good(repository: Repository, refused: SourceRefused, options: Reco
     return RefusedPass(error=error, refusal=refusal, good=good, reports=reports)
 
 
-def _members(good: LastGood, refused: SourceRefused, options: ReconcileOptions, log: Log) -> "ReachedMembers":
+def _members_of_last_good(
+    good: LastGood, refused: SourceRefused, options: ReconcileOptions, log: Log
+) -> "ReachedMembers":
     """Return the members of the last good commit: as they were observed for the refused source, if it has the same."""
     from .members import observe_and_connect
 
@@ -88,13 +90,13 @@ def _commit_of_settings(repository: Repository, refused: SourceRefused) -> str:
     found = None
     if isinstance(refused.error, SourceElsewhere):
         with suppress(GitError):
-            found = settings_in_force(repository, refused.commit, asked_tip)
+            found = settings_in_force(repository, refused.commit, rendered_tip_asked_of_remote)
     return found.source if found is not None and found.home is not None else refused.commit
 
 
-def _known_last_good(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> LastGood | None:
+def _last_good_commit(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> LastGood | None:
     try:
-        return read_last_good(repository, commit, asked_tip)
+        return read_last_good(repository, commit, rendered_tip_asked_of_remote)
     except ReconcileError as error:
         home = fleet_source_at(repository, commit)
         if home.problems or names_of_reached_members(home.fleet, options.delivery) != frozenset():

@@ -70,7 +70,7 @@ def observe_rejoining(run: ApplyRun, name: str) -> Rejoining:
     return Rejoining(cluster=name, recorded=known.uid, report=report)
 
 
-def preview(found: Rejoining) -> tuple[str, ...]:
+def lines_of_rejoining(found: Rejoining) -> tuple[str, ...]:
     """Return a line for each object that is not as wanted, and how many there are of each sort."""
     plan = found.report.plan
     items = (*plan.objects, *plan.deletions) if plan is not None else ()

@@ -47,7 +47,7 @@ class RememberedMember(DiscreetStruct, frozen=True, kw_only=True):
     def of(cls, report: ClusterReport, answers: IdleMember, works: str, until: str) -> "RememberedMember":
         """Return a member by the report of a pass that found it as it has to be."""
         results = report.applied.results if report.applied else ()
-        deviating = tuple(map(_repeatable, (each for each in results if each.yielded or each.foreign)))
+        deviating = tuple(map(_repeatable_result, (each for each in results if each.yielded or each.foreign)))
         commit = report.applied.commit if report.applied else ""
         unchanged = len(results) - len(deviating)
         return cls(answers=answers, commit=commit, works=works, until=until, unchanged=unchanged, deviating=deviating)
@@ -69,7 +69,7 @@ class RememberedMember(DiscreetStruct, frozen=True, kw_only=True):
         return ClusterReport(cluster=self.cluster, applied=applied, is_repeated=True)
 
 
-def _repeatable(result: ObjectResult) -> ObjectResult:
+def _repeatable_result(result: ObjectResult) -> ObjectResult:
     """Return what a pass that does nothing says of an object again."""
     return ObjectResult(
         ref=result.ref,

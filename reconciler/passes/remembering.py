@@ -73,7 +73,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
 
     def remembered_fleet(self) -> RememberedFleet:
         """Return the fleet as the pass leaves it, with the members that are idle."""
-        if not (_is_ordinary(self.options) and _is_plain_fleet(self.desired, self.options)):
+        if not (_are_options_ordinary(self.options) and _depends_on_answers_alone(self.desired, self.options)):
             return RememberedFleet()
         members = sorted((*self._skipped_members(), *self._newly_idle_members()), key=lambda member: member.cluster)
         failed = self._failures_by_member()
@@ -112,7 +112,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
         idle = {
             report.cluster: report
             for report in self.reports
-            if _is_idle(report) and before.get(report.cluster) == after.get(report.cluster)
+            if _was_member_idle(report) and before.get(report.cluster) == after.get(report.cluster)
         }
         visits: Visits[IdleMember | Failure | None] = self.reach.visits(
             lambda visit: result_or_failure(lambda: _remembered_member(visit, idle[visit.name], self.reach)), idle
@@ -120,7 +120,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
         for visit in ended_visits(visits, time.monotonic):
             if isinstance(visit.result, IdleMember):
                 works = after.get(visit.name, "")
-                until = _until(self.status, works, time.time())
+                until = _time_of_next_record(self.status, works, time.time())
                 yield RememberedMember.of(idle[visit.name], visit.result, works, until)
 
 
@@ -134,21 +134,21 @@ def _remembered_member(visit: Visit[Any], report: ClusterReport, reach: MemberRe
     return idle_member(heard, report.observed, live, report.findings, has_answers=has_answers)
 
 
-def _is_ordinary(options: DeliveryOptions) -> bool:
+def _are_options_ordinary(options: DeliveryOptions) -> bool:
     """Return whether a run is as any other: options that ask for something unusual are for once."""
     unusual = set(DeliveryOptions.__struct_fields__) - set(AccessOptions.names())
     usual = DeliveryOptions()
     return all(getattr(options, name) == getattr(usual, name) for name in unusual)
 
 
-def _is_plain_fleet(desired: Desired, options: AccessOptions) -> bool:
+def _depends_on_answers_alone(desired: Desired, options: AccessOptions) -> bool:
     """Return whether all depends on what members answer: no agent tells of one, no webhook of an object."""
     reached = names_of_reached_members(desired.fleet, options)
     is_reached = reached is None or all(cluster.name in reached for cluster in desired.clusters)
     return is_reached and not desired.webhooks and not any(map(is_applied_by_own_agent, desired.clusters))
 
 
-def _is_idle(report: ClusterReport) -> bool:
+def _was_member_idle(report: ClusterReport) -> bool:
     """Return whether a pass found a member as it has to be, in every respect."""
     plan, applied = report.plan, report.applied
     if report.failure is not None or plan is None or applied is None:
@@ -158,7 +158,7 @@ def _is_idle(report: ClusterReport) -> bool:
     return is_converged and is_unchanged and not plan.writes and plan.former is None and plan.members == plan.recorded
 
 
-def _until(status: StatusBranch, works: str, now: float) -> str:
+def _time_of_next_record(status: StatusBranch, works: str, now: float) -> str:
     """Return when the first record of an object may be written anew that waits for its turn; empty where none does.
 
     One that is unsettled waits until it has settled. A workload on its way may wait for the longest pause.

@@ -7,7 +7,7 @@ answer have to fail the same way.
 
 from msgspec import Struct
 
-from reconciler.branches.checkpoint import BranchNames, Checkpoint, is_up_to_date, read_checkpoint
+from reconciler.branches.checkpoint import BranchNames, Checkpoint, are_branches_as_left, read_checkpoint
 from reconciler.branches.left_out import warn_of_uncommitted
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given
@@ -44,7 +44,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
     checkpoint = _up_to_date_checkpoint(repository, options)
     if checkpoint is None:
         return None
-    proposal = _proposed_line(repository, checkpoint)
+    proposal = _line_of_waiting_proposal(repository, checkpoint)
     if proposal is None:
         return None
     table, code = "", 0
@@ -70,7 +70,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
     )
 
 
-def _proposed_line(repository: Repository, checkpoint: Checkpoint) -> str | None:
+def _line_of_waiting_proposal(repository: Repository, checkpoint: Checkpoint) -> str | None:
     """Return the line of a proposal that still waits for a person ("": there is none); None where a pass is to do."""
     proposed = checkpoint.proposed
     if proposed is None:
@@ -98,4 +98,4 @@ def _up_to_date_checkpoint(repository: Repository, options: ReconcileOptions) ->
         return None
     reaches = checkpoint.members is not None
     is_another = options.dry_run if reaches else any(map(is_option_given, options.delivery.names()))
-    return None if is_another or not is_up_to_date(repository, checkpoint) else checkpoint
+    return None if is_another or not are_branches_as_left(repository, checkpoint) else checkpoint

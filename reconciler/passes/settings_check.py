@@ -16,17 +16,17 @@ from msgspec.structs import replace
 from reconciler.branches.in_force import (
     BranchPlace,
     SettingsInForce,
-    asked_tip,
-    home_changes,
-    place_left,
-    record_place,
-    renaming,
+    branch_place_being_left,
+    changes_of_fleet_source,
+    record_branch_place,
+    rendered_tip_asked_of_remote,
     settings_in_force,
+    words_on_renaming_fleet,
 )
 from reconciler.branches.reading import Source, read_loaded
 from reconciler.console.log import Log
-from reconciler.guards.accepted_settings import Acceptance, check_settings, with_settings
-from reconciler.guards.outward_addresses import lock_changes, lock_in, webhook_changes
+from reconciler.guards.accepted_settings import Acceptance, check_settings_are_accepted, error_with_waiting_settings
+from reconciler.guards.outward_addresses import lock_among_files, lock_changes, webhook_changes
 from reconciler.locked.model import Lock
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
@@ -59,7 +59,7 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         """Return the same with the webhooks that the source changes; GuardRefused unless they are accepted."""
         changes = self._webhook_changes(repository, source.files, source.desired.webhooks)
         accepted = acceptance_of(options)
-        check_settings(accepted.still_waiting(changes, source.desired.fleet), "")
+        check_settings_are_accepted(accepted.still_waiting(changes, source.desired.fleet), "")
         return replace(self, changes=(*self.changes, *changes))
 
     def named_with(
@@ -68,7 +68,9 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         """Return the error of a source that is refused, with the webhooks that it changes and that nobody accepts."""
         loaded = read_loaded(repository, commit, facts=None)
         changes = self._webhook_changes(repository, loaded.files, loaded.desired.webhooks)
-        return with_settings(error, acceptance_of(options).still_waiting(changes, loaded.desired.fleet), "")
+        return error_with_waiting_settings(
+            error, acceptance_of(options).still_waiting(changes, loaded.desired.fleet), ""
+        )
 
     def _webhook_changes(
         self, repository: Repository, files: Sequence[SourceFile], webhooks: Sequence[Template]
@@ -97,15 +99,15 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         """Write down where the pass published, there and in this clone; ``commit`` is the newest by its settings."""
         place = BranchPlace.of(fleet)
         if self.in_force is not None:
-            left = self.in_force.place if self.in_force.place != place else place_left(repository)
+            left = self.in_force.place if self.in_force.place != place else branch_place_being_left(repository)
             if left is not None and left != place and commit is not None:
-                _lead_on(repository, left, commit, log)
-        record_place(repository, fleet)
+                _lead_former_branch_to_new_place(repository, left, commit, log)
+        record_branch_place(repository, fleet)
 
     def record_proposed(self, repository: Repository, fleet: Fleet) -> None:
         """Write down in this clone that the branches have moved, to where what is proposed has yet to be merged."""
         if self.in_force is not None and self.in_force.place != BranchPlace.of(fleet):
-            record_place(repository, fleet, self.in_force.place)
+            record_branch_place(repository, fleet, self.in_force.place)
 
     def merged_commit(self, previous: Previous | None, commit: str | None) -> str | None:
         """Return the commit of a pass, or the one before where that was merged by the settings of this pass."""
@@ -115,7 +117,9 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         return previous.commit if is_newer else None
 
 
-def checked_settings(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassSettings:
+def check_settings_in_force(
+    repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log
+) -> PassSettings:
     """Return what a source changes of the settings in force; GuardRefused where that waits for a person.
 
     Before that, a source that is not of the fleet's branch is refused: its settings are nobody's wish yet.
@@ -128,7 +132,7 @@ def checked_settings(repository: Repository, tip: SourceTip, options: ReconcileO
         return PassSettings()
     accepted = acceptance_of(options)
     try:
-        in_force = settings_in_force(repository, commit, asked_tip, accepted.fleets)
+        in_force = settings_in_force(repository, commit, rendered_tip_asked_of_remote, accepted.fleets)
     except GitError as error:
         if not accepted.is_whole:
             raise
@@ -139,12 +143,15 @@ def checked_settings(repository: Repository, tip: SourceTip, options: ReconcileO
         return PassSettings(may_fetch=options.bootstrap or accepted.is_whole)
     if in_force.home is None:
         return PassSettings(may_fetch=accepted.is_whole)  # what does not follow the source before is refused for that
-    before = lock_in(repository, repository.snapshot(in_force.source).files, in_force.home)
-    changes = (*home_changes(in_force.home, home), *lock_changes(before, lock_in(repository, files, home)))
+    before = lock_among_files(repository, repository.snapshot(in_force.source).files, in_force.home)
+    changes = (
+        *changes_of_fleet_source(in_force.home, home),
+        *lock_changes(before, lock_among_files(repository, files, home)),
+    )
     waiting = accepted.still_waiting(changes, home.fleet)
-    known = proposed_changes(repository, in_force, before) if waiting else ()
+    known = proposed_setting_changes(repository, in_force, before) if waiting else ()
     waiting = tuple(each for each in waiting if each not in known)
-    check_settings(waiting, home.expected_path, hint=rename_hint(repository, in_force, home.fleet))
+    check_settings_are_accepted(waiting, home.expected_path, hint=rename_hint(repository, in_force, home.fleet))
     return PassSettings(in_force=in_force, changes=changes, may_fetch=True)
 
 
@@ -159,7 +166,9 @@ def _branch_of_source(fleet: Fleet, in_force: SettingsInForce | None, accepted: 
     return fleet.source.branch or remembered
 
 
-def proposed_changes(repository: Repository, in_force: SettingsInForce, lock: Lock) -> tuple[SettingChange, ...]:
+def proposed_setting_changes(
+    repository: Repository, in_force: SettingsInForce, lock: Lock
+) -> tuple[SettingChange, ...]:
     """Return the changes of settings that wait to be merged, or were merged at another place: a person accepted them.
 
     A pass has proposed them, on a branch that follows what is in force.
@@ -173,8 +182,8 @@ def proposed_changes(repository: Repository, in_force: SettingsInForce, lock: Lo
         return ()
     files = repository.snapshot(sources[0]).files
     home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
-    found = () if home.problems else home_changes(in_force.home, home)
-    return (*found, *lock_changes(lock, lock_in(repository, files, home)))
+    found = () if home.problems else changes_of_fleet_source(in_force.home, home)
+    return (*found, *lock_changes(lock, lock_among_files(repository, files, home)))
 
 
 def rename_hint(repository: Repository, in_force: SettingsInForce, fleet: Fleet) -> str:
@@ -183,7 +192,7 @@ def rename_hint(repository: Repository, in_force: SettingsInForce, fleet: Fleet)
     if before.name == fleet.name:
         return ""
     parent = ApplySet.of_fleet(before.name, repository.first_commit(in_force.rendered)).name
-    return renaming(before, fleet, parent)
+    return words_on_renaming_fleet(before, fleet, parent)
 
 
 def acceptance_of(options: ReconcileOptions) -> Acceptance:
@@ -204,7 +213,7 @@ def _move_branches(repository: Repository, old: BranchPlace, new: BranchPlace, l
         log.info("moved a branch", old=here, new=there)
 
 
-def _lead_on(repository: Repository, old: BranchPlace, commit: str, log: Log) -> None:
+def _lead_former_branch_to_new_place(repository: Repository, old: BranchPlace, commit: str, log: Log) -> None:
     """Let the former rendered branch stand at a commit whose source names the new place."""
     former = old.publication(repository)
     try:

@@ -34,7 +34,7 @@ def states_of_silent(
     states = {}
     for cluster, record in _recorded_agents(context, recorded):
         heard = _seconds_since_heard(context, cluster, words.get(cluster.name), known.get(cluster.name), now)
-        if _is_late(record, heard, now) or _is_behind(context, cluster, record, heard, now):
+        if _is_heartbeat_late(record, heard, now) or _is_agent_behind(context, cluster, record, heard, now):
             before = known[cluster.name].status if cluster.name in known else {}
             states[cluster.name] = replace(
                 record.state, status=status_with_unknown_condition(record.state.status, before, now)
@@ -58,16 +58,16 @@ def _seconds_since_heard(
     own = publication.repository.commit_info(tip).time if tip else 0
     if word is None or not word.heard:
         return own
-    heard, is_given_up = _seconds(word.heard), known is not None and known.ready == UNKNOWN
-    return heard if is_given_up or own > _seconds(now) else max(heard, own)
+    heard, is_given_up = _epoch_seconds_of_text(word.heard), known is not None and known.ready == UNKNOWN
+    return heard if is_given_up or own > _epoch_seconds_of_text(now) else max(heard, own)
 
 
-def _is_late(record: ClusterRecord, heard: float, now: str) -> bool:
+def _is_heartbeat_late(record: ClusterRecord, heard: float, now: str) -> bool:
     """Return whether an agent promised a heartbeat that did not come."""
-    return bool(record.heartbeat) and _seconds(now) - heard > AGENT_GRACE
+    return bool(record.heartbeat) and _epoch_seconds_of_text(now) - heard > AGENT_GRACE
 
 
-def _is_behind(context: FleetContext, cluster: Cluster, record: ClusterRecord, heard: float, now: str) -> bool:
+def _is_agent_behind(context: FleetContext, cluster: Cluster, record: ClusterRecord, heard: float, now: str) -> bool:
     """Return whether an agent has not said for a while that it applied what its mirror has."""
     publication = context.publication
     mirror = publication.repository.tip(publication.ref(context.fleet.mirror_branch(cluster.name)))
@@ -76,8 +76,8 @@ def _is_behind(context: FleetContext, cluster: Cluster, record: ClusterRecord, h
     asked = publication.repository.commit_info(mirror)
     if asked.trailer(RENDERED) in {(), (record.applied,)}:
         return False
-    return _seconds(now) - max(asked.time, heard) > AGENT_GRACE
+    return _epoch_seconds_of_text(now) - max(asked.time, heard) > AGENT_GRACE
 
 
-def _seconds(text: str) -> float:
+def _epoch_seconds_of_text(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()

@@ -4,10 +4,10 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from reconciler.branches.in_force import asked_tip as asked_rendered_tip
 from reconciler.branches.in_force import fleet_source_at, settings_in_force
+from reconciler.branches.in_force import rendered_tip_asked_of_remote as asked_rendered_tip
 from reconciler.branches.left_out import warn_of_uncommitted
-from reconciler.branches.publication import fetch_source_branches, source_remote
+from reconciler.branches.publication import fetch_source_branches, remote_of_source
 from reconciler.console.log import Log
 from reconciler.guards.source_branch import check_source_branch
 from reconciler.repository import Repository
@@ -103,10 +103,10 @@ def _short_name(branch: str | None, mirrored: str = "") -> str:
 
 def source_branch(repository: Repository) -> tuple[str, str | None]:
     """Return the remote that the source comes from ("": this repository), and its branch (None: HEAD is detached)."""
-    return source_remote(repository), head_branch(repository.folder.git_dir)
+    return remote_of_source(repository), head_branch(repository.folder.git_dir)
 
 
-def asked_tip(repository: Repository) -> str:
+def source_tip_asked_of_remote(repository: Repository) -> str:
     """Return where the source stands now, asking the remote for this one branch and fetching nothing."""
     remote, branch = source_branch(repository)
     if not remote or branch is None:
@@ -149,12 +149,16 @@ def _fleet_branch(repository: Repository, commit: str) -> str:
 
 def _rendered_source(repository: Repository) -> str | None:
     """Return the source that was rendered last, where a mirror has but one rendered branch; it has no source branch."""
-    tips = [tip for ref, tip in repository.refs(f"refs/remotes/{repository.mirrors}/").items() if _is_rendered(ref)]
+    tips = [
+        tip
+        for ref, tip in repository.refs(f"refs/remotes/{repository.mirrors}/").items()
+        if _is_name_of_rendered_branch(ref)
+    ]
     sources = commit_written_by_argosy(repository, tips[0]).trailer(SOURCE) if len(tips) == 1 else ()
     return sources[0] if sources else None
 
 
-def _is_rendered(ref: str) -> bool:
+def _is_name_of_rendered_branch(ref: str) -> bool:
     """Return whether a branch has the name that a rendered one has unless argosy.yaml says otherwise."""
     prefix, _, name = ref.removeprefix("refs/remotes/").rpartition("/")
     return name == "rendered" and prefix.rpartition("/")[2].startswith("argosy")

@@ -20,7 +20,7 @@ from render.timing import LAST, Flip, parse_instant
 Conditions = tuple[ClusterCondition, ...]
 
 
-def waits_of(contents: PassContents) -> dict[ObjectRef, Flip]:
+def next_flip_of_each_object(contents: PassContents) -> dict[ObjectRef, Flip]:
     """Return when each object that a pass saw changes by itself."""
     return {ObjectRef(*words): Flip(parse_instant(at) or LAST, what) for *words, at, what in contents.waits}
 
@@ -29,24 +29,26 @@ def objects_concerned(
     repository: Repository, desired: Desired, contents: PassContents, given: RenderInputs
 ) -> frozenset[ObjectRef] | None:
     """Return the objects that time and health concern since a pass that saw these contents; None for all of them."""
-    unwell = _unwell(repository, desired, contents, given.observed.health)
+    unwell = _unwell_workloads(repository, desired, contents, given.observed.health)
     if unwell is None:
         return None
     now = given.now
-    due = (ref for ref, flip in waits_of(contents).items() if now is None or flip.at <= now)
+    due = (ref for ref, flip in next_flip_of_each_object(contents).items() if now is None or flip.at <= now)
     return unwell.union(due)
 
 
-def changed_health(desired: Desired, before: ObservedHealth, after: ObservedHealth) -> frozenset[ObjectRef] | None:
+def workloads_with_changed_health(
+    desired: Desired, before: ObservedHealth, after: ObservedHealth
+) -> frozenset[ObjectRef] | None:
     """Return the workloads whose health is another one; None where the conditions of clusters are."""
     names, old, new = (each.name for each in desired.clusters), before.conditions, after.conditions
-    if any(_are_other(old.get(name), new.get(name), desired) for name in names):
+    if any(_have_conditions_changed(old.get(name), new.get(name), desired) for name in names):
         return None
     refs = before.workloads.keys() | after.workloads.keys()
     return frozenset(ref for ref in refs if before.workloads.get(ref) != after.workloads.get(ref))
 
 
-def _are_other(before: Conditions | None, after: Conditions | None, desired: Desired) -> bool:
+def _have_conditions_changed(before: Conditions | None, after: Conditions | None, desired: Desired) -> bool:
     """Say whether the conditions of a cluster are others than they were, as far as a rule asks for them."""
     if desired.fleet.feature_gates.failover:
         return before != after
@@ -58,13 +60,13 @@ def _are_other(before: Conditions | None, after: Conditions | None, desired: Des
     )
 
 
-def _unwell(
+def _unwell_workloads(
     repository: Repository, desired: Desired, contents: PassContents, health: ObservedHealth
 ) -> frozenset[ObjectRef] | None:
     if not is_failing_over(desired):
         return frozenset()
     try:
-        return changed_health(desired, _recorded_health(repository, contents.facts), health)
+        return workloads_with_changed_health(desired, _recorded_health(repository, contents.facts), health)
     except GitError:  # the status branch may have been squashed since
         return None
 

@@ -55,7 +55,7 @@ class _ReportsOfTools(Struct, kw_only=True):
     warnings: list[str] = field(default_factory=list)
 
 
-def with_files_of_tools(
+def agent_files_with_those_of_tools(
     context: FleetContext, options: AccessOptions, agents: AgentFiles, recorded: RecordedStatus, now: str
 ) -> AgentFiles:
     """Return the files of agents, and those that tools' accounts make; an agent's own account counts more."""

@@ -45,33 +45,33 @@ class TreeContext(Struct, frozen=True, kw_only=True):
         return self.previous.variants(object_path(ref), self.index.index_by_name, among)
 
 
-def target_mask(binding: Binding, fleet: TreeContext) -> Mask:
+def clusters_an_object_goes_to(binding: Binding, fleet: TreeContext) -> Mask:
     """Return the clusters an object goes to: its own targets and those of what requires it."""
     required = (target.name for snapshot in binding.required_by for target in snapshot.clusters)
     return fleet.index.named(target.name for target in binding.targets) | fleet.index.named(required)
 
 
-def suspended_mask(binding: Binding, fleet: TreeContext) -> Mask:
+def clusters_with_suspended_dispatch(binding: Binding, fleet: TreeContext) -> Mask:
     """Return the target clusters that keep what they have because dispatching is suspended there."""
     if binding.suspension is None:
         return 0
     if binding.suspension.dispatching:
-        return target_mask(binding, fleet)
-    return fleet.index.named(binding.suspension.dispatching_on_clusters) & target_mask(binding, fleet)
+        return clusters_an_object_goes_to(binding, fleet)
+    return fleet.index.named(binding.suspension.dispatching_on_clusters) & clusters_an_object_goes_to(binding, fleet)
 
 
-def evicting_mask(binding: Binding, fleet: TreeContext) -> Mask:
+def clusters_left_gracefully(binding: Binding, fleet: TreeContext) -> Mask:
     """Return the clusters that an object leaves gracefully: they keep what they have of it until it may go."""
     leaving = fleet.index.named(task.from_cluster for task in binding.eviction_tasks if task.purge_mode != DIRECTLY)
-    return leaving & ~target_mask(binding, fleet) if leaving else 0
+    return leaving & ~clusters_an_object_goes_to(binding, fleet) if leaving else 0
 
 
-def kept_mask(binding: Binding, works: Works | None, fleet: TreeContext) -> Mask:
+def clusters_that_keep_what_they_have(binding: Binding, works: Works | None, fleet: TreeContext) -> Mask:
     """Return the clusters that keep what they have of a binding's object, whatever its template says now."""
-    leaving = evicting_mask(binding, fleet)
+    leaving = clusters_left_gracefully(binding, fleet)
     if works is None:
-        return target_mask(binding, fleet) | leaving
-    kept = suspended_mask(binding, fleet) | leaving
+        return clusters_an_object_goes_to(binding, fleet) | leaving
+    kept = clusters_with_suspended_dispatch(binding, fleet) | leaving
     for failure in works.failures:
         kept |= failure.clusters
     return kept
@@ -82,7 +82,7 @@ def placed_variants(binding: Binding, works: Works | None, fleet: TreeContext) -
 
     ``works`` None means that nothing was built: a released binding keeps every byte.
     """
-    kept = kept_mask(binding, works, fleet)
+    kept = clusters_that_keep_what_they_have(binding, works, fleet)
     if works is None:
         return variants_with_equal_ids_joined(fleet.variants_of(binding.ref, kept))
     if not kept:
@@ -189,7 +189,7 @@ def build_tree(assembly: Assembly, folders: Mapping[str, bytes], disconnected: t
     return Tree(root=root, clusters=folders, disconnected=disconnected, blobs=assembly.blobs, trees=store.trees)
 
 
-def place_shares(
+def place_resource_quotas(
     quotas: Iterable[Template],
     taken: Container[ObjectRef],
     index: ClusterIndex,

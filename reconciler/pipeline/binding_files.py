@@ -60,9 +60,9 @@ class BindingWriter(Struct):
             manifest.setdefault("status", {})["appliedOverrides"] = _MARK
         content = self.files.emit(manifest, _NAMES)
         if has_lines:
-            content = _with_lines(content, "clusters", self._text(bound.targets))
+            content = _content_with_list_lines(content, "clusters", self._text(bound.targets))
         if bound.applied_overrides:
-            content = _with_lines(content, "appliedOverrides", bound.applied_overrides.encode())
+            content = _content_with_list_lines(content, "appliedOverrides", bound.applied_overrides.encode())
         return content
 
     def _text(self, targets: tuple[TargetCluster, ...]) -> bytes:
@@ -72,7 +72,7 @@ class BindingWriter(Struct):
         return known[1]
 
 
-def _with_lines(content: bytes, key: str, lines: bytes) -> bytes:
+def _content_with_list_lines(content: bytes, key: str, lines: bytes) -> bytes:
     """Put the lines of a list into a file where its key has the mark."""
     head, tail = content.split(f"\n  {key}: {_MARK}\n".encode(), 1)
     return b"".join((head, f"\n  {key}:\n".encode(), lines, tail))
@@ -86,17 +86,19 @@ def target_lines(targets: Iterable[TargetCluster]) -> bytes:
     """
     return "".join(
         [
-            f"  - {{name: {_scalar(name)}, replicas: {replicas}}}\n" if replicas else f"  - {{name: {_scalar(name)}}}\n"
+            f"  - {{name: {_yaml_scalar_of_name(name)}, replicas: {replicas}}}\n"
+            if replicas
+            else f"  - {{name: {_yaml_scalar_of_name(name)}}}\n"
             for name, replicas in ((target.name, target.replicas) for target in targets)
         ]
     ).encode()
 
 
-def _scalar(name: str) -> str:
-    return name if _is_plain(name) else f'"{name}"'
+def _yaml_scalar_of_name(name: str) -> str:
+    return name if _is_plain_scalar(name) else f'"{name}"'
 
 
-def _is_plain(name: str) -> bool:
+def _is_plain_scalar(name: str) -> bool:
     return _PLAIN_NAME.fullmatch(name) is not None and name not in _WORDS
 
 
@@ -143,7 +145,7 @@ class BindingReader(Struct):
         known = self.lists.get(lines)
         if known is None:
             found = _LINE.findall(lines) if _LINES.fullmatch(lines) else []
-            is_ours = all(quote or _is_plain(name.decode()) for quote, name, _ in found)
+            is_ours = all(quote or _is_plain_scalar(name.decode()) for quote, name, _ in found)
             listed = [TargetCluster(name.decode(), int(replicas or 0)) for _, name, replicas in found if is_ours]
             known = self.lists[lines] = tuple(listed)
         return known

@@ -28,7 +28,7 @@ from render.scheduling.decisions import SUCCESS_MESSAGE, ScheduledReason
 from render.settings.fleet import Fleet
 from render.settings.switches import ClaimMode, OnPolicyRemoval
 
-from .pending import waiting_words
+from .pending import words_of_waiting_policy
 
 SCHEDULED = "Scheduled"
 _RELEASED = frozenset(NoPolicyReason)
@@ -65,7 +65,7 @@ def policy_index(desired: Desired) -> PolicyIndex:
     return PolicyIndex(
         desired.policies,
         override_policies=frozenset((policy.namespace, policy.name) for policy in desired.override_policies),
-        priority_by_class=_priorities(desired.templates),
+        priority_by_class=_values_of_priority_classes(desired.templates),
     )
 
 
@@ -93,7 +93,7 @@ def match_options(fleet: Fleet) -> MatchOptions:
     )
 
 
-def _priorities(templates: Iterable[Template]) -> Mapping[str, int]:
+def _values_of_priority_classes(templates: Iterable[Template]) -> Mapping[str, int]:
     return {
         template.ref.name: template.manifest.get("value", 0)
         for template in templates
@@ -151,13 +151,13 @@ class _Claiming(Struct):
         except InterpreterError as error:
             self.failed.append((template, error))
             return
-        is_changed = _is_changed(template, match, before)
+        is_changed = _is_template_changed(template, match, before)
         made = binding_before_scheduling(
             template, match, workload, before or _binding_of_source(known, match), is_changed=is_changed
         )
         if made is not None:
             if not is_changed and (fields := fields_waiting_for_change(template, match, workload, made)):
-                self.waiting[template.ref] = waiting_words(str(match.policy), fields)
+                self.waiting[template.ref] = words_of_waiting_policy(str(match.policy), fields)
             digest = template_digest(template) if match.is_lazy else ""
             is_whole = is_indexed_job(template.manifest) and not self.desired.fleet.is_karmada_compatible
             kept_whole = replace(made, is_whole=True) if is_whole else made
@@ -204,7 +204,7 @@ def _binding_of_source(start: Binding | None, match: Match) -> Binding | None:
     )
 
 
-def _is_changed(template: Template, match: Match, before: Binding | None) -> bool:
+def _is_template_changed(template: Template, match: Match, before: Binding | None) -> bool:
     """Return whether a template differs from the one its binding was made of; only lazy policies need to know."""
     return not match.is_lazy or before is None or before.template_digest != template_digest(template)
 

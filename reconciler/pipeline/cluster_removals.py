@@ -33,12 +33,12 @@ class Removal(Struct, frozen=True, kw_only=True):
         return bool(self.reasons) and len(self.paths) > allowed
 
 
-def is_counted(path: str) -> bool:
+def is_counted_by_guard(path: str) -> bool:
     """Return whether the guard counts the object at a path of a cluster's folder: it counts all but namespaces."""
     return tuple(path.split("/")[:-1]) != _NAMESPACE_FOLDER
 
 
-def removals(
+def removals_by_cluster(
     before: Mapping[str, bytes],
     after: Mapping[str, bytes],
     read_tree: ReadTree,
@@ -98,11 +98,11 @@ def claimed_namespaces(root: bytes, read_tree: ReadTree) -> frozenset[str]:
 
 
 def _namespaces_lost(old: bytes, new: bytes | None, read_tree: ReadTree) -> frozenset[str]:
-    before, after = (_namespaces_in(tree_id, read_tree) if tree_id else frozenset() for tree_id in (old, new))
+    before, after = (_namespaces_of_folder(tree_id, read_tree) if tree_id else frozenset() for tree_id in (old, new))
     return before - after
 
 
-def _namespaces_in(tree_id: bytes, read_tree: ReadTree) -> frozenset[str]:
+def _namespaces_of_folder(tree_id: bytes, read_tree: ReadTree) -> frozenset[str]:
     return frozenset(
         each.text
         for above in read_tree(tree_id)
@@ -116,10 +116,10 @@ def _namespaces_in(tree_id: bytes, read_tree: ReadTree) -> frozenset[str]:
 def _is_any_nowhere(paths: Paths, after: Mapping[str, bytes], read_tree: ReadTree) -> bool:
     """Say whether no cluster holds one of some objects afterwards."""
     trees = frozenset(after.values())
-    return not all(any(_holds(tree_id, path, read_tree) for tree_id in trees) for path in paths)
+    return not all(any(_is_file_held(tree_id, path, read_tree) for tree_id in trees) for path in paths)
 
 
-def _holds(tree_id: bytes, path: tuple[str, ...], read_tree: ReadTree) -> bool:
+def _is_file_held(tree_id: bytes, path: tuple[str, ...], read_tree: ReadTree) -> bool:
     for name in path[:-1]:
         below = next((each.id for each in read_tree(tree_id) if each.text == name and each.mode == TREE_MODE), None)
         if below is None:

@@ -159,10 +159,10 @@ def _replicas_within_bounds(
 
 
 def _fired_refs(scalings: Mapping[ObjectRef, Scaling], before: Mapping[ObjectRef, Binding]) -> frozenset[ObjectRef]:
-    return frozenset(ref for ref, found in scalings.items() if _has_fired(found, Scaling.of(before.get(ref))))
+    return frozenset(ref for ref, found in scalings.items() if _has_any_rule_fired(found, Scaling.of(before.get(ref))))
 
 
-def _has_fired(after: Scaling, before: Scaling) -> bool:
+def _has_any_rule_fired(after: Scaling, before: Scaling) -> bool:
     is_scaled = after.scaled is not None and after.scaled != before.scaled
     return is_scaled or (after.bounds is not None and after.bounds != before.bounds)
 
@@ -197,14 +197,14 @@ def _scaling_after_pass(scalers: Scalers, own: int, before: Scaling, now: dateti
     scaled, bounds = before.scaled, before.bounds
     if scaled is not None and (scaled.template != own or scaled.autoscaler not in _names_of_autoscalers(scalers.rules)):
         scaled = None
-    if bounds is not None and not _is_of(bounds, scalers):
+    if bounds is not None and not _are_bounds_in_force(bounds, scalers):
         bounds = None
     before = replace(before, scaled=scaled, bounds=bounds)
     if now is None:
         return before
     known = {each.autoscaler: each.state for each in before.memories}
     after = _fire_rules(scalers.rules, own, replace(before, memories=()), known, now)
-    return _with_bounds(scalers, after, known, now) if scalers.federated else after
+    return _scaling_with_bounds(scalers, after, known, now) if scalers.federated else after
 
 
 def _fire_rules(
@@ -214,7 +214,7 @@ def _fire_rules(
     scaled, memories = scaling.scaled, list(scaling.memories)
     for each in rules:
         before = known.get(each.name, CronState())
-        state = state_after_due_rules(before, now, _always, only_latest=True, deadline=each.deadline)
+        state = state_after_due_rules(before, now, _accept_scale, only_latest=True, deadline=each.deadline)
         for rule, run in _fired_rules(before, state):
             if scaled is None or run.due >= scaled.due:
                 number = run.scale.replicas or 0
@@ -223,7 +223,7 @@ def _fire_rules(
     return replace(scaling, scaled=scaled, memories=tuple(memories))
 
 
-def _with_bounds(scalers: Scalers, scaling: Scaling, known: Mapping[str, CronState], now: datetime) -> Scaling:
+def _scaling_with_bounds(scalers: Scalers, scaling: Scaling, known: Mapping[str, CronState], now: datetime) -> Scaling:
     """Fire what is due of the rules that set the bounds of the FederatedHPA."""
     assert scalers.federated is not None
     own, bounds, memories = scalers.federated.bounds, scaling.bounds, list(scaling.memories)
@@ -240,7 +240,7 @@ def _names_of_autoscalers(autoscalers: Iterable[CronAutoscaler]) -> set[str]:
     return {each.name for each in autoscalers}
 
 
-def _is_of(bounds: ScaledBounds, scalers: Scalers) -> bool:
+def _are_bounds_in_force(bounds: ScaledBounds, scalers: Scalers) -> bool:
     """Say whether bounds that a rule set are still in force: the rule's object is there, and so are the own ones."""
     federated = scalers.federated
     is_same = federated is not None and federated.bounds == bounds.own
@@ -263,7 +263,7 @@ class _MovingBounds:
         return ""
 
 
-def _always(_scale: Scale) -> str:
+def _accept_scale(_scale: Scale) -> str:
     return ""
 
 

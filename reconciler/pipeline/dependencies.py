@@ -41,7 +41,7 @@ def binding_name(ref: ObjectRef) -> str:
     return f"{ref.name.replace(':', '.')}-{ref.kind}".lower()
 
 
-def following(
+def followers_of_bindings(
     bindings: Iterable[Binding], template_by_ref: Mapping[ObjectRef, Template], interpreter: Interpreter
 ) -> Following:
     """Find what every binding with ``propagateDeps`` brings along. Cluster-scoped owners bring nothing (Karmada's)."""
@@ -74,7 +74,7 @@ def _identity_of_snapshot(snapshot: BindingSnapshot) -> tuple[str, str]:
     return snapshot.namespace, snapshot.name
 
 
-def with_dependencies(
+def bindings_with_dependencies(
     bindings: Sequence[Binding], follows: Following, template_by_ref: Mapping[ObjectRef, Template]
 ) -> tuple[Binding, ...]:
     """Return the bindings with what requires them, and attached bindings for dependencies that had none."""

@@ -50,14 +50,15 @@ class Descheduling(Struct, frozen=True, kw_only=True):
     def without(self, refs: Collection[ObjectRef]) -> "Descheduling":
         """Return this with objects that stay as they were, for no other cluster has room."""
         bindings = tuple(
-            _with_kept_record(self.before[each.ref], each) if each.ref in refs else each for each in self.bindings
+            _binding_with_kept_record(self.before[each.ref], each) if each.ref in refs else each
+            for each in self.bindings
         )
         return replace(
             self, bindings=bindings, before={ref: each for ref, each in self.before.items() if ref not in refs}
         )
 
 
-def deschedule(
+def deschedule_bindings(
     bindings: Iterable[Binding],
     leaving: Collection[ObjectRef],
     fleet: Fleet,
@@ -71,7 +72,7 @@ def deschedule(
     if inputs.now is None:
         return Descheduling(bindings=tuple(bindings))
     if not fleet.descheduler.is_enabled:
-        return Descheduling(bindings=tuple(map(_forgotten, bindings)))
+        return Descheduling(bindings=tuple(map(_binding_without_descheduling, bindings)))
     round_ = _DeschedulingRound(fleet, inputs, inputs.now, sight or Sight())
     return Descheduling(
         bindings=tuple(each if each.ref in leaving else round_.deschedule_binding(each) for each in bindings),
@@ -82,36 +83,36 @@ def deschedule(
     )
 
 
-def with_places(
+def descheduling_with_places(
     lowered: Descheduling, fleet: Fleet, schedule: Callable[[Sequence[Binding]], Schedule]
 ) -> tuple[Descheduling, Schedule]:
     """Schedule bindings after the descheduler; what has no place elsewhere stays, if the fleet keeps last copies."""
     while True:
         result = schedule(lowered.bindings)
-        stuck = without_place(lowered, result) if fleet.failover.guard.keeps_last_copy else frozenset()
+        stuck = objects_without_place(lowered, result) if fleet.failover.guard.keeps_last_copy else frozenset()
         if not stuck:
             return lowered, result
         lowered = lowered.without(stuck)
 
 
-def without_place(done: Descheduling, schedule: Schedule) -> frozenset[ObjectRef]:
+def objects_without_place(done: Descheduling, schedule: Schedule) -> frozenset[ObjectRef]:
     """Return the objects that lost replicas in this pass, and that no other clusters have room for."""
     return frozenset(ref for ref in done.before if has_no_place(schedule, ref))
 
 
-def _forgotten(binding: Binding) -> Binding:
+def _binding_without_descheduling(binding: Binding) -> Binding:
     """Return a binding without what an earlier descheduler left in it."""
-    binding = _without_note(binding)
+    binding = _binding_without_note(binding)
     return binding if binding.descheduled is None else replace(binding, descheduled=None)
 
 
-def _without_note(binding: Binding) -> Binding:
+def _binding_without_note(binding: Binding) -> Binding:
     if not any(each.type == DESCHEDULED for each in binding.conditions):
         return binding
     return replace(binding, conditions=tuple(each for each in binding.conditions if each.type != DESCHEDULED))
 
 
-def _with_kept_record(before: Binding, lowered: Binding) -> Binding:
+def _binding_with_kept_record(before: Binding, lowered: Binding) -> Binding:
     """Return a binding as it was, with a note about the replicas that cannot start and go nowhere else."""
     assert lowered.descheduled is not None
     taken = lowered.descheduled.clusters
@@ -140,8 +141,8 @@ class _DeschedulingRound:
     def deschedule_binding(self, binding: Binding) -> Binding:
         """Return one binding without the replicas that its clusters cannot start."""
         if not is_deschedulable(binding) or not is_schedulable(binding):
-            return _forgotten(binding)
-        binding = self._avoiding(_without_note(binding))
+            return _binding_without_descheduling(binding)
+        binding = self._avoiding(_binding_without_note(binding))
         reports = {
             each.cluster: each for each in self._pending.get(binding.ref, ()) if each.cluster not in self._sight.unseen
         }

@@ -41,19 +41,21 @@ def source_division_warnings(
     divisions = list[DividedTemplate]()
     for template in desired.templates:
         policy = claims.get(template.ref)
-        if policy is None or not _divides(policy.placement):
+        if policy is None or not _does_placement_divide(policy.placement):
             continue
         if policy.placement not in among:
             among[policy.placement] = _clusters_among(policy.placement, index)
         clusters, targets = among[policy.placement]
         divisions.append(DividedTemplate(template=template, policy=str(policy), clusters=clusters, targets=targets))
     delivered = [each for each in desired.templates if each.ref in claims]
-    context = _context(desired, index, interpreter, tries_revisions=True)
-    clusters_of = partial(_may_get, claims, index)
+    context = _division_context(desired, index, interpreter, tries_revisions=True)
+    clusters_of = partial(_clusters_that_may_get, claims, index)
     return division_warnings(divisions, delivered, replace(context, clusters_of=clusters_of))
 
 
-def _may_get(claims: Mapping[ObjectRef, PropagationPolicy], index: ClusterIndex, template: Template) -> Mask:
+def _clusters_that_may_get(
+    claims: Mapping[ObjectRef, PropagationPolicy], index: ClusterIndex, template: Template
+) -> Mask:
     return _clusters_among(claims[template.ref].placement, index)[1]
 
 
@@ -73,10 +75,10 @@ def division_warnings_of(
             continue
         delivered.append(template)
         targets[binding.ref] = binding.targets
-        if binding.policy and binding.placement and _divides(binding.placement):
+        if binding.policy and binding.placement and _does_placement_divide(binding.placement):
             divisions.append(_division_of(binding, template, scheduler))
     index = scheduler.state.index
-    context = _context(desired, index, interpreter)
+    context = _division_context(desired, index, interpreter)
     context = replace(context, clusters_of=lambda template: index.named(each.name for each in targets[template.ref]))
     return division_warnings(divisions, delivered, context)
 
@@ -98,7 +100,7 @@ def _division_of(binding: Binding, template: Template, scheduler: Scheduler) -> 
     )
 
 
-def _context(
+def _division_context(
     desired: Desired, index: ClusterIndex, interpreter: Interpreter, *, tries_revisions: bool = False
 ) -> DivisionContext:
     defined = kinds_of_definitions(each.manifest for each in desired.crds)
@@ -124,7 +126,7 @@ def undivided_lines(warnings: Iterable[DivisionWarning]) -> tuple[str, ...]:
     return (*lines[:_MOST], *([f"and {more} more objects that are divided in vain"] if more > 0 else []))
 
 
-def _divides(placement: Placement) -> bool:
+def _does_placement_divide(placement: Placement) -> bool:
     scheduling = placement.replica_scheduling
     return scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
 
@@ -161,7 +163,7 @@ class _OverriddenFields:
         for rule in policy.rules:
             target = rule.target_cluster
             clusters = self._index.all if target is None else self._index.matching(target)
-            for keys in _pointers_of(rule):
+            for keys in _pointers_of_rule(rule):
                 written[keys] |= clusters
         return written
 
@@ -198,7 +200,7 @@ class _MaskIndex:
         return found
 
 
-def _pointers_of(rule: RuleWithCluster) -> Iterator[tuple[str, ...]]:
+def _pointers_of_rule(rule: RuleWithCluster) -> Iterator[tuple[str, ...]]:
     for _, type_, overrider in rule.overriders:
         pointer = type_.pointer(overrider)
         if pointer is not None and (tokens := tokens_of_pointer(pointer)):

@@ -19,32 +19,34 @@ NOTES = frozenset({BLOCKED, REPORTS, UNSEEN, PAUSES}) | RUN_NOTES
 def with_blocked_note(binding: Binding, clusters: Iterable[str], unproven: Iterable[str]) -> Binding:
     """Return a binding with the note that no other cluster takes what it would leave."""
     unknown = f" that is known to be well; not so {', '.join(sorted(unproven))}" if unproven else ""
-    return _with_note(binding, BLOCKED, f"stays in {', '.join(clusters)}: no other cluster takes it{unknown}", clusters)
+    return _binding_with_note(
+        binding, BLOCKED, f"stays in {', '.join(clusters)}: no other cluster takes it{unknown}", clusters
+    )
 
 
-def sparing(binding: Binding, words_by_cluster: Mapping[str, str], reason: str) -> Binding:
+def with_sparing_note(binding: Binding, words_by_cluster: Mapping[str, str], reason: str) -> Binding:
     """Return a binding with the note that it stays in clusters which may be well, though we get no answer."""
-    return _with_note(binding, reason, f"stays in {'; '.join(words_by_cluster.values())}", words_by_cluster)
+    return _binding_with_note(binding, reason, f"stays in {'; '.join(words_by_cluster.values())}", words_by_cluster)
 
 
-def pausing(binding: Binding, clusters: Iterable[str], until: str) -> Binding:
+def with_pause_note(binding: Binding, clusters: Iterable[str], until: str) -> Binding:
     """Return a binding with the note that it is not well in clusters, but has moved for that a short while ago."""
     names, moved = ", ".join(clusters), binding.moved
     times = f", {moved.times} times in a row" if moved and moved.times > 1 else ""
     past = f"left {', '.join(moved.clusters)} at {moved.at}{times}" if moved else "moved"
     message = f"stays in {names} until {until}, though it is not well there: it {past}, and does not go in circles"
-    return _with_note(binding, PAUSES, message, clusters)
+    return _binding_with_note(binding, PAUSES, message, clusters)
 
 
 def with_run_note(binding: Binding, clusters: Sequence[str], *, is_over: bool) -> Binding:
     """Return a binding with the note that it stays as it is, for it has begun or is over."""
     if is_over:
-        return _with_note(binding, RUN_OVER, f"is over in {', '.join(clusters)}, and moves nowhere", clusters)
+        return _binding_with_note(binding, RUN_OVER, f"is over in {', '.join(clusters)}, and moves nowhere", clusters)
     message = f"has begun in {', '.join(clusters)}, and keeps its division there: it would run a second time elsewhere"
-    return _with_note(binding, RUN_BEGUN, message, clusters)
+    return _binding_with_note(binding, RUN_BEGUN, message, clusters)
 
 
-def _with_note(binding: Binding, reason: str, message: str, clusters: Iterable[str]) -> Binding:
+def _binding_with_note(binding: Binding, reason: str, message: str, clusters: Iterable[str]) -> Binding:
     note = Condition(type=EVICTED, status="False", reason=reason, message=message, clusters=tuple(clusters))
     plain = without_note(binding)
     return replace(plain, conditions=(*plain.conditions, note))

@@ -38,11 +38,11 @@ from render.settings.failover import NoExecuteEviction
 from render.settings.fleet import Fleet
 from render.timing import Flip, earliest_flip, instant_after, instant_text, parse_instant
 
-from .eviction_notes import REPORTS, UNSEEN, pausing, sparing, with_blocked_note, without_note
+from .eviction_notes import REPORTS, UNSEEN, with_blocked_note, with_pause_note, with_sparing_note, without_note
 from .schedules import Schedule, has_no_place, refs_all_unproven, refs_gaining_unproven
 from .sight import sight_of
 from .taints import TaintedClusters, Taints, tainted_clusters
-from .under_way import UnderWay, comeback_of, followed_policies, move_of
+from .under_way import UnderWay, comeback_of, last_move_of_binding, under_way_by_current_policy
 
 _MINUTE = 60
 
@@ -106,14 +106,14 @@ class FailedOver(Struct, frozen=True, kw_only=True):
                 yield binding.ref, found
 
 
-def with_taints(clusters: tuple[Cluster, ...], desired: Desired, inputs: FailoverInputs) -> TaintedClusters:
+def clusters_with_taints(clusters: tuple[Cluster, ...], desired: Desired, inputs: FailoverInputs) -> TaintedClusters:
     """Return the clusters with the taints that time and conditions give them, where the fleet asks for that."""
     if inputs.now is None or not desired.fleet.feature_gates.failover:
         return TaintedClusters(clusters=clusters)
     return tainted_clusters(clusters, desired.taint_policies, inputs.health, inputs.taints, inputs.now)
 
 
-def failed_over(
+def bindings_after_failover(
     bindings: Sequence[Binding],
     tainted: TaintedClusters,
     fleet: Fleet,
@@ -126,7 +126,7 @@ def failed_over(
     """
     if inputs.now is None:
         return FailedOver(bindings=tuple(map(without_note, bindings)))
-    round_ = _Round(tainted, fleet, inputs, inputs.now, _begun_since(bindings, inputs.now))
+    round_ = _Round(tainted, fleet, inputs, inputs.now, _evictions_begun_since(bindings, inputs.now))
     done = tuple(round_.fail_over_binding(binding, (staying or {}).get(binding.ref, ())) for binding in bindings)
     is_timed = bool(tainted.recorded or round_.waits or round_.left or round_.ended or staying) or any(
         binding.eviction_tasks for binding in bindings
@@ -154,7 +154,7 @@ def blocked_evictions(done: FailedOver, schedule: Schedule, fleet: Fleet) -> Map
     return {ref: left for ref, left in done.left.items() if ref in gaining | blind or has_no_place(schedule, ref)}
 
 
-def with_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, inputs: FailoverInputs) -> FailedOver:
+def with_task_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, inputs: FailoverInputs) -> FailedOver:
     """Return a round with the waits for the ends of tasks that begin in it, given the bindings as they are scheduled.
 
     A task does not end in the pass that makes it; where healthy copies stand elsewhere already, the next one ends it.
@@ -164,7 +164,7 @@ def with_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, input
         begun = [task for task in binding.eviction_tasks if not task.creation_timestamp]
         reported = reported_health_by_cluster(inputs.health.of(binding.ref).reported)
         is_replaced = are_all_healthy((target.name for target in binding.targets), reported)
-        ends = [_end(task, is_replaced, fleet, now) for task in begun if now and task.suppress_deletion is None]
+        ends = [_end_of_task(task, is_replaced, fleet, now) for task in begun if now and task.suppress_deletion is None]
         if ends:
             names = ", ".join(task.from_cluster for task in begun)
             flip = Flip(min(ends), f"{binding.ref.name} ends in {names}")
@@ -172,12 +172,12 @@ def with_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, input
     return replace(done, waits=waits)
 
 
-def _end(task: GracefulEvictionTask, is_replaced: bool, fleet: Fleet, now: datetime) -> datetime:
+def _end_of_task(task: GracefulEvictionTask, is_replaced: bool, fleet: Fleet, now: datetime) -> datetime:
     seconds = fleet.failover.grace_seconds if task.grace_period_seconds is None else task.grace_period_seconds
     return instant_after(now, 1 if is_replaced else seconds + 1)
 
 
-def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[Binding]:
+def bindings_with_task_times(bindings: Iterable[Binding], now: datetime | None) -> Iterator[Binding]:
     """Yield bindings whose tasks of this pass have its time, without what only this pass went by."""
     plain = (replace(each, unproven=frozenset()) if each.unproven else each for each in bindings)
     for binding in plain:
@@ -187,7 +187,7 @@ def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[B
             yield replace(binding, eviction_tasks=tasks_with_creation_times(binding.eviction_tasks, now))
 
 
-def _begun_since(bindings: Iterable[Binding], now: datetime) -> list[datetime]:
+def _evictions_begun_since(bindings: Iterable[Binding], now: datetime) -> list[datetime]:
     """Return when the evictions of the last minute began."""
     times = (parse_instant(task.creation_timestamp) for each in bindings for task in each.eviction_tasks)
     return sorted(time for time in times if time is not None and time > instant_after(now, -_MINUTE))
@@ -215,7 +215,7 @@ class _Round:
         heard = {
             name: found for name, found in inputs.health.conditions.items() if is_reporting_though_not_ready(found)
         }
-        self._spared = {**self._sight.unseen, **{name: _heard_words(name, found) for name, found in heard.items()}}
+        self._spared = {**self._sight.unseen, **{name: _words_of_heard(name, found) for name, found in heard.items()}}
         self._is_blind = self._is_mass_failure([cluster.name for cluster in tainted.clusters])
         self.left: dict[ObjectRef, tuple[str, ...]] = {}
         self.ended: dict[ObjectRef, tuple[str, ...]] = {}
@@ -236,9 +236,11 @@ class _Round:
         self._paused = ((), "")
         done = self._staying(plain, staying) if staying else self._after_all(plain)
         if not staying and (spared_there := self._spared_clusters(done)):
-            done = sparing(done, spared_there, UNSEEN if spared_there.keys() & self._sight.unseen.keys() else REPORTS)
+            done = with_sparing_note(
+                done, spared_there, UNSEEN if spared_there.keys() & self._sight.unseen.keys() else REPORTS
+            )
         elif not staying and self._paused[0]:
-            done = pausing(done, *self._paused)
+            done = with_pause_note(done, *self._paused)
         if found := earliest_flip(flip for flip in self._flips if flip.at > self._now):
             self.waits[binding.ref] = found
         return done
@@ -257,14 +259,14 @@ class _Round:
         if left := tuple(name for name in back.state.target_names if name not in state.target_names):
             self.left[binding.ref] = left
             tasks = [task for task in state.tasks if not task.creation_timestamp and task.from_cluster in left]
-            moved = move_of(binding, tasks, self._seen_health(binding.ref), self._taints, self._now)
+            moved = last_move_of_binding(binding, tasks, self._seen_health(binding.ref), self._taints, self._now)
             binding = replace(binding, moved=moved) if tasks else binding
         unproven = self._sight.unproven
         return replace(binding, targets=state.targets, eviction_tasks=state.tasks, unproven=unproven)
 
     def _under_way(self, binding: Binding, state: Leaving) -> UnderWay:
         """Return what is under way as the policy asks for it by now."""
-        going = followed_policies(binding, state, self._seen_health(binding.ref), self._settings, self._now)
+        going = under_way_by_current_policy(binding, state, self._seen_health(binding.ref), self._settings, self._now)
         if going.purged:
             self._end(binding.ref, going.purged)
         self._flips += going.flips
@@ -406,7 +408,7 @@ class _Round:
         return name in self._sight.unseen or any(each.type == READY and each.status != "True" for each in found)
 
 
-def _heard_words(name: str, conditions: Iterable[ClusterCondition]) -> str:
+def _words_of_heard(name: str, conditions: Iterable[ClusterCondition]) -> str:
     since = next(each.since for each in conditions if each.type == READY)
     return f"{name}, which has not answered us since {since}: its own agent still reports"
 

@@ -15,7 +15,7 @@ PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
 """The replicas that clusters were found unable to start, by cluster; one without an entry was not asked."""
 
 
-def is_asked_for(fleet: Fleet, binding: Binding) -> bool:
+def is_health_asked_for(fleet: Fleet, binding: Binding) -> bool:
     """Say whether a rule of failover asks for the health of a binding's workload."""
     failover = binding.failover or {}
     by_cluster = fleet.feature_gates.failover and "cluster" in failover
@@ -41,7 +41,7 @@ def cluster_conditions(status: Manifest) -> tuple[ClusterCondition, ...]:
     )
 
 
-def of_members(health: ObservedHealth, names: Iterable[str]) -> ObservedHealth:
+def health_of_members(health: ObservedHealth, names: Iterable[str]) -> ObservedHealth:
     """Return the health of some clusters alone."""
     known = frozenset(names)
     return ObservedHealth(
@@ -62,7 +62,7 @@ def of_members(health: ObservedHealth, names: Iterable[str]) -> ObservedHealth:
     )
 
 
-def with_pending(health: ObservedHealth, found: PendingByCluster) -> ObservedHealth:
+def health_with_pending(health: ObservedHealth, found: PendingByCluster) -> ObservedHealth:
     """Return health with what was found now in some clusters, in place of what was known of them."""
     kept = {ref: [each for each in there if each.cluster not in found] for ref, there in health.pending.items()}
     for there in found.values():

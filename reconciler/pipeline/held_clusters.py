@@ -22,7 +22,7 @@ from render.tree import Variant
 from render.words import counted_noun
 
 from .assembly import Assembly, TreeContext
-from .cluster_removals import Paths, Removal, claimed_namespaces, removals
+from .cluster_removals import Paths, Removal, claimed_namespaces, removals_by_cluster
 from .readme import Tally
 from .rendered_condition import with_held_condition
 
@@ -68,12 +68,12 @@ class Hold(NamedTuple):
     words: str
 
 
-def holds_in(message: str) -> tuple[Hold, ...]:
+def holds_named_in_message(message: str) -> tuple[Hold, ...]:
     """Return the clusters that the message of a condition holds back; none where it tells of other faults alone.
 
-    >>> holds_in("eu: 11 of 12 objects would leave (more than 10; all of shop)")
+    >>> holds_named_in_message("eu: 11 of 12 objects would leave (more than 10; all of shop)")
     (Hold(cluster='eu', leaving=11, words='11 of 12 objects would leave (more than 10; all of shop)'),)
-    >>> holds_in("eu: OverridePolicy shop/web: spec.overrideRules[0]: '/a' does not exist")
+    >>> holds_named_in_message("eu: OverridePolicy shop/web: spec.overrideRules[0]: '/a' does not exist")
     ()
     """
     found = list(_HELD.finditer(message))
@@ -104,12 +104,12 @@ def clusters_to_hold(
     if guard.scope is not GuardScope.CLUSTER or previous is None:
         return HeldClusters(removals=(), fleet=fleet)
     claimed = claimed_namespaces(previous.root, assembly.entries)
-    found = removals(previous.clusters, folders, assembly.entries, guard, expected, claimed)
+    found = removals_by_cluster(previous.clusters, folders, assembly.entries, guard, expected, claimed)
     refused = tuple(each for each in found if each.is_refused(allowed.get(each.cluster, 0)))
     return HeldClusters(removals=refused, fleet=fleet)
 
 
-def with_held_bindings(
+def bindings_with_held_clusters(
     placed: Iterable[tuple[Binding, tuple[Variant, ...]]],
     held: HeldClusters,
     before: Mapping[ObjectRef, Binding],
@@ -120,16 +120,20 @@ def with_held_bindings(
     known = set()
     for binding, variants in placed:
         known.add(binding.ref)
-        clusters = _unlike(variants, held.fleet.variants_of(binding.ref, held.mask), held)
+        clusters = _held_clusters_with_other_content(variants, held.fleet.variants_of(binding.ref, held.mask), held)
         yield with_held_condition(binding, clusters, held.reason(clusters), before, source) if clusters else binding
     for ref in gone:
-        clusters = () if ref in known else _unlike((), held.fleet.variants_of(ref, held.mask), held)
+        clusters = (
+            () if ref in known else _held_clusters_with_other_content((), held.fleet.variants_of(ref, held.mask), held)
+        )
         if clusters and ref in before:
-            kept = _kept_in(before[ref], clusters)
+            kept = _binding_kept_in_clusters(before[ref], clusters)
             yield with_held_condition(kept, clusters, held.reason(clusters), before, source)
 
 
-def _unlike(wanted: Iterable[Variant], there: Iterable[Variant], held: HeldClusters) -> tuple[str, ...]:
+def _held_clusters_with_other_content(
+    wanted: Iterable[Variant], there: Iterable[Variant], held: HeldClusters
+) -> tuple[str, ...]:
     """Return the held clusters that have something else of an object than they should."""
     found: Mask = 0
     ids: dict[bytes, Mask] = {}
@@ -144,7 +148,7 @@ def _unlike(wanted: Iterable[Variant], there: Iterable[Variant], held: HeldClust
     return tuple(held.fleet.index.names[index] for index in indexes_of_mask(found & held.mask))
 
 
-def _kept_in(binding: Binding, clusters: tuple[str, ...]) -> Binding:
+def _binding_kept_in_clusters(binding: Binding, clusters: tuple[str, ...]) -> Binding:
     """Return the binding of an object that is left in some clusters, and asked for by nothing any more."""
     replicas = {target.name: target.replicas for target in binding.targets}
     targets = tuple(TargetCluster(name, replicas.get(name, 0)) for name in clusters)

@@ -95,7 +95,7 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
             kind = template_by_ref[ref].versioned_kind
             now = Undivided(replicas=divided[ref].replicas, is_by_members=kind not in by_source)
             is_news = self.previous.source == self.source or (now.is_by_members and kind not in by_former_members)
-            if _stays(former.undivided, now) if former.undivided else is_news:
+            if _is_kept_division_valid(former.undivided, now) if former.undivided else is_news:
                 found[ref] = now
         return found
 
@@ -123,7 +123,7 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
         return self.interpreter.answering_layer(Operation.INTERPRET_REPLICA, template.manifest)
 
 
-def _stays(before: Undivided, now: Undivided) -> bool:
+def _is_kept_division_valid(before: Undivided, now: Undivided) -> bool:
     """Say whether what was kept stays: its number is the same, and the source defines no more than it did."""
     return before.replicas == now.replicas and (now.is_by_members or not before.is_by_members)
 
@@ -136,10 +136,12 @@ def _former_scales(tree: RenderedTree) -> Scales:
     contents = tree.contents(path_by_id) if path_by_id else {}
     read = (ClusterFacts.read(path_by_id[id_], content) for id_, content in contents.items())
     facts = {each.name: each for each in read}
-    return scales_of_members(each.scales for each in clusters_corrected_by_facts(map(_cluster_named, facts), facts))
+    return scales_of_members(
+        each.scales for each in clusters_corrected_by_facts(map(_bare_cluster_named, facts), facts)
+    )
 
 
-def _cluster_named(name: str) -> Cluster:
+def _bare_cluster_named(name: str) -> Cluster:
     return Cluster(name=name)
 
 

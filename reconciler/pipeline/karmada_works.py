@@ -33,21 +33,21 @@ def work_objects(rendered: Rendered) -> Iterator[Manifest]:
         for binding in built.bindings:
             works = built.works.get(binding.ref)
             if works is not None:
-                yield from works_in(works, index, cluster, binding)
+                yield from works_for_cluster(works, index, cluster, binding)
         for _, works in rendered.namespaces:
-            manifest = manifest_in(works, index)
+            manifest = manifest_for_cluster(works, index)
             if manifest is not None:
-                yield _work_of_cluster(cluster, manifest, dict(applied_annotations(_applied_in(works, index))))
+                yield _work_of_cluster(cluster, manifest, dict(applied_annotations(_rules_applied_in(works, index))))
 
 
-def works_in(
+def works_for_cluster(
     works: Works, index: int, cluster: str, binding: Binding, template: Template | None = None
 ) -> Iterator[Manifest]:
     """Yield the Work of a binding in one cluster, if its object could be built there.
 
     With the ``template`` the object also says which generation of what it was made from.
     """
-    built = manifest_in(works, index)
+    built = manifest_for_cluster(works, index)
     if built is None:
         return
     word = conflict_resolution(built, binding)
@@ -58,8 +58,8 @@ def works_in(
     }
     kept = {**binding_reference(binding.ref), **identity, **_provenance_of_template(template)}
     annotations = {**binding_reference(binding.ref), CONFLICT_RESOLUTION: word}
-    annotations |= applied_annotations(_applied_in(works, index))
-    work = _work_of_cluster(cluster, with_bookkeeping(built, kept), annotations)
+    annotations |= applied_annotations(_rules_applied_in(works, index))
+    work = _work_of_cluster(cluster, manifest_with_bookkeeping(built, kept), annotations)
     work["spec"]["suspendDispatching"] = is_suspended(binding, cluster)
     work["spec"]["preserveResourcesOnDeletion"] = binding.preserve_resources_on_deletion
     yield work
@@ -73,7 +73,7 @@ def _provenance_of_template(template: Template | None) -> dict[str, str]:
     return {**found, "resourcetemplate.karmada.io/generation": str(generation)} if generation > 0 else found
 
 
-def with_bookkeeping(manifest: Manifest, annotations: Mapping[str, str]) -> Manifest:
+def manifest_with_bookkeeping(manifest: Manifest, annotations: Mapping[str, str]) -> Manifest:
     """Return an object with what a member must know of it: who manages it, and which keys came from there."""
     metadata = manifest["metadata"]
     labels = {**(metadata.get("labels") or {}), MANAGED: "true"}
@@ -96,7 +96,7 @@ def _work_of_cluster(cluster: str, manifest: Manifest, annotations: dict[str, st
     }
 
 
-def manifest_in(works: Works, index: int) -> Manifest | None:
+def manifest_for_cluster(works: Works, index: int) -> Manifest | None:
     """Return the manifest built for one cluster, None when there is none."""
     for clusters, blob_id in works.variants:
         if clusters >> index & 1:
@@ -106,7 +106,7 @@ def manifest_in(works: Works, index: int) -> Manifest | None:
     return None
 
 
-def _applied_in(works: Works, index: int) -> tuple[AppliedRule, ...]:
+def _rules_applied_in(works: Works, index: int) -> tuple[AppliedRule, ...]:
     for content in works.contents:
         if content.clusters >> index & 1:
             return cast("tuple[AppliedRule, ...]", content.applied)

@@ -31,7 +31,12 @@ from render.selectors import matches_labels
 from render.tree import Variant, variants_with_equal_ids_joined
 from render.works import Works
 
-from .assembly import TreeContext, evicting_mask, kept_mask, target_mask
+from .assembly import (
+    TreeContext,
+    clusters_an_object_goes_to,
+    clusters_left_gracefully,
+    clusters_that_keep_what_they_have,
+)
 from .companions import NEVER_COMPANIONS, CompanionIndex
 from .dependencies import NOT_SCHEDULED, binding_name
 from .namespaces import namespace_ref
@@ -80,11 +85,11 @@ class PassedTree(Struct, frozen=True, kw_only=True):
         """Yield the objects that stay where they are, as they are or not."""
         for binding in self.bindings:
             works = self.works.get(binding.ref)
-            kept = kept_mask(binding, works, self.fleet)
+            kept = clusters_that_keep_what_they_have(binding, works, self.fleet)
             if kept and (variants := self.fleet.variants_of(binding.ref, kept)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=True)
             stays = _staying_mask(binding, self.fleet) & ~kept
-            if stays and (variants := _variants_among(self.placed.get(binding.ref, ()), stays)):
+            if stays and (variants := _variants_in_clusters(self.placed.get(binding.ref, ()), stays)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=False)
 
 
@@ -103,7 +108,7 @@ class _TargetMasks:
         required = index.named(target.name for snapshot in binding.required_by for target in snapshot.clusters)
         kept = (name for each in binding.conditions if each.type in {RENDERED, REMOVED} for name in each.clusters)
         placed = self._known[id(targets)][1] | required
-        return placed | evicting_mask(binding, self._fleet) | index.named(kept)
+        return placed | clusters_left_gracefully(binding, self._fleet) | index.named(kept)
 
 
 def _staying_mask(binding: Binding, fleet: TreeContext) -> Mask:
@@ -111,15 +116,15 @@ def _staying_mask(binding: Binding, fleet: TreeContext) -> Mask:
     stays: Mask = 0
     for each in binding.conditions:
         if each.status == "False" and each.type not in {RENDERED, REMOVED} and each.reason != NOT_SCHEDULED.reason:
-            stays |= fleet.index.named(each.clusters) if each.clusters else target_mask(binding, fleet)
+            stays |= fleet.index.named(each.clusters) if each.clusters else clusters_an_object_goes_to(binding, fleet)
     return stays
 
 
-def _variants_among(variants: Iterable[Variant], mask: Mask) -> Variants:
+def _variants_in_clusters(variants: Iterable[Variant], mask: Mask) -> Variants:
     return tuple(Variant(clusters & mask, blob_id) for clusters, blob_id in variants if clusters & mask)
 
 
-def with_needs(
+def bindings_with_needed_objects(
     passed: PassedTree, interpreter: Interpreter, unknown: Collection[ObjectRef], source: str
 ) -> tuple[tuple[Binding, ...], Mapping[ObjectRef, Variants]]:
     """Return the bindings of a pass and who holds which bytes of each object, with what is needed by what stays.
@@ -187,7 +192,7 @@ class _NeedSearch:
                     manifest = self._manifests[blob_id]
                     for ref in self._refs_bound_to(each, manifest) if manifest is not None else ():
                         if fresh := self._add(each.ref, ref, clusters):
-                            variants = _variants_among(self._lost[ref], fresh)
+                            variants = _variants_in_clusters(self._lost[ref], fresh)
                             found.append(StayingObject(ref=ref, variants=variants, is_older=True))
             level = found
 
@@ -213,7 +218,7 @@ class _NeedSearch:
         return tuple(
             NeededObject(ref=ref, manifest=manifest, variants=variants, owners=self._owners[ref])
             for ref, mask in sorted(self._needed.items())
-            if (variants := _variants_among(self._lost[ref], mask))
+            if (variants := _variants_in_clusters(self._lost[ref], mask))
             and (manifest := self._manifests[variants[0].id]) is not None
         )
 
@@ -244,7 +249,7 @@ class _NeedSearch:
         previous = self._passed.fleet.previous
         kept = previous.contents(missing - fresh.keys()) if previous and missing - fresh.keys() else {}
         for blob_id, content in {**fresh, **kept}.items():
-            self._manifests[blob_id] = _manifest_in(content)
+            self._manifests[blob_id] = _manifest_of_content(content)
 
     def _refs_named_by(self, ref: ObjectRef, manifest: Manifest) -> Iterator[ObjectRef]:
         """Yield what a manifest names, of what would be lost: once or several times."""
@@ -299,7 +304,7 @@ class _NeedSearch:
             yield ref, self._manifests[blob_id] or {}
 
 
-def _manifest_in(content: bytes) -> dict[str, Any] | None:
+def _manifest_of_content(content: bytes) -> dict[str, Any] | None:
     """Return the object of a file; None for what is none, which then names nothing."""
     try:
         value = parse_documents(content)[0].value

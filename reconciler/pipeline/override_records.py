@@ -18,7 +18,7 @@ from render.model import ObjectRef, Template
 from render.scheduling.targets import TargetList
 from render.works import Content, Works
 
-from .assembly import TreeContext, suspended_mask
+from .assembly import TreeContext, clusters_with_suspended_dispatch
 
 _LAYERS_WITH_REPLICAS = frozenset({Layer.CUSTOMIZATION, Layer.THIRD_PARTY, Layer.NATIVE, Layer.SCALE})
 """The layers that may be asked again about what overrides made; a webhook may not."""
@@ -50,7 +50,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
             if built is None:
                 yield binding
                 continue
-            text = writer.text_of(built, kept=suspended_mask(binding, fleet))
+            text = writer.text_of(built, kept=clusters_with_suspended_dispatch(binding, fleet))
             overridden = (
                 tuple(self._overridden(binding, built, fleet)) if text or built.failures else self._unshared(binding)
             )
@@ -102,7 +102,9 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
         is_known = self.interpreter.answering_layer(Operation.REVISE_REPLICA, template.manifest) is Layer.NATIVE
         for content in works.contents:
             if content.applied:
-                number = self._read_number(content) if path is None else _number_at(content, path, is_known=is_known)
+                number = (
+                    self._read_number(content) if path is None else _replicas_at_path(content, path, is_known=is_known)
+                )
                 if number is not None:
                     yield content, number
 
@@ -135,7 +137,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
                 yield number, name
 
 
-def _number_at(content: Content, path: Sequence[str], *, is_known: bool) -> int | None:
+def _replicas_at_path(content: Content, path: Sequence[str], *, is_known: bool) -> int | None:
     """Return the replicas in a field of a manifest; ``is_known``: a server sets 1 where there are none."""
     try:
         found = value_at(content.manifest, *path)

@@ -21,7 +21,7 @@ from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.words import first_few
 from render.works import Works
 
-from .assembly import TreeContext, suspended_mask, target_mask
+from .assembly import TreeContext, clusters_an_object_goes_to, clusters_with_suspended_dispatch
 from .rendered_condition import with_condition
 
 DISPATCHING = "Dispatching"
@@ -81,10 +81,10 @@ def pending_lines(pending: Iterable[Pending]) -> tuple[str, ...]:
     return (*lines[:_MOST], f"and {more} more pending") if more > 0 else lines
 
 
-def waiting_words(policy: str, fields: Sequence[str]) -> str:
+def words_of_waiting_policy(policy: str, fields: Sequence[str]) -> str:
     """Return what a lazy policy waits with, in words.
 
-    >>> waiting_words("PropagationPolicy shop/web", ["placement"])
+    >>> words_of_waiting_policy("PropagationPolicy shop/web", ["placement"])
     'waiting: PropagationPolicy shop/web is lazy, so its placement takes effect when the template changes'
     """
     if "policy" in fields:
@@ -108,7 +108,7 @@ def with_pending_conditions(binding: Binding, works: Works | None, waiting: str,
     """
     if works is None:
         return binding
-    mask = suspended_mask(binding, past.fleet)
+    mask = clusters_with_suspended_dispatch(binding, past.fleet)
     others = tuple(each for each in binding.conditions if each.type not in _TYPES)
     kept = tuple(_kept_targets(binding, works, mask, past)) if mask else ()
     if kept != binding.kept or len(others) != len(binding.conditions):
@@ -121,7 +121,7 @@ def with_pending_conditions(binding: Binding, works: Works | None, waiting: str,
 def _conditions_of_binding(binding: Binding, waiting: str, fleet: TreeContext) -> Iterator[Condition]:
     if binding.kept:
         suspended = tuple(sorted(name for each in binding.kept for name in each.clusters))
-        clusters = () if len(suspended) == target_mask(binding, fleet).bit_count() else suspended
+        clusters = () if len(suspended) == clusters_an_object_goes_to(binding, fleet).bit_count() else suspended
         message = _suspension_words(binding.kept, suspended)
         yield Condition(type=DISPATCHING, status="False", reason=SUSPENDED, message=message, clusters=clusters)
     if binding.placement is not None and not is_schedulable(binding):

@@ -258,10 +258,10 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
 
     def _read_binding(self, path: Path, read: Callable[[_Read], _Value], content: _Read) -> _Value:
         """Return what is read of a file; GitError where it is no binding."""
-        return read_binding(f"{'/'.join(path)} in rendered commit {self._commit[:12]}", read, content)
+        return parse_binding_file(f"{'/'.join(path)} in rendered commit {self._commit[:12]}", read, content)
 
 
-def read_binding(name: str, read: Callable[[_Read], _Value], content: _Read) -> _Value:
+def parse_binding_file(name: str, read: Callable[[_Read], _Value], content: _Read) -> _Value:
     """Return what is read of the file of a binding, which ``name`` names; GitError where it is none."""
     try:
         return read(content)
@@ -269,7 +269,7 @@ def read_binding(name: str, read: Callable[[_Read], _Value], content: _Read) -> 
         raise GitError(f"{name} is no binding", hint=RESTORE_HINT) from fault
 
 
-def file_at_root(name: str, content: bytes, parse: Callable[[bytes], _Value]) -> _Value:
+def parse_file_at_root(name: str, content: bytes, parse: Callable[[bytes], _Value]) -> _Value:
     """Return what stands in a file at the root of a rendered commit; GitError where it is not as it was written."""
     try:
         return parse(content)

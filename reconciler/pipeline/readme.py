@@ -40,14 +40,16 @@ class Tally(Struct, frozen=True, kw_only=True):
     def with_counts_changed(self, *, less: "Tally", more: "Tally") -> "Tally":
         """Return the tally with some counts taken out and others added."""
         return Tally(
-            objects=_counts_after(self.objects, less.objects, more.objects),
-            replicas=_counts_after(self.replicas, less.replicas, more.replicas),
-            overridden=_counts_after(self.overridden, less.overridden, more.overridden),
-            reasons=_counts_after(self.reasons, less.reasons, more.reasons),
+            objects=_counts_less_and_more(self.objects, less.objects, more.objects),
+            replicas=_counts_less_and_more(self.replicas, less.replicas, more.replicas),
+            overridden=_counts_less_and_more(self.overridden, less.overridden, more.overridden),
+            reasons=_counts_less_and_more(self.reasons, less.reasons, more.reasons),
         )
 
 
-def _counts_after(counts: Mapping[str, int], less: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, int]:
+def _counts_less_and_more(
+    counts: Mapping[str, int], less: Mapping[str, int], more: Mapping[str, int]
+) -> Mapping[str, int]:
     result = Counter(counts)
     result.subtract(less)
     result.update(more)
@@ -59,12 +61,14 @@ def tally_of(clusters_by_object: Iterable[Mask], bindings: Collection[Binding], 
     return Tally(
         objects={names[index]: count for index, count in objects_by_index(clusters_by_object).items()},
         replicas=replicas_by_cluster(bindings),
-        overridden=Counter(name for each in bindings if _is_by_override(each) for name in each.overridden_replicas),
+        overridden=Counter(
+            name for each in bindings if _are_replicas_set_by_overrides(each) for name in each.overridden_replicas
+        ),
         reasons=Counter(map(binding_state, bindings)),
     )
 
 
-def _is_by_override(binding: Binding) -> bool:
+def _are_replicas_set_by_overrides(binding: Binding) -> bool:
     """Say whether overrides set replicas: other bindings have some that nothing could write a share of."""
     return bool(binding.overridden and binding.applied_overrides)
 
@@ -72,23 +76,25 @@ def _is_by_override(binding: Binding) -> bool:
 def readme_file(tally: Tally, clusters: Iterable[str], disconnected: Iterable[str]) -> bytes:
     """Return the page: a line per cluster, then how many bindings are in which state."""
     lines = {
-        name: _line(name, tally.objects.get(name, 0), tally.replicas.get(name, 0), _override_note(tally, name))
+        name: _line_of_cluster(
+            name, tally.objects.get(name, 0), tally.replicas.get(name, 0), _note_of_overridden_replicas(tally, name)
+        )
         for name in clusters
     }
-    lines |= {name: _line(name, "", "", _DISCONNECTED) for name in disconnected}
+    lines |= {name: _line_of_cluster(name, "", "", _DISCONNECTED) for name in disconnected}
     reasons = [f"| {reason} | {number} |" for reason, number in sorted(tally.reasons.items()) if number]
     head = (_INTRODUCTION, "| cluster | objects | replicas | |", "|---|---:|---:|---|")
     page = (*head, *(lines[name] for name in sorted(lines)), "", "| bindings | |", "|---|---:|", *reasons)
     return ("\n".join(page) + "\n").encode()
 
 
-def _line(name: str, objects: int | str, replicas: int | str, note: str) -> str:
+def _line_of_cluster(name: str, objects: int | str, replicas: int | str, note: str) -> str:
     # A cluster that holds nothing has no folder to be linked to.
     linked = name if objects == 0 else f"[{name}](clusters/{name})"
     return f"| {linked} | {objects} | {replicas} | {note} |"
 
 
-def _override_note(tally: Tally, name: str) -> str:
+def _note_of_overridden_replicas(tally: Tally, name: str) -> str:
     """Return how many objects of a cluster have replicas that an override sets there, and not their policy."""
     count = tally.overridden.get(name, 0)
     return f"replicas of {counted_noun(count, 'object')} by overrides" if count else ""

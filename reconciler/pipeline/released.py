@@ -89,12 +89,14 @@ def _released_objects(
         if kept:
             yield Released(
                 ref=binding.ref,
-                clusters=tuple(fleet.index.names[index] for index in indexes_of_mask(_holders(kept))),
-                is_outdated=_is_outdated(template_by_ref[binding.ref], binding, kept, work_context),
+                clusters=tuple(fleet.index.names[index] for index in indexes_of_mask(_clusters_that_hold(kept))),
+                is_outdated=_is_released_object_outdated(template_by_ref[binding.ref], binding, kept, work_context),
             )
 
 
-def _is_outdated(template: Template, binding: Binding, kept: Iterable[Variant], work_context: WorkContext) -> bool:
+def _is_released_object_outdated(
+    template: Template, binding: Binding, kept: Iterable[Variant], work_context: WorkContext
+) -> bool:
     """Return whether a template, overridden, differs from what clusters keep; False where it cannot be built."""
     try:
         divides_components = bool(binding.components)
@@ -114,7 +116,7 @@ def _clusters_by_blob(variants: Iterable[Variant]) -> dict[bytes, Mask]:
     return blobs
 
 
-def _holders(variants: Iterable[Variant]) -> Mask:
+def _clusters_that_hold(variants: Iterable[Variant]) -> Mask:
     holders = 0
     for clusters, _ in variants:
         holders |= clusters

@@ -27,7 +27,7 @@ NewNames = Mapping[str, str]
 _Value = TypeVar("_Value")
 
 
-def new_names(clusters: Iterable[Cluster], known: Container[str]) -> dict[str, str]:
+def new_names_of_clusters(clusters: Iterable[Cluster], known: Container[str]) -> dict[str, str]:
     """Return the new names of the clusters that are not known by the names they have.
 
     Of several former names, the last one that is known counts.
@@ -42,28 +42,28 @@ def new_names(clusters: Iterable[Cluster], known: Container[str]) -> dict[str, s
 
 def previous_by_new_names(previous: Previous, clusters: Iterable[Cluster]) -> Previous:
     """Return a previous commit as if it had named every cluster as the source does now."""
-    return previous_named(previous, new_names(clusters, previous.tree.clusters))
+    return previous_with_names(previous, new_names_of_clusters(clusters, previous.tree.clusters))
 
 
-def previous_named(previous: Previous, names: NewNames) -> Previous:
+def previous_with_names(previous: Previous, names: NewNames) -> Previous:
     """Return a previous commit with other names of clusters."""
     if not names:
         return previous
-    tree = replace(previous.tree, clusters=by_new_names(previous.tree.clusters, names))
+    tree = replace(previous.tree, clusters=values_by_new_names(previous.tree.clusters, names))
     return replace(previous, tree=tree, bindings=RenamedBindings(previous.bindings, names))
 
 
 def facts_by_new_names(facts: Facts, clusters: Iterable[Cluster]) -> Facts:
     """Return facts by the names that the source gives the clusters now."""
-    names = {old: new for old, new in new_names(clusters, facts).items() if old in facts}
+    names = {old: new for old, new in new_names_of_clusters(clusters, facts).items() if old in facts}
     if not names:
         return facts
-    return {name: replace(each, name=name) for name, each in sorted(by_new_names(facts, names).items())}
+    return {name: replace(each, name=name) for name, each in sorted(values_by_new_names(facts, names).items())}
 
 
 def reserves_by_new_names(reserves: Reserves, facts: Facts, clusters: Iterable[Cluster]) -> Reserves:
     """Return reserves by the names of now; ``facts`` are by these already."""
-    return reserves_of_renamed(reserves, facts, new_names(clusters, reserves))
+    return reserves_of_renamed(reserves, facts, new_names_of_clusters(clusters, reserves))
 
 
 def likely_renames(before: Iterable[Cluster], after: Iterable[Cluster]) -> dict[str, str]:
@@ -86,7 +86,7 @@ def _description_of_cluster(cluster: Cluster) -> Cluster:
     return replace(cluster, name="", path="", document=0, former_names=())
 
 
-def by_new_names(values: Mapping[str, _Value], names: NewNames) -> dict[str, _Value]:
+def values_by_new_names(values: Mapping[str, _Value], names: NewNames) -> dict[str, _Value]:
     """Return values by cluster with the clusters' new names."""
     return {names.get(name, name): value for name, value in values.items()}
 
@@ -121,8 +121,8 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
         suspension = replace(suspension, dispatching_on_clusters=listed)
     return replace(
         binding,
-        targets=_targets(binding.targets, names),
-        required_by=tuple(_binding_snapshot(each, names) for each in binding.required_by),
+        targets=_renamed_targets(binding.targets, names),
+        required_by=tuple(_renamed_snapshot(each, names) for each in binding.required_by),
         eviction_tasks=tuple(
             replace(each, from_cluster=names.get(each.from_cluster, each.from_cluster))
             for each in binding.eviction_tasks
@@ -131,8 +131,8 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
         if (moved := binding.moved) is None
         else replace(moved, clusters=_renamed_clusters(moved.clusters, names)),
         suspension=suspension,
-        placement=_placement(binding.placement, names),
-        applied_placement=_placement(binding.applied_placement, names),
+        placement=_renamed_placement(binding.placement, names),
+        applied_placement=_renamed_placement(binding.applied_placement, names),
         conditions=tuple(
             replace(each, clusters=_renamed_clusters(each.clusters, names)) for each in binding.conditions
         ),
@@ -144,26 +144,26 @@ def _renamed_clusters(listed: Iterable[str], names: NewNames) -> tuple[str, ...]
     return tuple(names.get(name, name) for name in listed)
 
 
-def _targets(targets: Iterable[TargetCluster], names: NewNames) -> tuple[TargetCluster, ...]:
+def _renamed_targets(targets: Iterable[TargetCluster], names: NewNames) -> tuple[TargetCluster, ...]:
     return tuple(TargetCluster(names.get(each.name, each.name), each.replicas) for each in targets)
 
 
-def _binding_snapshot(snapshot: BindingSnapshot, names: NewNames) -> BindingSnapshot:
-    return replace(snapshot, clusters=_targets(snapshot.clusters, names))
+def _renamed_snapshot(snapshot: BindingSnapshot, names: NewNames) -> BindingSnapshot:
+    return replace(snapshot, clusters=_renamed_targets(snapshot.clusters, names))
 
 
-def _placement(placement: Placement | None, names: NewNames) -> Placement | None:
+def _renamed_placement(placement: Placement | None, names: NewNames) -> Placement | None:
     if placement is None:
         return None
     return replace(
         placement,
-        cluster_affinity=placement.cluster_affinity and _cluster_affinity(placement.cluster_affinity, names),
-        cluster_affinities=tuple(_cluster_affinity_term(each, names) for each in placement.cluster_affinities),
-        replica_scheduling=_replica_scheduling(placement.replica_scheduling, names),
+        cluster_affinity=placement.cluster_affinity and _renamed_cluster_affinity(placement.cluster_affinity, names),
+        cluster_affinities=tuple(_renamed_affinity_term(each, names) for each in placement.cluster_affinities),
+        replica_scheduling=_renamed_replica_scheduling(placement.replica_scheduling, names),
     )
 
 
-def _cluster_affinity(affinity: ClusterAffinity, names: NewNames) -> ClusterAffinity:
+def _renamed_cluster_affinity(affinity: ClusterAffinity, names: NewNames) -> ClusterAffinity:
     return replace(
         affinity,
         cluster_names=_renamed_clusters(affinity.cluster_names, names),
@@ -171,18 +171,19 @@ def _cluster_affinity(affinity: ClusterAffinity, names: NewNames) -> ClusterAffi
     )
 
 
-def _cluster_affinity_term(term: ClusterAffinityTerm, names: NewNames) -> ClusterAffinityTerm:
+def _renamed_affinity_term(term: ClusterAffinityTerm, names: NewNames) -> ClusterAffinityTerm:
     overflow = term.overflow and tuple(
-        OverflowAffinity(name=each.name, affinity=_cluster_affinity(each.affinity, names)) for each in term.overflow
+        OverflowAffinity(name=each.name, affinity=_renamed_cluster_affinity(each.affinity, names))
+        for each in term.overflow
     )
-    return replace(term, affinity=_cluster_affinity(term.affinity, names), overflow=overflow)
+    return replace(term, affinity=_renamed_cluster_affinity(term.affinity, names), overflow=overflow)
 
 
-def _replica_scheduling(scheduling: ReplicaScheduling | None, names: NewNames) -> ReplicaScheduling | None:
+def _renamed_replica_scheduling(scheduling: ReplicaScheduling | None, names: NewNames) -> ReplicaScheduling | None:
     if scheduling is None or scheduling.weight_preference is None:
         return scheduling
     weights = tuple(
-        StaticClusterWeight(target_cluster=_cluster_affinity(each.target_cluster, names), weight=each.weight)
+        StaticClusterWeight(target_cluster=_renamed_cluster_affinity(each.target_cluster, names), weight=each.weight)
         for each in scheduling.weight_preference.static_weight_list
     )
     return replace(scheduling, weight_preference=replace(scheduling.weight_preference, static_weight_list=weights))

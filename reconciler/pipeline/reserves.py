@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.ledger.branch_file import converted, object_of_any_size, plain_data
+from reconciler.ledger.branch_file import converted_to_struct, object_of_any_size, plain_data
 from reconciler.ledger.cluster_status import check_quantity
 from reconciler.ledger.facts import ClusterFacts, Facts
 from render.cluster import Cluster
@@ -45,16 +45,18 @@ def reserves_file(reserves: Reserves) -> bytes:
 
 def parse_reserves(content: bytes) -> Reserves:
     """Read reserves back from their file; FileFault where it is not as it was written."""
-    found = converted(object_of_any_size(content), _ReservesFile).clusters
+    found = converted_to_struct(object_of_any_size(content), _ReservesFile).clusters
     for name, each in found.items():
         for resource, amount in each.amounts.items():
             check_quantity(f"clusters.{name}.reserved.{resource}", amount)
     return found
 
 
-def with_reserves(clusters: Iterable[Cluster], facts: Facts, reserves: Reserves) -> tuple[Cluster, ...]:
+def clusters_with_reserves(clusters: Iterable[Cluster], facts: Facts, reserves: Reserves) -> tuple[Cluster, ...]:
     """Return the clusters with what is still reserved of their observed capacity."""
-    return tuple(_with_reserve(cluster, facts.get(cluster.name), reserves.get(cluster.name)) for cluster in clusters)
+    return tuple(
+        _cluster_with_reserve(cluster, facts.get(cluster.name), reserves.get(cluster.name)) for cluster in clusters
+    )
 
 
 def next_reserves(reserved: Mapping[str, Mapping[str, str]], facts: Facts) -> Reserves:
@@ -76,7 +78,7 @@ def reserves_of_renamed(reserves: Reserves, facts: Facts, names: Mapping[str, st
     return renamed
 
 
-def _with_reserve(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve | None) -> Cluster:
+def _cluster_with_reserve(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve | None) -> Cluster:
     summary = cluster.resource_summary
     if facts is None or reserve is None or summary is None or reserve.facts != _facts_id(facts):
         return cluster

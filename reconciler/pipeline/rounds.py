@@ -19,9 +19,16 @@ from render.model import ObjectRef
 from render.scheduling.last_copies import targets_kept_from_emptying
 from render.settings.fleet import Fleet
 
-from .descheduling import Descheduling, deschedule, with_places
+from .descheduling import Descheduling, deschedule_bindings, descheduling_with_places
 from .eviction_notes import with_blocked_note, without_note
-from .failover import FailedOver, FailoverInputs, blocked_evictions, failed_over, with_ends, with_stamps
+from .failover import (
+    FailedOver,
+    FailoverInputs,
+    bindings_after_failover,
+    bindings_with_task_times,
+    blocked_evictions,
+    with_task_ends,
+)
 from .runs import RunsOfPass
 from .schedules import Schedule
 from .sight import sight_of
@@ -30,7 +37,7 @@ from .taints import TaintedClusters
 _Clusters = Mapping[ObjectRef, tuple[str, ...]]
 
 
-def scheduled_in_rounds(
+def schedule_in_rounds(
     runs: RunsOfPass,
     tainted: TaintedClusters,
     fleet: Fleet,
@@ -44,28 +51,32 @@ def scheduled_in_rounds(
     sight = sight_of(tainted.clusters, fleet, inputs.health)
     while True:
         bindings, over = runs.bindings, runs.over(held)
-        failing = failed_over([each for each in bindings if each.ref not in over], tainted, fleet, inputs, blocked)
+        failing = bindings_after_failover(
+            [each for each in bindings if each.ref not in over], tainted, fleet, inputs, blocked
+        )
         ended = map(without_note, (each for each in bindings if each.ref in over))
         begun = runs.with_begun((*failing.bindings, *ended), held)
-        failing = replace(failing, bindings=tuple(_with_last_copies(begun, staying)))
-        lowered = deschedule(failing.bindings, {*failing.left, *blocked, *staying, *held}, fleet, inputs, sight)
-        lowered, found = with_places(lowered, fleet, schedule)
+        failing = replace(failing, bindings=tuple(_bindings_with_last_copies(begun, staying)))
+        lowered = deschedule_bindings(
+            failing.bindings, {*failing.left, *blocked, *staying, *held}, fleet, inputs, sight
+        )
+        lowered, found = descheduling_with_places(lowered, fleet, schedule)
         evicted = _without_allowed(blocked_evictions(failing, found, fleet), tainted.clusters)
-        emptied = _last_copies(found, fleet)
+        emptied = _last_copies_to_keep(found, fleet)
         moved = runs.moved_in(found) - held
         if not evicted and not emptied and not moved:
             break
         held |= moved
         blocked |= evicted
         staying |= {ref: clusters for ref, clusters in emptied.items() if ref not in evicted}
-    done = with_ends(failing, found.bindings, fleet, inputs)
+    done = with_task_ends(failing, found.bindings, fleet, inputs)
     decided = (
         replace(each, staying=frozenset(), begun=()) if each.staying or each.begun else each for each in found.bindings
     )
-    return done, lowered, replace(found, bindings=tuple(with_stamps(decided, inputs.now)))
+    return done, lowered, replace(found, bindings=tuple(bindings_with_task_times(decided, inputs.now)))
 
 
-def _last_copies(schedule: Schedule, fleet: Fleet) -> _Clusters:
+def _last_copies_to_keep(schedule: Schedule, fleet: Fleet) -> _Clusters:
     """Return what a pass would leave in no cluster, because of what its clusters have become, with these clusters."""
     if not fleet.failover.guard.keeps_last_copy:
         return {}
@@ -87,7 +98,7 @@ def _without_allowed(blocked: _Clusters, clusters: Iterable[Cluster]) -> _Cluste
     return {ref: names for ref, names in kept.items() if names}
 
 
-def _with_last_copies(bindings: Iterable[Binding], staying: _Clusters) -> Iterator[Binding]:
+def _bindings_with_last_copies(bindings: Iterable[Binding], staying: _Clusters) -> Iterator[Binding]:
     """Yield bindings with the targets that they keep for want of others, and the note about these."""
     for binding in bindings:
         clusters = staying.get(binding.ref, ())

@@ -59,7 +59,7 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
 
     def _is_moved(self, asked: Binding, targets: Iterable[TargetCluster]) -> bool:
         begun = self._clusters_begun_for(asked.ref)
-        before, after = _replicas_of(asked.targets), _replicas_of(targets)
+        before, after = _replicas_by_cluster(asked.targets), _replicas_by_cluster(targets)
         if not begun & before.keys():
             return False
         applied = asked.applied_placement
@@ -97,7 +97,7 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         """Return the clusters that an object leaves in this pass or before, or that are being deleted."""
         names = self.index.index_by_name
         evicted = {each.from_cluster for each in binding.eviction_tasks}
-        taken = _replicas_of(asked.targets).keys() - _replicas_of(binding.targets).keys()
+        taken = _replicas_by_cluster(asked.targets).keys() - _replicas_by_cluster(binding.targets).keys()
         terminating = {name for name, position in names.items() if self.index.terminating() >> position & 1}
         return frozenset(evicted | taken | terminating)
 
@@ -108,7 +108,7 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         if type(total) is not int:
             return None
         before = asked if applied is None else replace(asked, placement=applied)
-        divided = completions_by_cluster(manifest, before, _replicas_of(asked.targets), self._identity(asked))
+        divided = completions_by_cluster(manifest, before, _replicas_by_cluster(asked.targets), self._identity(asked))
         return Completions(
             total=total, clusters=tuple(TargetCluster(each.name, divided.get(each.name, total)) for each in fixed)
         )
@@ -117,7 +117,7 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         return binding.uid or (str(binding.ref) if self.tie_break is TieBreak.IDENTITY else "")
 
 
-def health_used(health: ObservedHealth, bindings: Iterable[Binding], *, is_asked: bool) -> ObservedHealth:
+def health_that_decided(health: ObservedHealth, bindings: Iterable[Binding], *, is_asked: bool) -> ObservedHealth:
     """Return the health that decided something in a pass: that of failover where it was asked, and runs that count.
 
     These are the runs of objects that have a note of it.
@@ -127,5 +127,5 @@ def health_used(health: ObservedHealth, bindings: Iterable[Binding], *, is_asked
     return replace(health, runs=runs) if is_asked else ObservedHealth(runs=runs)
 
 
-def _replicas_of(targets: Iterable[TargetCluster]) -> dict[str, int]:
+def _replicas_by_cluster(targets: Iterable[TargetCluster]) -> dict[str, int]:
     return {each.name: each.replicas for each in targets}

@@ -75,7 +75,7 @@ def refs_gaining_unproven(
     """Return the objects of which clusters get more replicas that nobody knows to be well."""
     moved = {binding.ref: binding for binding in before if binding.unproven and binding.ref in among}
     after = (binding for binding in schedule.bindings if binding.ref in moved)
-    return frozenset(binding.ref for binding in after if _is_gaining(moved[binding.ref], binding))
+    return frozenset(binding.ref for binding in after if _does_binding_gain(moved[binding.ref], binding))
 
 
 def refs_all_unproven(
@@ -89,7 +89,7 @@ def refs_all_unproven(
     )
 
 
-def _is_gaining(before: Binding, after: Binding) -> bool:
+def _does_binding_gain(before: Binding, after: Binding) -> bool:
     counts = before.target_replicas
     return any(
         name in before.unproven and replicas > counts.get(name, 0) for name, replicas in after.target_replicas.items()
@@ -99,12 +99,14 @@ def _is_gaining(before: Binding, after: Binding) -> bool:
 def apis_by_crd(templates: Iterable[Template]) -> dict[ObjectRef, frozenset[tuple[str, str]]]:
     """Return the ``(apiVersion, kind)`` that each CustomResourceDefinition among templates makes its clusters serve."""
     found = {
-        template.ref: _served_kinds(template.manifest.get("spec")) for template in templates if _is_crd(template.ref)
+        template.ref: _served_kinds(template.manifest.get("spec"))
+        for template in templates
+        if _is_resource_definition(template.ref)
     }
     return {ref: apis for ref, apis in found.items() if apis}
 
 
-def _is_crd(ref: ObjectRef) -> bool:
+def _is_resource_definition(ref: ObjectRef) -> bool:
     return (ref.group, ref.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 

@@ -49,7 +49,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     def with_refs(self, refs: Iterable[ObjectRef]) -> "Scope":
         """Return the scope with more objects in it."""
-        more = with_namespaces(self.refs.union(refs))
+        more = refs_with_their_namespaces(self.refs.union(refs))
         others = tuple(each for each in self.others if each.ref not in more)
         waits = {ref: flip for ref, flip in self.waits.items() if ref not in more}
         return replace(self, refs=more, others=others, waits=waits)
@@ -65,17 +65,17 @@ def changed_refs(
     if desired.fleet.rescheduling is not Rescheduling.SOURCE:
         return None
     now = {template.ref: template.digest for template in desired.templates}
-    refs = with_namespaces(volatile.union(ref for ref, _ in now.items() ^ digest_by_ref.items()))
+    refs = refs_with_their_namespaces(volatile.union(ref for ref, _ in now.items() ^ digest_by_ref.items()))
     return refs if len(refs) * 2 < len(now) else None
 
 
-def with_namespaces(refs: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
+def refs_with_their_namespaces(refs: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
     """Return objects and the namespaces they live in."""
     known = frozenset(refs)
     return known | {namespace_ref(ref.namespace) for ref in known if ref.namespace}
 
 
-def is_volatile(binding: Binding) -> bool:
+def is_decided_by_more_than_template(binding: Binding) -> bool:
     """Return whether more than its own template decides a binding, or something is left to be done about it.
 
     Such bindings are required by others or require them, keep away from others or go with them, are kinds or

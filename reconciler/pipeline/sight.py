@@ -55,7 +55,9 @@ def sight_of(clusters: Iterable[Cluster], fleet: Fleet, health: ObservedHealth) 
         return Sight()
     well = {name for name, conditions in found.items() if is_known_to_be_ready(conditions)}
     unseen = {
-        name: _unseen_words(name, conditions) for name, conditions in found.items() if is_health_unknown(conditions)
+        name: _words_of_unseen_cluster(name, conditions)
+        for name, conditions in found.items()
+        if is_health_unknown(conditions)
     }
     is_any_observed = any(found.values())
     return Sight(
@@ -66,7 +68,7 @@ def sight_of(clusters: Iterable[Cluster], fleet: Fleet, health: ObservedHealth) 
     )
 
 
-def _unseen_words(name: str, conditions: Iterable[ClusterCondition]) -> str:
+def _words_of_unseen_cluster(name: str, conditions: Iterable[ClusterCondition]) -> str:
     """Return the name of a cluster and why nobody knows how it is."""
     by_type = {each.type: each for each in conditions}
     observed = by_type.get(OBSERVED)

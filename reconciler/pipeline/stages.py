@@ -42,20 +42,20 @@ from .assembly import (
     TreeContext,
     build_tree,
     cluster_folders,
-    place_shares,
+    clusters_an_object_goes_to,
+    place_resource_quotas,
     placed_variants,
-    target_mask,
 )
 from .binding_files import BindingWriter
 from .claims import Claims, claim_templates, unexpected_failure
 from .cluster_removals import Removal
 from .cron import Autoscaler, CronScaling, scaled_by_cron
-from .dependencies import Following, followers_of, following, with_dependencies
+from .dependencies import Following, bindings_with_dependencies, followers_of, followers_of_bindings
 from .descheduling import Descheduling
-from .failover import FailedOver, FailoverInputs, with_taints
-from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
+from .failover import FailedOver, FailoverInputs, clusters_with_taints
+from .held_clusters import HeldClusters, bindings_with_held_clusters, clusters_to_hold
 from .held_divisions import PastDivisions
-from .kept_needs import PassedTree, with_needs
+from .kept_needs import PassedTree, bindings_with_needed_objects
 from .namespaces import namespaces_to_place
 from .need_notes import Variants
 from .override_records import OverrideRecords
@@ -63,9 +63,9 @@ from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous
 from .readme import Tally, readme_file, tally_of
 from .rendered_condition import kept_binding, with_rendered_condition
-from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
-from .rounds import scheduled_in_rounds
-from .runs import RunsOfPass, health_used
+from .reserves import RESERVED_FILE, Reserves, clusters_with_reserves, next_reserves, reserves_file
+from .rounds import schedule_in_rounds
+from .runs import RunsOfPass, health_that_decided
 from .schedules import Schedule, apis_by_crd, former_components, schedule_bindings
 from .scope import Scope
 from .taints import TAINTS_FILE, TaintedClusters, taints_file
@@ -163,18 +163,20 @@ def render_pass(inputs: Inputs) -> Rendered:
 
 def _built_works(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
-    tainted = with_taints(clusters_corrected_by_facts(desired.clusters, inputs.facts), desired, inputs.failover)
-    index = ClusterIndex(with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
+    tainted = clusters_with_taints(
+        clusters_corrected_by_facts(desired.clusters, inputs.facts), desired, inputs.failover
+    )
+    index = ClusterIndex(clusters_with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
     webhooks = Recording(inputs.answers)
     interpreter = interpreter_of_source(desired, webhooks.send, members=tainted.clusters)
     cron = _scaled_templates(inputs, interpreter, before)
     inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
     template_by_ref = {template.ref: template for template in cron.templates}
-    claims = _claims(inputs, interpreter, before, cron)
+    claims = _claims_of_pass(inputs, interpreter, before, cron)
     failover, descheduling, schedule = _scheduling_results(inputs, claims, tainted, index)
     # What a released binding requires stays with it, or its pods would miss it.
-    follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
-    bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
+    follows = followers_of_bindings((*schedule.bindings, *claims.released), template_by_ref, interpreter)
+    bindings = bindings_with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
     work_context = WorkContext(
         targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
         interpreter=interpreter,
@@ -182,8 +184,8 @@ def _built_works(inputs: Inputs) -> Built:
     )
     unbuilt = schedule.kept_whole.union(binding.ref for binding in claims.released)
     made = (binding for binding in bindings if binding.ref not in unbuilt)
-    works = {each.ref: _works(template_by_ref[each.ref], each, work_context, index) for each in made}
-    past = PastOutcome(fleet=_fleet(inputs, index), before=before, source=inputs.source)
+    works = {each.ref: _works_of_template(template_by_ref[each.ref], each, work_context, index) for each in made}
+    past = PastOutcome(fleet=_tree_context(inputs, index), before=before, source=inputs.source)
     records = OverrideRecords(names=index.names, interpreter=interpreter, templates=template_by_ref, before=before)
     judged = _with_build_conditions(records.written_into(bindings, works, past.fleet), works, claims.waiting, past)
     return Built(
@@ -209,11 +211,11 @@ def _kept_bindings(claims: Claims, past: PastOutcome) -> Iterator[Binding]:
             yield kept_binding(template.ref, error, past.before, past.source)
 
 
-def _works(template: Template, binding: Binding, context: WorkContext, index: ClusterIndex) -> Works:
+def _works_of_template(template: Template, binding: Binding, context: WorkContext, index: ClusterIndex) -> Works:
     """Return the works of a template; an error nobody thought of has all its clusters keep what they have."""
 
     def failed_works(error: Exception) -> Works:
-        clusters = target_mask(binding, TreeContext(index=index, previous=None))
+        clusters = clusters_an_object_goes_to(binding, TreeContext(index=index, previous=None))
         failure = WorkFailure(clusters=clusters, error=unexpected_failure(template.ref, error))
         return Works(variants=(), blobs={}, contents=(), failures=(failure,))
 
@@ -228,11 +230,13 @@ def _scaled_templates(inputs: Inputs, interpreter: Interpreter, before: Mapping[
     return scaled_by_cron(desired.templates, autoscalers, interpreter, before, now)
 
 
-def _fleet(inputs: Inputs, index: ClusterIndex) -> TreeContext:
+def _tree_context(inputs: Inputs, index: ClusterIndex) -> TreeContext:
     return TreeContext(index=index, previous=inputs.previous.tree if inputs.previous else None)
 
 
-def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding], cron: CronScaling) -> Claims:
+def _claims_of_pass(
+    inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding], cron: CronScaling
+) -> Claims:
     """Match templates with policies, record what scales them, and ask again for what rebalancers name."""
     claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
     claims = claims.without_failed(cron.failed, inputs.templates)
@@ -248,7 +252,7 @@ def _scheduling_results(
 ) -> tuple[FailedOver, Descheduling, Schedule]:
     """Take from clusters what is evicted or descheduled, and schedule the rest."""
     fleet, before = inputs.desired.fleet, inputs.previous.bindings if inputs.previous else {}
-    context = _batch_context(inputs, claims, before)
+    context = _context_for_scheduling(inputs, claims, before)
 
     def schedule(bindings: Sequence[Binding]) -> Schedule:
         return schedule_bindings(bindings, index, fleet, context)
@@ -261,7 +265,7 @@ def _scheduling_results(
         index=index,
         tie_break=fleet.tie_break,
     )
-    done, lowered, found = scheduled_in_rounds(runs, tainted, fleet, inputs.failover, schedule)
+    done, lowered, found = schedule_in_rounds(runs, tainted, fleet, inputs.failover, schedule)
     if done.gone:  # to go through the former bindings reads every one of them
         looked_at = before if inputs.scope is None else inputs.scope.refs & before.keys()
         done = replace(done, followers=followers_of(done.gone, map(before.__getitem__, looked_at)))
@@ -279,7 +283,7 @@ def _with_build_conditions(
         yield with_pending_conditions(judged, built, waiting.get(binding.ref, ""), past)
 
 
-def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> BatchContext:
+def _context_for_scheduling(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> BatchContext:
     """Return what else has to do with the clusters: bindings that keep what they have, and CRDs of this pass."""
     failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
     others = inputs.scope.others if inputs.scope else ()
@@ -294,15 +298,15 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
 
 
 def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
-    fleet = _fleet(inputs, built.index)
+    fleet = _tree_context(inputs, built.index)
     base = fleet.previous.base(built.index.index_by_name) if inputs.scope and fleet.previous else None
     assembly = Assembly(fleet=fleet, base=base)
-    built, placed = _with_needs(inputs, built, fleet)
+    built, placed = _variants_with_needed_objects(inputs, built, fleet)
     for ref, variants in placed.items():
         works = built.works.get(ref)
         assembly.place(ref, variants, works.blobs if works else {})
     among = inputs.scope.refs if inputs.scope else None
-    place_shares(inputs.desired.quotas, placed.keys(), built.index, assembly, among=among)
+    place_resource_quotas(inputs.desired.quotas, placed.keys(), built.index, assembly, among=among)
     if inputs.scope:
         assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind != "Namespace")
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
@@ -314,9 +318,9 @@ def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
     held = clusters_to_hold(assembly, folders, guard, inputs.allowed_removals, expected)
     if held.removals:
         folders.update(held.folders)
-        built = replace(built, bindings=_held_bindings(inputs, built, held, placed))
+        built = replace(built, bindings=_bindings_with_held_clusters(inputs, built, held, placed))
     _add_bindings(built.bindings, assembly)
-    tally = held.tally(_tally(inputs, built, assembly))
+    tally = held.tally(_tally_of_pass(inputs, built, assembly))
     assembly.add(("README.md",), readme_file(tally, built.index.names, disconnected))
     return Rendered(
         tree=build_tree(assembly, folders, disconnected),
@@ -327,7 +331,9 @@ def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
     )
 
 
-def _with_needs(inputs: Inputs, built: Built, fleet: TreeContext) -> tuple[Built, Mapping[ObjectRef, Variants]]:
+def _variants_with_needed_objects(
+    inputs: Inputs, built: Built, fleet: TreeContext
+) -> tuple[Built, Mapping[ObjectRef, Variants]]:
     """Return who holds which bytes of each object, with what objects that stay in clusters need to stay with them."""
     passed = PassedTree(
         fleet=fleet,
@@ -338,7 +344,7 @@ def _with_needs(inputs: Inputs, built: Built, fleet: TreeContext) -> tuple[Built
         among=inputs.scope.refs if inputs.scope else None,
     )
     unknown = (*(ref for ref, _ in built.following.failed), *(template.ref for template, _ in built.claims.failed))
-    bindings, placed = with_needs(passed, built.work_context.interpreter, unknown, inputs.source)
+    bindings, placed = bindings_with_needed_objects(passed, built.work_context.interpreter, unknown, inputs.source)
     return replace(built, bindings=bindings), placed
 
 
@@ -348,14 +354,14 @@ def _add_bindings(bindings: Iterable[Binding], assembly: Assembly) -> None:
         assembly.add(("bindings", *object_path(binding.ref)), writer.file_of(binding))
 
 
-def _held_bindings(
+def _bindings_with_held_clusters(
     inputs: Inputs, built: Built, held: HeldClusters, placed: Mapping[ObjectRef, Variants]
 ) -> tuple[Binding, ...]:
     """Return the bindings with what held clusters keep, also of objects that nothing asks for any more."""
     before = inputs.previous.bindings if inputs.previous else {}
     gone = before.keys() if inputs.scope is None else before.keys() & inputs.scope.refs
     pairs = ((binding, placed[binding.ref]) for binding in built.bindings)
-    found = with_held_bindings(pairs, held, before, gone, inputs.source)
+    found = bindings_with_held_clusters(pairs, held, before, gone, inputs.source)
     return tuple(sorted(found, key=lambda binding: binding.ref))
 
 
@@ -368,7 +374,7 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", AnswersFile.NAME), AnswersFile.of_answers(built.webhooks.used).rendered_content())
     is_asked = built.failover.is_timed or built.descheduling.is_timed
-    if health := HealthFile.of_health(health_used(inputs.failover.health, built.bindings, is_asked=is_asked)):
+    if health := HealthFile.of_health(health_that_decided(inputs.failover.health, built.bindings, is_asked=is_asked)):
         assembly.add(("facts", HealthFile.NAME), health.rendered_content())
     if built.tainted.recorded:
         assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))
@@ -382,7 +388,7 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
 def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:
     """Send namespaces along to the clusters that need them and do not have them by a policy."""
     by_policy = {
-        binding.ref: target_mask(binding, assembly.fleet)
+        binding.ref: clusters_an_object_goes_to(binding, assembly.fleet)
         for binding in built.bindings
         if binding.ref.kind == "Namespace"
     }
@@ -394,12 +400,12 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
         if not left or (assembly.base and template.ref.name not in needed):
             continue
         binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets_of(left))
-        works = _works(template, binding, built.work_context, built.index)
+        works = _works_of_template(template, binding, built.work_context, built.index)
         assembly.place(template.ref, placed_variants(binding, works, assembly.fleet), works.blobs)
         yield template, works
 
 
-def _tally(inputs: Inputs, built: Built, assembly: Assembly) -> Tally:
+def _tally_of_pass(inputs: Inputs, built: Built, assembly: Assembly) -> Tally:
     """Return the counts of the README: of everything, or the previous counts with what this scope changes."""
     names = built.index.names
     counted = tally_of((file.clusters for file in assembly.files), built.bindings, names)

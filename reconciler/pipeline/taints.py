@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.ledger.branch_file import converted, object_of_any_size, plain_data
+from reconciler.ledger.branch_file import converted_to_struct, object_of_any_size, plain_data
 from reconciler.ledger.health import ObservedHealth
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
@@ -109,7 +109,7 @@ def _recorded_taint(taint: Taint) -> _RecordedTaint:
 
 def parse_taints(content: bytes) -> Taints:
     """Read taints back from their file; FileFault where it is not as it was written."""
-    clusters = converted(object_of_any_size(content), _TaintsFile).clusters
+    clusters = converted_to_struct(object_of_any_size(content), _TaintsFile).clusters
     return {name: tuple(map(_taint_of_recorded, found)) for name, found in clusters.items()}
 
 

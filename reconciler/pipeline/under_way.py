@@ -37,7 +37,7 @@ class UnderWay(Struct, frozen=True, kw_only=True):
     flips: tuple[Flip, ...] = ()
 
 
-def followed_policies(
+def under_way_by_current_policy(
     binding: Binding, state: Leaving, health: WorkloadHealth, settings: FailoverSettings, now: datetime
 ) -> UnderWay:
     """Return what is under way for a binding, where tasks follow their policy.
@@ -74,7 +74,7 @@ def comeback_of(
     return state_after_copies_came_back(state, binding, reported_health_by_cluster(health.reported), steady)
 
 
-def move_of(
+def last_move_of_binding(
     binding: Binding,
     tasks: Sequence[GracefulEvictionTask],
     health: WorkloadHealth,

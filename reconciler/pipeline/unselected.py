@@ -54,10 +54,10 @@ def unselected_templates(desired: Desired, bound: Container[ObjectRef]) -> tuple
 
 def is_meant_to_stay(template: Template, fleet: Fleet) -> bool:
     """Say whether argosy.yaml names a template's kind, or a folder or file that it stands in."""
-    return any(stays_by(entry, template, fleet) for entry in fleet.not_propagated)
+    return any(stays_by_not_propagated_entry(entry, template, fleet) for entry in fleet.not_propagated)
 
 
-def stays_by(entry: str, template: Template, fleet: Fleet) -> bool:
+def stays_by_not_propagated_entry(entry: str, template: Template, fleet: Fleet) -> bool:
     """Say whether an entry of ``notPropagated`` is about a template: a folder or file with "/", or else a kind."""
     if "/" not in entry:
         return entry == template.ref.group_kind
@@ -67,7 +67,7 @@ def stays_by(entry: str, template: Template, fleet: Fleet) -> bool:
     return any(place == path or place.startswith(f"{path}/") for place in places)
 
 
-def with_nearest(templates: Iterable[Template], desired: Desired) -> tuple[Unselected, ...]:
+def templates_with_nearest_policies(templates: Iterable[Template], desired: Desired) -> tuple[Unselected, ...]:
     """Return templates that go nowhere with the nearest policy of each, as far as they are few."""
     found = tuple(templates)
     misses = NearMisses(desired.policies) if len(found) <= _MOST_HINTS else None

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from render.model import Manifest, ObjectRef
 
-from .field_paths import MISSING, Path, parse_step, value_at, without
+from .field_paths import MISSING, Path, parse_step, value_at, value_without_path
 from .ownership import NOT_CONTENT, OWNED_METADATA, Fields
 from .payload import LAST_APPLIED
 
@@ -57,12 +57,14 @@ def kubectl_managers(live: Manifest, want: Manifest, ref: ObjectRef, *, autoscal
 
     def gives(manager: str) -> bool:
         entries = live["metadata"]["managedFields"]
-        return manager in KUBECTL and has_leaves(takeover(entries, {manager}, want, ref, autoscaled=autoscaled).fields)
+        return manager in KUBECTL and has_leaves(
+            fields_taken_over(entries, {manager}, want, ref, autoscaled=autoscaled).fields
+        )
 
     return tuple(filter(gives, managers))
 
 
-def is_takeable(entry: Mapping[str, Any], managers: Container[str], api_version: str) -> bool:
+def is_entry_takeable(entry: Mapping[str, Any], managers: Container[str], api_version: str) -> bool:
     """Return whether an entry is one of these managers' whose fields can become ours.
 
     What was written through a subresource, such as replicas by ``kubectl scale``, stays with its writer. Fields are
@@ -75,7 +77,7 @@ def is_takeable(entry: Mapping[str, Any], managers: Container[str], api_version:
     return is_meant and not entry.get("subresource") and entry.get("apiVersion") == api_version
 
 
-def takeover(
+def fields_taken_over(
     entries: Iterable[Mapping[str, Any]], managers: Container[str], want: Manifest, ref: ObjectRef, *, autoscaled: bool
 ) -> TakenFields:
     """Return the fields that become ours, and the entries that stay.
@@ -86,23 +88,23 @@ def takeover(
     kept: list[Mapping[str, Any]] = []
     for entry in entries:
         fields = entry.get("fieldsV1") or {}
-        if not is_takeable(entry, managers, str(want["apiVersion"])):
+        if not is_entry_takeable(entry, managers, str(want["apiVersion"])):
             kept.append(entry)
             continue
         ours, theirs = _fields_by_manifest(fields, want, ref, autoscaled=autoscaled)
-        taken = united_fields(taken, ours)
+        taken = fields_of_both_sets(taken, ours)
         if has_leaves(theirs):
             kept.append({**entry, "fieldsV1": theirs})
-    return TakenFields(without_fields(taken, _NOTE), tuple(kept))
+    return TakenFields(fields_without_path(taken, _NOTE), tuple(kept))
 
 
 def _fields_by_manifest(fields: Fields, want: Manifest, ref: ObjectRef, *, autoscaled: bool) -> tuple[Fields, Fields]:
     if ref.group_kind == "Namespace":
         ours, theirs = _named_and_other_items(fields, want)
-        return ours, without_fields(theirs, _NOTE)
+        return ours, fields_without_path(theirs, _NOTE)
     replicas: Fields = {"f:spec": {"f:replicas": {}}}
     if autoscaled and "f:replicas" in (fields.get("f:spec") or {}):
-        return without_fields(fields, _REPLICAS), replicas
+        return fields_without_path(fields, _REPLICAS), replicas
     return fields, {}
 
 
@@ -128,7 +130,7 @@ def has_leaves(fields: Fields) -> bool:
     return any(text != "." and (not inner or has_leaves(inner)) for text, inner in fields.items())
 
 
-def vanishing(want: Manifest, live: Manifest, taken: TakenFields) -> tuple[Path, ...]:
+def fields_removed_by_first_apply(want: Manifest, live: Manifest, taken: TakenFields) -> tuple[Path, ...]:
     """Return the live fields that the first apply removes: those that became ours and that the manifest lacks."""
     others = [entry.get("fieldsV1") or {} for entry in taken.kept]
     return tuple(path for path in _unowned_paths(taken.fields, want, others, ()) if value_at(live, path) is not MISSING)
@@ -138,7 +140,7 @@ def _unowned_paths(fields: Fields, want: Any, others: Sequence[Fields], path: Pa
     """Yield the outermost paths of fields that a value lacks and that no other manager owns."""
     for text, inner in fields.items():
         step = parse_step(text)
-        if step is None or _is_servers((*path, step)):
+        if step is None or _is_decided_by_server((*path, step)):
             continue
         remaining = [other[text] for other in others if text in other]
         wanted = value_at(want, (step,))
@@ -148,36 +150,36 @@ def _unowned_paths(fields: Fields, want: Any, others: Sequence[Fields], path: Pa
             yield from _unowned_paths(inner, wanted, remaining, (*path, step))
 
 
-def _is_servers(path: Path) -> bool:
+def _is_decided_by_server(path: Path) -> bool:
     """Return whether no manager decides about a field, whatever its entry says."""
     return path in NOT_CONTENT or (path[0] == "metadata" and len(path) == 2 and path[1] not in OWNED_METADATA)
 
 
-def without_paths(live: Manifest, paths: Iterable[Path]) -> Manifest:
+def manifest_without_paths(live: Manifest, paths: Iterable[Path]) -> Manifest:
     """Return an object without some of its fields; everything beside them is shared."""
     for path in paths:
-        live = without(live, path)
+        live = value_without_path(live, path)
     return live
 
 
-def united_fields(one: Fields, other: Fields) -> dict[str, Any]:
+def fields_of_both_sets(one: Fields, other: Fields) -> dict[str, Any]:
     """Return the fields of two sets together.
 
-    >>> united_fields({"f:a": {}}, {"f:b": {"f:c": {}}})
+    >>> fields_of_both_sets({"f:a": {}}, {"f:b": {"f:c": {}}})
     {'f:a': {}, 'f:b': {'f:c': {}}}
     """
     merged: dict[str, Any] = dict(one)
     for key, inner in other.items():
-        merged[key] = united_fields(merged[key], inner) if key in merged else inner
+        merged[key] = fields_of_both_sets(merged[key], inner) if key in merged else inner
     return merged
 
 
-def without_fields(fields: Fields, path: tuple[str, ...]) -> Fields:
+def fields_without_path(fields: Fields, path: tuple[str, ...]) -> Fields:
     """Return a set of fields without one of them."""
     name, rest = path[0], path[1:]
     if name not in fields:
         return fields
     if not rest:
         return {key: inner for key, inner in fields.items() if key != name}
-    inner: Mapping[str, Any] = without_fields(fields[name], rest)
+    inner: Mapping[str, Any] = fields_without_path(fields[name], rest)
     return {**fields, name: inner}

@@ -19,7 +19,7 @@ from reconciler.members.masking import is_content_secret, value_for_report
 from render.model import Manifest, group_of
 
 from .admission import Admission
-from .containment import is_same
+from .containment import is_equal_to_server
 from .field_paths import MISSING, Key, Path, path_text, value_at
 from .model import Action, FieldChange, PlannedObject
 from .ownership import DifferenceKind, FieldDifference, Fields, owned_part
@@ -46,7 +46,9 @@ def answer_digest(
         return ""
     if not admission.digest:
         return UNKNOWN_ANSWER
-    places = [(path_text(path), change, _plain_at(want, path), _plain_at(live, path)) for path, change in found]
+    places = [
+        (path_text(path), change, _plain_value_at(want, path), _plain_value_at(live, path)) for path, change in found
+    ]
     return _digest_of_parts([live["metadata"].get("uid"), admission.digest, places])
 
 
@@ -78,7 +80,7 @@ def applied_digest(desired: Manifest, live: Manifest, fields: Fields) -> str:
     return _digest_of_parts([live["metadata"].get("uid"), desired, fields, owned_part(live, fields)])
 
 
-def _plain_at(value: Manifest, path: Path) -> Any:
+def _plain_value_at(value: Manifest, path: Path) -> Any:
     found = value_at(value, path)
     return [] if found is MISSING else [found]
 
@@ -98,11 +100,11 @@ def differences_to_report(want: Manifest, found: Iterable[FieldDifference]) -> t
     return tuple(
         each
         for each in found
-        if each.change is not DifferenceKind.FILLED_IN or (has_forms and _is_piece(value_at(want, each.path)))
+        if each.change is not DifferenceKind.FILLED_IN or (has_forms and _is_container(value_at(want, each.path)))
     )
 
 
-def _is_piece(value: Any) -> bool:
+def _is_container(value: Any) -> bool:
     return isinstance(value, dict | list) and bool(value)
 
 
@@ -118,12 +120,12 @@ def rewritten_fields(
     return tuple(replace(change, change=DifferenceKind.REWRITTEN, manager="", time="") for change in changes)
 
 
-def rewritten(fields: Iterable[FieldChange]) -> tuple[FieldChange, ...]:
+def fields_left_but_rewritten(fields: Iterable[FieldChange]) -> tuple[FieldChange, ...]:
     """Return those of the fields left to others that were applied and have another value all the same."""
     return tuple(change for change in fields if change.change == DifferenceKind.REWRITTEN)
 
 
-def left_as_it_is(planned: PlannedObject, admission: Admission, answer_id: str = "") -> PlannedObject:
+def plan_to_leave_as_it_is(planned: PlannedObject, admission: Admission, answer_id: str = "") -> PlannedObject:
     """Return the plan for an object that applying would not change; what differs in it has a line of its own."""
     rewritten = rewritten_fields(planned.changes, planned.resource, admission)
     return replace(
@@ -138,11 +140,11 @@ def left_as_it_is(planned: PlannedObject, admission: Admission, answer_id: str =
     )
 
 
-def answered(planned: PlannedObject, answer: Manifest, admission: Admission) -> PlannedObject:
+def plan_by_answer_of_server(planned: PlannedObject, answer: Manifest, admission: Admission) -> PlannedObject:
     """Return the plan for an object by what the server would make of applying it."""
     changes = changed_values(planned.live, answer, planned.manifest)
     if not changes:
-        return left_as_it_is(planned, admission)
+        return plan_to_leave_as_it_is(planned, admission)
     reason = "Drifted" if planned.reason == "Drifted" else "Changed"
     return replace(planned, changes=changes, reason=reason, is_asked=False)
 
@@ -185,26 +187,28 @@ def _changed_values(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any,
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for name in dict.fromkeys([*old, *new]):
             yield from _changed_values(old.get(name, MISSING), new.get(name, MISSING), (*path, name))
-    elif _is_named(old) and _is_named(new) and not _is_reordered(old, new):
-        olds, news = _by_name(old), _by_name(new)
+    elif _are_items_named(old) and _are_items_named(new) and not _are_items_reordered(old, new):
+        olds, news = _items_by_name(old), _items_by_name(new)
         for name in dict.fromkeys([*olds, *news]):
             step = Key((("name", name),))
             yield from _changed_values(olds.get(name, MISSING), news.get(name, MISSING), (*path, step))
-    elif not is_same(old, new):
+    elif not is_equal_to_server(old, new):
         yield path, old, new
 
 
-def _is_reordered(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) -> bool:
-    names, others = list(_by_name(old)), list(_by_name(new))
+def _are_items_reordered(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) -> bool:
+    names, others = list(_items_by_name(old)), list(_items_by_name(new))
     return names != others and sorted(names) == sorted(others)
 
 
-def _is_named(items: Any) -> bool:
+def _are_items_named(items: Any) -> bool:
     """Return whether the items of a list are distinguished by their names."""
     if not isinstance(items, list) or not items:
         return False
-    return all(isinstance(item, Mapping) and "name" in item for item in items) and len(_by_name(items)) == len(items)
+    return all(isinstance(item, Mapping) and "name" in item for item in items) and len(_items_by_name(items)) == len(
+        items
+    )
 
 
-def _by_name(items: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _items_by_name(items: list[Mapping[str, Any]]) -> dict[str, Any]:
     return {str(item["name"]): item for item in items}

@@ -42,7 +42,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
     @property
     def id(self) -> str:
         """The set's identity, a function of its parent's, as ApplySet prescribes."""
-        return _id(self.name, self.namespace)
+        return _applyset_id(self.name, self.namespace)
 
     @property
     def manager(self) -> str:
@@ -90,8 +90,8 @@ class ApplySet(Struct, frozen=True, kw_only=True):
             namespace=self.namespace,
             member=str(annotations.get(_MEMBER) or ""),
             commit=str(annotations.get(_RENDERED) or ""),
-            group_kinds=_names_in(annotations.get(_KINDS)),
-            namespaces=_names_in(annotations.get(_NAMESPACES)),
+            group_kinds=_names_in_annotation(annotations.get(_KINDS)),
+            namespaces=_names_in_annotation(annotations.get(_NAMESPACES)),
         )
 
     def refusal(self, parent: Manifest | None) -> str:
@@ -133,13 +133,13 @@ class ApplySet(Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=64)
-def _id(name: str, namespace: str) -> str:
+def _applyset_id(name: str, namespace: str) -> str:
     # The form of the id is ApplySet's: the parent's name, namespace, kind and (here empty) group, hashed.
     digest = hashlib.sha256(f"{name}.{namespace}.ConfigMap.".encode()).digest()
     return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
 
 
-def member_of(live: Manifest) -> str:
+def applyset_id_of_member(live: Manifest) -> str:
     """Return the identity of the set an object is in; empty when it is in none."""
     return str((live["metadata"].get("labels") or {}).get(PART_OF) or "")
 
@@ -148,5 +148,5 @@ def _annotations_of_parent(parent: Manifest | None) -> dict[str, Any]:
     return dict((parent or {"metadata": {}})["metadata"].get("annotations") or {})
 
 
-def _names_in(text: Any) -> frozenset[str]:
+def _names_in_annotation(text: Any) -> frozenset[str]:
     return frozenset(part.strip() for part in str(text or "").split(",") if part.strip())

@@ -25,10 +25,10 @@ from .applyset import ApplySet
 from .context import PlanContext
 from .membership import is_member
 from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
-from .object import plan_object, planned
-from .prune import EMPTYING, NO_MEMBER, PruneHold, keeps_itself, plan_deletions
+from .object import plan_object, plan_of_unserved_object
+from .prune import EMPTYING, NO_MEMBER, PruneHold, forbids_pruning, plan_deletions
 from .retention import scaled_objects
-from .stages import CRD, sort_key
+from .stages import CRD, sort_key_by_stage
 
 OWN_CONTEXT = "give each member the context of its own cluster; argosy.yaml says which under clusters"
 """The hint where the contexts of two members lead to the same cluster."""
@@ -48,10 +48,11 @@ def make_plan(
     context = _cluster_context(wanted, desired, observed, inventory, options)
     # One object that no rule expected fails alone: the others are planned, and applied, all the same.
     made = (
-        result_or_substitute(partial(_plan_desired, item, context), partial(_failed_plan_of, item)) for item in wanted
+        result_or_substitute(partial(_plan_of_desired_object, item, context), partial(_failed_plan_of, item))
+        for item in wanted
     )
-    objects = sorted(made, key=lambda item: sort_key(item.ref))
-    hold = _prune_hold(desired, observed, inventory, options)
+    objects = sorted(made, key=lambda item: sort_key_by_stage(item.ref))
+    hold = _reason_to_hold_pruning(desired, observed, inventory, options)
     deletions = plan_deletions(frozenset(item.ref for item in wanted), observed, inventory, options, hold)
     plan = replace(
         plan,
@@ -65,7 +66,7 @@ def make_plan(
         held_objects=inventory.held_objects,
         answered=context.answered,
     )
-    return _with_sets(plan, desired, observed, inventory)
+    return _plan_with_applysets(plan, desired, observed, inventory)
 
 
 def _empty_plan(
@@ -82,14 +83,14 @@ def _empty_plan(
     )
 
 
-def _with_sets(plan: Plan, desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory) -> Plan:
+def _plan_with_applysets(plan: Plan, desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory) -> Plan:
     """Return a plan with what the ApplySet contains now, and what it will contain."""
     options = plan.options
     recorded = options.applyset.recorded(observed.parent)
-    unseen = _unseen_members(options.applyset, recorded, observed)
+    unseen = _members_not_looked_at(options.applyset, recorded, observed)
     kept = (item.ref for item in plan.deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER)
     members = options.applyset.containing([*(item.ref for item in plan.objects), *kept]).united(unseen)
-    is_new = plan.writes or _is_to_be_named(recorded.commit, desired, inventory, options)
+    is_new = plan.writes or _should_parent_name_commit(recorded.commit, desired, inventory, options)
     return replace(
         plan,
         members=replace(members, commit=desired.commit if is_new else recorded.commit),
@@ -100,7 +101,7 @@ def _with_sets(plan: Plan, desired: ClusterDesired, observed: ObservedCluster, i
     )
 
 
-def _is_to_be_named(given: str, desired: ClusterDesired, inventory: Inventory, options: PlanOptions) -> bool:
+def _should_parent_name_commit(given: str, desired: ClusterDesired, inventory: Inventory, options: PlanOptions) -> bool:
     """Return whether the parent is to name the commit, and not the one given before, though nothing is written.
 
     Where an attempt at the commit is recorded and the parent does not name it, it could not be written then.
@@ -135,7 +136,7 @@ def _refusal_of_desired(
     """Return why nothing may be done to this cluster; None when everything may."""
     # Kubeconfig contexts get repointed; applying and pruning by the inventory of another cluster would wreck this one.
     if inventory.uid and observed.uid != inventory.uid:
-        return another_cluster(desired.cluster, observed.uid, inventory.uid)
+        return failure_of_another_cluster(desired.cluster, observed.uid, inventory.uid)
     known_as = options.applyset.recorded(observed.parent).member
     if not inventory.converged and known_as not in {"", options.applyset.member, *options.former_names}:
         return Failure(
@@ -154,7 +155,7 @@ def _refusal_of_desired(
     return None if options.allow_older else _failure_to_follow(desired, observed, inventory, options)
 
 
-def another_cluster(cluster: str, uid: str, recorded: str) -> Failure:
+def failure_of_another_cluster(cluster: str, uid: str, recorded: str) -> Failure:
     """Return the failure of a context that leads to the cluster with a UID, and not to the recorded one."""
     return Failure(
         kind=FailureKind.WRONG_CLUSTER,
@@ -203,7 +204,7 @@ def _history_place(given: str, desired: ClusterDesired, inventory: Inventory, op
     return options.history_place(given)
 
 
-def _unseen_members(applyset: ApplySet, recorded: ApplySet, observed: ObservedCluster) -> ApplySet:
+def _members_not_looked_at(applyset: ApplySet, recorded: ApplySet, observed: ObservedCluster) -> ApplySet:
     """Return what the parent names and could not be looked at: it stays named, for objects may be there."""
     unavailable = observed.discovery.unavailable - {""}
     kinds = frozenset(
@@ -214,7 +215,7 @@ def _unseen_members(applyset: ApplySet, recorded: ApplySet, observed: ObservedCl
     return replace(applyset, group_kinds=kinds, namespaces=recorded.namespaces if kinds else frozenset())
 
 
-def _prune_hold(
+def _reason_to_hold_pruning(
     desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> PruneHold:
     """Return why nothing may be pruned in this pass; an empty hold when pruning is safe.
@@ -279,11 +280,11 @@ def _with_scope_of_cluster(item: DesiredObject, discovery: Discovery) -> Desired
     return replace(item, ref=replace(item.ref, namespace=""))
 
 
-def _plan_desired(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
+def _plan_of_desired_object(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
     if desired.ref in context.duplicates:
         message = "two manifests are about this object"
-        return planned(desired, Action.BLOCKED, "Duplicate", message=message, hint="keep one of them")
-    unreadable = _unreadable(desired)
+        return plan_of_unserved_object(desired, Action.BLOCKED, "Duplicate", message=message, hint="keep one of them")
+    unreadable = _plan_of_unreadable_manifest(desired)
     if unreadable is not None:
         return unreadable
     version = str(desired.manifest["apiVersion"])
@@ -293,10 +294,14 @@ def _plan_desired(desired: DesiredObject, context: _ClusterContext) -> PlannedOb
         return _plan_of_unserved(desired, version, context.observed.discovery)
     failure = context.observed.failure_to_see(desired.ref)
     if failure:
-        return planned(desired, Action.BLOCKED, failure.kind, message=failure.message, hint=failure.hint)
+        return plan_of_unserved_object(
+            desired, Action.BLOCKED, failure.kind, message=failure.message, hint=failure.hint
+        )
     if resource.is_namespaced and not desired.ref.namespace:
         message = "it has no namespace, but its kind lives in namespaces"
-        return planned(desired, Action.BLOCKED, "NamespaceRequired", message=message, hint="add metadata.namespace")
+        return plan_of_unserved_object(
+            desired, Action.BLOCKED, "NamespaceRequired", message=message, hint="add metadata.namespace"
+        )
     plan_context = PlanContext(
         desired=desired,
         resource=resource,
@@ -311,36 +316,44 @@ def _plan_desired(desired: DesiredObject, context: _ClusterContext) -> PlannedOb
     return plan_object(context.observed.live.get(desired.ref), plan_context)
 
 
-def _unreadable(desired: DesiredObject) -> PlannedObject | None:
+def _plan_of_unreadable_manifest(desired: DesiredObject) -> PlannedObject | None:
     """Return the plan for an object whose manifest cannot be sent as it is; None for any other."""
     if is_encrypted_by_sops(desired.manifest):
         message = desired.fault or "SOPS encrypted it, and nothing here decrypts it"
-        return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=desired.fault_hint)
-    unread = [key for key in ("labels", "annotations") if not _is_map(desired.manifest["metadata"].get(key))]
+        return plan_of_unserved_object(desired, Action.BLOCKED, "Encrypted", message=message, hint=desired.fault_hint)
+    unread = [
+        key for key in ("labels", "annotations") if not _is_mapping_of_texts(desired.manifest["metadata"].get(key))
+    ]
     if not unread:
         return None
     message = f"its manifest on the rendered branch has {unread[0]} that are no map"
-    return planned(desired, Action.BLOCKED, "Malformed", message=message, hint="argosy reconcile writes it anew")
+    return plan_of_unserved_object(
+        desired, Action.BLOCKED, "Malformed", message=message, hint="argosy reconcile writes it anew"
+    )
 
 
-def _is_map(value: Any) -> bool:
+def _is_mapping_of_texts(value: Any) -> bool:
     """Say whether labels or annotations can be read, which a manifest need not have."""
     return value is None or isinstance(value, Mapping)
 
 
 def _failed_plan_of(desired: DesiredObject, error: Exception) -> PlannedObject:
     """Return the plan for an object of which nobody thought: it is left alone, and no other one with it."""
-    return planned(desired, Action.BLOCKED, INTERNAL, message=words_of_unexpected_error(error), hint=REPORT_IT)
+    return plan_of_unserved_object(
+        desired, Action.BLOCKED, INTERNAL, message=words_of_unexpected_error(error), hint=REPORT_IT
+    )
 
 
 def _plan_of_unserved(desired: DesiredObject, version: str, discovery: Discovery) -> PlannedObject:
     if desired.ref.group in discovery.unavailable:
         message = f"the API of {desired.ref.group} does not answer"
-        return planned(desired, Action.BLOCKED, "APIUnavailable", message=message, hint="see to its APIService")
+        return plan_of_unserved_object(
+            desired, Action.BLOCKED, "APIUnavailable", message=message, hint="see to its APIService"
+        )
     served = discovery.versions(desired.ref.group, desired.ref.kind)
     message = f"the cluster does not serve {desired.ref.kind} in {version}"
     hint = f"write {served[0]}" if served else _hint_of_unknown_kind(desired.ref, discovery)
-    return planned(desired, Action.BLOCKED, "KindNotServed", message=message, hint=hint)
+    return plan_of_unserved_object(desired, Action.BLOCKED, "KindNotServed", message=message, hint=hint)
 
 
 def _hint_of_unknown_kind(ref: ObjectRef, discovery: Discovery) -> str:
@@ -369,6 +382,6 @@ def defined_kinds(crd: Manifest) -> Iterator[Resource]:
             )
 
 
-def held_object(desired: DesiredObject, *, preserve: bool) -> HeldObject:
+def held_object_of_desired(desired: DesiredObject, *, preserve: bool) -> HeldObject:
     """Return an object of a commit as an inventory remembers it."""
-    return HeldObject(ref=desired.ref, preserve=preserve, keep=keeps_itself(desired.manifest))
+    return HeldObject(ref=desired.ref, preserve=preserve, keep=forbids_pruning(desired.manifest))

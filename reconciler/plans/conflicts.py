@@ -11,9 +11,9 @@ from reconciler.members.masking import value_for_report
 from render.model import Manifest
 
 from .applyset import TOOL
-from .containment import contained, is_same
-from .field_paths import MISSING, Path, path_text, value_at, without
-from .membership import fleet_words
+from .containment import is_contained_in, is_equal_to_server
+from .field_paths import MISSING, Path, path_text, value_at, value_without_path
+from .membership import fleet_name_of_manager
 from .model import FieldChange
 from .ownership import DifferenceKind, FieldDifference, Owner, is_one_piece, owners_at, steps_to_items
 
@@ -27,7 +27,7 @@ _RUNTIME_FIELDS = re.compile(
 _AUTOSCALED = ("kube-controller-manager", "scale", ("spec", "replicas"))
 
 
-def _no_ruling(_path: Path, _owner: Owner) -> None:
+def _rule_nothing(_path: Path, _owner: Owner) -> None:
     return None
 
 
@@ -47,10 +47,10 @@ class OwnershipClaims(Struct, frozen=True, kw_only=True):
 
     overwrite: bool = False
     is_unscaled: bool = False
-    ruling: Callable[[Path, Owner], Decision | None] = _no_ruling
+    ruling: Callable[[Path, Owner], Decision | None] = _rule_nothing
 
 
-def decide(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
+def decide_on_foreign_field(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
     """Decide about a field that another manager owns with another value.
 
     Another fleet's is a conflict in any case. A field rule decides otherwise. People's changes are drift and are
@@ -58,7 +58,7 @@ def decide(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
     replicas, which alone are set through the scale subresource, CA bundles, allocated values - are left to their owner,
     which no deployer is. The rest is a conflict unless the binding says ``overwrite``.
     """
-    if fleet_words(owner.manager):
+    if fleet_name_of_manager(owner.manager):
         return Decision.FAIL
     ruled = claims.ruling(path, owner)
     if ruled is not None:
@@ -72,9 +72,9 @@ def decide(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
     return Decision.OVERWRITE if claims.overwrite else Decision.FAIL
 
 
-def conflict_hint(managers: Iterable[str]) -> str:
+def hint_about_conflict(managers: Iterable[str]) -> str:
     """Return what to do about fields that managers own; those of another fleet are never overwritten."""
-    if any(map(fleet_words, managers)):
+    if any(map(fleet_name_of_manager, managers)):
         return "let one fleet decide the field: take it out of the template of the other"
     return "drop that manager's change, or set conflictResolution: Overwrite in its policy"
 
@@ -100,10 +100,10 @@ def decide_conflicts(
     remaining = want
     for path in _conflicting_paths(want, live, different):
         for owner in owners_at(live, path, ours):
-            decision = decide(owner, path, claims)
+            decision = decide_on_foreign_field(owner, path, claims)
             decided[decision].append(field_change(want, live, FieldDifference(path, DifferenceKind.LOST), owner))
             if decision is Decision.YIELD:
-                remaining = without(remaining, path)
+                remaining = value_without_path(remaining, path)
     return DecidedConflicts(
         want=remaining,
         overwritten=tuple(decided[Decision.OVERWRITE]),
@@ -138,7 +138,7 @@ def _contested_paths(want: Any, other: Any, live: Manifest, path: Path) -> Itera
             yield from _contested_paths(item, value_at(other, (step,)), live, (*path, step))
         return
     inside = [item.path for item in value_differences(want, other, live, path)]
-    is_added_to = is_piece and not inside and not is_same(want, other)
+    is_added_to = is_piece and not inside and not is_equal_to_server(want, other)
     yield from [path] if is_added_to else inside
 
 
@@ -151,7 +151,7 @@ def value_differences(want: Any, other: Any, live: Manifest, path: Path = ()) ->
         for name, value in want.items():
             if path or name not in {"apiVersion", "kind"}:
                 yield from value_differences(value, other.get(name, MISSING), live, (*path, name))
-    elif not contained(want, other, path):
+    elif not is_contained_in(want, other, path):
         is_list = isinstance(want, list) and isinstance(other, list)
         items = steps_to_items(live, path, want) if is_list else None
         if items is None:
@@ -164,14 +164,14 @@ def left_fields(asked: Manifest, want: Manifest, live: Manifest, ours: Container
     """Return the fields ``asked`` for that ``want`` leaves as the cluster has them, where that is another value."""
     if want is asked:
         return ()
-    left = [each for each in value_differences(asked, want, live) if not _is_live(asked, live, each.path)]
+    left = [each for each in value_differences(asked, want, live) if not _is_live_value_at(asked, live, each.path)]
     return tuple(
         field_change(asked, live, each, next(iter(owners_at(live, each.path, ours)), Owner(""))) for each in left
     )
 
 
-def _is_live(asked: Manifest, live: Manifest, path: Path) -> bool:
-    return contained(value_at(asked, path), value_at(live, path), path)
+def _is_live_value_at(asked: Manifest, live: Manifest, path: Path) -> bool:
+    return is_contained_in(value_at(asked, path), value_at(live, path), path)
 
 
 def field_changes(
@@ -181,11 +181,11 @@ def field_changes(
     return tuple(
         field_change(want, live, inner, next(iter(owners_at(live, inner.path, ours)), Owner("")))
         for difference in different
-        for inner in _innermost(want, live, difference)
+        for inner in _innermost_differences(want, live, difference)
     )
 
 
-def _innermost(want: Manifest, live: Manifest, difference: FieldDifference) -> tuple[FieldDifference, ...]:
+def _innermost_differences(want: Manifest, live: Manifest, difference: FieldDifference) -> tuple[FieldDifference, ...]:
     """Return the fields in a field whose values differ; the field itself where only its owner does."""
     path, change = difference
     wanted, present = value_at(want, path), value_at(live, path)

@@ -58,18 +58,18 @@ class Likeness(IntEnum):
     DIFFERENT = 2
 
 
-def contained(want: Any, live: Any, path: Path = ()) -> bool:
+def is_contained_in(want: Any, live: Any, path: Path = ()) -> bool:
     """Return whether ``live`` has all of ``want``; what it has beyond that does not matter."""
-    return likeness(want, live, path) is not Likeness.DIFFERENT
+    return likeness_of_values(want, live, path) is not Likeness.DIFFERENT
 
 
-def likeness(want: Any, live: Any, path: Path = (), *, has_forms: bool = True) -> Likeness:
+def likeness_of_values(want: Any, live: Any, path: Path = (), *, has_forms: bool = True) -> Likeness:
     """Compare two values of a field, both ways.
 
     ``has_forms``: the server is known to write values of this object in forms of its own, as it does for the kinds that
     are Kubernetes' own. It stores those of a custom resource as they are.
     """
-    if is_same(want, live):
+    if is_equal_to_server(want, live):
         return Likeness.EQUAL
     if want is None or live is MISSING or live is None:
         return _likeness_of_nothing(want, live, has_forms=has_forms)
@@ -78,8 +78,10 @@ def likeness(want: Any, live: Any, path: Path = (), *, has_forms: bool = True) -
     if isinstance(want, list):
         if not isinstance(live, list) or len(want) != len(live):
             return Likeness.DIFFERENT
-        return _worst(likeness(item, other, path, has_forms=has_forms) for item, other in zip(want, live, strict=True))
-    is_known_form = _same_scalar(want, live, path)
+        return _worst_likeness(
+            likeness_of_values(item, other, path, has_forms=has_forms) for item, other in zip(want, live, strict=True)
+        )
+    is_known_form = _is_same_scalar(want, live, path)
     return (Likeness.EQUAL if has_forms else Likeness.FILLED_IN) if is_known_form else Likeness.DIFFERENT
 
 
@@ -89,28 +91,35 @@ def _likeness_of_nothing(want: Any, live: Any, *, has_forms: bool) -> Likeness:
     # A null among texts is an empty one.
     if has_forms and (is_left_out or (want is None and live == "")):
         return Likeness.EQUAL
-    is_empty = want is None or any(want == empty and type(want) is type(empty) for empty in _EMPTY) or _is_hollow(want)
+    is_empty = (
+        want is None
+        or any(want == empty and type(want) is type(empty) for empty in _EMPTY)
+        or _has_only_empty_containers(want)
+    )
     return Likeness.FILLED_IN if is_empty else Likeness.DIFFERENT
 
 
 def _likeness_of_fields(want: Mapping[str, Any], live: Any, path: Path, *, has_forms: bool) -> Likeness:
-    if not isinstance(live, Mapping) or (not live and not _is_hollow(want)):
+    if not isinstance(live, Mapping) or (not live and not _has_only_empty_containers(want)):
         return Likeness.DIFFERENT
     filled = Likeness.FILLED_IN
     if live.keys() <= want.keys() or (has_forms and _has_defaults_alone(want, live, path)):
         filled = Likeness.EQUAL
-    inner = (likeness(value, live.get(key, MISSING), (*path, key), has_forms=has_forms) for key, value in want.items())
-    return max(filled, _worst(inner))
+    inner = (
+        likeness_of_values(value, live.get(key, MISSING), (*path, key), has_forms=has_forms)
+        for key, value in want.items()
+    )
+    return max(filled, _worst_likeness(inner))
 
 
 def _has_defaults_alone(want: Mapping[str, Any], live: Mapping[str, Any], path: Path) -> bool:
     """Return whether all that the live value has beyond the wanted one is what a server fills in there."""
     names = [step for step in path if isinstance(step, str)]
     defaults = _DEFAULTS.get(".".join(names[-2:])) or _DEFAULTS.get(names[-1] if names else "") or {}
-    return all(key in want or is_same(defaults.get(key, MISSING), value) for key, value in live.items())
+    return all(key in want or is_equal_to_server(defaults.get(key, MISSING), value) for key, value in live.items())
 
 
-def _worst(found: Iterable[Likeness]) -> Likeness:
+def _worst_likeness(found: Iterable[Likeness]) -> Likeness:
     worst = Likeness.EQUAL
     for each in found:
         if each is Likeness.DIFFERENT:
@@ -119,7 +128,7 @@ def _worst(found: Iterable[Likeness]) -> Likeness:
     return worst
 
 
-def is_same(want: Any, live: Any) -> bool:
+def is_equal_to_server(want: Any, live: Any) -> bool:
     """Return whether two values are equal to a server, to which a boolean is no number as it is to Python."""
     return want == live and _has_equal_types(want, live)
 
@@ -132,29 +141,29 @@ def _has_equal_types(want: Any, live: Any) -> bool:
     return isinstance(want, bool) == isinstance(live, bool)
 
 
-def _is_hollow(want: Any) -> bool:
+def _has_only_empty_containers(want: Any) -> bool:
     """Return whether a mapping has nothing but empty mappings and lists, which the server leaves out altogether."""
     return isinstance(want, Mapping) and all(
-        _is_hollow(value) or (isinstance(value, list) and not value) for value in want.values()
+        _has_only_empty_containers(value) or (isinstance(value, list) and not value) for value in want.values()
     )
 
 
-def _same_scalar(want: Any, live: Any, path: Path) -> bool:
+def _is_same_scalar(want: Any, live: Any, path: Path) -> bool:
     if isinstance(want, bool) or isinstance(live, bool):
         return False
     if isinstance(want, int | float) and isinstance(live, int | float):
         return want == live
     names = [step for step in path if isinstance(step, str)]
-    if _is_quantity(names):
-        return _same_quantity(want, live)
+    if _is_field_of_quantity(names):
+        return _is_same_quantity(want, live)
     if not (isinstance(want, str) and isinstance(live, str)):
         return False
     if names[-1:] == ["caBundle"]:
-        return _same_bytes(want, live)
-    return not _OPAQUE.intersection(names) and _same_time(want, live)
+        return _is_same_base64(want, live)
+    return not _OPAQUE.intersection(names) and _is_same_instant(want, live)
 
 
-def _is_quantity(names: list[str]) -> bool:
+def _is_field_of_quantity(names: list[str]) -> bool:
     if len(names) < 2 or _OPAQUE.intersection(names[:-2]):
         return False
     if names[-2] in _QUANTITY_PARENTS or names[-1] in _QUANTITY_FIELDS:
@@ -163,14 +172,14 @@ def _is_quantity(names: list[str]) -> bool:
     return names[-2:] == ["target", "value"] or names[-3:-2] == ["limits"]
 
 
-def _same_quantity(want: Any, live: Any) -> bool:
+def _is_same_quantity(want: Any, live: Any) -> bool:
     try:
         return parse_quantity(str(want)) == parse_quantity(str(live))
     except ValueError:
         return False
 
 
-def _same_bytes(want: str, live: str) -> bool:
+def _is_same_base64(want: str, live: str) -> bool:
     """Compare base64 by what it encodes: line breaks in it mean nothing."""
     try:
         return base64.b64decode("".join(want.split()), validate=True) == base64.b64decode(live, validate=True)
@@ -178,7 +187,7 @@ def _same_bytes(want: str, live: str) -> bool:
         return False
 
 
-def _same_time(want: str, live: str) -> bool:
+def _is_same_instant(want: str, live: str) -> bool:
     """Compare RFC 3339 times by the instant they name, for a server drops fractions and writes another zone."""
     if not (len(want) >= 20 <= len(live) and want[4:5] == live[4:5] == "-" and want[10:11] == live[10:11] == "T"):
         return False

@@ -14,13 +14,18 @@ from render.template_annotations import CONFLICT_RESOLUTION
 
 from .admission import Admission
 from .conflicts import OwnershipClaims
-from .expected_fields import parted_by_rules
+from .expected_fields import fields_kept_and_not_kept_by_rules
 from .field_paths import Path
-from .field_rules import claims_of, rules_of, with_rules
+from .field_rules import claims_of_field_rules, field_rules_of_object, manifest_with_rules
 from .model import DesiredObject, PlanOptions
-from .ownership import Fields, Owner, foreign_fields
-from .payload import as_sent
-from .retention import fields_left_to_owners, handed_over, retained, with_live_replicas
+from .ownership import Fields, Owner, fields_of_other_managers
+from .payload import manifest_as_sent
+from .retention import (
+    fields_handed_over,
+    fields_left_to_owners,
+    manifest_with_live_replicas,
+    manifest_with_retained_fields,
+)
 
 
 class PlanContext(Struct, frozen=True, kw_only=True):
@@ -52,7 +57,7 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     @property
     def rules(self) -> tuple[FieldRule, ...]:
         """The field rules about the object."""
-        return rules_of(self.desired.manifest, self.desired.ref, self.options.field_rules)
+        return field_rules_of_object(self.desired.manifest, self.desired.ref, self.options.field_rules)
 
     @property
     def overwrites(self) -> bool:
@@ -66,31 +71,33 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     @property
     def handed_over(self) -> frozenset[Path]:
         """The fields that are for others to set where the manifest, or what is sent of it, leaves them out."""
-        return handed_over(self.resource, self.desired.manifest, autoscaled=self.is_autoscaled)
+        return fields_handed_over(self.resource, self.desired.manifest, autoscaled=self.is_autoscaled)
 
     @property
     def claims(self) -> OwnershipClaims:
         """The claims of the object's policy and rules on fields that others own."""
         is_unscaled = self.are_scalers_known and not self.is_autoscaled
-        return replace(claims_of(self.rules, overwrite=self.overwrites), is_unscaled=is_unscaled)
+        return replace(claims_of_field_rules(self.rules, overwrite=self.overwrites), is_unscaled=is_unscaled)
 
 
 def ruled_manifest(
     asked: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext, ours: Container[str]
 ) -> dict[str, Any]:
     """Return what to send for an existing object by the field rules, and without what its cluster decides."""
-    want, rules = _with_retained(asked, live, fields, context), context.rules
-    return with_rules(asked, want, live, ours, rules) if rules else want
+    want, rules = _manifest_with_retained_fields(asked, live, fields, context), context.rules
+    return manifest_with_rules(asked, want, live, ours, rules) if rules else want
 
 
-def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext) -> dict[str, Any]:
+def _manifest_with_retained_fields(
+    want: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext
+) -> dict[str, Any]:
     """Return what to send for an existing object, some fields of which are the cluster's to decide."""
     kept = context.options.retain(want, live)
     if kept is not want:
-        sent = as_sent(kept, context.resource, context.options.applyset.id)
+        sent = manifest_as_sent(kept, context.resource, context.options.applyset.id)
         want = fields_left_to_owners(want, sent, live, fields)
-    want = retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
-    return with_live_replicas(want, live, fields) if context.handed_over else want
+    want = manifest_with_retained_fields(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
+    return manifest_with_live_replicas(want, live, fields) if context.handed_over else want
 
 
 def replaced_managers(want: Manifest, live: Manifest, context: PlanContext) -> tuple[str, ...]:
@@ -98,8 +105,8 @@ def replaced_managers(want: Manifest, live: Manifest, context: PlanContext) -> t
     options = context.options
     wanted = options.migrate_from
     if options.remove_foreign:
-        beyond = foreign_fields(want, live, options.applyset.manager, context.handed_over)
-        foreign, _ = parted_by_rules(beyond, live, context.desired, options.retain)
+        beyond = fields_of_other_managers(want, live, options.applyset.manager, context.handed_over)
+        foreign, _ = fields_kept_and_not_kept_by_rules(beyond, live, context.desired, options.retain)
         wanted |= {owner.manager for owner, _ in foreign if owner.is_person}
     if not wanted:
         return ()

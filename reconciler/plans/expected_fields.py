@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from render.interpretation.retention import EACH, Retained
 from render.model import Manifest
 
-from .containment import is_same
+from .containment import is_equal_to_server
 from .field_paths import MISSING, Key, Path, value_at
 from .model import DesiredObject
 from .ownership import Owner
-from .retention import Retain, retained_of
+from .retention import Retain, retained_fields_of_kind
 
 OwnedPath = tuple[Owner, Path]
 
 
-def parted_by_rules(
+def fields_kept_and_not_kept_by_rules(
     beyond: Iterable[OwnedPath], live: Manifest, want: DesiredObject, retain: Retain
 ) -> tuple[tuple[OwnedPath, ...], tuple[OwnedPath, ...]]:
     """Return those fields beyond a manifest that are additions, and those that rules of retention keep.
@@ -29,24 +29,24 @@ def parted_by_rules(
     if not found:
         return (), ()
     desired, kept = want.manifest, retain(want.manifest, live)
-    own = [each for each in retained_of(want.ref) if each.condition(desired)]
+    own = [each for each in retained_fields_of_kind(want.ref) if each.condition(desired)]
     expected = tuple(
         (owner, path)
         for owner, path in found
-        if _is_kept(kept, desired, live, path) or any(_is_in(path, each) for each in own)
+        if _is_field_kept(kept, desired, live, path) or any(_is_path_in_field(path, each) for each in own)
     )
     return tuple(each for each in found if each not in expected), expected
 
 
-def _is_kept(kept: Manifest, desired: Manifest, live: Manifest, path: Path) -> bool:
+def _is_field_kept(kept: Manifest, desired: Manifest, live: Manifest, path: Path) -> bool:
     """Say whether a rule put into a manifest what the cluster has in a field, which the manifest itself is without."""
     value = value_at(kept, path)
     if value is MISSING or value_at(desired, path) is not MISSING:
         return False
-    return is_same(value, value_at(live, path))
+    return is_equal_to_server(value, value_at(live, path))
 
 
-def _is_in(path: Path, field: Retained) -> bool:
+def _is_path_in_field(path: Path, field: Retained) -> bool:
     """Say whether a path leads to a field that stays in every cluster as it is there, or into it."""
     if len(path) < len(field.path):
         return False

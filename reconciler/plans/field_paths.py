@@ -60,7 +60,7 @@ def parse_step(text: str) -> Step | None:
         return rest
     if kind == "k":
         return Key(tuple(sorted(json.loads(rest).items())))
-    return Member(_hashable(json.loads(rest))) if kind == "v" else None
+    return Member(_hashable_value(json.loads(rest))) if kind == "v" else None
 
 
 def parse_path(text: str) -> Path:
@@ -80,11 +80,11 @@ def parse_path(text: str) -> Path:
 
 def _item_in_text(text: str) -> Step:
     if text.startswith("="):
-        return Member(_hashable(json.loads(text[1:])))
+        return Member(_hashable_value(json.loads(text[1:])))
     return Key(tuple((match["name"], json.loads(match["value"])) for match in _PAIR.finditer(text)))
 
 
-def _hashable(value: Any) -> Any:
+def _hashable_value(value: Any) -> Any:
     return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
 
 
@@ -132,10 +132,10 @@ def _value_at_dotted_key(value: Mapping[str, Any], rest: Path) -> Any:
     return MISSING
 
 
-def as_named(path: Path, value: Any) -> Path:
+def path_with_names_of_value(path: Path, value: Any) -> Path:
     """Return a path that an API server wrote with the names that a value has, some of which have dots.
 
-    >>> as_named(("labels", "example", "com/tier"), {"labels": {"example.com/tier": "front"}})
+    >>> path_with_names_of_value(("labels", "example", "com/tier"), {"labels": {"example.com/tier": "front"}})
     ('labels', 'example.com/tier')
     """
     steps, rest = list[Step](), path
@@ -149,7 +149,7 @@ def as_named(path: Path, value: Any) -> Path:
     return tuple(steps)
 
 
-def without(value: Any, path: Path) -> Any:
+def value_without_path(value: Any, path: Path) -> Any:
     """Return a copy of plain data without the value at a path; everything beside the path is shared.
 
     An item of a list keeps its key fields, and a mapping that loses its last field is left out with it.
@@ -158,15 +158,15 @@ def without(value: Any, path: Path) -> Any:
         return MISSING
     step, rest = path[0], path[1:]
     if isinstance(step, str) and isinstance(value, Mapping):
-        return _without_field(value, step, path)
+        return _value_without_field(value, step, path)
     if isinstance(value, list) and not isinstance(step, str):
         matching = item_matching(value, step) if isinstance(step, Key) else step.value
-        kept = [without(item, rest) if item is matching or item == matching else item for item in value]
+        kept = [value_without_path(item, rest) if item is matching or item == matching else item for item in value]
         return [item for item in kept if item is not MISSING]
     return value
 
 
-def _without_field(value: Mapping[str, Any], step: str, path: Path) -> Any:
+def _value_without_field(value: Mapping[str, Any], step: str, path: Path) -> Any:
     name, rest = step, path[1:]
     if step not in value:
         for end in range(len(path), 1, -1):
@@ -176,7 +176,7 @@ def _without_field(value: Mapping[str, Any], step: str, path: Path) -> Any:
                 break
         else:
             return value
-    inner = without(value[name], rest)
+    inner = value_without_path(value[name], rest)
     if inner is MISSING or (isinstance(inner, dict | list) and not inner):
         return {key: item for key, item in value.items() if key != name}
     return {key: inner if key == name else item for key, item in value.items()}

@@ -18,8 +18,8 @@ from render.settings.field_rules import FieldRule, FieldRuling
 from render.template_annotations import FIELD_ANNOTATIONS
 
 from .conflicts import Decision, OwnershipClaims, value_differences
-from .containment import is_same
-from .field_paths import MISSING, Key, Path, item_matching, path_text, value_at, without
+from .containment import is_equal_to_server
+from .field_paths import MISSING, Key, Path, item_matching, path_text, value_at, value_without_path
 from .ownership import Owner, owned_leaves, owners_at
 
 # Names of labels have dots, which are no ends of names: texts that rules are compared with have this for each.
@@ -27,7 +27,7 @@ _DOT_IN_NAME = "\x1f"
 _KEY = r"""[^,=\]"]*=(?:"(?:[^"\\]|\\.)*"|[^,\]"]+)"""
 
 
-def rules_of(manifest: Manifest, ref: ObjectRef, rules: Iterable[FieldRule]) -> tuple[FieldRule, ...]:
+def field_rules_of_object(manifest: Manifest, ref: ObjectRef, rules: Iterable[FieldRule]) -> tuple[FieldRule, ...]:
     """Return the rules that are about an object: those of its annotations, then those of argosy.yaml."""
     annotations = manifest["metadata"].get("annotations") or {}
     own = (
@@ -36,10 +36,10 @@ def rules_of(manifest: Manifest, ref: ObjectRef, rules: Iterable[FieldRule]) -> 
         if name in annotations
         for path in paths_in_annotation(str(annotations[name]))
     )
-    return (*own, *(rule for rule in rules if _is_about(rule, ref)))
+    return (*own, *(rule for rule in rules if _is_rule_about(rule, ref)))
 
 
-def _is_about(rule: FieldRule, ref: ObjectRef) -> bool:
+def _is_rule_about(rule: FieldRule, ref: ObjectRef) -> bool:
     asked = ((rule.group, ref.group), (rule.kind, ref.kind), (rule.namespace, ref.namespace), (rule.name, ref.name))
     return all(not pattern or fnmatchcase(name, pattern) for pattern, name in asked)
 
@@ -54,7 +54,7 @@ def ruling_for(path: Path, owners: Iterable[Owner], rules: Iterable[FieldRule]) 
     return None
 
 
-def claims_of(rules: Iterable[FieldRule], *, overwrite: bool) -> OwnershipClaims:
+def claims_of_field_rules(rules: Iterable[FieldRule], *, overwrite: bool) -> OwnershipClaims:
     """Return what an object's rules claim of the fields of others; an ignored field is left to them."""
     listed = tuple(rules)
     if not listed:
@@ -92,7 +92,7 @@ def _pointer_with_marks(path: Path) -> str:
     return path_text(tuple(step.replace(".", _DOT_IN_NAME) if isinstance(step, str) else step for step in path))
 
 
-def with_rules(
+def manifest_with_rules(
     asked: dict[str, Any], want: dict[str, Any], live: Manifest, ours: Container[str], rules: Iterable[FieldRule]
 ) -> dict[str, Any]:
     """Return what to send of an object: owned fields as ``asked`` for, ignored ones as the cluster has them.
@@ -112,29 +112,29 @@ def with_rules(
         return [path for path in paths if ruling_for(path, owners_at(live, path, ours), listed) is wanted]
 
     for path in paths_under_rule(FieldRuling.OWN, asked, want):
-        want = with_value(want, path, value_at(asked, path))
+        want = value_with_value_at(want, path, value_at(asked, path))
     for path in paths_under_rule(FieldRuling.IGNORE, want, live):
         present = value_at(live, path)
         is_ours = any(owner.manager in ours for owner in owners_at(live, path, frozenset()))
         is_kept = is_ours and present is not MISSING
-        want = with_value(want, path, present) if is_kept else without(want, path)
+        want = value_with_value_at(want, path, present) if is_kept else value_without_path(want, path)
     return want
 
 
 def _is_taken_out_of(want: Manifest, live: Manifest, path: Path) -> bool:
     wanted, present = value_at(want, path), value_at(live, path)
-    return isinstance(wanted, dict | list) and present is not MISSING and not is_same(wanted, present)
+    return isinstance(wanted, dict | list) and present is not MISSING and not is_equal_to_server(wanted, present)
 
 
-def with_value(value: Any, path: Path, new: Any) -> Any:
+def value_with_value_at(value: Any, path: Path, new: Any) -> Any:
     """Return a copy of plain data with a value at a path; an item of a list that is not there is not made."""
     if not path:
         return new
     step, rest = path[0], path[1:]
     if isinstance(step, str):
         fields = value if isinstance(value, Mapping) else {}
-        return {**fields, step: with_value(fields.get(step), rest, new)}
+        return {**fields, step: value_with_value_at(fields.get(step), rest, new)}
     if not isinstance(value, list) or not isinstance(step, Key):
         return value
     matching = item_matching(value, step)
-    return [with_value(item, rest, new) if item is matching else item for item in value]
+    return [value_with_value_at(item, rest, new) if item is matching else item for item in value]

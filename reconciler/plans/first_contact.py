@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from render.model import Manifest
 
-from .adoption import kubectl_managers, takeover, vanishing
+from .adoption import fields_removed_by_first_apply, fields_taken_over, kubectl_managers
 from .answers import stranger_digest
 from .applyset import PART_OF
 from .conflicts import field_changes, left_fields, value_differences
 from .context import PlanContext, replaced_managers, ruled_manifest
-from .field_paths import MISSING, Path, value_at, without
+from .field_paths import MISSING, Path, value_at, value_without_path
 from .model import Action, FieldChange, PlannedObject
-from .payload import as_sent
+from .payload import manifest_as_sent
 
 
 def plan_of_another(base: PlannedObject, want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
@@ -26,28 +26,30 @@ def plan_of_another(base: PlannedObject, want: dict[str, Any], live: Manifest, c
     asked, want = want, ruled_manifest(want, live, {}, context, ours)
     left = left_fields(asked, want, live, ours)
     base = replace(base, manifest=want, migrate=replaced_managers(want, live, context), yielded=left)
-    different = tuple(value_differences(without(want, ("metadata", "labels", PART_OF)), live, live))
+    different = tuple(value_differences(value_without_path(want, ("metadata", "labels", PART_OF)), live, live))
     changes = field_changes(want, live, different, ours)
-    if any(_is_certain(value_at(want, each.path), value_at(live, each.path)) for each in different):
-        return another_object(base, changes, context)
+    if any(_do_differ_to_every_server(value_at(want, each.path), value_at(live, each.path)) for each in different):
+        return plan_of_differing_object(base, changes, context)
     kubectl = kubectl_managers(live, want, context.desired.ref, autoscaled=context.is_autoscaled)
     base = replace(base, takeover=kubectl)
     answer_id = stranger_digest(base, context.admission)
     # Whoever only looks asks again, to show what would change.
     is_known = answer_id in context.answered and not context.options.is_observing
     if is_known and not (context.overwrites or base.migrate):
-        return another_object(replace(base, answer_id=answer_id), changes, context)
+        return plan_of_differing_object(replace(base, answer_id=answer_id), changes, context)
     message = "it was there already, as wanted"
     base = replace(base, changes=changes, in_doubt=True, answer_id=answer_id)
     return replace(base, action=Action.ADOPTED, reason="Equal", message=message)
 
 
-def _is_certain(wanted: Any, present: Any) -> bool:
+def _do_differ_to_every_server(wanted: Any, present: Any) -> bool:
     """Return whether two values that differ do so to every server: of pieces, and of what is empty, it drops some."""
     return bool(wanted) and not any(value is MISSING or isinstance(value, dict | list) for value in (wanted, present))
 
 
-def another_object(base: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext) -> PlannedObject:
+def plan_of_differing_object(
+    base: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext
+) -> PlannedObject:
     """Return the plan for an object we never applied and that applying would change.
 
     ``changes`` are the values, as far as they are known. The server's answer is remembered of one that stays as it is.
@@ -77,7 +79,7 @@ def decide_adoption(planned: PlannedObject, changes: tuple[FieldChange, ...], co
     once it has filled in its defaults, and so a conflict before.
     """
     if changes:
-        return another_object(planned, planned.changes or changes, context)
+        return plan_of_differing_object(planned, planned.changes or changes, context)
     return replace(planned, changes=(), in_doubt=False, force=True, answer_id="")
 
 
@@ -88,9 +90,9 @@ def fields_that_vanish(planned: PlannedObject, context: PlanContext) -> tuple[Pa
     assert live is not None
     managers = {*planned.takeover, *planned.migrate}
     entries = live["metadata"].get("managedFields") or ()
-    taken = takeover(entries, managers, planned.manifest, desired.ref, autoscaled=context.is_autoscaled)
+    taken = fields_taken_over(entries, managers, planned.manifest, desired.ref, autoscaled=context.is_autoscaled)
     if not taken.fields:
         return ()
-    asked = as_sent(desired.manifest, context.resource, context.options.applyset.id)
+    asked = manifest_as_sent(desired.manifest, context.resource, context.options.applyset.id)
     ours = {context.options.applyset.manager, *managers}
-    return vanishing(ruled_manifest(asked, live, taken.fields, context, ours), live, taken)
+    return fields_removed_by_first_apply(ruled_manifest(asked, live, taken.fields, context, ours), live, taken)

@@ -16,10 +16,10 @@ from render.words import first_few
 
 from .conflicts import field_changes, value_differences
 from .field_paths import MISSING, Key, Path, value_at
-from .field_rules import with_value
+from .field_rules import value_with_value_at
 from .model import Action, FieldChange, PlannedObject
 from .ownership import DifferenceKind, FieldDifference, Fields, fields_at, item_steps
-from .retention import retained_of
+from .retention import retained_fields_of_kind
 
 _ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [], 0)
 
@@ -31,15 +31,20 @@ def with_fixed_fields(
 
     ``rest`` is the plan without them, ``fields`` are those we own by one of the managers in ``ours``.
     """
-    stated = (path for each in retained_of(rest.ref) if each.is_fixed for path in _paths(want, each.path, ()))
-    by_path = {path: tuple(_differences(want, live, fields, path)) for path in stated}
+    stated = (
+        path
+        for each in retained_fields_of_kind(rest.ref)
+        if each.is_fixed
+        for path in _paths_of_pattern(want, each.path, ())
+    )
+    by_path = {path: tuple(_differences_in_fixed_field(want, live, fields, path)) for path in stated}
     found = tuple(each for different in by_path.values() for each in different)
     if not found or rest.action not in {Action.UNCHANGED, Action.CONFIGURED}:
         return rest
     fixed = field_changes(want, live, found, ours)
     whole, texts = dict(rest.manifest or {}), {change.path for change in fixed}
     for path in (path for path, different in by_path.items() if different):
-        whole = with_value(whole, path, value_at(want, path))
+        whole = value_with_value_at(whole, path, value_at(want, path))
     return replace(
         rest,
         action=Action.CONFIGURED,
@@ -53,7 +58,7 @@ def with_fixed_fields(
     )
 
 
-def _paths(want: Any, pattern: tuple[str, ...], path: Path) -> Iterator[Path]:
+def _paths_of_pattern(want: Any, pattern: tuple[str, ...], path: Path) -> Iterator[Path]:
     """Yield the paths that a pattern leads to in a manifest; a star is for every item of a list."""
     if not pattern:
         yield path
@@ -62,12 +67,14 @@ def _paths(want: Any, pattern: tuple[str, ...], path: Path) -> Iterator[Path]:
     if name == EACH:
         for item in want if isinstance(want, list) else ():
             if isinstance(item, Mapping) and "name" in item:
-                yield from _paths(item, rest, (*path, Key((("name", item["name"]),))))
+                yield from _paths_of_pattern(item, rest, (*path, Key((("name", item["name"]),))))
     elif isinstance(want, Mapping) and name in want:
-        yield from _paths(want[name], rest, (*path, name))
+        yield from _paths_of_pattern(want[name], rest, (*path, name))
 
 
-def _differences(want: Manifest, live: Manifest, fields: Fields, path: Path) -> Iterator[FieldDifference]:
+def _differences_in_fixed_field(
+    want: Manifest, live: Manifest, fields: Fields, path: Path
+) -> Iterator[FieldDifference]:
     """Yield what differs in a fixed field: other values, and what we own and the manifest does not state any more."""
     stated, present = value_at(want, path), value_at(live, path)
     if stated in _ABSENT or present in _ABSENT:

@@ -71,11 +71,11 @@ def _desired_itself(desired: Manifest, _live: Manifest) -> Manifest:
     return desired
 
 
-def _before(_commit: str) -> HistoryPlace:
+def _always_before(_commit: str) -> HistoryPlace:
     return HistoryPlace.BEFORE
 
 
-def _nowhere(_ref: ObjectRef) -> bool:
+def _is_in_no_other_cluster(_ref: ObjectRef) -> bool:
     return False
 
 
@@ -107,12 +107,12 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     former_names: tuple[str, ...] = ()
     twins: tuple[str, ...] = ()
     is_older: bool = False
-    history_place: Callable[[str], HistoryPlace] = _before
+    history_place: Callable[[str], HistoryPlace] = _always_before
     names_commit: bool = False
     allow_older: bool = False
     guard: RemovalGuard = field(default_factory=RemovalGuard)
     allowed_removals: int | None = None
-    is_elsewhere: Callable[[ObjectRef], bool] = _nowhere
+    is_elsewhere: Callable[[ObjectRef], bool] = _is_in_no_other_cluster
     awaited_in: Callable[[ObjectRef], str] = _awaited_nowhere
     confirmed: frozenset[str] = frozenset()
     confirm_all: bool = False

@@ -15,33 +15,33 @@ from msgspec.structs import replace
 from reconciler.members.masking import HIDDEN, ConcealedManifest
 from render.model import Manifest
 
-from .answers import UNPROVEN, answer_digest, applied_digest, differences_to_report, left_as_it_is
-from .applyset import PART_OF, ApplySet, member_of
+from .answers import UNPROVEN, answer_digest, applied_digest, differences_to_report, plan_to_leave_as_it_is
+from .applyset import PART_OF, ApplySet, applyset_id_of_member
 from .conflicts import (
     DecidedConflicts,
-    conflict_hint,
     decide_conflicts,
     field_changes,
     foreign_changes,
+    hint_about_conflict,
     left_fields,
 )
-from .containment import contained
+from .containment import is_contained_in
 from .context import PlanContext, replaced_managers, ruled_manifest
-from .expected_fields import parted_by_rules
-from .field_paths import MISSING, without
+from .expected_fields import fields_kept_and_not_kept_by_rules
+from .field_paths import MISSING, value_without_path
 from .first_contact import plan_of_another
 from .fixed_fields import with_fixed_fields
-from .membership import OTHER_SET, fleet_entry, other_claim, other_managers
+from .membership import OTHER_SET, fleet_or_set_that_claims, managed_fields_of_fleet, other_managers
 from .model import Action, DesiredObject, FieldChange, PlannedObject
 from .ownership import (
     DifferenceKind,
     FieldDifference,
     certain_differences,
-    differences,
-    foreign_fields,
+    differences_from_wanted,
+    fields_of_other_managers,
     managed_fields_entry,
 )
-from .payload import as_sent
+from .payload import manifest_as_sent
 from .retention import RetainFailed
 
 # Annotations that other tools leave on what they manage: taking such an object would only start a fight over it.
@@ -57,11 +57,11 @@ _OWNERS_LOST = "the cluster no longer knew who owns its fields"
 
 def plan_object(live: Manifest | None, context: PlanContext) -> PlannedObject:
     """Return the plan for one object of a served kind; of one that was encrypted it shows no value."""
-    found = _plan_of(live, context)
-    return _without_secrets(found) if isinstance(context.desired.manifest, ConcealedManifest) else found
+    found = _plan_of_live_object(live, context)
+    return _plan_without_secrets(found) if isinstance(context.desired.manifest, ConcealedManifest) else found
 
 
-def _without_secrets(found: PlannedObject) -> PlannedObject:
+def _plan_without_secrets(found: PlannedObject) -> PlannedObject:
     return replace(
         found,
         manifest=None if found.manifest is None else ConcealedManifest(found.manifest),
@@ -76,32 +76,32 @@ def _masked_change(change: FieldChange) -> FieldChange:
     return replace(change, live=change.live and HIDDEN, want=change.want and HIDDEN)
 
 
-def _plan_of(live: Manifest | None, context: PlanContext) -> PlannedObject:
+def _plan_of_live_object(live: Manifest | None, context: PlanContext) -> PlannedObject:
     desired, options = context.desired, context.options
     if (desired.manifest["metadata"].get("labels") or {}).get(PART_OF) not in {None, options.applyset.id}:
-        return planned(
+        return plan_of_unserved_object(
             desired,
             Action.BLOCKED,
             "OtherApplySet",
             message=f"its template carries the label {PART_OF} of another set",
             hint="take the label out of the template",
         )
-    want = as_sent(desired.manifest, context.resource, options.applyset.id)
+    want = manifest_as_sent(desired.manifest, context.resource, options.applyset.id)
     if live is not None and live["metadata"].get("deletionTimestamp"):
-        return _terminating(_base(context, want, live), live)
+        return _plan_of_terminating_object(_plan_before_comparison(context, want, live), live)
     if desired.is_suspended:
-        base = _base(context, want, live, action=Action.KEPT, reason="SuspendDispatching")
+        base = _plan_before_comparison(context, want, live, action=Action.KEPT, reason="SuspendDispatching")
         return replace(base, message="its dispatch is suspended")
     if live is None:
-        return _base(context, want, None)
+        return _plan_before_comparison(context, want, None)
     try:
         return _plan_existing(want, live, context)
     except RetainFailed as error:
-        base = _base(context, want, live, action=Action.BLOCKED, reason="InterpreterFailed")
+        base = _plan_before_comparison(context, want, live, action=Action.BLOCKED, reason="InterpreterFailed")
         return replace(base, message=str(error), hint="correct its Retain rule, or see to its webhook")
 
 
-def _base(
+def _plan_before_comparison(
     context: PlanContext,
     want: Mapping[str, Any],
     live: Manifest | None,
@@ -124,30 +124,32 @@ def _base(
     )
 
 
-def planned(desired: DesiredObject, action: Action, reason: str, *, message: str = "", hint: str = "") -> PlannedObject:
+def plan_of_unserved_object(
+    desired: DesiredObject, action: Action, reason: str, *, message: str = "", hint: str = ""
+) -> PlannedObject:
     """Return the plan for an object of which not even the kind is known."""
     return PlannedObject(ref=desired.ref, action=action, reason=reason, message=message, hint=hint, desired=desired)
 
 
 def _plan_existing(want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
     options = context.options
-    claim = other_claim(live, options.applyset, is_held=context.is_held)
+    claim = fleet_or_set_that_claims(live, options.applyset, is_held=context.is_held)
     if claim and "applyset" not in options.take_from:
-        return _conflict_with_claim(_base(context, want, live), claim, live)
-    entry = fleet_entry(live, options.applyset, is_held=context.is_held)
+        return _conflict_with_claim(_plan_before_comparison(context, want, live), claim, live)
+    entry = managed_fields_of_fleet(live, options.applyset, is_held=context.is_held)
     if entry is None and claim:
         taken = next(other_managers(live, options.applyset), options.applyset.former.manager)
         entry = managed_fields_entry(live, taken)
     if entry is not None:
-        return _own_object(want, live, entry, context)
+        return _plan_of_own_object(want, live, entry, context)
     if context.is_held and _is_forgotten(live, options.applyset):
-        base = _base(context, want, live, action=Action.CONFIGURED, reason="OwnersLost")
+        base = _plan_before_comparison(context, want, live, action=Action.CONFIGURED, reason="OwnersLost")
         return replace(base, migrate=(options.applyset.manager,), force=True, message=_OWNERS_LOST)
     annotations = live["metadata"].get("annotations") or {}
     tool = next((name for name, annotation in _TOOLS.items() if annotation in annotations), "")
     if tool and tool not in options.take_from:
-        return _other_tool(_base(context, want, live), tool)
-    return plan_of_another(_base(context, want, live), want, live, context)
+        return _plan_of_object_of_other_tool(_plan_before_comparison(context, want, live), tool)
+    return plan_of_another(_plan_before_comparison(context, want, live), want, live, context)
 
 
 def _is_forgotten(live: Manifest, applyset: ApplySet) -> bool:
@@ -155,10 +157,10 @@ def _is_forgotten(live: Manifest, applyset: ApplySet) -> bool:
 
     It forgets that of an object that somebody writes while a managed field is recorded in a version that is gone.
     """
-    return member_of(live) == applyset.id and not live["metadata"].get("managedFields")
+    return applyset_id_of_member(live) == applyset.id and not live["metadata"].get("managedFields")
 
 
-def _terminating(base: PlannedObject, live: Manifest) -> PlannedObject:
+def _plan_of_terminating_object(base: PlannedObject, live: Manifest) -> PlannedObject:
     return replace(
         base,
         action=Action.BLOCKED,
@@ -181,18 +183,20 @@ def deletion_message(live: Manifest) -> str:
 def _conflict_with_claim(base: PlannedObject, claim: str, live: Manifest) -> PlannedObject:
     """Return the plan for an object in another set; fleets share Namespaces that ask for nothing of their own."""
     fleets_own = claim != OTHER_SET and base.ref.group_kind == "Namespace"
-    unlabelled = without(dict(base.manifest or {}), ("metadata", "labels", PART_OF))
-    if fleets_own and all(contained(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()):
+    unlabelled = value_without_path(dict(base.manifest or {}), ("metadata", "labels", PART_OF))
+    if fleets_own and all(
+        is_contained_in(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()
+    ):
         message = f"it belongs to {claim} and is as wanted"
         return replace(base, action=Action.UNCHANGED, reason="OtherFleet", message=message)
-    conflict = _other_tool(base, claim)
+    conflict = _plan_of_object_of_other_tool(base, claim)
     if claim == OTHER_SET:
         return conflict
     hint = "let one fleet deliver it, or take it over with --take-from applyset"
     return replace(conflict, reason="OtherFleet", hint=hint)
 
 
-def _other_tool(base: PlannedObject, tool: str) -> PlannedObject:
+def _plan_of_object_of_other_tool(base: PlannedObject, tool: str) -> PlannedObject:
     return replace(
         base,
         action=Action.CONFLICT,
@@ -202,7 +206,9 @@ def _other_tool(base: PlannedObject, tool: str) -> PlannedObject:
     )
 
 
-def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], context: PlanContext) -> PlannedObject:
+def _plan_of_own_object(
+    want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], context: PlanContext
+) -> PlannedObject:
     """Return the plan for an object we applied before, which states all that its manifest does."""
     rest = _own_object_as_far_as_it_can_change(want, live, entry, context)
     ours = {str(entry["manager"]), context.options.applyset.manager}
@@ -217,13 +223,13 @@ def _own_object_as_far_as_it_can_change(
     ours = {manager, options.applyset.manager}
     asked, want = want, ruled_manifest(want, live, fields, context, ours)
     left = left_fields(asked, want, live, ours)
-    found, decided = differences(want, live, fields), DecidedConflicts(want=want)
+    found, decided = differences_from_wanted(want, live, fields), DecidedConflicts(want=want)
     if certain := certain_differences(found):
         decided = decide_conflicts(want, live, certain, context.claims, ours)
-        found = differences(decided.want, live, fields) if decided.yielded else found
-    base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
-    beyond = foreign_fields(decided.want, live, manager, context.handed_over)
-    added, kept = parted_by_rules(beyond, live, context.desired, options.retain)
+        found = differences_from_wanted(decided.want, live, fields) if decided.yielded else found
+    base = _plan_before_comparison(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
+    beyond = fields_of_other_managers(decided.want, live, manager, context.handed_over)
+    added, kept = fields_kept_and_not_kept_by_rules(beyond, live, context.desired, options.retain)
     foreign, expected = (foreign_changes(decided.want, live, each) for each in (added, kept))
     migrate = replaced_managers(decided.want, live, context)
     if manager != options.applyset.manager:
@@ -241,10 +247,10 @@ def _own_object_as_far_as_it_can_change(
     changes = field_changes(decided.want, live, certain_differences(found), ours)
     base = replace(base, changes=changes, migrate=migrate)
     if decided.failed:
-        return _conflicting(base, decided.failed)
+        return _plan_of_conflicting_object(base, decided.failed)
     certain = certain_differences(found)
     is_asked = is_readable and (len(certain) < len(found) or (context.is_changed and not certain))
-    reason = _reason(base, found, manager, context)
+    reason = _reason_of_differences(base, found, manager, context)
     return replace(
         base, action=Action.CONFIGURED, reason=reason, force=bool(decided.overwritten), is_asked=is_asked, applied=""
     )
@@ -263,10 +269,12 @@ def _plan_by_remembered_answer(
         return None
     ours = {context.options.applyset.manager}
     changes = field_changes(want, base.live, differences_to_report(want, found), ours)
-    return left_as_it_is(replace(base, changes=changes), context.admission, answer_id)
+    return plan_to_leave_as_it_is(replace(base, changes=changes), context.admission, answer_id)
 
 
-def _reason(base: PlannedObject, found: tuple[FieldDifference, ...], manager: str, context: PlanContext) -> str:
+def _reason_of_differences(
+    base: PlannedObject, found: tuple[FieldDifference, ...], manager: str, context: PlanContext
+) -> str:
     if manager in base.migrate:
         return "Migrated"
     if found and not base.changes and not context.is_changed:
@@ -280,11 +288,11 @@ def _is_changed_by_others(change: FieldChange, context: PlanContext) -> bool:
     return bool(change.manager) and (change.change == DifferenceKind.LOST or not context.is_changed)
 
 
-def _conflicting(base: PlannedObject, conflicts: tuple[FieldChange, ...]) -> PlannedObject:
+def _plan_of_conflicting_object(base: PlannedObject, conflicts: tuple[FieldChange, ...]) -> PlannedObject:
     return replace(
         base,
         action=Action.CONFLICT,
         reason="FieldManagerConflict",
         message="; ".join(f"field manager {change.manager!r} owns {change.path}" for change in conflicts),
-        hint=conflict_hint(change.manager for change in conflicts),
+        hint=hint_about_conflict(change.manager for change in conflicts),
     )

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from render.model import Manifest, group_of
 
-from .containment import Likeness, likeness
+from .containment import Likeness, likeness_of_values
 from .field_paths import MISSING, Key, Member, Path, Step, item_matching, parse_step, value_at
 from .stages import is_kubernetes_own
 
@@ -89,7 +89,7 @@ def managed_fields_entry(live: Manifest, manager: str) -> Mapping[str, Any] | No
     return None
 
 
-def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[FieldDifference, ...]:
+def differences_from_wanted(want: Manifest, live: Manifest, fields: Fields) -> tuple[FieldDifference, ...]:
     """Compare the wanted fields with those we own and with the live values; nothing when applying changes nothing.
 
     Those that are only ``FILLED_IN`` may be no difference: that is for the server to say.
@@ -117,7 +117,7 @@ class _FieldComparison:
         self._has_forms = has_forms
 
     def compare_fields(self, want: Mapping[str, Any], live: Any, owned: Fields, path: Path) -> None:
-        live_value = live.get if isinstance(live, dict) else _missing
+        live_value = live.get if isinstance(live, dict) else _missing_value
         matched = 0
         for name, value in want.items():
             present = live_value(name, MISSING)
@@ -135,7 +135,11 @@ class _FieldComparison:
 
     def _add_unowned(self, want: Any, live: Any, path: Path) -> None:
         """Add a field that we do not own; the server records no owner of values that are empty, and leaves some out."""
-        found = likeness(want, live, path, has_forms=self._has_forms) if _is_empty(want) else Likeness.DIFFERENT
+        found = (
+            likeness_of_values(want, live, path, has_forms=self._has_forms)
+            if _is_empty_value(want)
+            else Likeness.DIFFERENT
+        )
         if found is Likeness.EQUAL:
             return
         change = DifferenceKind.FILLED_IN if found is Likeness.FILLED_IN else DifferenceKind.LOST
@@ -153,7 +157,7 @@ class _FieldComparison:
 
     def _compare_whole(self, want: Any, live: Any, path: Path) -> None:
         """Compare a field that is one piece, or a single value."""
-        change = _CHANGE_BY_LIKENESS.get(likeness(want, live, path, has_forms=self._has_forms))
+        change = _CHANGE_BY_LIKENESS.get(likeness_of_values(want, live, path, has_forms=self._has_forms))
         is_left_out = live is MISSING and self._has_forms and want in ("", False, 0, {}, [])
         if change is not None and not is_left_out:
             self.found.append(FieldDifference(path, change))
@@ -174,21 +178,23 @@ class _FieldComparison:
             elif step.value not in live:
                 self.found.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
         names = _key_names(map(parse_step, owned))
-        self.found.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
-        if len(items) > 1 and _is_reordered(items, want, live):
+        self.found.extend(
+            FieldDifference((*path, _step_to_item(item, names)), DifferenceKind.LOST) for item in unclaimed
+        )
+        if len(items) > 1 and _are_items_reordered(items, want, live):
             self.found.append(FieldDifference(path, DifferenceKind.FILLED_IN))
 
 
-def _missing(_name: str, missing: Any) -> Any:
+def _missing_value(_name: str, missing: Any) -> Any:
     return missing
 
 
-def _is_empty(want: Any) -> bool:
+def _is_empty_value(want: Any) -> bool:
     """Return whether a value is empty, for the server records no owner of empty values."""
     return want is None or (isinstance(want, dict | list) and not want)
 
 
-def _is_reordered(pairs: Iterable[tuple[Any, Any]], want: list[Any], live: list[Any]) -> bool:
+def _are_items_reordered(pairs: Iterable[tuple[Any, Any]], want: list[Any], live: list[Any]) -> bool:
     """Return whether the items of a list that are in both are in another order there, of which nobody is the owner."""
     wanted = {id(item): number for number, item in enumerate(want)}
     present = {id(item): number for number, item in enumerate(live)}
@@ -209,7 +215,7 @@ def _key_names(steps: Iterable[Step | None]) -> Sequence[tuple[str, Any]]:
     return next((step.values for step in steps if isinstance(step, Key)), (("name", ""),))
 
 
-def _step_of(item: Any, names: Sequence[tuple[str, Any]]) -> Key | Member:
+def _step_to_item(item: Any, names: Sequence[tuple[str, Any]]) -> Key | Member:
     if isinstance(item, Mapping):
         return Key(tuple((name, item[name]) for name, _ in names if name in item))
     return Member(item)
@@ -220,7 +226,7 @@ def owners_at(live: Manifest, path: Path, ours: Container[str]) -> tuple[Owner, 
     return tuple(
         Owner(str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or ""))
         for entry in live["metadata"].get("managedFields") or ()
-        if not _is_ours(entry, ours) and _covers(entry.get("fieldsV1") or {}, path)
+        if not _is_our_entry(entry, ours) and _do_fields_cover(entry.get("fieldsV1") or {}, path)
     )
 
 
@@ -231,15 +237,15 @@ def managers_at(live: Manifest, path: Path) -> tuple[Owner, ...]:
 
 def owned_leaves(live: Manifest, managers: Container[str]) -> tuple[Path, ...]:
     """Return the innermost fields that managers own: single values, and what is one piece to the server."""
-    entries = (entry for entry in _entries(live) if _is_ours(entry, managers))
-    return tuple(path for entry in entries for path in _leaves(entry.get("fieldsV1") or {}, ()))
+    entries = (entry for entry in _managed_fields_entries(live) if _is_our_entry(entry, managers))
+    return tuple(path for entry in entries for path in _leaf_paths(entry.get("fieldsV1") or {}, ()))
 
 
-def _leaves(fields: Fields, path: Path) -> Iterator[Path]:
+def _leaf_paths(fields: Fields, path: Path) -> Iterator[Path]:
     for text, inner in fields.items():
         step = parse_step(text)
         if step is not None and inner:
-            yield from _leaves(inner, (*path, step))
+            yield from _leaf_paths(inner, (*path, step))
         elif step is not None:
             yield (*path, step)
 
@@ -247,30 +253,30 @@ def _leaves(fields: Fields, path: Path) -> Iterator[Path]:
 def is_one_piece(live: Manifest, path: Path) -> bool:
     """Return whether a field is one piece to the server, as the entry of whoever owns it shows."""
     *parents, last = path
-    holders = (fields_at(entry.get("fieldsV1") or {}, tuple(parents)) for entry in _entries(live))
-    return any(_within(holder, last) == {} for holder in holders)
+    holders = (fields_at(entry.get("fieldsV1") or {}, tuple(parents)) for entry in _managed_fields_entries(live))
+    return any(_fields_within_step(holder, last) == {} for holder in holders)
 
 
-def _entries(live: Manifest) -> Iterable[Mapping[str, Any]]:
+def _managed_fields_entries(live: Manifest) -> Iterable[Mapping[str, Any]]:
     return live["metadata"].get("managedFields") or ()
 
 
-def _is_ours(entry: Mapping[str, Any], ours: Container[str]) -> bool:
+def _is_our_entry(entry: Mapping[str, Any], ours: Container[str]) -> bool:
     return entry.get("manager") in ours and entry.get("operation") == "Apply"
 
 
-def _covers(fields: Fields, path: Path) -> bool:
+def _do_fields_cover(fields: Fields, path: Path) -> bool:
     for step in path:
         if not fields:
             return True
-        inner = _within(fields, step)
+        inner = _fields_within_step(fields, step)
         if inner is None:
             return False
         fields = inner
     return True
 
 
-def _within(fields: Fields, step: Step) -> Fields | None:
+def _fields_within_step(fields: Fields, step: Step) -> Fields | None:
     return next((inner for text, inner in fields.items() if parse_step(text) == step), None)
 
 
@@ -291,13 +297,13 @@ def steps_to_items(live: Manifest, path: Path, items: Sequence[Any]) -> tuple[tu
     unclaimed = list(items)
     claimed = [(step, item) for step in steps if (item := _take_matching_item(unclaimed, step)) is not MISSING]
     names = _key_names(steps)
-    return (*claimed, *((_step_of(item, names), item) for item in unclaimed))
+    return (*claimed, *((_step_to_item(item, names), item) for item in unclaimed))
 
 
 def fields_at(fields: Fields, path: Path) -> Fields:
     """Return those of a set of fields that are inside a field; none for one that is not in the set, or a leaf of it."""
     for step in path:
-        fields = _within(fields, step) or {}
+        fields = _fields_within_step(fields, step) or {}
     return fields
 
 
@@ -332,7 +338,7 @@ def _owned_items(live: list[Any], fields: Fields) -> Iterator[Any]:
             yield step.value
 
 
-def foreign_fields(
+def fields_of_other_managers(
     want: Manifest, live: Manifest, manager: str, handed_over: Container[Path] = ()
 ) -> tuple[tuple[Owner, Path], ...]:
     """Return the fields that people and deployers state beyond what is wanted of an object.
@@ -349,12 +355,12 @@ def foreign_fields(
             str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or "")
         )
         if (owner.is_person or owner.is_deployer) and not owner.subresource:
-            beyond = _beyond(entry.get("fieldsV1") or {}, own, want, ())
+            beyond = _paths_beyond_own(entry.get("fieldsV1") or {}, own, want, ())
             foreign += [(owner, path) for path in beyond if path not in handed_over]
     return tuple(foreign)
 
 
-def _beyond(fields: Fields, own: Fields, want: Any, path: Path) -> Iterator[Path]:
+def _paths_beyond_own(fields: Fields, own: Fields, want: Any, path: Path) -> Iterator[Path]:
     """Yield the outermost paths of ``fields`` that ``own`` and ``want`` say nothing about."""
     for text, inner in fields.items():
         step = parse_step(text)
@@ -363,13 +369,13 @@ def _beyond(fields: Fields, own: Fields, want: Any, path: Path) -> Iterator[Path
             continue
         wanted = value_at(want, (step,))
         if text in own or (wanted is not MISSING and inner):
-            yield from _beyond(inner, own.get(text) or {}, wanted, (*path, step))
-        elif wanted is MISSING and _has_content(inner, (*path, step)):
+            yield from _paths_beyond_own(inner, own.get(text) or {}, wanted, (*path, step))
+        elif wanted is MISSING and _have_fields_content_at(inner, (*path, step)):
             yield (*path, step)
 
 
-def _has_content(fields: Fields, path: Path) -> bool:
+def _have_fields_content_at(fields: Fields, path: Path) -> bool:
     inside = [(step, inner) for text, inner in fields.items() if (step := parse_step(text)) is not None]
     if path in NOT_CONTENT:
         return False
-    return not inside or any(_has_content(inner, (*path, step)) for step, inner in inside)
+    return not inside or any(_have_fields_content_at(inner, (*path, step)) for step, inner in inside)

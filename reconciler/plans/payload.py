@@ -30,7 +30,7 @@ _OPAQUE = "opaque"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, Any]:
+def manifest_as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, Any]:
     """Return what is applied for a manifest: plain data sharing what did not change with it.
 
     A null claims the ownership of nothing, so nulls go, but in maps of texts and amounts, where a server keeps their
@@ -41,7 +41,7 @@ def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, An
     if is_builtin(resource.group):
         kind = BUILT_IN.get((resource.group, resource.kind))
         maps = kind.maps if kind else COMMON_MAPS
-        body = {key: without_nulls(value, maps, key) for key, value in body.items() if value is not None}
+        body = {key: value_without_nulls(value, maps, key) for key, value in body.items() if value is not None}
     if resource.kind == "Secret" and not resource.group:
         body = _secret_with_encoded_data(body)
     elif resource.kind == "ConfigMap" and body.get("binaryData"):
@@ -49,13 +49,13 @@ def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, An
     return {
         "apiVersion": body.pop("apiVersion"),
         "kind": body.pop("kind"),
-        "metadata": _metadata(manifest["metadata"], resource, set_id),
+        "metadata": _metadata_as_sent(manifest["metadata"], resource, set_id),
         **body,
     }
 
 
-def _metadata(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> dict[str, Any]:
-    kept = {key: without_nulls(value) for key, value in metadata.items() if key not in SERVER_METADATA and value}
+def _metadata_as_sent(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> dict[str, Any]:
+    kept = {key: value_without_nulls(value) for key, value in metadata.items() if key not in SERVER_METADATA and value}
     if not resource.is_namespaced:
         kept.pop("namespace", None)
     kept["labels"] = {**(kept.get("labels") or {}), PART_OF: set_id}
@@ -64,7 +64,7 @@ def _metadata(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> d
     return kept
 
 
-def without_nulls(value: Any, maps: Mapping[str, str] | None = None, name: str = "") -> Any:
+def value_without_nulls(value: Any, maps: Mapping[str, str] | None = None, name: str = "") -> Any:
     """Return plain data without fields that are null, the value itself when there are none.
 
     ``name`` is the field that has the value. In ``maps``, whose keys are anybody's to choose, a server keeps the key,
@@ -78,11 +78,13 @@ def without_nulls(value: Any, maps: Mapping[str, str] | None = None, name: str =
         changed = {
             key: stripped
             for key, item in value.items()
-            if isinstance(item, _NESTED) and key != _OPAQUE and (stripped := without_nulls(item, maps, key)) is not item
+            if isinstance(item, _NESTED)
+            and key != _OPAQUE
+            and (stripped := value_without_nulls(item, maps, key)) is not item
         }
         return {**value, **changed} if changed else value
     if isinstance(value, list):
-        listed = [without_nulls(item, maps) if isinstance(item, _NESTED) else item for item in value]
+        listed = [value_without_nulls(item, maps) if isinstance(item, _NESTED) else item for item in value]
         return value if all(new is old for new, old in zip(listed, value, strict=True)) else listed
     return value
 

@@ -18,10 +18,10 @@ from render.settings.removal_guard import FEW, is_worth_guarding
 from render.template_annotations import PRUNE
 from render.words import counted_noun
 
-from .membership import fleet_entry, is_labelled, is_member, other_claim
+from .membership import fleet_or_set_that_claims, is_labelled, is_member, managed_fields_of_fleet
 from .model import DELETIONS, Action, ObservedCluster, PlannedObject, PlanOptions
 from .object import deletion_message
-from .stages import confirmation_of, deletion_wave, intercepts, needs_confirmation
+from .stages import confirmation_of, deletion_wave, is_interceptor, needs_confirmation
 
 NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
 """The reasons of what is kept because it is not in our set any more."""
@@ -33,7 +33,7 @@ EMPTYING = "the cluster would hold nothing"
 _HELM_POLICY = "helm.sh/resource-policy"
 
 
-def keeps_itself(manifest: Manifest) -> bool:
+def forbids_pruning(manifest: Manifest) -> bool:
     """Return whether a manifest forbids that its object is pruned."""
     annotations = manifest["metadata"].get("annotations") or {}
     return str(annotations.get(PRUNE)).lower() == "false" or annotations.get(_HELM_POLICY) == "keep"
@@ -47,7 +47,7 @@ class PruneHold(Struct, frozen=True, kw_only=True):
 
     def reason_for(self, ref: ObjectRef) -> str:
         """Return why an object may not be pruned; empty where this does not hold it."""
-        return "" if self.spares_interceptors and intercepts(ref) else self.reason
+        return "" if self.spares_interceptors and is_interceptor(ref) else self.reason
 
 
 def plan_deletions(
@@ -56,26 +56,28 @@ def plan_deletions(
     """Return what is deleted, handed off or kept, in the order of deletion."""
     wanted_uids = {observed.live[ref]["metadata"]["uid"] for ref in wanted if ref in observed.live}
     candidates = [
-        _candidate(ref, observed.live[ref], inventory.held_objects.get(ref), options)
+        _plan_for_candidate(ref, observed.live[ref], inventory.held_objects.get(ref), options)
         for ref in _candidate_refs(wanted, observed, inventory, options)
         # A server may serve one object in two API groups: what is wanted by one name must not be deleted by the other.
         if observed.live[ref]["metadata"]["uid"] not in wanted_uids
     ]
-    guard = _emptying(candidates, wanted, options) or _excess(candidates, observed, inventory, options)
-    hint = _allowing_hint(candidates, observed.cluster) if guard and options.prune else ""
-    candidates = [_held_back(item, hold.reason_for(item.ref), guard, hint) for item in candidates]
+    guard = _reason_not_to_empty_cluster(candidates, wanted, options) or _reason_of_too_many_deletions(
+        candidates, observed, inventory, options
+    )
+    hint = _hint_to_allow_deletions(candidates, observed.cluster) if guard and options.prune else ""
+    candidates = [_plan_held_back(item, hold.reason_for(item.ref), guard, hint) for item in candidates]
     unknown = (
-        _kept_as_unknown(held_object, observed)
+        _plan_to_keep_unknown(held_object, observed)
         for ref, held_object in inventory.held_objects.items()
-        if _is_unknown(ref, wanted, observed)
+        if _is_ownership_unknown(ref, wanted, observed)
     )
     return tuple(sorted([*candidates, *unknown], key=lambda item: (deletion_wave(item.ref), item.ref)))
 
 
-def _held_back(item: PlannedObject, hold: str, guard: str, hint: str) -> PlannedObject:
+def _plan_held_back(item: PlannedObject, hold: str, guard: str, hint: str) -> PlannedObject:
     if hold:
-        return _kept_object(item, hold, "")
-    return _kept_object(item, guard, hint) if guard else item
+        return _plan_to_keep_object(item, hold, "")
+    return _plan_to_keep_object(item, guard, hint) if guard else item
 
 
 def _candidate_refs(
@@ -89,11 +91,11 @@ def _candidate_refs(
             yield ref
 
 
-def _is_unknown(ref: ObjectRef, wanted: frozenset[ObjectRef], observed: ObservedCluster) -> bool:
+def _is_ownership_unknown(ref: ObjectRef, wanted: frozenset[ObjectRef], observed: ObservedCluster) -> bool:
     return ref not in wanted and observed.failure_to_see(ref) is not None
 
 
-def _kept_as_unknown(held_object: HeldObject, observed: ObservedCluster) -> PlannedObject:
+def _plan_to_keep_unknown(held_object: HeldObject, observed: ObservedCluster) -> PlannedObject:
     failure = observed.failure_to_see(held_object.ref)
     assert failure is not None
     return PlannedObject(
@@ -101,7 +103,9 @@ def _kept_as_unknown(held_object: HeldObject, observed: ObservedCluster) -> Plan
     )
 
 
-def _candidate(ref: ObjectRef, live: Manifest, held_object: HeldObject | None, options: PlanOptions) -> PlannedObject:
+def _plan_for_candidate(
+    ref: ObjectRef, live: Manifest, held_object: HeldObject | None, options: PlanOptions
+) -> PlannedObject:
     metadata = live["metadata"]
     base = PlannedObject(
         ref=ref,
@@ -111,14 +115,14 @@ def _candidate(ref: ObjectRef, live: Manifest, held_object: HeldObject | None, o
         resource_version=metadata["resourceVersion"],
     )
     if not is_labelled(live, options.applyset, is_held=held_object is not None):
-        claim = other_claim(live, options.applyset, is_held=held_object is not None)
+        claim = fleet_or_set_that_claims(live, options.applyset, is_held=held_object is not None)
         message = f"it belongs to {claim} now" if claim else "it no longer carries our set's label"
         return replace(base, action=Action.KEPT, reason="LabelLost", message=message)
-    if fleet_entry(live, options.applyset, is_held=held_object is not None) is None:
+    if managed_fields_of_fleet(live, options.applyset, is_held=held_object is not None) is None:
         return replace(base, action=Action.KEPT, reason="NotOurs", message="our field manager no longer owns any of it")
     if metadata.get("deletionTimestamp"):
         return replace(base, action=Action.KEPT, reason="Terminating", message=deletion_message(live))
-    protection = _protection(ref, live, held_object, options)
+    protection = _reason_of_protection(ref, live, held_object, options)
     if protection:
         reason, message, hint = protection
         return replace(base, action=Action.KEPT, reason=reason, message=message, hint=hint)
@@ -127,7 +131,7 @@ def _candidate(ref: ObjectRef, live: Manifest, held_object: HeldObject | None, o
     return base
 
 
-def _protection(
+def _reason_of_protection(
     ref: ObjectRef, live: Manifest, held_object: HeldObject | None, options: PlanOptions
 ) -> tuple[str, str, str] | None:
     """Return reason, message and hint for keeping an object; None when nothing protects it.
@@ -135,7 +139,7 @@ def _protection(
     The annotation counts where the live object or the last manifest has it: whoever removes it from one of them may
     not know of the other.
     """
-    if keeps_itself(live) or (held_object is not None and held_object.keep):
+    if forbids_pruning(live) or (held_object is not None and held_object.keep):
         return "PruneDisabled", "an annotation of its own forbids pruning it", "delete it by hand if it should go"
     owner = next((item for item in live["metadata"].get("ownerReferences") or () if item.get("controller")), None)
     if owner:
@@ -154,7 +158,9 @@ def _protection(
     return None
 
 
-def _emptying(candidates: Iterable[PlannedObject], wanted: frozenset[ObjectRef], options: PlanOptions) -> str:
+def _reason_not_to_empty_cluster(
+    candidates: Iterable[PlannedObject], wanted: frozenset[ObjectRef], options: PlanOptions
+) -> str:
     """Return why a cluster that nothing is wanted in must not be emptied yet.
 
     What is kept in any case, and what is confirmed by name, does not count.
@@ -162,7 +168,9 @@ def _emptying(candidates: Iterable[PlannedObject], wanted: frozenset[ObjectRef],
     if wanted or options.allowed_removals is not None:
         return ""
     leaving = [item.ref for item in candidates if item.action in DELETIONS and not needs_confirmation(item.ref)]
-    is_guarded = leaving and is_worth_guarding(_places(leaving), leaves_last_copy=_leave_last_copy(leaving, options))
+    is_guarded = leaving and is_worth_guarding(
+        _namespaces_and_kinds(leaving), leaves_last_copy=_leave_last_copy(leaving, options)
+    )
     return EMPTYING if is_guarded else ""
 
 
@@ -171,7 +179,7 @@ def _leave_last_copy(refs: Iterable[ObjectRef], options: PlanOptions) -> bool:
     return not all(map(options.is_elsewhere, refs))
 
 
-def _excess(
+def _reason_of_too_many_deletions(
     candidates: Iterable[PlannedObject], observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> str:
     """Return why so much must not be deleted at once, empty when it may: the removal guard against the live cluster."""
@@ -187,7 +195,9 @@ def _excess(
     ]
     guarded = [ref for ref in ours if not needs_confirmation(ref)]
     leaves_last_copy = len(guarded) >= FEW or _leave_last_copy(removed, options)
-    broken = options.guard.broken_by(_places(removed), _places(guarded), leaves_last_copy=leaves_last_copy)
+    broken = options.guard.broken_by(
+        _namespaces_and_kinds(removed), _namespaces_and_kinds(guarded), leaves_last_copy=leaves_last_copy
+    )
     return f"{len(removed)} of {counted_noun(len(guarded), 'object')} would go ({broken[0]})" if broken else ""
 
 
@@ -195,15 +205,15 @@ def _refs_to_remove(candidates: Iterable[PlannedObject]) -> list[ObjectRef]:
     return [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
 
 
-def _allowing_hint(candidates: Iterable[PlannedObject], cluster: str) -> str:
+def _hint_to_allow_deletions(candidates: Iterable[PlannedObject], cluster: str) -> str:
     return f"if it is meant: argosy apply --allow-removal {cluster}={len(_refs_to_remove(candidates))}"
 
 
-def _places(refs: Iterable[ObjectRef]) -> list[tuple[str, str]]:
+def _namespaces_and_kinds(refs: Iterable[ObjectRef]) -> list[tuple[str, str]]:
     return [(ref.namespace, ref.group_kind) for ref in refs]
 
 
-def _kept_object(item: PlannedObject, reason: str, hint: str) -> PlannedObject:
+def _plan_to_keep_object(item: PlannedObject, reason: str, hint: str) -> PlannedObject:
     if item.action not in {Action.PRUNE, Action.HAND_OFF}:
         return item
     return replace(item, action=Action.KEPT, reason="Held", message=reason, hint=hint)

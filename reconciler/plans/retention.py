@@ -37,29 +37,31 @@ _REPLICAS = Retained(path=REPLICA_FIELD)
 _ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [])
 
 
-def retained(
+def manifest_with_retained_fields(
     ref: ObjectRef, want: dict[str, Any], live: Manifest, fields: Fields, *, autoscaled: bool
 ) -> dict[str, Any]:
     """Return what to send for an existing object: the fields that are the cluster's to decide as they are, or left out.
 
     ``fields`` are those we own.
     """
-    for field in retained_of(ref):
+    for field in retained_fields_of_kind(ref):
         if field.condition(want):
-            want = _with_retained(want, live, fields, field)
+            want = _manifest_with_retained_field(want, live, fields, field)
     if autoscaled or asks_to_retain_replicas(want) or asks_to_retain_replicas(live):
-        want = _with_retained(want, live, fields, _REPLICAS)
+        want = _manifest_with_retained_field(want, live, fields, _REPLICAS)
     return want
 
 
-def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, field: Retained) -> dict[str, Any]:
+def _manifest_with_retained_field(
+    want: dict[str, Any], live: Manifest, fields: Fields, field: Retained
+) -> dict[str, Any]:
     if field.is_united:
-        return want if field.is_map else _with_united(want, live, fields, field.path[0])
+        return want if field.is_map else _manifest_with_items_of_both(want, live, fields, field.path[0])
     kept: dict[str, Any] = _value_with_retained(want, live, fields, field, field.path)
     return kept
 
 
-def handed_over(resource: Resource, want: Manifest, *, autoscaled: bool) -> frozenset[tuple[str, ...]]:
+def fields_handed_over(resource: Resource, want: Manifest, *, autoscaled: bool) -> frozenset[tuple[str, ...]]:
     """Return the fields that a manifest hands over to others by leaving them out: the replicas of what is scaled.
 
     Whoever scales a workload owns them, be it an autoscaler, a person, or kubectl which wrote the first number. Of a
@@ -69,7 +71,7 @@ def handed_over(resource: Resource, want: Manifest, *, autoscaled: bool) -> froz
     return frozenset({REPLICA_FIELD} if is_scaled else ())
 
 
-def with_live_replicas(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
+def manifest_with_live_replicas(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
     """Return ``want`` with the live replicas where a manifest handed them over while we still own them.
 
     Leaving them out while nobody else owns them would reset the workload to one replica, also where the autoscaler or
@@ -81,13 +83,13 @@ def with_live_replicas(want: dict[str, Any], live: Manifest, fields: Fields) -> 
     return {**want, "spec": {**spec, "replicas": replicas}}
 
 
-def retained_of(ref: ObjectRef) -> tuple[Retained, ...]:
+def retained_fields_of_kind(ref: ObjectRef) -> tuple[Retained, ...]:
     """Return the fields that stay as a cluster has them, for objects of this kind."""
     kind = BUILT_IN.get((ref.group, ref.kind))
     return kind.retained if kind else ()
 
 
-def _with_united(want: dict[str, Any], live: Manifest, fields: Fields, name: str) -> dict[str, Any]:
+def _manifest_with_items_of_both(want: dict[str, Any], live: Manifest, fields: Fields, name: str) -> dict[str, Any]:
     """Return ``want`` with the items beside its own that the cluster has in a list; a list of ours alone is as wanted.
 
     It is ours alone where nobody else ever added to it, so that all items are the manifest's.
@@ -105,7 +107,11 @@ def _value_with_retained(want: Any, live: Any, fields: Fields | None, field: Ret
     """Return ``want`` with the live value at a path where we own it, and without the field where we do not."""
     name, rest = path[0], path[1:]
     if name == EACH:
-        return [_kept_item(item, live, fields, field, rest) for item in want] if isinstance(want, list) else want
+        return (
+            [_item_with_retained_field(item, live, fields, field, rest) for item in want]
+            if isinstance(want, list)
+            else want
+        )
     if not isinstance(want, Mapping) or name not in want or not isinstance(live, Mapping):
         return want
     present, owned = live.get(name, MISSING), (fields or {}).get(f"f:{name}")
@@ -118,7 +124,9 @@ def _value_with_retained(want: Any, live: Any, fields: Fields | None, field: Ret
     return {**want, name: want[name] if field.is_injected else owned_part(present, owned)}
 
 
-def _kept_item(item: Any, live: Any, fields: Fields | None, field: Retained, rest: tuple[str, ...]) -> Any:
+def _item_with_retained_field(
+    item: Any, live: Any, fields: Fields | None, field: Retained, rest: tuple[str, ...]
+) -> Any:
     name = item.get("name") if isinstance(item, Mapping) else None
     other = next((each for each in live or () if isinstance(each, Mapping) and each.get("name") == name), None)
     owned = (fields or {}).get(f'k:{{"name":"{name}"}}')
@@ -159,7 +167,7 @@ class RetainFailed(Exception):
     """A rule of the source fails, or makes another object of it."""
 
 
-def retention_by(interpreter: "Interpreter") -> Retain:
+def retention_rule_by_interpreter(interpreter: "Interpreter") -> Retain:
     """Return the rule that plans ask; it returns the desired object itself where the source has no rule for it.
 
     RetainFailed when a rule fails, or makes another object of it.
@@ -176,14 +184,14 @@ def retention_by(interpreter: "Interpreter") -> Retain:
             kept = interpreter.retain(desired, live)
         except InterpreterError as error:
             raise RetainFailed(str(error)) from error
-        if not _is_same(kept, desired):
+        if not _is_same_object(kept, desired):
             raise RetainFailed(f"{desired['kind']} {desired['metadata']['name']}: Retain makes it another object")
         return kept
 
     return retain
 
 
-def _is_same(kept: Manifest, desired: Manifest) -> bool:
+def _is_same_object(kept: Manifest, desired: Manifest) -> bool:
     metadata = kept.get("metadata")
     if not isinstance(metadata, Mapping) or any(kept.get(key) != desired[key] for key in ("apiVersion", "kind")):
         return False

@@ -46,10 +46,10 @@ def deletion_wave(ref: ObjectRef) -> int:
     return 6 - stage
 
 
-def intercepts(ref: ObjectRef) -> bool:
+def is_interceptor(ref: ObjectRef) -> bool:
     """Return whether an object stands between others and their server: it can keep these from being written or read.
 
-    >>> intercepts(ObjectRef("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"))
+    >>> is_interceptor(ObjectRef("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "guard"))
     True
     """
     return stage_of(ref) is ApplyStage.INTERCEPTORS
@@ -83,6 +83,6 @@ def confirmation_of(ref: ObjectRef) -> str:
     return "/".join(filter(None, (ref.kind, ref.namespace, ref.name)))
 
 
-def sort_key(ref: ObjectRef) -> tuple[int, str, str, str, str]:
+def sort_key_by_stage(ref: ObjectRef) -> tuple[int, str, str, str, str]:
     """Order objects by stage, then by themselves."""
     return stage_of(ref), ref.group, ref.kind, ref.namespace, ref.name

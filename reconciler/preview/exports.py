@@ -6,9 +6,9 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.fleet_context import FleetContext, applied_commit
+from reconciler.branches.fleet_context import FleetContext, context_and_source_of_commit
 from reconciler.branches.publication import Publication
-from reconciler.branches.reading import read_loaded, recorded_facts
+from reconciler.branches.reading import read_loaded, reader_of_recorded_facts
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.karmada import karmada_objects
@@ -43,7 +43,7 @@ class EmissionRequest(Struct, frozen=True, kw_only=True):
 
 def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
     """Return the objects by which a tool delivers a rendered commit."""
-    context, _desired, commit = applied_commit(repository, request.revision)
+    context, _desired, commit = context_and_source_of_commit(repository, request.revision)
     commits = RenderedCommits(repository, context.members)
     known = {*commits.commit(commit).tree.clusters, *(cluster.name for cluster in context.members)}
     refuse_unknown_clusters(request.clusters, known)
@@ -97,7 +97,7 @@ def address_safe_to_publish(address: str) -> str:
 
 def exported_source(repository: Repository, revision: str) -> Emission:
     """Return Karmada's objects of a source; InputError lists what is wrong with it."""
-    loaded = read_loaded(repository, repository.resolve(revision or "HEAD"), facts=recorded_facts(repository))
+    loaded = read_loaded(repository, repository.resolve(revision or "HEAD"), facts=reader_of_recorded_facts(repository))
     if loaded.problems_that_block:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     emission = karmada_objects(loaded.desired, loaded.karmada)

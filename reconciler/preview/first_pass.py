@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from reconciler.branches.reading import source_of
+from reconciler.branches.reading import source_of_loaded
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.edit.cluster_files import MemberSource
@@ -18,7 +18,9 @@ def outcome_of_first_pass(source: MemberSource, files: Mapping[str, bytes], log:
     loaded = source.with_files(files)
     if loaded.problems_that_block:
         return None
-    return run_pass(source.repository, source_of("", loaded), None, RenderInputs(now=given_or_current_time()), log)
+    return run_pass(
+        source.repository, source_of_loaded("", loaded), None, RenderInputs(now=given_or_current_time()), log
+    )
 
 
 def first_pass_lines(outcome: Outcome) -> Iterator[str]:

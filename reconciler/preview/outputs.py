@@ -15,7 +15,7 @@ from reconciler.console.text import narrowed_table_width, screen_width, text_tab
 from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.readme import ATTACHED, binding_state
-from reconciler.plans.rendered_object import object_in
+from reconciler.plans.rendered_object import object_of_rendered_file
 from reconciler.rendering.outcome import Outcome
 from reconciler.repository import write_directory
 from render.binding import Binding
@@ -227,7 +227,7 @@ def objects_by_cluster(outcome: Outcome, selection: Selection) -> dict[str, list
     files = list(cluster_files(outcome, selection))
     contents = outcome.contents({blob_id for _, _, blob_id in files})
     paths = {blob_id: path for _, path, blob_id in files}
-    values = {blob_id: object_in(content, paths[blob_id]) for blob_id, content in contents.items()}
+    values = {blob_id: object_of_rendered_file(content, paths[blob_id]) for blob_id, content in contents.items()}
     objects: dict[str, list[Manifest]] = {
         name: [] for name in sorted(outcome.rendered.tree.clusters) if selection.has_cluster(name)
     }

@@ -5,18 +5,18 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.branches.in_force import published_fleet, seen_tip, settings_in_force
-from reconciler.branches.left_out import AS_THEY_STAND, tell_skipped, warn_of_uncommitted
+from reconciler.branches.in_force import published_fleet, rendered_tip_or_none, settings_in_force
+from reconciler.branches.left_out import AS_THEY_STAND, log_skipped_files, warn_of_uncommitted
 from reconciler.branches.mirrors import update_mirrors
 from reconciler.branches.publication import Publication, branch_of_head, publication_of
 from reconciler.branches.reading import Source, read_observed_inputs
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
-from reconciler.guards.accepted_settings import Acceptance, check_settings
+from reconciler.guards.accepted_settings import Acceptance, check_settings_are_accepted
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import check_continuity
 from reconciler.guards.limits import check_allowed_clusters
-from reconciler.guards.outward_addresses import SettingsSide, changed_between
+from reconciler.guards.outward_addresses import SettingsSide, settings_changed_between
 from reconciler.guards.rewind import check_rewind
 from reconciler.guards.source_branch import check_source_branch_here
 from reconciler.ledger.facts import Facts
@@ -77,7 +77,7 @@ def preview_outcome(
     if revision == "":
         warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
     log.warn_of(source.desired.warnings)
-    tell_skipped(source.desired, log)
+    log_skipped_files(source.desired, log)
     inputs = RenderInputs(observed=observed, now=given_or_current_time(options.now), allowed=options.allowed)
     outcome = run_pass(repository, source, previous, inputs, log)
     refuse_objects_clusters_reject(outcome, log)
@@ -86,11 +86,11 @@ def preview_outcome(
 
 def _changed_settings(repository: Repository, source: Source) -> tuple[SettingChange, ...]:
     """Return the settings that a commit changes, after the rendered commit that is known here."""
-    found = settings_in_force(repository, source.commit, seen_tip)
+    found = settings_in_force(repository, source.commit, rendered_tip_or_none)
     if found is None or found.home is None:
         return ()
     after = SettingsSide.of(repository, source.files, source.desired.webhooks)
-    return changed_between(repository, SettingsSide.at(repository, found.source), after)
+    return settings_changed_between(repository, SettingsSide.at(repository, found.source), after)
 
 
 def commit_to_local_branches(outcome: Outcome, options: PreviewOptions, log: Log) -> Outcome:
@@ -106,7 +106,7 @@ def commit_to_local_branches(outcome: Outcome, options: PreviewOptions, log: Log
             hint="then pass --bootstrap; without the fleet's past every workload is rescheduled",
         )
     changes = _changed_settings(repository, outcome.source)
-    check_settings(Acceptance(is_whole=options.accepts_settings).still_waiting(changes, fleet), fleet.path)
+    check_settings_are_accepted(Acceptance(is_whole=options.accepts_settings).still_waiting(changes, fleet), fleet.path)
     source_branch = _branch_of_source(outcome)
     check_source_branch_here(repository, source_branch, outcome.source.commit)
     is_rewound = check_rewind(repository, outcome.previous, outcome.source.commit, is_accepted=options.accepts_rewind)

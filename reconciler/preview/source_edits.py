@@ -19,7 +19,7 @@ from reconciler.diff.guards import refusal_lines
 from reconciler.diff.staying import unplaced_words
 from reconciler.edit.cluster_files import MemberSource
 from reconciler.guards.allowances import Allowed, RemovalAllowance
-from reconciler.pipeline.cluster_removals import is_counted
+from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.rendering.memory import SourceMemory
 from reconciler.repository.trailers import ALLOW_REMOVAL, SOURCE
 from render.errors import GitError, GuardRefused
@@ -127,8 +127,8 @@ def _emptied_member(comparison: Comparison, difference: Difference, name: str, *
     return EmptiedMember(
         name=name,
         leaving=removal.paths if removal else (),
-        namespaces=tuple(path for path in paths if not is_counted(path)),
-        staying=sum(is_counted(path) for path, _ in head.files(folder)) if folder else 0,
+        namespaces=tuple(path for path in paths if not is_counted_by_guard(path)),
+        staying=sum(is_counted_by_guard(path) for path, _ in head.files(folder)) if folder else 0,
         ending=sum(
             any(task.from_cluster == name for task in binding.eviction_tasks)
             for binding in head.rendered.built.bindings

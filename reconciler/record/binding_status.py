@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reconciler.ledger.conditions import condition, condition_of_type, with_times
+from reconciler.ledger.conditions import condition_of_type, conditions_with_times, new_condition
 from reconciler.ledger.health import ReportedHealth
 from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.health import is_status_asked_for
@@ -52,9 +52,9 @@ def binding_status_after(
     binding, ref = inputs.binding, inputs.binding.ref
     items = aggregated_status_items(inputs)
     known = before.get("status") or {} if before else {}
-    scheduled = [condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
+    scheduled = [new_condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
     template_status, faults = _template_status_and_faults(inputs, items, before, interpreter)
-    conditions = with_times(
+    conditions = conditions_with_times(
         [*scheduled, fully_applied_condition(inputs.expected, items), *faults], known.get("conditions") or (), now
     )
     namespace = {"namespace": ref.namespace} if ref.namespace else {}
@@ -110,8 +110,8 @@ def fully_applied_condition(expected: Collection[str], items: Sequence[Mapping[s
     """Return the FullyApplied condition: every expected cluster, and at least one, has applied the object."""
     applied = {item["clusterName"] for item in items if item.get("applied")}
     if expected and applied.issuperset(expected):
-        return condition(FULLY_APPLIED, "True", "FullyAppliedSuccess", "All works have been successfully applied")
-    return condition(
+        return new_condition(FULLY_APPLIED, "True", "FullyAppliedSuccess", "All works have been successfully applied")
+    return new_condition(
         FULLY_APPLIED, "False", "FullyAppliedFailed", "Failed to apply all works, see status.aggregatedStatus"
     )
 
@@ -131,5 +131,5 @@ def _template_status_and_faults(
     try:
         after = interpreter.aggregate_status({**manifest, "status": known} if known else manifest, list(items))
     except InterpreterError as error:
-        return known, (condition(STATUS_AGGREGATED, "False", "AggregateStatusFailed", str(error)),)
+        return known, (new_condition(STATUS_AGGREGATED, "False", "AggregateStatusFailed", str(error)),)
     return after.get("status"), ()

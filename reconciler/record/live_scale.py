@@ -7,7 +7,7 @@ which the replicas of the template are read.
 
 from reconciler.ledger.work import LiveReplicas
 from reconciler.plans.field_paths import value_at
-from reconciler.plans.membership import is_fleet
+from reconciler.plans.membership import is_manager_of_fleet
 from reconciler.plans.ownership import Owner, managers_at
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.model import Manifest
@@ -46,7 +46,7 @@ def manager_of_replicas(live: Manifest, interpreter: Interpreter) -> str:
     if path is None or type(value_at(live, path)) is not int:
         return ""
     managers = managers_at(live, path)
-    if any(is_fleet(each.manager) for each in managers):
+    if any(is_manager_of_fleet(each.manager) for each in managers):
         return ""
     return max(managers, key=_written_at, default=Owner("")).manager
 

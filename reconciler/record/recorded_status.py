@@ -20,7 +20,7 @@ from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.ledger.table import entries, is_as_written, kind_at
+from reconciler.ledger.table import is_written_without_content, root_entry_names, struct_of_file_at
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
@@ -57,7 +57,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def know(self, path: str, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of, so that the file need not be read; one at fault has to be."""
-        if is_as_written(path, content, manifest):
+        if is_written_without_content(path, content, manifest):
             self._parsed.know(content, manifest)
 
     def remember(self) -> None:
@@ -74,7 +74,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return this with files of agents: no agent knows of a hold, nor has it a say in any, so that these stay."""
         kept = dict(files)
         for path, content in files.items():
-            if kind_at(path) is not Inventory:
+            if struct_of_file_at(path) is not Inventory:
                 continue
             known = self.file(Inventory, path)
             hold = known.hold if known is not None else None
@@ -170,7 +170,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
 def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
     """Read all that a commit of the status branch holds, or some of its folders."""
-    files = status.files(commit, folders or {"README.md", *entries()} - {NoticeRecord.PATH})
+    files = status.files(commit, folders or {"README.md", *root_entry_names()} - {NoticeRecord.PATH})
     time = status.repository.commit_info(commit).time if commit else 0
     return RecordedStatus(files=files, time=time, _parsed=ParsedFiles.of_repository(status.repository))
 

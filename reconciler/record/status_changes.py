@@ -27,8 +27,8 @@ from reconciler.members.parallel import results_in_parallel
 from reconciler.pipeline.health import (
     PendingByCluster,
     cluster_conditions,
-    is_asked_for,
-    with_pending,
+    health_with_pending,
+    is_health_asked_for,
 )
 from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.schemas.observed import ObservedSchemas
@@ -252,7 +252,7 @@ def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterabl
 
 def _bindings_with_asked_health(inputs: StatusInputs) -> list[Binding]:
     """Return the bindings whose health rules of failover ask for."""
-    return [binding for binding in inputs.bindings.values() if is_asked_for(inputs.desired.fleet, binding)]
+    return [binding for binding in inputs.bindings.values() if is_health_asked_for(inputs.desired.fleet, binding)]
 
 
 def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
@@ -266,7 +266,7 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     fleet, members = inputs.desired.fleet, inputs.desired.clusters
     asked = _bindings_with_asked_health(inputs)
     workloads = {binding.ref: reports for binding in asked if (reports := _reported_health(binding, recorded))}
-    known = with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
+    known = health_with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
     pending = {ref: found for ref, found in known.items() if _is_descheduled_binding(inputs.bindings.get(ref), inputs)}
     are_clusters_asked_for = fleet.feature_gates.failover or workloads or pending
     records = recorded.clusters() if are_clusters_asked_for else {}

@@ -18,7 +18,7 @@ from reconciler.console.text import on_one_line
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ReportedObject, ToolReport
 from reconciler.ledger.cluster import ClusterRecord, ClusterState
-from reconciler.ledger.conditions import condition
+from reconciler.ledger.conditions import new_condition
 from reconciler.ledger.work import WorkFile
 from reconciler.members.masking import message_without_secrets
 from reconciler.observe.cluster_status import status_with_unknown_condition
@@ -239,13 +239,16 @@ def _work_status(reported: ReportedObject) -> WorkStatus:
     """Return the status of an object, whose messages are an API server's as the tool repeats them."""
     message = message_without_secrets(reported.message, {"kind": reported.ref.kind})
     if not reported.is_applied:
-        applied = condition(APPLIED, "False", "AppliedFailed", message)
-        healthy, health = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be"), None
+        applied = new_condition(APPLIED, "False", "AppliedFailed", message)
+        healthy, health = (
+            new_condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be"),
+            None,
+        )
     else:
-        applied = condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
+        applied = new_condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
         status, health = _HEALTH.get(reported.health, ("False", Health.UNHEALTHY))
         reason, why = (reported.health, message) if reported.health else ("NotTold", _NO_HEALTH)
-        healthy = condition(HEALTHY, status, on_one_line(reason), why)
+        healthy = new_condition(HEALTHY, status, on_one_line(reason), why)
     return WorkStatus(
         ref=reported.ref, version=reported.version, conditions=(applied, healthy), health=health or Health.UNKNOWN
     )

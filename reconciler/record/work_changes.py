@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from reconciler.ledger.conditions import condition, condition_of_type, with_times
+from reconciler.ledger.conditions import condition_of_type, conditions_with_times, new_condition
 from reconciler.ledger.work import WorkFile
 from reconciler.plans.model import WRITES
 from render.documents import SimilarDocuments
@@ -158,7 +158,7 @@ def _written_work(
     seen: Manifest | None = None,
 ) -> Manifest:
     """Return a Work as it is written now; ``seen`` is what was seen of one that is flapping."""
-    status = {**work["status"], "conditions": with_times(work["status"]["conditions"], conditions, now)}
+    status = {**work["status"], "conditions": conditions_with_times(work["status"]["conditions"], conditions, now)}
     longer = {name: streak for name, streak in streaks.items() if streak.times > 1}
     since = [streak.since for streak in longer.values() if streak.is_unsettled]
     kept: dict[str, Any] = {name: streak.plain() for name, streak in longer.items()}
@@ -177,7 +177,7 @@ def _flapping_work(observed: Manifest, turns: Streak) -> Manifest:
     status = observed["status"]
     seen = _first_manifest_status(status).get("health")
     message = f"it has turned {counted_noun(turns.times, 'time')} since {turns.since}; when last recorded it was {seen}"
-    unknown = condition(HEALTHY, "Unknown", FLAPPING, message)
+    unknown = new_condition(HEALTHY, "Unknown", FLAPPING, message)
     conditions = [unknown if each["type"] == HEALTHY else each for each in status["conditions"]]
     entries = [{**_first_manifest_status(status), "health": str(Health.UNKNOWN)}]
     return {**observed, "status": {**status, "conditions": conditions, "manifestStatuses": entries}}

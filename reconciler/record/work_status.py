@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec import to_builtins
 
 from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, ObjectResult, live_objects
-from reconciler.ledger.conditions import condition
+from reconciler.ledger.conditions import new_condition
 from reconciler.ledger.work import LiveReplicas
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, FailureKind
@@ -86,7 +86,7 @@ def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     version = _api_version_without_group(item, live)
     applied, replicas = _applied_condition(item, result), live_replicas(live, interpreter)
     if live is None or applied["status"] != "True":
-        unknown = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be")
+        unknown = new_condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be")
         return WorkStatus(
             ref=item.ref,
             version=version,
@@ -105,7 +105,7 @@ def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
         conditions=(
             *_suspension_conditions(item),
             applied,
-            condition(HEALTHY, healthy, reason or str(health), message),
+            new_condition(HEALTHY, healthy, reason or str(health), message),
             *faults,
         ),
         health=health,
@@ -163,7 +163,7 @@ def _status_and_faults(live: Manifest, interpreter: Interpreter) -> tuple[Any, t
         # A template in Git has no generation to be passed on, and Karmada's rules insist on one.
         return interpreter.reflect_status({**live, "metadata": {**metadata, "annotations": annotations}}), ()
     except InterpreterError as error:
-        return None, (condition(STATUS_REFLECTED, "False", "ReflectStatusFailed", str(error)),)
+        return None, (new_condition(STATUS_REFLECTED, "False", "ReflectStatusFailed", str(error)),)
 
 
 def _applied_condition(item: PlannedObject, result: ObjectResult | None) -> dict[str, str]:
@@ -172,14 +172,14 @@ def _applied_condition(item: PlannedObject, result: ObjectResult | None) -> dict
         message = ": ".join(filter(None, (source.reason, source.message)))
         # Nobody at the member of an agent sees its log, and this hint is the command that ends the trouble.
         cure = f"; {source.hint}" if source.reason == FailureKind.FORBIDDEN and source.hint else ""
-        return condition(APPLIED, "False", "AppliedFailed", f"{message}{cure}")
+        return new_condition(APPLIED, "False", "AppliedFailed", f"{message}{cure}")
     if item.reason == SUSPENDED and item.live is None:
-        return condition(APPLIED, "False", "AppliedFailed", "its dispatch is suspended")
-    return condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
+        return new_condition(APPLIED, "False", "AppliedFailed", "its dispatch is suspended")
+    return new_condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
 
 
 def _suspension_conditions(item: PlannedObject) -> Iterable[dict[str, str]]:
-    return [condition(DISPATCHING, "False", SUSPENDED)] if item.reason == SUSPENDED else []
+    return [new_condition(DISPATCHING, "False", SUSPENDED)] if item.reason == SUSPENDED else []
 
 
 def _api_version_without_group(item: PlannedObject, live: Manifest | None) -> str:

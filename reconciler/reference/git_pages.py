@@ -1,6 +1,6 @@
 """The topics of ``argosy help`` about what Argosy writes into Git: its branches, and the trailers of commits."""
 
-from reconciler.ledger.table import kinds
+from reconciler.ledger.table import structs_of_all_files
 
 from .pages import Entry, TopicSection
 
@@ -50,7 +50,7 @@ BRANCHES = (
         before="Each file has a `version`; one without is of the time before there were any, and is read as that. A"
         " file that a newer Argosy wrote is refused, and left as it is.",
         entries=(
-            *(Entry(kind.PATH.replace("{", "<").replace("}", ">"), kind.ABOUT) for kind in kinds()),
+            *(Entry(kind.PATH.replace("{", "<").replace("}", ">"), kind.ABOUT) for kind in structs_of_all_files()),
             Entry("schemas/<digest>.json", "What is checked of such a schema, once for all members that have it."),
             Entry("README.md", "The fleet at a glance."),
         ),

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from reconciler.guards.allowances import Allowed
-from reconciler.guards.continuity import files_before, renames_by_hand, unread_files
-from reconciler.guards.limits import check_limits, check_members
-from reconciler.guards.movement_guard import Breach, Placements, breaches
+from reconciler.guards.continuity import files_before, lines_of_renames_by_hand, unread_files
+from reconciler.guards.limits import check_removals_and_movements, check_some_member_is_left
+from reconciler.guards.movement_guard import Breach, Placements, breaches_of_limits
 from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
 from reconciler.guards.removal_guard import removal_refusal
 from reconciler.guards.source_trailers import allowed_between
@@ -40,8 +40,8 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
         # What commits allow is asked for where there is something to allow.
         allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
         with _adding_possible_causes(outcome, outcome.previous):
-            check_members(outcome.previous.tree.clusters, outcome.source.desired.clusters, allowed)
-            check_limits(removed, broken, allowed, losses=losses)
+            check_some_member_is_left(outcome.previous.tree.clusters, outcome.source.desired.clusters, allowed)
+            check_removals_and_movements(removed, broken, allowed, losses=losses)
 
 
 def protected_losses_of_outcome(outcome: Outcome, previous: Previous) -> tuple[ProtectedLoss, ...]:
@@ -67,7 +67,7 @@ def _adding_possible_causes(outcome: Outcome, previous: Previous) -> Iterator[No
         yield
     except GuardRefused as error:
         repository, source = outcome.repository, outcome.source
-        found = (*unread_files(repository, source, previous), *renames_by_hand(repository, source, previous))
+        found = (*unread_files(repository, source, previous), *lines_of_renames_by_hand(repository, source, previous))
         causes = [f"  {each}" for each in found]
         raise GuardRefused("\n".join([error.message, *causes]), hint=error.hint) from error
 
@@ -110,4 +110,4 @@ def movement_breaches_between(
         after={**beside, **{binding.ref: binding for binding in outcome.rendered.built.bindings}},
         region_by_cluster={cluster.name: cluster.region for cluster in desired.clusters},
     )
-    return breaches(placements, desired.fleet.movement_guard)
+    return breaches_of_limits(placements, desired.fleet.movement_guard)

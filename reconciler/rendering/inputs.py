@@ -7,12 +7,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.reading import ObservedInputs, Source
-from reconciler.guards.allowances import Allowed, removals_allowed
+from reconciler.guards.allowances import Allowed, count_of_allowed_removals
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.failover import FailoverInputs
-from reconciler.pipeline.health import of_members
-from reconciler.pipeline.previous import Previous, file_at_root
+from reconciler.pipeline.health import health_of_members
+from reconciler.pipeline.previous import Previous, parse_file_at_root
 from reconciler.pipeline.renames import facts_by_new_names, previous_by_new_names, reserves_by_new_names
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
@@ -65,7 +65,7 @@ def allowed_removals(
     if previous is None or source.desired.fleet.removal_guard.scope is not GuardScope.CLUSTER:
         return {}
     counts = (allowed | allowed_between(repository, previous.source, source.commit)).removals_by_cluster
-    return {name: removals_allowed(counts, name) for name in previous.tree.clusters}
+    return {name: count_of_allowed_removals(counts, name) for name in previous.tree.clusters}
 
 
 def time_not_before_last_pass(
@@ -85,19 +85,19 @@ def _failover_inputs_of_members(
     if given.now is None:
         return FailoverInputs(health=ObservedHealth(runs=given.observed.health.runs))
     taints = _root_file_of_previous(repository, previous, TAINTS_FILE)
-    health = of_members(given.observed.health, (cluster.name for cluster in source.desired.clusters))
+    health = health_of_members(given.observed.health, (cluster.name for cluster in source.desired.clusters))
     templates = {template.ref for template in source.desired.templates}
     health = replace(health, pending={ref: found for ref, found in health.pending.items() if ref in templates})
     return FailoverInputs(
         now=given.now,
         health=health if is_failing_over(source.desired) else replace(health, conditions={}),
-        taints=file_at_root(TAINTS_FILE, taints, parse_taints) if taints else {},
+        taints=parse_file_at_root(TAINTS_FILE, taints, parse_taints) if taints else {},
     )
 
 
 def _previous_reserves(repository: Repository, previous: Previous | None) -> Reserves:
     content = _root_file_of_previous(repository, previous, RESERVED_FILE)
-    return file_at_root(RESERVED_FILE, content, parse_reserves) if content else {}
+    return parse_file_at_root(RESERVED_FILE, content, parse_reserves) if content else {}
 
 
 def _root_file_of_previous(repository: Repository, previous: Previous | None, name: str) -> bytes:

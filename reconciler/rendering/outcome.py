@@ -12,18 +12,18 @@ from reconciler.branches.publication import Publication
 from reconciler.branches.reading import Source
 from reconciler.branches.schemas import schemas_by_new_names
 from reconciler.console.log import Log
-from reconciler.guards.accepted_settings import settings_line
+from reconciler.guards.accepted_settings import changed_settings_on_one_line
 from reconciler.guards.allowances import Allowed, RemovalAllowance
-from reconciler.guards.continuity import renames_by_hand
+from reconciler.guards.continuity import lines_of_renames_by_hand
 from reconciler.ledger.facts import Facts
-from reconciler.pipeline.cluster_removals import Removal, claimed_namespaces, removals
+from reconciler.pipeline.cluster_removals import Removal, claimed_namespaces, removals_by_cluster
 from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
 from reconciler.pipeline.eviction_notes import RUN_BEGUN
 from reconciler.pipeline.need_notes import needed_lines
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects
-from reconciler.pipeline.renames import NewNames, new_names
+from reconciler.pipeline.renames import NewNames, new_names_of_clusters
 from reconciler.pipeline.reserves import RESERVED_FILE
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Rendered
@@ -113,7 +113,7 @@ class Outcome(Struct, frozen=True, dict=True):
         expected = self.rendered.built.expected_removals
         before, after = self.previous.tree, self.rendered.tree
         claimed = claimed_namespaces(before.root, self.entries)
-        return removals(before.clusters, after.clusters, self.entries, guard, expected, claimed)
+        return removals_by_cluster(before.clusters, after.clusters, self.entries, guard, expected, claimed)
 
     @cached_property
     def released(self) -> tuple[Released, ...]:
@@ -183,7 +183,7 @@ class Outcome(Struct, frozen=True, dict=True):
     @cached_property
     def renames(self) -> tuple[str, ...]:
         """A line for each cluster that left since the previous commit while one described alike came."""
-        return tuple(renames_by_hand(self.repository, self.source, self.previous)) if self.previous else ()
+        return tuple(lines_of_renames_by_hand(self.repository, self.source, self.previous)) if self.previous else ()
 
     @cached_property
     def pending(self) -> tuple[Pending, ...]:
@@ -264,7 +264,7 @@ def run_pass(
         allowed=given.allowed,
         now=now,
         clock=given.now,
-        new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
+        new_names={old: new for old, new in new_names_of_clusters(clusters, known).items() if old in known},
         schemas=schemas_by_new_names(given.observed.schemas, clusters),
         facts=inputs.facts,
     )
@@ -367,5 +367,5 @@ def _commit_message(outcome: Outcome, source: CommitInfo) -> str:
     total, change = counted_noun(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
     what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
     renamed = [f"{old} is called {new} now" for old, new in sorted(outcome.new_names.items())]
-    parts = (what, "; ".join(renamed), settings_line(filter(is_recorded_at_once, outcome.new_settings)))
+    parts = (what, "; ".join(renamed), changed_settings_on_one_line(filter(is_recorded_at_once, outcome.new_settings)))
     return "\n\n".join(filter(None, [subject, *(each[:2000] for each in parts)]))

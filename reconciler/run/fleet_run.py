@@ -7,9 +7,9 @@ from collections.abc import Callable
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
-from reconciler.branches.publication import source_remote
+from reconciler.branches.publication import remote_of_source
 from reconciler.console.log import Log
-from reconciler.passes.source_tip import asked_tip
+from reconciler.passes.source_tip import source_tip_asked_of_remote
 from reconciler.repository import GitFolder, open_repository
 from reconciler.run.processes.worker import PassWorker
 from render.errors import ReconcileError
@@ -145,7 +145,7 @@ class FleetRun(Struct, kw_only=True):
 def source_tip(source: FleetLocation) -> str:
     """Return the commit the source is at; nothing is fetched. GitError where it cannot be asked."""
     with open_repository(source.location, refresh=False) as repository:
-        return asked_tip(repository)
+        return source_tip_asked_of_remote(repository)
 
 
 def repository_to_watch(source: FleetLocation) -> GitFolder | None:
@@ -153,4 +153,4 @@ def repository_to_watch(source: FleetLocation) -> GitFolder | None:
     if not source.is_local:
         return None
     with open_repository(source.location) as repository:
-        return None if source_remote(repository) else repository.folder
+        return None if remote_of_source(repository) else repository.folder

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.locked.lock_file import parsed_lock
+from reconciler.locked.lock_file import parse_lock
 from reconciler.locked.model import ExternalSource, Lock, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
 from reconciler.locked.store import ContentStore
@@ -171,7 +171,7 @@ def read_lock_of_sources(
 
 def _parse_lock_file(content: bytes, path: str) -> tuple[Lock, tuple[Problem, ...]]:
     try:
-        return parsed_lock(content, path), ()
+        return parse_lock(content, path), ()
     except InputError as error:
         return Lock(path=path), error.problems
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from reconciler.locked.content import Files
-from reconciler.locked.lock_file import emitted_lock
+from reconciler.locked.lock_file import lock_as_bytes
 from reconciler.locked.model import LOCK_FILE, ExternalSource, Lock, UnavailableSource
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from render.documents import document_texts, emit
@@ -67,7 +67,7 @@ def _read_included_source(
 ) -> BuiltSource:
     """Return the templates of a Source as one file, and what is wrong with others."""
     try:
-        content = {**locked.files(source.name), LOCK_FILE: emitted_lock(_lock_without_vendored(locked.lock))}
+        content = {**locked.files(source.name), LOCK_FILE: lock_as_bytes(_lock_without_vendored(locked.lock))}
         return _read_locked_content(source, place, content, inputs, reading)
     except UnavailableSource as error:
         return BuiltSource(problems=(place.problem("", error.message, hint=error.hint),))

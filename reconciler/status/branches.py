@@ -9,7 +9,7 @@ from typing import NoReturn
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.branches.in_force import fleet_in_force, seen_tip
+from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import (
     branch_of_head,
     fetch_source_branches,
@@ -193,7 +193,7 @@ def _is_commit_here(repository: Repository, commit: str) -> bool:
 def _fleet_settings_at(repository: Repository, head: str) -> Fleet:
     """Return what argosy.yaml says, or said before it was broken."""
     try:
-        return fleet_in_force(repository, head, seen_tip)[0]
+        return fleet_in_force(repository, head, rendered_tip_or_none)[0]
     except InputError as error:
         return last_good_before(error, repository, head).fleet
 

@@ -8,7 +8,13 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.in_force import BranchPlace, fleet_in_force, known_tip, published_fleet, seen_tip
+from reconciler.branches.in_force import (
+    BranchPlace,
+    fleet_in_force,
+    published_fleet,
+    rendered_tip_last_seen,
+    rendered_tip_or_none,
+)
 from reconciler.branches.last_good import LastGood, read_last_good
 from reconciler.branches.publication import Publication, branch_of_head, publication_of, remote_of_branch
 from reconciler.branches.reading import Source, read_observed_inputs, read_previous, read_source
@@ -284,7 +290,7 @@ def _source_described_by_head(repository: Repository, head: str) -> Source:
         published = published_fleet(repository, head, source.desired.fleet)
         if BranchPlace.of(published) == BranchPlace.of(source.desired.fleet):
             return source
-        fleet, _ = fleet_in_force(repository, head, seen_tip)
+        fleet, _ = fleet_in_force(repository, head, rendered_tip_or_none)
         return replace(source, desired=replace(source.desired, fleet=fleet))
     except InputError as error:
         return last_good_before(error, repository, head).source
@@ -292,7 +298,7 @@ def _source_described_by_head(repository: Repository, head: str) -> Source:
 
 def last_good_before(error: InputError, repository: Repository, head: str) -> LastGood:
     """Return the last good commit before a source that cannot be read; that error again where nothing is rendered."""
-    good = read_last_good(repository, head, known_tip)
+    good = read_last_good(repository, head, rendered_tip_last_seen)
     if good is None:
         raise error
     return good

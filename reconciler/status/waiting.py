@@ -11,7 +11,7 @@ from reconciler.guards.removal_guard import removal_hint
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.subjects import is_cluster_noun, refuse_unknown_clusters
-from reconciler.pipeline.held_clusters import Hold, holds_in
+from reconciler.pipeline.held_clusters import Hold, holds_named_in_message
 from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.record.binding_status import expected_clusters
@@ -194,7 +194,12 @@ def obstacles_to_wish(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
 def _raise_if_clusters_are_held(bindings: Iterable[Binding], members: Container[str]) -> None:
     """Raise ClustersAreHeld where members keep older objects, because too much would leave them at once."""
     conditions = (each for binding in bindings for each in binding.conditions if each.type == RENDERED)
-    holds = {(hold, each.since) for each in conditions for hold in holds_in(each.message) if hold.cluster in members}
+    holds = {
+        (hold, each.since)
+        for each in conditions
+        for hold in holds_named_in_message(each.message)
+        if hold.cluster in members
+    }
     if holds:
         raise ClustersAreHeld(holds)
 

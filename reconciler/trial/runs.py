@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from reconciler.branches.in_force import published_fleet
 from reconciler.branches.publication import publication_of
-from reconciler.branches.reading import read_loaded, read_observed_inputs, recorded_facts
+from reconciler.branches.reading import read_loaded, read_observed_inputs, reader_of_recorded_facts
 from reconciler.ledger.webhook_answers import Answers
 from reconciler.names.subjects import error_of_unknown_name
 from reconciler.rendering.memory import SourceMemory
@@ -47,7 +47,7 @@ def run_tests(
     expectations are about to be written anew, and may name anything.
     """
     parsed = memory.parsed if memory is not None else None
-    loaded = read_loaded(repository, commit, parsed, facts=recorded_facts(repository))
+    loaded = read_loaded(repository, commit, parsed, facts=reader_of_recorded_facts(repository))
     if loaded.problems_that_block:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     tests = _tests_below(paths, loaded.tests, repository.folder.under)

@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.check import validation
 from reconciler.locked import fetching
-from reconciler.locked.lock_file import check_fetchable, parsed_lock
+from reconciler.locked.lock_file import check_fetchable, parse_lock
 from reconciler.locked.model import UnavailableSource
 from reconciler.pipeline import claims, rounds, stages
 from reconciler.source import karmada_objects, loading, manifests, templates
@@ -208,7 +208,7 @@ def test_bindings_that_cannot_be_scheduled_together_are_a_problem(
     fleet: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = fleet.git("rev-parse", "argosy/rendered")
-    stumble(monkeypatch, rounds, "failed_over", is_boom)
+    stumble(monkeypatch, rounds, "bindings_after_failover", is_boom)
     fleet.commit({"boom.yaml": a_config_map("boom", a="other")})
     ended = argosy(fleet, capsys, "render", "--commit")
     assert ended.code == 3
@@ -219,7 +219,7 @@ def test_bindings_that_cannot_be_scheduled_together_are_a_problem(
 def test_a_bug_that_no_record_leads_to_is_still_one(
     fleet: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stumble(monkeypatch, stages, "with_taints", lambda _clusters: True)
+    stumble(monkeypatch, stages, "clusters_with_taints", lambda _clusters: True)
     fleet.commit({"boom.yaml": a_config_map("boom", a="other")})
     ended = argosy(fleet, capsys, "render", "--commit")
     assert (ended.code, ended.err.splitlines()[0]) == (
@@ -234,7 +234,7 @@ def test_a_test_that_cannot_be_tried_fails(
     expect = [{"kind": "ConfigMap", "name": "web", "clusters": ["member1"]}]
     test = {"apiVersion": "argosy.dev/v1alpha1", "kind": "PolicyTest", "metadata": {"name": "t"}}
     fleet.commit({"test.yaml": {**test, "spec": {"expect": expect}}})
-    stumble(monkeypatch, stages, "with_taints", lambda _clusters: True)
+    stumble(monkeypatch, stages, "clusters_with_taints", lambda _clusters: True)
     ended = argosy(fleet, capsys, "test")
     assert ended.code == 1
     assert "an unexpected ZeroDivisionError" in ended.out
@@ -289,7 +289,7 @@ def test_an_entry_of_the_lock_that_nobody_can_fetch_ends_no_pass(
     assert ended.code in {0, 3}
     assert "unexpected" not in ended.out + ended.err
     with pytest.raises(UnavailableSource, match="Source 'web'"):
-        check_fetchable(parsed_lock(json.dumps(lock).encode()).sources["web"])
+        check_fetchable(parse_lock(json.dumps(lock).encode()).sources["web"])
 
 
 def test_an_entry_of_the_lock_that_leads_to_a_bug_is_a_warning(

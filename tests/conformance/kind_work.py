@@ -9,7 +9,7 @@ from typing import Any
 
 from overrides.engine import OverrideEngine
 from overrides.parsing import parse_override_policy
-from reconciler.pipeline.karmada_works import works_in
+from reconciler.pipeline.karmada_works import works_for_cluster
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.model import ObjectRef, Template
@@ -53,7 +53,7 @@ def built(given: Plain) -> tuple[list[Plain], bool]:
     found = [
         dict(work)
         for position, name in enumerate(index.names)
-        for work in works_in(works, position, name, bound, template)
+        for work in works_for_cluster(works, position, name, bound, template)
     ]
     targets = {each.name for each in bound.targets}
     targets |= {each.name for snapshot in bound.required_by for each in snapshot.clusters}

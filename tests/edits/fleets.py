@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.members.discovery import Resource
-from reconciler.plans.payload import as_sent
+from reconciler.plans.payload import manifest_as_sent
 from tests.build import Repository, a_cluster, a_cluster_policy, a_policy, on_clusters
 from tests.clusters import Member
 from tests.kubectl import kubectl_path
@@ -87,7 +87,7 @@ def stated_for_kubectl(manifest: Manifest) -> Manifest:
     group, _, version = manifest["apiVersion"].rpartition("/")
     is_namespaced = "namespace" in manifest["metadata"]
     kind = Resource(group=group, version=version, kind=manifest["kind"], plural="", is_namespaced=is_namespaced)
-    sent = as_sent(manifest, kind, "")
+    sent = manifest_as_sent(manifest, kind, "")
     return {key: value if key == "metadata" else _stated(value, sent.get(key)) for key, value in manifest.items()}
 
 

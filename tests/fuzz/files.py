@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, Protocol
 
-from reconciler.branches.agent_settings import parse_settings
+from reconciler.branches.agent_settings import parse_agent_settings
 from reconciler.building.builder import SourceBuilder
 from reconciler.cli import run
 from reconciler.gitops.tools import GitOpsTools
@@ -174,7 +174,7 @@ class Settings:
             if kind == "run":
                 SettingsFile(path=path, given={}).settings_over_options(RunSettings(locations=()))
             elif kind == "agent":
-                parse_settings(content, "member1", "0" * 40)
+                parse_agent_settings(content, "member1", "0" * 40)
             else:
                 load_kubeconfig([path])
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reconciler.building.requests import UnusableRequest
-from reconciler.gitops.argo.generators.combining import MOST_SETS, Parameters, overlaid
+from reconciler.gitops.argo.generators.combining import MOST_SETS, Parameters, overlaid_parameters
 from reconciler.gitops.argo.generators.parameters import Generators
 from reconciler.gitops.argo.generators.syntax import TemplateError
-from reconciler.gitops.tool_kind import ToolKind, always, never
+from reconciler.gitops.tool_kind import ToolKind, is_any_object, is_no_object
 from render.documents import read_documents
 from render.federations.patches import PatchFailed, value_after_merge_patch
 from render.model import list_or_empty, mapping_or_empty
@@ -31,9 +31,9 @@ def applications_of(manifest: Mapping[str, Any], generators: Generators) -> list
     unknown = sorted(spec.keys() - _READ - IGNORED.keys() - {"applyNestedSelectors"})
     if unknown:
         raise UnusableRequest(f"spec.{unknown[0]}", "no field that is known here, so that it might change anything")
-    for template, parameters in _sets(spec, generators):
+    for template, parameters in _parameter_sets_with_templates(spec, generators):
         try:
-            application = _application(manifest, template, parameters, generators)
+            application = _application_of_template(manifest, template, parameters, generators)
         except TemplateError as error:
             raise UnusableRequest("spec.template", str(error)) from error
         name = application["metadata"]["name"]
@@ -45,7 +45,9 @@ def applications_of(manifest: Mapping[str, Any], generators: Generators) -> list
     return [found[name] for name in sorted(found)]
 
 
-def _sets(spec: Mapping[str, Any], generators: Generators) -> Iterator[tuple[Mapping[str, Any], Parameters]]:
+def _parameter_sets_with_templates(
+    spec: Mapping[str, Any], generators: Generators
+) -> Iterator[tuple[Mapping[str, Any], Parameters]]:
     """Yield each set of parameters, with the template that it is filled into."""
     written = spec.get("generators")
     base = mapping_or_empty(spec.get("template"))
@@ -53,17 +55,17 @@ def _sets(spec: Mapping[str, Any], generators: Generators) -> Iterator[tuple[Map
         path = f"spec.generators[{number}]"
         sets = generators.sets(path, generator)
         own = next((mapping_or_empty(mapping_or_empty(each).get("template")) for each in generator.values()), {})
-        template = overlaid(base, own)
+        template = overlaid_parameters(base, own)
         yield from ((template, each) for each in sets)
 
 
-def _application(
+def _application_of_template(
     manifest: Mapping[str, Any], template: Mapping[str, Any], parameters: Parameters, generators: Generators
 ) -> dict[str, Any]:
     texts, patch = generators.texts, manifest["spec"].get("templatePatch")
     made = texts.filled_value(template, parameters) if parameters else dict(template)
     if patch:
-        made = _with_patch(made, texts.fill_text(str(patch), parameters))
+        made = _application_with_patch(made, texts.fill_text(str(patch), parameters))
     metadata = mapping_or_empty(made.get("metadata"))
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
         raise UnusableRequest("spec.template.metadata.name", "required, but missing")
@@ -78,7 +80,7 @@ def _application(
     }
 
 
-def _with_patch(made: Mapping[str, Any], text: str) -> dict[str, Any]:
+def _application_with_patch(made: Mapping[str, Any], text: str) -> dict[str, Any]:
     """Return an Application with the patch of its ApplicationSet; lists take the place of lists."""
     documents, errors = read_documents(text.encode("utf-8", "surrogatepass"))
     patch = documents[0].value if documents else {}
@@ -102,7 +104,9 @@ def _ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "spec.syncPolicy.preserveResourcesOnDeletion", reason
 
 
-APPLICATION_SET = ToolKind(RenderedRelease.APPLICATION_SET, GROUP, always, never, never, _ignored_fields)
+APPLICATION_SET = ToolKind(
+    RenderedRelease.APPLICATION_SET, GROUP, is_any_object, is_no_object, is_no_object, _ignored_fields
+)
 
 
 def named_repositories(generators: Any) -> Iterator[Any]:

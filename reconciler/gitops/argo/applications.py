@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.building.requests import FolderRequest, UnusableRequest
-from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
+from reconciler.building.source_trees import LockedTrees, SourceTree, comparable_repository_address
 from reconciler.gitops.tool_kind import ToolKind
 from reconciler.gitops.wildcards import matching_lengths
 from reconciler.locked.model import SourceType, UnavailableSource
@@ -58,24 +58,24 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
         namespace = str(mapping_or_empty(spec.get("destination")).get("namespace") or default_namespace)
         clusters = self.destinations.of_application(spec)
         return [
-            replace(self._request(place, path, source), namespace=namespace, destination=clusters)
+            replace(self._request_of_source(place, path, source), namespace=namespace, destination=clusters)
             for path, source in folder_sources(spec, self.charts)
         ]
 
-    def _request(self, place: LocatedManifest, path: str, source: Mapping[str, Any]) -> FolderRequest:
-        tree, folder = self._folder(path, source)
+    def _request_of_source(self, place: LocatedManifest, path: str, source: Mapping[str, Any]) -> FolderRequest:
+        tree, folder = self._tree_and_folder_of_source(path, source)
         base = f"{folder}/" if folder else ""
         files = {file.path.removeprefix(base) for file in tree.files if file.path.startswith(base)}
         if not files:
             raise UnusableRequest(f"{path}.path", f"there is no folder {folder or '.'!r}")
         options = mapping_or_empty(source.get("kustomize"))
         if options or (not source.get("directory") and files & {*KUSTOMIZATIONS}):
-            additions = dict(_additions(f"{path}.kustomize", options, tree, folder))
+            additions = dict(_additions_to_kustomization(f"{path}.kustomize", options, tree, folder))
             return FolderRequest(place=place, tree=tree, folder=folder, additions=additions, field=f"{path}.path")
-        chosen = tuple(_manifests(f"{path}.directory", mapping_or_empty(source.get("directory")), files))
+        chosen = tuple(_files_of_manifests(f"{path}.directory", mapping_or_empty(source.get("directory")), files))
         return FolderRequest(place=place, tree=tree, folder=folder, resources=chosen, field=f"{path}.path")
 
-    def _folder(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
+    def _tree_and_folder_of_source(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
         """Return the tree of a source, and the folder in there."""
         folder = _path_in_repository(f"{path}.path", str(source.get("path") or ""))
         tree, inside = self.tree(f"{path}.repoURL", source.get("repoURL"), source.get("targetRevision"))
@@ -87,7 +87,7 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
         """Return the tree of the repository with an address, and the folder of the repository that it begins at."""
         try:
             locked = self.locked.of_address(SourceType.GIT, url)
-            if locked is None and address_of(url) != self.own:
+            if locked is None and comparable_repository_address(url) != self.own:
                 tree = self.locked.tree_without_source(SourceType.GIT, revision_place(str(url), str(revision or "")))
                 locked = (tree, "") if tree else None
         except UnavailableSource as error:
@@ -97,16 +97,16 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
 
 def folder_sources(spec: Mapping[str, Any], charts: frozenset[str]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the sources of an Application that are folders, with their fields; none where a plugin makes some."""
-    return [(path, source) for path, source in _without_plugin(spec) if not is_chart(source, charts)]
+    return [(path, source) for path, source in _sources_without_plugin(spec) if not is_chart(source, charts)]
 
 
 def chart_sources(spec: Mapping[str, Any], has_chart: Callable[[str], bool]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the sources of an Application that are charts to be rendered; none where a plugin makes some."""
-    found = _without_plugin(spec)
-    return [(path, source) for path, source in found if source.get("chart") or has_chart(_chart_folder(source))]
+    found = _sources_without_plugin(spec)
+    return [(path, source) for path, source in found if source.get("chart") or has_chart(_folder_of_chart(source))]
 
 
-def _without_plugin(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def _sources_without_plugin(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the sources of an Application with their fields; none where a plugin makes some."""
     found = sources_of(spec)
     return [] if any(source.get("plugin") is not None for _, source in found) else found
@@ -114,15 +114,15 @@ def _without_plugin(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any
 
 def is_chart(source: Mapping[str, Any], charts: frozenset[str]) -> bool:
     """Say whether a source of an Application is a chart, as it says itself or as its folder is one."""
-    return bool(source.get("chart")) or source.get("helm") is not None or _chart_folder(source) in charts
+    return bool(source.get("chart")) or source.get("helm") is not None or _folder_of_chart(source) in charts
 
 
-def _chart_folder(source: Mapping[str, Any]) -> str:
+def _folder_of_chart(source: Mapping[str, Any]) -> str:
     folder = posixpath.normpath(str(source.get("path") or "").removeprefix("/"))
     return "" if folder == "." else folder
 
 
-def _has_more(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
+def _has_any_chart(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
     """Say whether some source of an Application is a chart, or would be."""
     return any(is_chart(source, charts) for _, source in sources_of(spec))
 
@@ -135,17 +135,17 @@ def _has_charts(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
     return bool(chart_sources(spec, charts.__contains__))
 
 
-APPLICATION = ToolKind(RenderedRelease.APPLICATION, "argoproj.io", _has_folders, _has_charts, _has_more)
+APPLICATION = ToolKind(RenderedRelease.APPLICATION, "argoproj.io", _has_folders, _has_charts, _has_any_chart)
 
 
-def own_address(specs: Iterable[Mapping[str, Any]]) -> str:
+def address_of_this_repository(specs: Iterable[Mapping[str, Any]]) -> str:
     """Return the address of this repository: the one that most Applications and ApplicationSets in its files name."""
-    named = [url for spec in specs for url in _repositories(spec) if url and "{{" not in str(url)]
-    counts = Counter(map(address_of, named))
+    named = [url for spec in specs for url in _repositories_named_by(spec) if url and "{{" not in str(url)]
+    counts = Counter(map(comparable_repository_address, named))
     return max(counts, key=lambda each: (counts[each], each), default="")
 
 
-def _repositories(spec: Mapping[str, Any]) -> Iterator[Any]:
+def _repositories_named_by(spec: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the addresses of repositories of folders that an object names, those of its generators too."""
     for each in (spec, mapping_or_empty(mapping_or_empty(spec.get("template")).get("spec"))):
         yield from (source.get("repoURL") for _, source in sources_of(each, is_named=True) if not source.get("chart"))
@@ -164,13 +164,15 @@ def sources_of(spec: Mapping[str, Any], *, is_named: bool = False) -> list[tuple
     ]
 
 
-def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[tuple[str, Any]]:
+def _additions_to_kustomization(
+    path: str, options: Mapping[str, Any], tree: SourceTree, folder: str
+) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a kustomization that an Application adds to it."""
     unknown = sorted(key for key, value in options.items() if value and key not in _READ)
     if unknown:
         raise UnusableRequest(f"{path}.{unknown[0]}", "no field that is read here, so that it might change anything")
     yield from ((key, options[key]) for key in _AS_THEY_ARE if options.get(key))
-    yield from _labels(options)
+    yield from _label_additions(options)
     images = list_or_empty(options.get("images"))
     if images:
         yield "images", [_image(f"{path}.images[{number}]", each) for number, each in enumerate(images)]
@@ -183,7 +185,7 @@ def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: 
         yield "components", components
 
 
-def _labels(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _label_additions(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     labels = mapping_or_empty(options.get("commonLabels"))
     if labels and options.get("labelWithoutSelector"):
         yield "labels", [{"pairs": labels, "includeTemplates": bool(options.get("labelIncludeTemplates"))}]
@@ -217,7 +219,7 @@ def _image(path: str, text: Any) -> dict[str, str]:
     return image
 
 
-def _manifests(path: str, options: Mapping[str, Any], files: set[str]) -> Iterator[str]:
+def _files_of_manifests(path: str, options: Mapping[str, Any], files: set[str]) -> Iterator[str]:
     """Yield the files of a folder of manifests that an Application reads."""
     unknown = sorted(key for key, value in options.items() if value and key not in {"recurse", "include", "exclude"})
     if unknown:
@@ -225,9 +227,9 @@ def _manifests(path: str, options: Mapping[str, Any], files: set[str]) -> Iterat
     for name in sorted(files):
         if "/" in name and not options.get("recurse"):
             continue
-        if options.get("exclude") and _is_matched(f"{path}.exclude", str(options["exclude"]), name):
+        if options.get("exclude") and _is_name_matched(f"{path}.exclude", str(options["exclude"]), name):
             continue
-        if options.get("include") and not _is_matched(f"{path}.include", str(options["include"]), name):
+        if options.get("include") and not _is_name_matched(f"{path}.include", str(options["include"]), name):
             continue
         if name.endswith(_JSONNET):
             raise UnusableRequest(path, f"{name!r} is jsonnet, which is not evaluated")
@@ -235,14 +237,17 @@ def _manifests(path: str, options: Mapping[str, Any], files: set[str]) -> Iterat
             yield name
 
 
-def _is_matched(path: str, pattern: str, name: str) -> bool:
+def _is_name_matched(path: str, pattern: str, name: str) -> bool:
     """Say whether a name matches a pattern, whose wildcards stand for any text, slashes too."""
     if set(pattern) & set("[]\\"):
         raise UnusableRequest(path, f"{pattern!r} has a class of characters", "write * and {a,b} alone")
-    return any((not each and not name) or len(name) in matching_lengths(each, name) for each in _choices(path, pattern))
+    return any(
+        (not each and not name) or len(name) in matching_lengths(each, name)
+        for each in _alternatives_of_braces(path, pattern)
+    )
 
 
-def _choices(path: str, pattern: str) -> list[str]:
+def _alternatives_of_braces(path: str, pattern: str) -> list[str]:
     """Return the patterns that braces with alternatives stand for."""
     unseen, found = [pattern], []
     while unseen:

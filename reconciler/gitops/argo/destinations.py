@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import field
 
 from reconciler.building.requests import UnusableRequest
-from reconciler.gitops.argo.generators.parameters import server_of
+from reconciler.gitops.argo.generators.parameters import server_of_cluster
 from reconciler.source.broken import NO_CLUSTER
 from reconciler.source.manifests import LocatedManifest
 from render.model import group_of, mapping_or_empty
@@ -35,11 +35,13 @@ class Destinations(DiscreetStruct, frozen=True):
         found = {
             place.manifest["metadata"]["name"]: place.manifest
             for place in manifests
-            if place.manifest["kind"] == _KIND and group_of(place.manifest["apiVersion"]) == _GROUP and _is_named(place)
+            if place.manifest["kind"] == _KIND
+            and group_of(place.manifest["apiVersion"]) == _GROUP
+            and _is_cluster_named(place)
         }
         by_server: dict[str, frozenset[str]] = {}
         for name, cluster in found.items():
-            server = server_of(cluster).rstrip("/")
+            server = server_of_cluster(cluster).rstrip("/")
             by_server[server] = by_server.get(server, frozenset()) | {name}
         return cls(tuple(found[name] for name in sorted(found)), by_server)
 
@@ -63,6 +65,6 @@ class Destinations(DiscreetStruct, frozen=True):
         raise UnusableRequest("spec.destination.server", f"no Cluster of the source is at {server!r}", NO_CLUSTER)
 
 
-def _is_named(place: LocatedManifest) -> bool:
+def _is_cluster_named(place: LocatedManifest) -> bool:
     metadata = place.manifest.get("metadata")
     return isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and bool(metadata["name"])

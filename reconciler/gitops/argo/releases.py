@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reconciler.building.requests import UnusableRequest
-from reconciler.building.source_trees import address_of
+from reconciler.building.source_trees import comparable_repository_address
 from reconciler.gitops.chart_places import AskedChart, ChartPlaces
 from reconciler.source.external import chart_place
 from render.documents import read_documents
@@ -63,14 +63,15 @@ class ApplicationCharts(NamedTuple):
             wanted = chart_place(oci, str(source["chart"]), str(source.get("targetRevision") or ""))
             place: dict[str, Any] = {"source": self.places.source_of(f"{field}.chart", *wanted).name}
         else:
-            place = {"path": self.places.path_seen_from(_folder(source))}
+            place = {"path": self.places.path_seen_from(_folder_of_source(source))}
         parameters = [mapping_or_empty(each) for each in list_or_empty(helm.get("parameters"))]
         chart = {
             "chart": place,
             "releaseName": str(helm.get("releaseName") or name),
             "valuesFiles": list(self._files(field, spec, source)),
             "values": merged_chart_values(
-                _own_values(f"{field}.helm", helm), _parameters(f"{field}.helm.parameters", parameters)
+                _values_of_application(f"{field}.helm", helm),
+                _values_of_parameters(f"{field}.helm.parameters", parameters),
             ),
             "crds": "Exclude" if helm.get("skipCrds") else "Include",
             "kubeVersion": str(helm.get("kubeVersion") or ""),
@@ -82,7 +83,7 @@ class ApplicationCharts(NamedTuple):
 
     def _files(self, field: str, spec: Mapping[str, Any], source: Mapping[str, Any]) -> Iterator[str]:
         """Yield the files of values of a chart; ``$NAME/PATH`` is one of the repository that another source names."""
-        helm, folder = mapping_or_empty(source.get("helm")), _folder(source)
+        helm, folder = mapping_or_empty(source.get("helm")), _folder_of_source(source)
         for number, text in enumerate(map(str, list_or_empty(helm.get("valueFiles")))):
             path = f"{field}.helm.valueFiles[{number}]"
             if "://" in text or _ENVIRONMENT in text:
@@ -104,20 +105,24 @@ class ApplicationCharts(NamedTuple):
         if not found:
             raise UnusableRequest(path, f"no source of it has the ref {name!r}")
         url = found[0].get("repoURL")
-        others = [each.name for each in self.places.sources if address_of(each.place["url"]) == address_of(url)]
+        others = [
+            each.name
+            for each in self.places.sources
+            if comparable_repository_address(each.place["url"]) == comparable_repository_address(url)
+        ]
         if others:
             hint = "argosy vendor puts its content into this repository"
             raise UnusableRequest(path, f"{text!r} is in Source {others[0]}, of which no values are read", hint)
         return inner
 
 
-def _folder(source: Mapping[str, Any]) -> str:
+def _folder_of_source(source: Mapping[str, Any]) -> str:
     """Return the folder of a source of an Application."""
     folder = posixpath.normpath(str(source.get("path") or "").removeprefix("/"))
     return "" if folder == "." else folder
 
 
-def _own_values(path: str, helm: Mapping[str, Any]) -> dict[str, Any]:
+def _values_of_application(path: str, helm: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that an Application has itself, as an object or as text."""
     if isinstance(helm.get("valuesObject"), dict):
         return dict(helm["valuesObject"])
@@ -127,7 +132,7 @@ def _own_values(path: str, helm: Mapping[str, Any]) -> dict[str, Any]:
     return dict(documents[0].value) if documents else {}
 
 
-def _parameters(path: str, parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _values_of_parameters(path: str, parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return parameters as values, typed as helm types them."""
     values: dict[str, Any] = {}
     for number, each in enumerate(parameters):
@@ -136,14 +141,14 @@ def _parameters(path: str, parameters: Sequence[Mapping[str, Any]]) -> dict[str,
             raise UnusableRequest(f"{path}[{number}]", "lists and escapes are not read", "write it under valuesObject")
         if _ENVIRONMENT in text:
             raise UnusableRequest(f"{path}[{number}]", "variables of Argo CD are not filled in", "write its value")
-        inner: Any = text if each.get("forceString") else _value_of_text(text)
+        inner: Any = text if each.get("forceString") else _typed_value_of_text(text)
         for part in reversed(name.split(".")):
             inner = {part: inner}
         values = merged_chart_values(values, inner)
     return values
 
 
-def _value_of_text(text: str) -> Any:
+def _typed_value_of_text(text: str) -> Any:
     words: dict[str, Any] = {"true": True, "false": False, "null": None}
     if text in words:
         return words[text]

@@ -78,7 +78,7 @@ class ChartMembers(Struct, frozen=True, dict=True):
     def classes_of(self, chart: Manifest) -> Iterator[ChartClass]:
         """Yield a chart as each class of clusters asks for it; a fleet without clusters has the chart as it is."""
         if not self.clusters:
-            yield ChartClass(0, without_rules(chart))
+            yield ChartClass(0, chart_without_rules(chart))
         for own in self._own_classes(chart):
             for overridden in self._engine.override(own.chart, own.clusters):
                 if overridden.error is not None:
@@ -95,8 +95,8 @@ class ChartMembers(Struct, frozen=True, dict=True):
     def _own_classes(self, chart: Manifest) -> Iterator[ChartClass]:
         """Yield a chart with its own rules applied."""
         rules = chart["spec"].get("overrideRules") if isinstance(chart["spec"], Mapping) else None
-        classes = [ChartClass(self.index.all, without_rules(chart))] if self.clusters else []
-        for number, rule in enumerate(rules if isinstance(rules, list) and is_own(chart) else ()):
+        classes = [ChartClass(self.index.all, chart_without_rules(chart))] if self.clusters else []
+        for number, rule in enumerate(rules if isinstance(rules, list) and is_helm_chart(chart) else ()):
             target = rule.get("targetCluster")
             clusters = self.index.all if target is None else self.index.matching(parse_cluster_affinity(target))
             name = f"spec.overrideRules[{number}]"
@@ -120,7 +120,7 @@ class ChartMembers(Struct, frozen=True, dict=True):
 
     @cached_property
     def _assumed_by_position(self) -> Sequence[Assumed]:
-        return tuple(_assumed_in(cluster) for cluster in self.index.clusters)
+        return tuple(_assumed_of_cluster(cluster) for cluster in self.index.clusters)
 
 
 def chart_members(manifests: Iterable[LocatedManifest], fleet: Fleet, facts: FactsOf) -> ChartMembers:
@@ -148,14 +148,14 @@ def chart_members(manifests: Iterable[LocatedManifest], fleet: Fleet, facts: Fac
     )
 
 
-def is_own(chart: Manifest) -> bool:
+def is_helm_chart(chart: Manifest) -> bool:
     """Say whether a manifest is a HelmChart, which may have rules of its own."""
     return bool(chart["kind"] == HELM_CHART)
 
 
-def without_rules(chart: Manifest) -> Manifest:
+def chart_without_rules(chart: Manifest) -> Manifest:
     """Return a chart without its own rules."""
-    if not is_own(chart) or "overrideRules" not in chart["spec"]:
+    if not is_helm_chart(chart) or "overrideRules" not in chart["spec"]:
         return chart
     return {**chart, "spec": {key: value for key, value in chart["spec"].items() if key != "overrideRules"}}
 
@@ -172,7 +172,7 @@ def _split_class(given: ChartClass, clusters: Mask, rule: Mapping[str, Any], nam
         yield ChartClass(inside, chart, (*given.rules, name))
 
 
-def _assumed_in(cluster: Cluster) -> Assumed:
+def _assumed_of_cluster(cluster: Cluster) -> Assumed:
     """Return what a cluster says of itself; the patch of a version decides nothing in a chart."""
     minor = minor_version(cluster.kubernetes_version)
     apis: set[str] = set()
@@ -183,7 +183,7 @@ def _assumed_in(cluster: Cluster) -> Assumed:
     return Assumed("" if minor is None else f"1.{minor}.0", tuple(sorted(apis)))
 
 
-def rule_of(chart: Manifest, place: LocatedManifest, rules: Sequence[str]) -> AppliedRule:
+def record_of_deciding_rules(chart: Manifest, place: LocatedManifest, rules: Sequence[str]) -> AppliedRule:
     """Return what decides a class, as the record of an override has its rules."""
     ref = ObjectRef.of(chart)
     name = f"{ref.kind} {ref.namespace}/{ref.name}"

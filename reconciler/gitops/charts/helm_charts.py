@@ -37,7 +37,7 @@ from render.model import Manifest, is_encrypted_by_sops, mapping_or_empty
 from render.syntax import fault_of_dns_label
 from render.words import first_few
 
-from .classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
+from .classes import Assumed, ChartClass, ChartMembers, is_helm_chart, record_of_deciding_rules
 from .releases import ReleaseKind, Releases
 from .requests import ChartClasses, ChartRequests
 
@@ -69,10 +69,10 @@ class ChartSource(Struct):
         for place in places:
             try:
                 chart = self._chart_of(place, problems)
-                own += [place] if is_own(place.manifest) and chart is not None else []
+                own += [place] if is_helm_chart(place.manifest) and chart is not None else []
                 if chart is None:
                     continue
-                kind = None if is_own(chart) else releases[chart["kind"]]
+                kind = None if is_helm_chart(chart) else releases[chart["kind"]]
                 for number in range(kind.charts(chart) if kind else 1):
                     taken.add(id(place))
                     classes = self._classes(place, chart, kind, number)
@@ -83,7 +83,7 @@ class ChartSource(Struct):
             except UnusableRequest as error:
                 taken.add(id(place))
                 found = (error.place or place).problem(error.path, error.message, hint=error.hint, kind=error.kind)
-                if is_own(place.manifest):
+                if is_helm_chart(place.manifest):
                     problems.append(found)
                 else:
                     broken.append(self._broken_chart(place, found))
@@ -105,22 +105,24 @@ class ChartSource(Struct):
 
     def _chart_of(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
         """Return a HelmChart as it is admitted, or a release with its namespace; None for what is not admitted."""
-        if is_own(place.manifest):
+        if is_helm_chart(place.manifest):
             return self._admitted_chart(place, problems)
         return manifest_with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace)
 
     def _classes(self, place: LocatedManifest, chart: Manifest, kind: ReleaseKind | None, number: int) -> ChartClasses:
         """Return the distinct requests for a chart, for the clusters that it is for."""
         classes, only = ChartClasses(), kind.clusters(chart) if kind else None
-        destination = None if only is None else BuiltVariant(only, rule_of(chart, place, ("spec.destination",)))
+        destination = (
+            None if only is None else BuiltVariant(only, record_of_deciding_rules(chart, place, ("spec.destination",)))
+        )
         for each in self.members.classes_among(chart, only):
             try:
                 asked = self._overridden_chart(each) if kind is None else self._release(kind, each.chart, number)
-                request = replace(self._request(place, asked), number=number, destination=destination)
+                request = replace(self._request_of_chart(place, asked), number=number, destination=destination)
             except UnusableRequest as error:
                 raise self._with_clusters_named(error, each) from error
             classes.folders.add(self._chart_path(asked.manifest["spec"]["chart"]) or "")
-            asks, version = self._looked_into(request)
+            asks, version = self._capabilities_and_version_of(request)
             is_open = asks and not (request.kube_version and request.api_versions)
             classes.is_by_facts |= is_open
             assumed = self.members.assumed_in(each.clusters) if is_open else {Assumed(): each.clusters}
@@ -152,14 +154,19 @@ class ChartSource(Struct):
         message = f"{error.message} (in {names}, by {first_few(each.rules)})"
         return UnusableRequest(error.path, message, error.hint, error.place, kind=error.kind)
 
-    def _looked_into(self, request: ChartRequest) -> tuple[bool, str]:
+    def _capabilities_and_version_of(self, request: ChartRequest) -> tuple[bool, str]:
         """Return whether a chart asks for the version of Kubernetes or for APIs, as its text tells, and its version."""
         key = hashlib.sha256(b"chart 2\0" + request.digest.encode()).digest()
         known = self.cache.get_many([key]) if self.cache is not None else {}
         if key not in known:
             contents = request.contents()
             known = {
-                key: ((0, (_asks_for_capabilities(contents), _version_of(contents), _encrypted_values_of(contents))),)
+                key: (
+                    (
+                        0,
+                        (_asks_for_capabilities(contents), _version_of_chart(contents), _encrypted_values_of(contents)),
+                    ),
+                )
             }
             if self.cache is not None:
                 self.cache.put_many(known)
@@ -188,11 +195,11 @@ class ChartSource(Struct):
             raise UnusableRequest("", problem.message, problem.hint)
         return asked
 
-    def _request(self, place: LocatedManifest, asked: AskedChart) -> ChartRequest:
+    def _request_of_chart(self, place: LocatedManifest, asked: AskedChart) -> ChartRequest:
         spec, metadata = asked.manifest["spec"], asked.manifest["metadata"]
         namespace = metadata.get("namespace") or self.default_namespace
         home, digest, contents, inputs = self._chart(spec["chart"])
-        named, value_inputs = self._values(spec, asked.values_namespace or namespace, place)
+        named, value_inputs = self._values_in_order(spec, asked.values_namespace or namespace, place)
         return ChartRequest(
             place=place,
             release=spec.get("releaseName") or metadata["name"],
@@ -267,7 +274,7 @@ class ChartSource(Struct):
         files = {each.removeprefix(base): data for each, data in content.items() if each.startswith(base)}
         return f"Source {name}{f' {path}' if path else ''}", f"{digest}/{path}", lambda: files, ()
 
-    def _values(
+    def _values_in_order(
         self, spec: Mapping[str, Any], namespace: str, place: LocatedManifest
     ) -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes]]]:
         """Return the values in order, by name, and the files they stand in."""
@@ -276,7 +283,7 @@ class ChartSource(Struct):
         for number, text in enumerate(spec.get("valuesFiles") or ()):
             path = f"spec.valuesFiles[{number}]"
             file = self._values_file(path, text)
-            values.append((file.path, _readable(path, file.path, self.read([file.id])[file.id])))
+            values.append((file.path, _checked_values_text(path, file.path, self.read([file.id])[file.id])))
             inputs.append((file.path, file.id))
         for number, wanted in enumerate(spec.get("valuesFrom") or ()):
             found, path = self.config_maps.get((namespace, wanted["configMap"])), f"spec.valuesFrom[{number}]"
@@ -288,13 +295,13 @@ class ChartSource(Struct):
                 mapping_or_empty(found.manifest.get("data")).get(wanted.get("key") or "values.yaml") if found else None
             )
             if isinstance(text, str) and found is not None:
-                values.append((name, _readable(path, name, text.encode())))
+                values.append((name, _checked_values_text(path, name, text.encode())))
                 inputs += source_files_behind(found.file)
             elif not wanted.get("optional"):
                 raise _missing_config_map(number, namespace, wanted, is_there=found is not None)
         if spec.get("values"):
             name = "spec.source.helm" if place.manifest["kind"] == "Application" else "spec.values"
-            values.append((name, _readable(name, name, emit(spec["values"]))))
+            values.append((name, _checked_values_text(name, name, emit(spec["values"]))))
         return values, inputs
 
     def _values_file(self, path: str, text: str) -> SourceFile:
@@ -307,7 +314,7 @@ class ChartSource(Struct):
         return file
 
 
-def _readable(path: str, name: str, values: bytes) -> bytes:
+def _checked_values_text(path: str, name: str, values: bytes) -> bytes:
     """Return values, unless SOPS encrypted some of them: a chart would take ciphertext for what it stands for."""
     if fault := fault_of_ciphertext(name, values):
         raise UnusableRequest(path, fault, BESIDE, kind=CIPHERTEXT)
@@ -335,7 +342,7 @@ def _encrypted_values_of(files: Mapping[str, bytes]) -> str:
     return next((path for path in values if may_hold_ciphertext(files[path])), "")
 
 
-def _version_of(files: Mapping[str, bytes]) -> str:
+def _version_of_chart(files: Mapping[str, bytes]) -> str:
     """Return the version that a chart says it has."""
     documents, _ = read_documents(files[CHART_FILE])
     value = documents[0].value if documents else None
@@ -349,7 +356,7 @@ def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], 
     return UnusableRequest(f"spec.valuesFrom[{number}]", message, "optional: true goes on without")
 
 
-def config_maps_in(
+def config_maps_among(
     manifests: Iterable[LocatedManifest], default_namespace: str
 ) -> Iterator[tuple[tuple[str, str], LocatedManifest]]:
     """Yield the ConfigMaps among manifests, by namespace and name."""

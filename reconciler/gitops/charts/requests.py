@@ -12,7 +12,7 @@ from reconciler.source.reading import BuiltSource
 from render.bits import Mask
 from render.model import Manifest
 
-from .classes import ChartMembers, rule_of
+from .classes import ChartMembers, record_of_deciding_rules
 
 
 class ChartRequests(NamedTuple):
@@ -51,6 +51,7 @@ class ChartClasses(Struct):
         if len(ordered) <= 1:
             return [request for _, _, request in ordered]
         variants = tuple(
-            BuiltVariant(fleet.names(clusters), rule_of(chart, place, rules)) for clusters, rules, _ in ordered
+            BuiltVariant(fleet.names(clusters), record_of_deciding_rules(chart, place, rules))
+            for clusters, rules, _ in ordered
         )
         return [replace(request, variant=number, variants=variants) for number, (_, _, request) in enumerate(ordered)]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from reconciler.building.common_metadata import labels_and_annotations, with_common_metadata
+from reconciler.building.common_metadata import labels_and_annotations, object_with_common_metadata
 from reconciler.building.requests import BuiltFolder, UnusableRequest
 from reconciler.source.broken import CIPHERTEXT, UNSET_VARIABLE
 from reconciler.source.built_files import Origin, source_files_behind
@@ -81,16 +81,18 @@ def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) ->
     for number, each in enumerate(list_or_empty(references)):
         wanted = mapping_or_empty(each)
         found = settings.get((str(wanted.get("kind")), namespace, str(wanted.get("name"))))
-        holder = _holder(f"spec.postBuild.substituteFrom[{number}]", wanted, namespace, found)
+        holder = _variables_holder(f"spec.postBuild.substituteFrom[{number}]", wanted, namespace, found)
         holders += [holder] if holder else []
         inputs += source_files_behind(found.file) if found else ()
-    holders.append(_holder_of("spec.postBuild.substitute", "", after.get("substitute")))
+    holders.append(_holder_of_source_values("spec.postBuild.substitute", "", after.get("substitute")))
     if strategy != _ALWAYS and not any(each.has_variables for each in holders):
         return None
     return Variables(holders=tuple(holders), inputs=tuple(inputs))
 
 
-def _holder(path: str, wanted: Mapping[str, Any], namespace: str, found: LocatedManifest | None) -> _Holder | None:
+def _variables_holder(
+    path: str, wanted: Mapping[str, Any], namespace: str, found: LocatedManifest | None
+) -> _Holder | None:
     kind, is_optional = wanted.get("kind"), bool(wanted.get("optional"))
     name = f"{kind} {namespace}/{wanted.get('name')}"
     if kind == "Secret":
@@ -107,10 +109,10 @@ def _holder(path: str, wanted: Mapping[str, Any], namespace: str, found: Located
     if is_encrypted_by_sops(found.manifest):
         message = f"SOPS encrypted {name}, and nothing decrypts what variables come from"
         raise UnusableRequest(path, message, kind=CIPHERTEXT)
-    return _holder_of(path, name, found.manifest.get("data"))
+    return _holder_of_source_values(path, name, found.manifest.get("data"))
 
 
-def _holder_of(path: str, name: str, values: Any) -> _Holder:
+def _holder_of_source_values(path: str, name: str, values: Any) -> _Holder:
     """Return variables that stand in the source, each of one line."""
     texts = (
         {str(key): str(value).replace("\n", "") for key, value in values.items()} if isinstance(values, dict) else {}
@@ -143,7 +145,7 @@ class Finished(Struct):
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def finished_by_flux(
+def objects_finished_by_flux(
     place: LocatedManifest, built: BuiltFolder, settings: Settings, default_namespace: str
 ) -> Finished:
     """Return the objects of a Kustomization with variables filled in and metadata set."""
@@ -158,10 +160,12 @@ def finished_by_flux(
     documents = zip(read_documents(built.output)[0], document_texts(built.output), built.origins, strict=False)
     for document, written, origin in documents:
         try:
-            text = _text(document, written, variables, metadata)
+            text = _text_of_finished_object(document, written, variables, metadata)
         except (BadSubstitutionError, HiddenVariableError) as error:
             kind = UNSET_VARIABLE if isinstance(error, UnsetVariablesError) else ""
-            done.left_out.append(LeftOut(origin, _name(document.value), str(error), _hint_for(error), kind))
+            done.left_out.append(
+                LeftOut(origin, _name_of_object(document.value), str(error), _hint_for_variable_error(error), kind)
+            )
             continue
         texts.append(b"---\n" + text.strip(b"\n").removeprefix(b"---\n") + b"\n")
         kept.append(origin)
@@ -169,7 +173,7 @@ def finished_by_flux(
     return done
 
 
-def _hint_for(error: Exception) -> str:
+def _hint_for_variable_error(error: Exception) -> str:
     if isinstance(error, UnsetVariablesError):
         name = error.names[0]
         return (
@@ -179,24 +183,26 @@ def _hint_for(error: Exception) -> str:
     return "a ConfigMap, or postBuild.substitute, may set what is no secret" if "Secret" in str(error) else ""
 
 
-def _text(document: Document, text: bytes, variables: Variables | None, metadata: Mapping[str, Any]) -> bytes:
+def _text_of_finished_object(
+    document: Document, text: bytes, variables: Variables | None, metadata: Mapping[str, Any]
+) -> bytes:
     """Return the text of one object; what SOPS encrypted stays as it is, for it is signed."""
     value = document.value
     if not isinstance(value, dict) or is_encrypted_by_sops(value):
         return text
-    if variables is not None and b"$" in text and not _is_switched_off(value):
+    if variables is not None and b"$" in text and not _is_substitution_disabled(value):
         text = substitute_variables(text.decode(), variables.value).encode()
         documents, errors = read_documents(text)
         if errors or len(documents) != 1 or not isinstance(documents[0].value, dict):
             raise BadSubstitutionError("with its variables filled in it is no YAML object")
         value = documents[0].value
-    return emit(with_common_metadata(value, metadata)) if metadata else text
+    return emit(object_with_common_metadata(value, metadata)) if metadata else text
 
 
-def _is_switched_off(value: Mapping[str, Any]) -> bool:
+def _is_substitution_disabled(value: Mapping[str, Any]) -> bool:
     return any(part.get(_SWITCH) == _OFF for part in labels_and_annotations(value))
 
 
-def _name(value: Any) -> str:
+def _name_of_object(value: Any) -> str:
     found = value.get("metadata") if isinstance(value, dict) else None
     return f"{value.get('kind')} {found.get('name')}" if isinstance(found, dict) else "a document"

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from reconciler.building.requests import FolderRequest, UnusableRequest
-from reconciler.building.source_trees import LockedTrees, SourceTree, address_of
-from reconciler.gitops.tool_kind import ToolKind, always, never
+from reconciler.building.source_trees import LockedTrees, SourceTree, comparable_repository_address
+from reconciler.gitops.tool_kind import ToolKind, is_any_object, is_no_object
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import artifact_place, login_secret_name, repository_place
 from reconciler.source.files import SourceFile
@@ -101,7 +101,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
         if unknown:
             raise UnusableRequest(f"spec.{unknown[0]}", "no field that is known here, so that it might change anything")
         tree, inside = self._tree(spec, namespace)
-        folder = _folder(spec.get("path"))
+        folder = _folder_of_path(spec.get("path"))
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
             raise UnusableRequest("spec.path", f"the Source of its repository has the folder {inside!r} alone")
         folder = folder.removeprefix(inside).strip("/")
@@ -109,13 +109,13 @@ class FluxSources(Struct, frozen=True, kw_only=True):
             place=place,
             tree=tree,
             folder=folder,
-            additions=_additions(spec, tree, folder),
+            additions=_additions_to_kustomization(spec, tree, folder),
             is_printed=bool(spec.get("postBuild")),
         )
 
     def _tree(self, spec: Mapping[str, Any], own: str) -> tuple[SourceTree, str]:
         """Return the tree of a Kustomization, and the folder of the repository that it begins at."""
-        kind, namespace, name = _reference(spec, own)
+        kind, namespace, name = _source_key_of_reference(spec, own)
         if kind == "ExternalArtifact":
             copies = self.artifacts.get((namespace, name))
             if copies is None:
@@ -149,22 +149,24 @@ class FluxSources(Struct, frozen=True, kw_only=True):
         if key == installed:
             return True
         own = self.objects.get(installed)
-        return own is not None and (address_of(own.get("url")), own.get("ref")) == (
-            address_of(found.get("url")),
+        return own is not None and (comparable_repository_address(own.get("url")), own.get("ref")) == (
+            comparable_repository_address(found.get("url")),
             found.get("ref"),
         )
 
 
-def own_source(places: Iterable[LocatedManifest], default_namespace: str) -> SourceKey:
+def source_that_is_this_repository(places: Iterable[LocatedManifest], default_namespace: str) -> SourceKey:
     """Return the source of Flux that is this repository: what it was installed from, or else what most objects name."""
     counts = Counter(
-        _reference(place.manifest["spec"], str(place.manifest["metadata"].get("namespace") or default_namespace))
+        _source_key_of_reference(
+            place.manifest["spec"], str(place.manifest["metadata"].get("namespace") or default_namespace)
+        )
         for place in places
     )
     return max(counts, key=lambda each: (each[2] == INSTALLED, counts[each], each), default=NO_SOURCE)
 
 
-def _reference(spec: Mapping[str, Any], own: str) -> SourceKey:
+def _source_key_of_reference(spec: Mapping[str, Any], own: str) -> SourceKey:
     reference = mapping_or_empty(spec.get("sourceRef"))
     return str(reference.get("kind")), str(reference.get("namespace") or own), str(reference.get("name"))
 
@@ -185,12 +187,12 @@ def flux_objects(
             objects[place.manifest["kind"], namespace, str(metadata.get("name"))] = spec
         elif group == ARTIFACTS:
             for each in map(mapping_or_empty, list_or_empty(spec.get("artifacts"))):
-                copies = tuple(_copy(mapping_or_empty(copy)) for copy in list_or_empty(each.get("copy")))
+                copies = tuple(_artifact_copy(mapping_or_empty(copy)) for copy in list_or_empty(each.get("copy")))
                 artifacts[namespace, str(each.get("name"))] = copies
     return objects, artifacts
 
 
-def _copy(copy: Mapping[str, Any]) -> Copy:
+def _artifact_copy(copy: Mapping[str, Any]) -> Copy:
     """Return a copy of an artifact without the names of its two sides."""
     pattern, target = (str(copy.get(key) or "").partition("/")[2] for key in ("from", "to"))
     return pattern, target.strip("/")
@@ -206,23 +208,28 @@ def _ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 KUSTOMIZATION = ToolKind(
-    RenderedRelease.KUSTOMIZATION, "kustomize.toolkit.fluxcd.io", always, never, never, _ignored_fields
+    RenderedRelease.KUSTOMIZATION,
+    "kustomize.toolkit.fluxcd.io",
+    is_any_object,
+    is_no_object,
+    is_no_object,
+    _ignored_fields,
 )
 
 
-def _additions(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> dict[str, Any]:
+def _additions_to_kustomization(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> dict[str, Any]:
     """Return what a Kustomization adds to the kustomization of its folder."""
     additions = {
         "namespace": spec.get("targetNamespace"),
         "namePrefix": spec.get("namePrefix"),
         "nameSuffix": spec.get("nameSuffix"),
-        "components": list(_components(spec, tree, folder)),
-        **patching(spec),
+        "components": list(_paths_of_components(spec, tree, folder)),
+        **patches_and_images(spec),
     }
     return {key: value for key, value in additions.items() if value}
 
 
-def patching(spec: Mapping[str, Any]) -> dict[str, Any]:
+def patches_and_images(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return patches and images as a kustomization has them; a patch is never read from a file."""
     patches = [
         {key: each[key] for key in ("patch", "target") if key in each}
@@ -244,13 +251,13 @@ def patching(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value}
 
 
-def _components(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[str]:
+def _paths_of_components(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[str]:
     for text in map(str, list_or_empty(spec.get("components"))):
         if not spec.get("ignoreMissingComponents") or tree.has_folder(posixpath.join(folder, text)):
             yield text
 
 
-def _folder(path: Any) -> str:
+def _folder_of_path(path: Any) -> str:
     """Return the folder that a path means, seen from the root of its tree."""
     text = str(path or "")
     folder = posixpath.normpath(text.removeprefix("/") or ".")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from reconciler.building.requests import UnusableRequest
 from reconciler.gitops.chart_places import AskedChart, ChartPlaces
-from reconciler.gitops.tool_kind import ToolKind, always, never
+from reconciler.gitops.tool_kind import ToolKind, is_any_object, is_no_object
 from reconciler.locked.model import ExternalSource, SourceType
 from reconciler.source.external import artifact_place, chart_place, login_secret_name, repository_place
 from reconciler.source.manifests import LocatedManifest, has_name_and_namespace
@@ -14,9 +14,11 @@ from render.documents import emit
 from render.model import ObjectRef, group_of, list_or_empty, mapping_or_empty
 from render.settings.source import RenderedRelease
 
-from .kustomizations import INSTALLED, REPOSITORIES, patching
+from .kustomizations import INSTALLED, REPOSITORIES, patches_and_images
 
-HELM_RELEASE = ToolKind(RenderedRelease.HELM_RELEASE, "helm.toolkit.fluxcd.io", never, always, always)
+HELM_RELEASE = ToolKind(
+    RenderedRelease.HELM_RELEASE, "helm.toolkit.fluxcd.io", is_no_object, is_any_object, is_any_object
+)
 _IN_GIT = frozenset({"GitRepository", "Bucket"})
 
 
@@ -61,7 +63,7 @@ class HelmReleases(NamedTuple):
             "releaseName": str(spec.get("releaseName") or name),
             "values": mapping_or_empty(spec.get("values")),
             "valuesFrom": [
-                _values_from(number, each)
+                _values_reference(number, each)
                 for number, each in enumerate(map(mapping_or_empty, list_or_empty(spec.get("valuesFrom"))))
             ],
             "crds": "Exclude" if install.get("crds") == "Skip" else "Include",
@@ -70,7 +72,7 @@ class HelmReleases(NamedTuple):
         return AskedChart.of(metadata["name"], target or own, chart)._replace(
             values_namespace=own,
             has_schemas=not install.get("disableSchemaValidation"),
-            post_renderers=tuple(map(_post_renderer, range(len(renderers)), renderers)),
+            post_renderers=tuple(map(_changes_of_post_renderer, range(len(renderers)), renderers)),
             common_metadata=mapping_or_empty(spec.get("commonMetadata")),
         )
 
@@ -92,15 +94,17 @@ class HelmReleases(NamedTuple):
                 "valuesFiles": [self.places.path_seen_from(each) for each in files],
             }
         if files:
-            raise UnusableRequest(_field(path, "valuesFiles"), "the files are not in this repository")
-        found = self._repository(_field(path, "sourceRef"), reference, namespace)
+            raise UnusableRequest(_field_to_blame(path, "valuesFiles"), "the files are not in this repository")
+        found = self._repository(_field_to_blame(path, "sourceRef"), reference, namespace)
         secret = login_secret_name(found, str(reference.get("namespace") or namespace))
         if reference.get("kind") in _IN_GIT:
-            source = self.places.source_of(_field(path, "sourceRef"), SourceType.GIT, repository_place(found), secret)
-            inside = _path_in_source(_field(path, "chart"), name, source)
+            source = self.places.source_of(
+                _field_to_blame(path, "sourceRef"), SourceType.GIT, repository_place(found), secret
+            )
+            inside = _path_in_source(_field_to_blame(path, "chart"), name, source)
             return {"chart": {"source": source.name, **({"path": inside} if inside != "." else {})}}
         type_, place = chart_place(str(found.get("url")), name, str(wanted.get("version") or ""))
-        return {"chart": {"source": self.places.source_of(_field(path, "chart"), type_, place, secret).name}}
+        return {"chart": {"source": self.places.source_of(_field_to_blame(path, "chart"), type_, place, secret).name}}
 
     def _is_here(self, reference: Mapping[str, Any], namespace: str, chart: str) -> bool:
         """Say whether the repository of a chart is this one: its folder is here, or nothing tells of another."""
@@ -120,21 +124,21 @@ class HelmReleases(NamedTuple):
         return self.repositories[ref]
 
 
-def _field(path: str, name: str) -> str:
+def _field_to_blame(path: str, name: str) -> str:
     """Return the field of a chart template; one that another object has is blamed on what refers to it."""
     return f"{path}.{name}" if path.endswith(".spec") else path
 
 
-def _post_renderer(number: int, wanted: Mapping[str, Any]) -> bytes:
+def _changes_of_post_renderer(number: int, wanted: Mapping[str, Any]) -> bytes:
     """Return the changes of a post-renderer."""
     unknown = sorted(wanted.keys() - {"kustomize"})
     if unknown:
         raise UnusableRequest(f"spec.postRenderers[{number}].{unknown[0]}", "post-renderers are kustomize alone")
-    changes = patching(mapping_or_empty(wanted.get("kustomize")))
+    changes = patches_and_images(mapping_or_empty(wanted.get("kustomize")))
     return emit(changes) if changes else b""
 
 
-def _values_from(number: int, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _values_reference(number: int, wanted: Mapping[str, Any]) -> dict[str, Any]:
     field = f"spec.valuesFrom[{number}]"
     if wanted.get("kind") != "ConfigMap":
         raise UnusableRequest(field, f"{wanted.get('kind')} {wanted.get('name')}: values come from ConfigMaps alone")

@@ -65,7 +65,7 @@ def substitute_variables(text: str, lookup: Lookup) -> str:
     parts, position, size, values = [], 0, 0, _Values(lookup)
     while (found := text.find("$", position)) >= 0:
         parts.append(text[position:found])
-        part, position = _dollar(text, found, values, 0)
+        part, position = _parsed_dollar(text, found, values, 0)
         parts.append(part)
         size += len(part)
         if size > _LONGEST:
@@ -75,20 +75,20 @@ def substitute_variables(text: str, lookup: Lookup) -> str:
     return "".join((*parts, text[position:]))
 
 
-def _dollar(text: str, start: int, values: _Values, depth: int) -> _Parsed:
+def _parsed_dollar(text: str, start: int, values: _Values, depth: int) -> _Parsed:
     """Return what a dollar stands for: itself, one of two, or a variable."""
     if text.startswith("${", start):
-        return _variable(text, start + 2, values, depth)
+        return _parsed_variable(text, start + 2, values, depth)
     return _Parsed("$", start + (2 if text.startswith("$$", start) else 1))
 
 
-def _variable(text: str, start: int, values: _Values, depth: int) -> _Parsed:
+def _parsed_variable(text: str, start: int, values: _Values, depth: int) -> _Parsed:
     if depth > _DEEPEST:
         raise BadSubstitutionError("variables stand in each other too deeply")
     if text.startswith("#", start):
-        name, after = _name(text, start + 1)
-        return _Parsed(str(len(values.required(name).encode())), _end_of_use(text, after))
-    name, after = _name(text, start)
+        name, after = _parsed_variable_name(text, start + 1)
+        return _Parsed(str(len(values.required(name).encode())), _end_of_variable_use(text, after))
+    name, after = _parsed_variable_name(text, start)
     if text.startswith("}", after):
         return _Parsed(values.required(name), after + 1)
     for operators, form in _FORMS:
@@ -98,7 +98,7 @@ def _variable(text: str, start: int, values: _Values, depth: int) -> _Parsed:
     raise BadSubstitutionError(f"${{{name} is not closed by a brace")
 
 
-def _name(text: str, start: int) -> _Parsed:
+def _parsed_variable_name(text: str, start: int) -> _Parsed:
     after = start
     while after < len(text) and (text[after].isalnum() or text[after] == "_"):
         after += 1
@@ -107,7 +107,7 @@ def _name(text: str, start: int) -> _Parsed:
     return _Parsed(text[start:after], after)
 
 
-def _end_of_use(text: str, at: int) -> int:
+def _end_of_variable_use(text: str, at: int) -> int:
     if not text.startswith("}", at):
         raise BadSubstitutionError("a variable is not closed by a brace")
     return at + 1
@@ -129,7 +129,7 @@ class _Use(NamedTuple):
     def argument(self, start: int, ends: str, *, escapes: str = "") -> _Parsed:
         """Return an argument: a variable alone, or text up to one of these characters or a variable."""
         if self.text.startswith("${", start):
-            return _variable(self.text, start + 2, self.values, self.depth + 1)
+            return _parsed_variable(self.text, start + 2, self.values, self.depth + 1)
         characters, after = [], start
         while after < len(self.text) and self.text[after] not in ends and not self.text.startswith("${", after):
             if escapes and self.text.startswith(("\\/", "\\\\", "$$"), after):
@@ -141,7 +141,7 @@ class _Use(NamedTuple):
         return _Parsed("".join(characters), after)
 
 
-def _default(use: _Use, start: int) -> _Parsed:
+def _parsed_default(use: _Use, start: int) -> _Parsed:
     parts, after = [], start
     while not use.text.startswith("}", after):
         part, after = use.argument(after, "}")
@@ -149,19 +149,19 @@ def _default(use: _Use, start: int) -> _Parsed:
     return _Parsed(use.values.optional(use.name) or "".join(parts), after + 1)
 
 
-def _case_change(use: _Use, start: int) -> _Parsed:
+def _parsed_case_change(use: _Use, start: int) -> _Parsed:
     change = str.upper if use.operator[0] == "^" else str.lower
     size = 1 if len(use.operator) == 1 else len(use.value)
-    return _Parsed(change(use.value[:size]) + use.value[size:], _end_of_use(use.text, start))
+    return _Parsed(change(use.value[:size]) + use.value[size:], _end_of_variable_use(use.text, start))
 
 
-def _variable_use_at(use: _Use, start: int) -> _Parsed:
+def _parsed_substring(use: _Use, start: int) -> _Parsed:
     """Return a part of a value, by its first byte and perhaps its length; all of it where these are no numbers."""
     first, after = use.argument(start, ":}")
     length = ""
     if use.text.startswith(":", after):
         length, after = use.argument(after + 1, "}")
-    after, value = _end_of_use(use.text, after), use.value.encode()
+    after, value = _end_of_variable_use(use.text, after), use.value.encode()
     try:
         begin, size = int(first), int(length) if length else None
     except ValueError:
@@ -171,7 +171,7 @@ def _variable_use_at(use: _Use, start: int) -> _Parsed:
     return _Parsed(value[begin : max(end, 0)].decode("utf-8", "replace"), after)
 
 
-def _replacement(use: _Use, start: int) -> _Parsed:
+def _parsed_replacement(use: _Use, start: int) -> _Parsed:
     if use.text.startswith("/", start):
         pattern, after = "", start
     else:
@@ -181,7 +181,7 @@ def _replacement(use: _Use, start: int) -> _Parsed:
     new, after = "", after + 1
     if not use.text.startswith("}", after):
         new, after = use.argument(after, "}", escapes="\\")
-    return _Parsed(_value_after_operator(use.value, use.operator, pattern, new), _end_of_use(use.text, after))
+    return _Parsed(_value_after_operator(use.value, use.operator, pattern, new), _end_of_variable_use(use.text, after))
 
 
 def _value_after_operator(value: str, operator: str, pattern: str, new: str) -> str:
@@ -195,10 +195,10 @@ def _value_after_operator(value: str, operator: str, pattern: str, new: str) -> 
     return value.replace(pattern, new, many)
 
 
-def _without_matching_end(use: _Use, start: int) -> _Parsed:
+def _parsed_trimmed_value(use: _Use, start: int) -> _Parsed:
     """Return a value without its shortest or longest beginning, or end, that matches a pattern."""
     pattern, after = use.argument(start, "}")
-    after, value = _end_of_use(use.text, after), use.value
+    after, value = _end_of_variable_use(use.text, after), use.value
     if len(value) > _LONGEST_TRIMMED or len(pattern) > _LONGEST_TRIMMED:
         raise BadSubstitutionError(f"${{{use.name}{use.operator} is for at most {_LONGEST_TRIMMED} characters")
     is_end = use.operator[0] == "%"
@@ -210,10 +210,10 @@ def _without_matching_end(use: _Use, start: int) -> _Parsed:
 
 
 _FORMS: tuple[tuple[tuple[str, ...], Callable[[_Use, int], _Parsed]], ...] = (
-    ((":=", ":-", ":?", ":+", "="), _default),
-    ((":",), _variable_use_at),
-    (("^^", ",,", "^", ","), _case_change),
-    (("//", "/#", "/%", "/"), _replacement),
-    (("##", "#", "%%", "%"), _without_matching_end),
+    ((":=", ":-", ":?", ":+", "="), _parsed_default),
+    ((":",), _parsed_substring),
+    (("^^", ",,", "^", ","), _parsed_case_change),
+    (("//", "/#", "/%", "/"), _parsed_replacement),
+    (("##", "#", "%%", "%"), _parsed_trimmed_value),
 )
 """The forms of a variable, each with the operators that make it; of two that fit, the first counts."""

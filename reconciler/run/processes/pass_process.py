@@ -216,14 +216,14 @@ def _report_after_unsent_notices(
 def _report_after_sending_notices(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) -> PassReport:
     if not job.channels:
         return report
-    from reconciler.branches.publication import source_address
+    from reconciler.branches.publication import address_of_source_remote
     from reconciler.members.opening import members_for_delivery
     from reconciler.run.notices.channels import Channel, send_to_channel
     from reconciler.run.notices.telling import Telling
 
     channels = [Channel.parse(each) for each in job.channels]
     send = partial(send_to_channel, open_cluster=members_for_delivery(job.delivery).open)
-    remote = source_address(status.repository)
+    remote = address_of_source_remote(status.repository)
     return Telling(
         fleet=job.fleet, status=status, remote=remote, channels=channels, log=log, send=send
     ).report_after_sending(report)

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from .functions import FUNCTIONS
 from .syntax import Branch, Fields, Function, Literal, Node, Operand, Pipeline, TemplateError, Variable
-from .values import LONGEST_TEXT, MISSING, Budget, Missing, is_true, printed_value
+from .values import LONGEST_TEXT, MISSING, Budget, Missing, is_true_in_template, printed_value
 
 _MOST_ITEMS = 10_000
 
@@ -55,12 +55,12 @@ class Evaluation(Struct):
             return
         value = self._value(branch.pipeline, dot)
         inner = value if branch.kind == "with" else dot
-        yield from self._run(branch.body, inner) if is_true(value) else self._run(branch.otherwise, dot)
+        yield from self._run(branch.body, inner) if is_true_in_template(value) else self._run(branch.otherwise, dot)
 
     def _range(self, branch: Branch, dot: Any) -> Iterator[str]:
         """Run a body for each item of a list or map; variables that it declares are the key and the item."""
         names = branch.pipeline.variables
-        items = list(_items(self._value(branch.pipeline._replace(variables=()), dot)))
+        items = list(_keys_and_items_of(self._value(branch.pipeline._replace(variables=()), dot)))
         if not items:
             yield from self._run(branch.otherwise, dot)
         for key, item in items:
@@ -148,12 +148,12 @@ class Evaluation(Struct):
         value: Any = MISSING
         for each in operands:
             value = self._operand(each, dot)
-            if is_true(value) == (name == "or"):
+            if is_true_in_template(value) == (name == "or"):
                 return value
         return last[0] if last else value
 
 
-def _items(value: Any) -> Iterator[tuple[Any, Any]]:
+def _keys_and_items_of(value: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, Mapping):
         yield from sorted(value.items())
     elif isinstance(value, list | tuple):

@@ -21,7 +21,14 @@ from render.parsing.placement_fields import checked_label_selector
 from render.parsing.selectors import parse_label_selector
 from render.selectors import has_valid_values, matches_labels
 
-from .combining import Parameters, UncombinableError, flat, in_one, limited_sets, merged_sets
+from .combining import (
+    Parameters,
+    UncombinableError,
+    checked_number_of_sets,
+    combined_parameters,
+    flat_parameters,
+    merged_sets,
+)
 from .functions import kubernetes_name
 from .syntax import TemplateError
 from .texts import TemplateTexts
@@ -59,7 +66,7 @@ class Generators(Struct):
         if kind in _REFUSED:
             hint = "write a list of what it would find"
             raise UnusableRequest(f"{path}.{kind}", f"{_REFUSED[kind]}, which a render never does", hint)
-        make = self._kinds().get(kind)
+        make = self._readers_by_kind().get(kind)
         if make is None:
             raise UnusableRequest(f"{path}.{kind}", "no generator that is known here")
         if depth > _DEEPEST:
@@ -67,25 +74,25 @@ class Generators(Struct):
         try:
             generator = self.texts.filled_value(generator, outer) if outer else generator
             spec = generator[kind] if isinstance(generator[kind], dict) else {}
-            found = limited_sets(make(f"{path}.{kind}", spec, depth))
+            found = checked_number_of_sets(make(f"{path}.{kind}", spec, depth))
         except (TemplateError, UncombinableError) as error:
             raise UnusableRequest(f"{path}.{kind}", str(error)) from error
         selector = generator.get("selector")
-        return [each for each in found if is_selected(f"{path}.selector", selector, flat(each))]
+        return [each for each in found if do_labels_satisfy(f"{path}.selector", selector, flat_parameters(each))]
 
-    def _kinds(self) -> "Mapping[str, Callable[[str, Mapping[str, Any], int], list[Parameters]]]":
+    def _readers_by_kind(self) -> "Mapping[str, Callable[[str, Mapping[str, Any], int], list[Parameters]]]":
         return {
-            "list": self._list,
-            "clusters": self._clusters,
-            "git": self._git,
-            "matrix": self._matrix,
-            "merge": self._merge,
+            "list": self._sets_of_list,
+            "clusters": self._sets_of_clusters,
+            "git": self._sets_of_git,
+            "matrix": self._sets_of_matrix,
+            "merge": self._sets_of_merge,
         }
 
-    def _list(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
+    def _sets_of_list(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
         elements = [
             *list_or_empty(spec.get("elements")),
-            *_yaml_items(f"{path}.elementsYaml", spec.get("elementsYaml")),
+            *_items_of_yaml_list(f"{path}.elementsYaml", spec.get("elementsYaml")),
         ]
         found = []
         for number, element in enumerate(elements):
@@ -96,32 +103,41 @@ class Generators(Struct):
             )
         return found
 
-    def _clusters(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
+    def _sets_of_clusters(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
         """Return a set for each Cluster; the one that Argo CD runs in has no labels, and is no Cluster here."""
         selector = spec.get("selector")
-        chosen = [each for each in self.clusters if is_selected(f"{path}.selector", selector, _labels_of(each))]
-        found = [self._with_values(spec, _cluster_parameters(each, is_go=self.texts.is_go)) for each in chosen]
+        chosen = [
+            each for each in self.clusters if do_labels_satisfy(f"{path}.selector", selector, _labels_of_cluster(each))
+        ]
+        found = [
+            self._parameters_with_values(spec, _cluster_parameters(each, is_go=self.texts.is_go)) for each in chosen
+        ]
         if not spec.get("flatList"):
             return found
         if not self.texts.is_go:
             raise UnusableRequest(f"{path}.flatList", "a list needs goTemplate: true")
         return [{"clusters": found}] if found else []
 
-    def _git(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
+    def _sets_of_git(self, path: str, spec: Mapping[str, Any], _depth: int) -> list[Parameters]:
         tree = self.tree_of(f"{path}.repoURL", spec.get("repoURL"), spec.get("revision"))
         prefix = str(spec.get("pathParamPrefix") or "")
         if list_or_empty(spec.get("directories")):
             folders = _chosen_folders(f"{path}.directories", spec["directories"], tree)
-            return [self._with_values(spec, self._with_place_parameters(prefix, folder, "", {})) for folder in folders]
+            return [
+                self._parameters_with_values(spec, self._with_place_parameters(prefix, folder, "", {}))
+                for folder in folders
+            ]
         if not list_or_empty(spec.get("files")):
             raise UnusableRequest(path, "names neither directories nor files")
         found: list[Parameters] = []
         for file in _chosen_files(f"{path}.files", spec["files"], tree):
             folder, _, name = file.path.rpartition("/")
             for values in self._objects_in(path, tree, file):
-                own = go_value(values) if self.texts.is_go else dict(flat(go_value(values)))
-                found.append(self._with_values(spec, self._with_place_parameters(prefix, folder or ".", name, own)))
-            limited_sets(found)
+                own = go_value(values) if self.texts.is_go else dict(flat_parameters(go_value(values)))
+                found.append(
+                    self._parameters_with_values(spec, self._with_place_parameters(prefix, folder or ".", name, own))
+                )
+            checked_number_of_sets(found)
         return found
 
     def _objects_in(self, path: str, tree: SourceTree, file: SourceFile) -> list[dict[str, Any]]:
@@ -153,15 +169,15 @@ class Generators(Struct):
         numbered = {f"{start}[{number}]": segment for number, segment in enumerate(segments)}
         return {**own, start: folder, **{f"{start}.{key}": value for key, value in parts.items()}, **numbered}
 
-    def _with_values(self, spec: Mapping[str, Any], own: Parameters) -> Parameters:
+    def _parameters_with_values(self, spec: Mapping[str, Any], own: Parameters) -> Parameters:
         """Return parameters with the ``values`` of a generator, into which these are filled."""
         values = spec.get("values")
         if not isinstance(values, dict) or not values:
             return own
         filled = {str(key): self.texts.fill_text(str(value), own) for key, value in values.items()}
-        return {**own, **({"values": filled} if self.texts.is_go else _with_prefix("values", filled))}
+        return {**own, **({"values": filled} if self.texts.is_go else _keys_with_prefix("values", filled))}
 
-    def _matrix(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
+    def _sets_of_matrix(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
         """Return each set of the first generator with each of the second, which may use what the first one made."""
         children = list_or_empty(spec.get("generators"))
         if len(children) != 2:
@@ -169,11 +185,11 @@ class Generators(Struct):
         found: list[Parameters] = []
         for first in self.sets(f"{path}.generators[0]", children[0], depth=depth + 1):
             seconds = self.sets(f"{path}.generators[1]", children[1], first, depth=depth + 1)
-            found += (in_one(first, second, is_go=self.texts.is_go) for second in seconds)
-            limited_sets(found)
+            found += (combined_parameters(first, second, is_go=self.texts.is_go) for second in seconds)
+            checked_number_of_sets(found)
         return found
 
-    def _merge(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
+    def _sets_of_merge(self, path: str, spec: Mapping[str, Any], depth: int) -> list[Parameters]:
         children, keys = list_or_empty(spec.get("generators")), list(map(str, list_or_empty(spec.get("mergeKeys"))))
         if len(children) < 2:
             raise UnusableRequest(f"{path}.generators", "must be two generators or more")
@@ -185,7 +201,7 @@ class Generators(Struct):
         return list(merged_sets(every, keys, is_go=self.texts.is_go))
 
 
-def _with_prefix(start: str, values: Mapping[str, str]) -> dict[str, str]:
+def _keys_with_prefix(start: str, values: Mapping[str, str]) -> dict[str, str]:
     return {f"{start}.{key}": value for key, value in values.items()}
 
 
@@ -194,14 +210,14 @@ def _flat_element(path: str, element: Mapping[str, Any]) -> Parameters:
     found: Parameters = {}
     for key, value in element.items():
         is_nested = key == "values" and isinstance(value, dict)
-        for name, text in _with_prefix(key, value).items() if is_nested else [(str(key), value)]:
+        for name, text in _keys_with_prefix(key, value).items() if is_nested else [(str(key), value)]:
             if not isinstance(text, str):
                 raise UnusableRequest(f"{path}.{name}", "must be a text", "goTemplate: true takes any value")
             found[name] = text
     return found
 
 
-def _yaml_items(path: str, text: Any) -> list[Any]:
+def _items_of_yaml_list(path: str, text: Any) -> list[Any]:
     if not text:
         return []
     documents, errors = read_documents(str(text).encode("utf-8", "surrogatepass"))
@@ -210,13 +226,13 @@ def _yaml_items(path: str, text: Any) -> list[Any]:
     return list(documents[0].value) if documents else []
 
 
-def _labels_of(cluster: Mapping[str, Any]) -> dict[str, str]:
+def _labels_of_cluster(cluster: Mapping[str, Any]) -> dict[str, str]:
     """Return the labels of a Cluster as its Secret in Argo CD would have them."""
     labels = cluster["metadata"].get("labels")
     return {**(mapping_or_empty(labels)), _CLUSTER_LABEL[0]: _CLUSTER_LABEL[1]}
 
 
-def server_of(cluster: Mapping[str, Any]) -> str:
+def server_of_cluster(cluster: Mapping[str, Any]) -> str:
     """Return the address of a Cluster; its name where none is written."""
     spec = cluster.get("spec")
     endpoint = spec.get("apiEndpoint") if isinstance(spec, dict) else None
@@ -228,16 +244,16 @@ def _cluster_parameters(cluster: Mapping[str, Any], *, is_go: bool) -> Parameter
     found: Parameters = {
         "name": name,
         "nameNormalized": kubernetes_name(name),
-        "server": server_of(cluster),
+        "server": server_of_cluster(cluster),
         "project": "",
     }
-    labels, notes = _labels_of(cluster), mapping_or_empty(annotations)
+    labels, notes = _labels_of_cluster(cluster), mapping_or_empty(annotations)
     if is_go:
         return {**found, "metadata": {"labels": labels, **({"annotations": notes} if notes else {})}}
-    return {**found, **_with_prefix("metadata.labels", labels), **_with_prefix("metadata.annotations", notes)}
+    return {**found, **_keys_with_prefix("metadata.labels", labels), **_keys_with_prefix("metadata.annotations", notes)}
 
 
-def is_selected(path: str, selector: Any, labels: Mapping[str, str]) -> bool:
+def do_labels_satisfy(path: str, selector: Any, labels: Mapping[str, str]) -> bool:
     """Say whether labels satisfy the selector of a generator; one that is missing selects everything."""
     if selector is None:
         return True
@@ -255,19 +271,21 @@ def _chosen_folders(path: str, wanted: Sequence[Any], tree: SourceTree) -> list[
     """Return the folders that patterns name, where ``*`` stands for one step of a path; exclusions count more."""
     known = {folder for file in tree.files for folder in _folders_above(file.path)}
     visible = sorted(each for each in known if not any(part.startswith(".") for part in each.split("/")))
-    patterns = [_pattern(f"{path}[{number}].path", each) for number, each in enumerate(wanted)]
-    included = [each for each in visible if any(_is_folder(each, text) for text, is_out in patterns if not is_out)]
-    return [each for each in included if not any(_is_folder(each, text) for text, is_out in patterns if is_out)]
+    patterns = [_pattern_and_exclusion(f"{path}[{number}].path", each) for number, each in enumerate(wanted)]
+    included = [
+        each for each in visible if any(_is_folder_matched(each, text) for text, is_out in patterns if not is_out)
+    ]
+    return [each for each in included if not any(_is_folder_matched(each, text) for text, is_out in patterns if is_out)]
 
 
 def _chosen_files(path: str, wanted: Sequence[Any], tree: SourceTree) -> list[SourceFile]:
     """Return the files that patterns name, where ``*`` stands for any text, as git itself matches paths."""
-    patterns = [_pattern(f"{path}[{number}].path", each) for number, each in enumerate(wanted)]
+    patterns = [_pattern_and_exclusion(f"{path}[{number}].path", each) for number, each in enumerate(wanted)]
     found = [
         file
         for file in sorted(tree.files, key=lambda each: each.path)
-        if any(_is_file(file.path, text) for text, is_out in patterns if not is_out)
-        and not any(_is_file(file.path, text) for text, is_out in patterns if is_out)
+        if any(_is_file_matched(file.path, text) for text, is_out in patterns if not is_out)
+        and not any(_is_file_matched(file.path, text) for text, is_out in patterns if is_out)
     ]
     if len(found) > _MOST_FILES:
         raise UnusableRequest(path, f"names more than {_MOST_FILES} files")
@@ -279,7 +297,7 @@ def _folders_above(path: str) -> Iterator[str]:
         yield path
 
 
-def _pattern(path: str, wanted: Any) -> tuple[str, bool]:
+def _pattern_and_exclusion(path: str, wanted: Any) -> tuple[str, bool]:
     """Return the pattern of an item, and whether it leaves out what it matches."""
     text = str(wanted.get("path") or "") if isinstance(wanted, dict) else ""
     if len(text) > _LONGEST_PATTERN or "\\" in text:
@@ -287,10 +305,10 @@ def _pattern(path: str, wanted: Any) -> tuple[str, bool]:
     return text.replace("[^", "[!").removeprefix("./").rstrip("/"), bool(wanted.get("exclude") if text else False)
 
 
-def _is_folder(folder: str, pattern: str) -> bool:
+def _is_folder_matched(folder: str, pattern: str) -> bool:
     steps, wanted = folder.split("/"), pattern.split("/")
     return len(steps) == len(wanted) and all(map(fnmatchcase, steps, wanted))
 
 
-def _is_file(path: str, pattern: str) -> bool:
+def _is_file_matched(path: str, pattern: str) -> bool:
     return path == pattern or path.startswith(f"{pattern}/") or fnmatchcase(path, pattern)

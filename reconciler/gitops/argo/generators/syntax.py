@@ -99,14 +99,14 @@ _Action = Sequence[_Token]
 
 def parsed_template(text: str) -> tuple[Node, ...]:
     """Return the nodes of a template; TemplateError says what is wrong with it."""
-    parser = _Parser(_items(text))
+    parser = _Parser(_texts_and_actions(text))
     nodes = parser.nodes(0)
     for item in parser.items:
-        raise TemplateError(f"{{{{{'' if isinstance(item, str) else _word(item)}}}}} ends nothing")
+        raise TemplateError(f"{{{{{'' if isinstance(item, str) else _keyword_of_action(item)}}}}} ends nothing")
     return nodes
 
 
-def _items(text: str) -> list[str | _Action]:
+def _texts_and_actions(text: str) -> list[str | _Action]:
     """Return the texts and actions of a template."""
     items: list[str | _Action] = []
     position, is_trimmed = 0, False
@@ -123,11 +123,11 @@ def _items(text: str) -> list[str | _Action]:
         if comment := _COMMENT.match(text, start):
             position, is_trimmed = comment.end(), bool(comment["trim"])
             continue
-        tokens, position, is_trimmed = _action(text, start)
+        tokens, position, is_trimmed = _tokens_of_action(text, start)
         items.append(tokens)
 
 
-def _action(text: str, start: int) -> tuple[_Action, int, bool]:
+def _tokens_of_action(text: str, start: int) -> tuple[_Action, int, bool]:
     """Return the tokens of an action, the position after it, and whether the space after it is cut."""
     tokens: list[_Token] = []
     position = start + (3 if _CUT.match(text, start) else 2)
@@ -174,7 +174,7 @@ class _Parser:
         found: list[Node] = []
         while self.items:
             item = self.items[0]
-            word = "" if isinstance(item, str) else _word(item)
+            word = "" if isinstance(item, str) else _keyword_of_action(item)
             if word in {"end", "else"}:
                 break
             self.items.popleft()
@@ -193,14 +193,14 @@ class _Parser:
         body = self.nodes(depth + 1)
         otherwise: tuple[Node, ...] = ()
         ending = self._ending(kind)
-        if _word(ending) == "else" and len(ending) > 1:
-            inner = _word(ending[1:])
+        if _keyword_of_action(ending) == "else" and len(ending) > 1:
+            inner = _keyword_of_action(ending[1:])
             if inner not in {"if", "with"}:
                 raise TemplateError("{{else}} is followed by something else than if or with")
             return Branch(kind, pipeline, body, (self._branch(inner, ending[2:], depth + 1),))
-        if _word(ending) == "else":
+        if _keyword_of_action(ending) == "else":
             otherwise = self.nodes(depth + 1)
-            if _word(self._ending(kind)) != "end":
+            if _keyword_of_action(self._ending(kind)) != "end":
                 raise TemplateError("{{else}} stands twice")
         return Branch(kind, pipeline, body, otherwise)
 
@@ -211,7 +211,7 @@ class _Parser:
         return ending
 
 
-def _word(tokens: _Action) -> str:
+def _keyword_of_action(tokens: _Action) -> str:
     return tokens[0].text if tokens and tokens[0].kind == "word" else ""
 
 
@@ -273,7 +273,7 @@ class _Operands:
         if token.kind == "string":
             return Literal(text_of_literal(token.text))
         if token.kind == "number":
-            return Literal(_number(token.text))
+            return Literal(_parse_number(token.text))
         if token.kind == "variable":
             return Variable(token.text)
         if token.kind == "field" or token.text == ".":
@@ -289,7 +289,7 @@ class _Operands:
         return inner
 
 
-def _number(text: str) -> int | float:
+def _parse_number(text: str) -> int | float:
     try:
         return int(text, 0)
     except ValueError:

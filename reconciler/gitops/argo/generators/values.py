@@ -58,10 +58,10 @@ def printed_value(value: Any) -> str:
     """
     if value is None or isinstance(value, Missing):
         return NO_VALUE
-    return value if isinstance(value, str) else _inner(value)
+    return value if isinstance(value, str) else _printed_inner_value(value)
 
 
-def _inner(value: Any) -> str:
+def _printed_inner_value(value: Any) -> str:
     if value is None:
         return "<nil>"
     if isinstance(value, bool):
@@ -69,9 +69,9 @@ def _inner(value: Any) -> str:
     if isinstance(value, float):
         return number_text(value)
     if isinstance(value, Mapping):
-        return f"map[{' '.join(f'{key}:{_inner(value[key])}' for key in sorted(value, key=str))}]"
+        return f"map[{' '.join(f'{key}:{_printed_inner_value(value[key])}' for key in sorted(value, key=str))}]"
     if isinstance(value, list | tuple):
-        return f"[{' '.join(map(_inner, value))}]"
+        return f"[{' '.join(map(_printed_inner_value, value))}]"
     return str(value)
 
 
@@ -90,7 +90,7 @@ def number_text(number: float) -> str:
     return str(int(number)) if number.is_integer() else f"{Decimal(repr(number)):f}"
 
 
-def is_true(value: Any) -> bool:
+def is_true_in_template(value: Any) -> bool:
     """Say whether a value counts as true: it is there, and no zero and nothing empty."""
     return not isinstance(value, Missing) and bool(value)
 
@@ -117,7 +117,7 @@ def plain_value(value: Any) -> Any:
     return None if isinstance(value, Missing) else value
 
 
-def as_text(value: Any) -> str:
+def checked_text(value: Any) -> str:
     """Return a value that has to be a text."""
     if not isinstance(value, str):
         raise TemplateError("a function was given something else than a text")
