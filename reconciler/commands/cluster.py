@@ -242,10 +242,10 @@ def _print_rejoining(found: "Rejoining", output: str, *, is_accepted: bool) -> N
 @SELECTOR
 @click.pass_obj
 def release(log: Log, /, names: tuple[str, ...], *, selector: str) -> int:
-    """End the hold on members, so that the next pass gives them the newest commit.
+    """End the hold on members: they get the newest commit.
 
-    'argosy apply --allow-older' holds a member at an older commit. The hold also ends with the first rendered commit of
-    a newer source, and at its time, if it has one.
+    The next pass gives it to them. 'argosy apply --allow-older' holds a member at an older commit. The hold also ends
+    with the first rendered commit of a newer source, and at its time, if it has one.
     """
     from reconciler.branches.fleet_context import context_and_source_of_commit
     from reconciler.edit.member_selection import MemberSelection, names_selected_among
