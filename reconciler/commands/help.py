@@ -1,6 +1,5 @@
 """``argosy help``: the help of a command, a topic of reference, or what the whole reference has about some words."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from click.shell_completion import CompletionItem
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.printing import print_error, print_text
+from reconciler.console.text import is_terminal
 
 if TYPE_CHECKING:
     from reconciler.reference.search import ReferenceEntry
@@ -109,7 +109,7 @@ def _search_help_and_show(root: click.Context, words: Sequence[str]) -> int:
         all_of = "all of " if len(given) > 1 else ""
         print_error(f"argosy: no entry of the reference has {all_of}{' '.join(given)!r}\n  hint: {hint}")
         return 1
-    if sys.stdout.isatty():
+    if is_terminal():
         _write_found_entries(root.make_formatter(), found)
     else:
         for entry in found:

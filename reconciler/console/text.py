@@ -63,9 +63,14 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: i
 def screen_width() -> int:
     """Return the columns of the terminal that output goes to; 0 where it goes elsewhere, and nothing has to fit."""
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+        return os.get_terminal_size(sys.stdout.fileno()).columns if is_terminal() else 0
     except (OSError, ValueError):
         return 0
+
+
+def is_terminal() -> bool:
+    """Say whether output goes to a terminal, where a person reads it."""
+    return sys.stdout.isatty()
 
 
 def _total_width_of_columns(widths: Sequence[int]) -> int:
