@@ -57,10 +57,12 @@ def fields_reached_by_overriders(overriders: Overriders) -> tuple[str, ...] | No
     A rule that ran on one object need not run again on another with the very same values there. ``kind`` counts for
     nothing: no rule changes it, and a template has one.
 
-    >>> from .parsing import override_policy
+    >>> from .parsing import parse_override_policy
     >>> add, labels = {"path": "/data/a", "operator": "add"}, {"operator": "remove", "value": {"a": ""}}
     >>> spec = {"overriders": {"plaintext": [add], "labelsOverrider": [labels]}}
-    >>> fields_reached_by_overriders(override_policy({"metadata": {"name": "p"}, "spec": spec}).rules[0].overriders)
+    >>> fields_reached_by_overriders(
+    ...     parse_override_policy({"metadata": {"name": "p"}, "spec": spec}).rules[0].overriders
+    ... )
     ('data', 'metadata')
     """
     fields = {field for _, type_, overrider in overriders for field in type_.reach(overrider)}

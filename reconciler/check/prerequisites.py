@@ -63,32 +63,20 @@ def all_checks(repository: Repository, check_members: CheckMembers, *, offline: 
     except GitError as error:
         yield Check(name="settings", is_well=False, state=error.message, hint=error.hint)
         return
-    fleet = desired.fleet
+    fleet, rendered = desired.fleet, desired.fleet.rendered_branch
     publication = publication_of(repository, fleet)
     if waiting:
-        yield Check(
-            name="settings", is_well=True, is_warning=True, state=_words_of_waiting_settings(waiting), hint=_ACCEPTING
-        )
+        yield Check(name="settings", is_well=True, is_warning=True, state=_words_of_waiting(waiting), hint=_ACCEPTING)
     yield _check_of_remote(repository, publication)
     if publication.remote and not offline:
-        yield _check_by_state(
-            "remote", lambda: _state_of_remote(publication, fleet), "check the address and your credentials"
-        )
-        yield _check_by_state(
-            "push",
-            lambda: _state_of_right_to_push(publication, fleet.rendered_branch),
-            f"let this user push {fleet.rendered_branch!r}",
-        )
+        credentials = "check the address and your credentials"
+        yield _check_by_state("remote", lambda: _state_of_remote(publication, fleet), credentials)
+        yield _check_by_state("push", lambda: _state_of_push(publication, rendered), f"let this user push {rendered!r}")
     yield _check_of_packs(repository)
     yield _check_by_state("source branch", lambda: _source_branch_state(publication, fleet), "argosy help trailers")
-    yield _check_by_state(
-        "rendered branch", lambda: _state_of_rendered_branch(publication, fleet.rendered_branch), "argosy verify"
-    )
-    yield Check(
-        name="clusters",
-        is_well=True,
-        state=_reached_clusters_text(fleet, [cluster.name for cluster in desired.clusters]),
-    )
+    yield _check_by_state("rendered branch", lambda: _state_of_rendered_branch(publication, rendered), "argosy verify")
+    reached = _reached_clusters_text(fleet, [cluster.name for cluster in desired.clusters])
+    yield Check(name="clusters", is_well=True, state=reached)
     if offline:
         return
     yield from _checks_of_members(check_members, desired)
@@ -137,7 +125,7 @@ def _desired_in_force(repository: Repository) -> tuple[Desired, tuple[SettingCha
     return replace(desired, fleet=fleet), waiting
 
 
-def _words_of_waiting_settings(waiting: Sequence[SettingChange]) -> str:
+def _words_of_waiting(waiting: Sequence[SettingChange]) -> str:
     return f"waiting, and not asked here: {without_passwords('; '.join(map(str, waiting[:_MOST_SHOWN])))}" + (
         f" and {len(waiting) - _MOST_SHOWN} more" if len(waiting) > _MOST_SHOWN else ""
     )
@@ -233,7 +221,7 @@ def _state_of_remote(publication: Publication, fleet: Fleet) -> str:
     return f"{counted_noun(len(tips.tips), 'ref')}, default branch {tips.head.removeprefix('refs/heads/') or 'unknown'}"
 
 
-def _state_of_right_to_push(publication: Publication, branch: str) -> str:
+def _state_of_push(publication: Publication, branch: str) -> str:
     """Ask the remote for the right to push, without sending anything; rules of its branches are not told before."""
     repository, ref = publication.repository, f"refs/heads/{branch}-doctor"
     repository.check_push_is_accepted(publication.remote, [RefUpdate(ref, repository.resolve("HEAD"), None)])

@@ -77,7 +77,7 @@ def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     if root == info.tree:
         return Verdict(commit=info.id, source=source, result=Equality.EQUAL)
     detail = f"tree {info.tree.hex()}, made {root.hex()}"
-    differences = tuple(_differing_files(outcome, info.tree))
+    differences = tuple(_files_that_differ(outcome, info.tree))
     wrote, here = written.trailer(TOOL), outcome.source.desired.tools
     if set(wrote) != set(here):
         detail = f"{_names_of_tools(wrote)} built its source, here {_names_of_tools(here)} did; {detail}"
@@ -87,7 +87,7 @@ def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     return Verdict(commit=info.id, source=source, result=result, detail=detail, differences=differences)
 
 
-def _differing_files(outcome: Outcome, committed: bytes) -> Iterator[FileDifference]:
+def _files_that_differ(outcome: Outcome, committed: bytes) -> Iterator[FileDifference]:
     """Yield the files that differ, sorted; those of clusters with their fields, which all others only tell of."""
     tree, repository = outcome.rendered.tree, outcome.repository
 

@@ -18,7 +18,7 @@ from reconciler.plans.applyset import PART_OF
 from reconciler.plans.conflicts import field_change
 from reconciler.plans.context import PlanContext
 from reconciler.plans.field_paths import Path
-from reconciler.plans.first_contact import decide_adoption, fields_that_vanish, plan_of_differing_object
+from reconciler.plans.first_contact import decide_adoption, fields_that_vanish, plan_of_different_object
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
 from reconciler.plans.object import plan_object
 from reconciler.plans.ownership import OWNED_METADATA, DifferenceKind, FieldDifference, Owner, owners_at
@@ -191,7 +191,7 @@ def _plan_without_answer(planned: PlannedObject, failure: Failure, context: Plan
     is_its_own = failure.kind in _OF_THE_OBJECT
     planned = planned if failure.kind in _REFUSALS else replace(planned, answer_id="")
     if is_other or (is_its_own and (context.overwrites or planned.migrate)):
-        return plan_of_differing_object(planned, planned.changes, context)
+        return plan_of_different_object(planned, planned.changes, context)
     hint = failure.hint or "see to what refuses the dry run"
     return replace(
         planned,

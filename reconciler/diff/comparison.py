@@ -217,9 +217,7 @@ def difference_of(comparison: Comparison) -> Difference:
     folders = [_folders_of_members(side, names[1], renamed) for side in (base, head)]
     files = changed_files(folders[0], folders[1], tree_reader(comparison))
     objects = object_changes(files, _ref_by_path(comparison), Texts(_contents_of_changed_files(comparison, files)))
-    objects = tuple(
-        replace(each, is_preserved=True) if _is_removal_preserved(each, before) else each for each in objects
-    )
+    objects = tuple(replace(it, is_preserved=True) if _is_preserved_removal(it, before) else it for it in objects)
     movements = movements_between(before, after, names[1])
     replicas = replicas_by_cluster(before.values())
     problems = [frozenset(problems_by_object(side)) for side in (base, head)]
@@ -326,7 +324,7 @@ def _folders_of_members(side: Outcome, members: Container[str], renamed: NewName
     return {name: tree_id for name, tree_id in folders.items() if name in members}
 
 
-def _is_removal_preserved(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:
+def _is_preserved_removal(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:
     """Return whether a removed object stays in its clusters, as the policy that claimed it asked for."""
     binding = before.get(change.ref) if change.action is ChangeAction.REMOVED else None
     return binding is not None and binding.preserve_resources_on_deletion

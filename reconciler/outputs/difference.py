@@ -190,9 +190,7 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
 
 def difference_document(difference: "Difference") -> DifferenceDocument:
     """Return a difference as a document."""
-    taken = tuple(
-        TakenPart(object=_object_identity_part(ref), by=taker) for ref, taker in sorted(difference.taken.items())
-    )
+    taken = sorted(difference.taken.items())
     return DifferenceDocument(
         base=difference.base or None,
         head=difference.head or None,
@@ -207,7 +205,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         disconnected=difference.left,
         objects=tuple(_object_change_part(difference, each) for each in difference.objects),
         origins=tuple(map(_changed_build_part, difference.builds)),
-        taken=value_unless_empty(taken),
+        taken=value_unless_empty(tuple(TakenPart(object=_object_identity_part(ref), by=by) for ref, by in taken)),
         takeovers=tuple(
             TakeoverPart(object=_object_identity_part(each.ref), before=each.before or None, after=each.after or None)
             for each in difference.takeovers

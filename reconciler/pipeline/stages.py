@@ -163,9 +163,8 @@ def render_pass(inputs: Inputs) -> Rendered:
 
 def _built_works(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
-    tainted = clusters_with_taints(
-        clusters_corrected_by_facts(desired.clusters, inputs.facts), desired, inputs.failover
-    )
+    corrected = clusters_corrected_by_facts(desired.clusters, inputs.facts)
+    tainted = clusters_with_taints(corrected, desired, inputs.failover)
     index = ClusterIndex(clusters_with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
     webhooks = Recording(inputs.answers)
     interpreter = interpreter_of_source(desired, webhooks.send, members=tainted.clusters)

@@ -29,14 +29,14 @@ def plan_of_another(base: PlannedObject, want: dict[str, Any], live: Manifest, c
     different = tuple(value_differences(value_without_path(want, ("metadata", "labels", PART_OF)), live, live))
     changes = field_changes(want, live, different, ours)
     if any(_do_differ_to_every_server(value_at(want, each.path), value_at(live, each.path)) for each in different):
-        return plan_of_differing_object(base, changes, context)
+        return plan_of_different_object(base, changes, context)
     kubectl = kubectl_managers(live, want, context.desired.ref, autoscaled=context.is_autoscaled)
     base = replace(base, takeover=kubectl)
     answer_id = stranger_digest(base, context.admission)
     # Whoever only looks asks again, to show what would change.
     is_known = answer_id in context.answered and not context.options.is_observing
     if is_known and not (context.overwrites or base.migrate):
-        return plan_of_differing_object(replace(base, answer_id=answer_id), changes, context)
+        return plan_of_different_object(replace(base, answer_id=answer_id), changes, context)
     message = "it was there already, as wanted"
     base = replace(base, changes=changes, in_doubt=True, answer_id=answer_id)
     return replace(base, action=Action.ADOPTED, reason="Equal", message=message)
@@ -47,7 +47,7 @@ def _do_differ_to_every_server(wanted: Any, present: Any) -> bool:
     return bool(wanted) and not any(value is MISSING or isinstance(value, dict | list) for value in (wanted, present))
 
 
-def plan_of_differing_object(
+def plan_of_different_object(
     base: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext
 ) -> PlannedObject:
     """Return the plan for an object we never applied and that applying would change.
@@ -79,7 +79,7 @@ def decide_adoption(planned: PlannedObject, changes: tuple[FieldChange, ...], co
     once it has filled in its defaults, and so a conflict before.
     """
     if changes:
-        return plan_of_differing_object(planned, planned.changes or changes, context)
+        return plan_of_different_object(planned, planned.changes or changes, context)
     return replace(planned, changes=(), in_doubt=False, force=True, answer_id="")
 
 

@@ -23,9 +23,9 @@ _OF_WORKLOADS = frozenset({REASON, RECOVERED})
 def stays_in_place_until(moved: LastMove | None, seconds: int) -> datetime | None:
     """Return until when a workload stays where it is that tolerates being unhealthy for some seconds; None for no time.
 
-    >>> from render.timing import written
+    >>> from render.timing import instant_text
     >>> move = LastMove(at="2026-03-01T09:00:00Z", clusters=("paris",), reason=REASON)
-    >>> written(stays_in_place_until(move, 300)), stays_in_place_until(None, 300)
+    >>> instant_text(stays_in_place_until(move, 300)), stays_in_place_until(None, 300)
     ('2026-03-01T09:10:00Z', None)
     """
     at = _time_of_last_move(moved)
