@@ -164,7 +164,7 @@ def test_members_that_are_emptied_at_once_read_the_repository_in_turn(
     jobs, is_elsewhere = ApplyRun._jobs_of_members, RenderedCommits.is_elsewhere
 
     def making_jobs(run: ApplyRun, *given: Any) -> Any:
-        turns.append(given[2])
+        turns.append(given[3])
         return jobs(run, *given)
 
     def asking(commits: RenderedCommits, *given: Any) -> bool:
