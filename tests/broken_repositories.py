@@ -781,7 +781,8 @@ BROKEN = [
         },
         problems=(
             "a.yaml:2: kind: nothing says whether Widget.acme.example lives in namespaces\n"
-            "  hint: add its CustomResourceDefinition, or name the kind under spec.kinds in argosy.yaml"
+            "  hint: add CustomResourceDefinitions, or say it in argosy.yaml, once these guesses are checked:\n"
+            "    spec:\n      kinds:\n      - {group: acme.example, kind: Widget, scope: Namespaced}"
         ),
     ),
     Broken(

@@ -1,5 +1,6 @@
 """Templates that the schema of their kind does not allow: what is said of each, and when it stops a source."""
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -217,14 +218,54 @@ def test_every_command_refuses_it(command: str, tmp_path: Path, capsys: pytest.C
     assert (ended.code, (ended.err or ended.out).startswith(FIELD)) == (3, True)
 
 
-def test_a_first_run_is_warned_and_whoever_asks_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Any repository gets in as it stands; ``validate`` is asked for all that is wrong with it."""
+class Refused(NamedTuple):
+    """A template that every server refuses, and the beginning of what is said of it."""
+
+    why: str
+    template: dict[str, Any]
+    said: str
+
+
+COUNTED = a_deployment()
+COUNTED["spec"]["replicas"] = "8"
+NAMELESS = a_deployment()
+NAMELESS["metadata"] = {"generateName": "nginx-"}
+REFUSED = [
+    Refused("a field that no schema has", WRONG, FIELD),
+    Refused("a count that is a text", COUNTED, "a.yaml:9: spec.replicas: must be a whole number, not a string"),
+    Refused("an object without a name", NAMELESS, "a.yaml:3: metadata.name: required, but missing"),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_what_a_server_would_refuse_is_never_delivered(
+    case: Refused, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One rule, the same for every command: it is left out and named, and the answer is no."""
     repository = Repository.create(tmp_path / "fleet")
-    repository.commit({**FLEET, "a.yaml": WRONG})
-    assert argosy(repository, capsys, "validate").code == 3
-    ended = argosy(repository, capsys, "reconcile", "--bootstrap")
-    assert (ended.code, ended.err) == (0, f"warning: {FIELD}")
+    policy = a_policy(selectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}], placement=on_clusters("m"))
+    repository.commit({**FLEET, "policy.yaml": policy, "a.yaml": case.template, "b.yaml": a_deployment(name="b")})
+    field = case.said.partition(": ")
+    left_out = f"warning: {field[0]}: {field[2].replace(': ', ': left out: ', 1)}".splitlines()[0]
+    for command, code in (("render --bootstrap", 1), ("reconcile --bootstrap", 1), ("render", 1), ("reconcile", 1)):
+        ended = argosy(repository, capsys, *command.split())
+        assert (ended.code, left_out in ended.err) == (code, True), (command, ended.err)
+        ended = argosy(repository, capsys, "validate")
+        assert (ended.code, ended.out.startswith(case.said.splitlines()[0])) == (3, True), command
+    paths = repository.files()
+    assert "clusters/m/default/Deployment.apps/b.yaml" in paths
+    assert "clusters/m/default/Deployment.apps/nginx.yaml" not in paths
+    ended = argosy(repository, capsys, "reconcile", "-o", "json")
+    assert len(json.loads(ended.out)["leftOut"]) == 1
+    assert argosy(repository, capsys, "verify").code == 0
+    repository.commit({"a.yaml": a_deployment()})
+    assert argosy(repository, capsys, "validate").code == 0
+    ended = argosy(repository, capsys, "reconcile")
+    assert (ended.code, ended.err) == (0, "")
     assert "clusters/m/default/Deployment.apps/nginx.yaml" in repository.files()
+    repository.commit({"a.yaml": case.template})
+    for command in ("validate", "render", "reconcile"):
+        assert argosy(repository, capsys, command).code == 3
 
 
 def test_what_was_as_wrong_before_is_a_warning_until_it_changes(
@@ -286,7 +327,9 @@ def test_a_source_without_policies_is_only_warned(tmp_path: Path, capsys: pytest
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({"a.yaml": WRONG})
     ended = argosy(repository, capsys, "reconcile", "--bootstrap")
-    assert (ended.code, ended.err) == (0, f"warning: {FIELD}")
+    nothing = "warning: nothing is rendered of 1 template: the source has no cluster\n"
+    assert (ended.code, ended.err.startswith(f"warning: {FIELD}{nothing}")) == (1, True)
+    assert "left out" not in ended.err
 
 
 VERSIONS = [

@@ -7,7 +7,7 @@ import pytest
 
 from reconciler.ledger.facts import ClusterFacts
 
-from .build import Repository, a_cluster, a_policy, argosy, on_clusters
+from .build import Repository, a_cluster, a_cluster_policy, a_config_map, a_policy, argosy, on_clusters
 from .memory_fleet import MemoryFleet, put
 
 WIDGET: dict[str, Any] = {
@@ -100,16 +100,68 @@ def test_every_command_goes_by_the_same_scope(step: Step, tmp_path: Path, capsys
     assert ref in argosy(repository, capsys, "diff", "HEAD~1").out
 
 
-def test_where_nothing_tells_it_is_a_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    repository = a_repository(tmp_path / "fleet", Step("nothing", ""))
-    want = (
-        "w.yaml:2: kind: nothing says whether Widget.acme.example lives in namespaces\n"
-        "  hint: add its CustomResourceDefinition, or name the kind under spec.kinds in argosy.yaml\n"
-        "1 problem in 3 files\n"
+UNKNOWN = "kind: nothing says whether Widget.acme.example lives in namespaces"
+LINES = """\
+  hint: add CustomResourceDefinitions, or say it in argosy.yaml, once these guesses are checked:
+    spec:
+      kinds:
+      - {group: acme.example, kind: ClusterWidget, scope: Cluster}
+      - {group: acme.example, kind: Widget, scope: Namespaced}
+"""
+
+
+def test_where_nothing_tells_it_is_left_out_and_the_rest_is_delivered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each object is named, and the first has the lines that tell the scopes of all kinds."""
+    repository = Repository.create(tmp_path / "fleet")
+    wide = {**WIDGET, "kind": "ClusterWidget", "metadata": {"name": "wide"}}
+    selectors = [{"apiVersion": "acme.example/v1", "kind": kind} for kind in ("Widget", "ClusterWidget")]
+    selectors.append({"apiVersion": "v1", "kind": "ConfigMap"})
+    policy = a_cluster_policy("widgets", selectors=selectors, placement=on_clusters("member1"))
+    objects = {"a.yaml": wide, "w.yaml": WIDGET, "x.yaml": a_config_map("x")}
+    repository.commit({"c.yaml": a_cluster("member1"), "p.yaml": policy, **objects})
+    other = UNKNOWN.replace("Widget", "ClusterWidget")
+    for command in ("render --bootstrap", "reconcile --bootstrap", "render", "reconcile"):
+        ended = argosy(repository, capsys, *command.split())
+        said = f"warning: a.yaml:2: {other}\n{LINES}warning: w.yaml:2: {UNKNOWN}\n".replace(
+            "kind: not", "kind: left out: not"
+        )
+        assert (ended.code, said in ended.err) == (1, True), (command, ended.err)
+        assert argosy(repository, capsys, "validate").code == 3
+    paths = repository.files("argosy/rendered")
+    assert "clusters/member1/default/ConfigMap/x.yaml" in paths
+    assert not [path for path in paths if "Widget" in path]
+    repository.commit({"w.yaml": {**WIDGET, "spec": {"size": 3}}, "y.yaml": WIDGET | {"metadata": {"name": "y"}}})
+    assert argosy(repository, capsys, "reconcile").code == 1
+    kinds = [{"group": "acme.example", "kind": "Widget", "scope": "Namespaced"}]
+    kinds.append({"group": "acme.example", "kind": "ClusterWidget", "scope": "Cluster"})
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"kinds": kinds}}
+    repository.commit({"argosy.yaml": fleet})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    assert "clusters/member1/default/Widget.acme.example/w.yaml" in repository.files("argosy/rendered")
+    assert "clusters/member1/_cluster/ClusterWidget.acme.example/wide.yaml" in repository.files("argosy/rendered")
+
+
+@pytest.mark.parametrize("scope", ["Namespaced", "Cluster"])
+def test_what_was_delivered_before_its_scope_was_forgotten_stops_a_pass(
+    scope: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Members keep what they have: the object must not vanish because a line of argosy.yaml did."""
+    repository = Repository.create(tmp_path / "fleet")
+    policy = a_cluster_policy(
+        "widgets", selectors=[{"apiVersion": "acme.example/v1", "kind": "Widget"}], placement=on_clusters("member1")
     )
-    for command in (("validate",), ("render", "--bootstrap"), ("reconcile", "--bootstrap"), ("explain", "widget/w")):
-        ended = argosy(repository, capsys, *command)
-        assert (ended.code, (ended.out + ended.err).splitlines()[:2]) == (3, want.splitlines()[:2])
+    kinds = [{"group": "acme.example", "kind": "Widget", "scope": scope}]
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"kinds": kinds}}
+    repository.commit({"c.yaml": a_cluster("member1"), "p.yaml": policy, "w.yaml": WIDGET, "argosy.yaml": fleet})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    before = repository.files("argosy/rendered")
+    repository.commit({"argosy.yaml": None})
+    for command in ("validate", "render", "reconcile", "diff"):
+        ended = argosy(repository, capsys, command)
+        assert (ended.code, f"w.yaml:2: {UNKNOWN}" in ended.out + ended.err) == (3, True), command
+    assert repository.files("argosy/rendered") == before
 
 
 def test_verify_goes_by_the_facts_of_the_commit_and_not_by_those_of_today(

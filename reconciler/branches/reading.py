@@ -1,6 +1,6 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from reconciler.repository.cache import Cache
 from reconciler.repository.objects import Snapshot
 from reconciler.repository.trailers import BRANCH, SOURCE, TOOL, VERSION, commit_written_by_argosy, engine_version
 from reconciler.source.broken import Broken
-from reconciler.source.desired import Desired
+from reconciler.source.desired import Desired, desired_without_objects
 from reconciler.source.facts import FactsOf
 from reconciler.source.files import MAX_FILE_SIZE, SourceFile, may_be_looked_at, may_start_build
 from reconciler.source.fleet_file import load_fleet
@@ -35,6 +35,7 @@ from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet_settings import fleet_with_stricter_limits_of
 from render.gitobjects import TREE_MODE, TreeEntry, git_object_id
+from render.model import ObjectRef
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
@@ -62,6 +63,23 @@ class Source(SelectiveStruct, frozen=True, kw_only=True):
         """Return the warnings without those that are problems after all."""
         known = {each.warning for each in self.broken if each.problem in set(problems)}
         return tuple(each for each in self.desired.warnings if each not in known)
+
+    @property
+    def objects_left_out(self) -> tuple[Problem, ...]:
+        """The warnings about objects that are left out though somebody meant them to be delivered."""
+        return tuple(sorted({each.warning for each in self.broken if each.is_answered_no}))
+
+    def without_objects_never_delivered(self, delivered: Container[ObjectRef]) -> "Source":
+        """Return the source without what its schema does not allow, but for what was delivered so before."""
+        new = {id(each) for each in self.broken if each.is_kept and not any(ref in delivered for ref in each.refs)}
+        if not new:
+            return self
+        broken = tuple(replace(each, is_kept=False) if id(each) in new else each for each in self.broken)
+        said = {before.warning: after.warning for before, after in zip(self.broken, broken, strict=True)}
+        refs = (ref for each in self.broken if id(each) in new for ref in each.refs)
+        desired = desired_without_objects(self.desired, refs)
+        warnings = tuple(sorted(said.get(each, each) for each in desired.warnings))
+        return replace(self, desired=replace(desired, warnings=warnings), broken=broken)
 
 
 class ObservedInputs(Struct, frozen=True, kw_only=True):

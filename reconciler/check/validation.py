@@ -192,14 +192,18 @@ def _problems_of_continuity(
 ) -> frozenset[Problem]:
     """Return what may not be left out, judged by the last rendered commit as far as this clone has it.
 
-    Before a first run, or where the branch was not fetched, nothing is excused by it: what no schema allows is a
-    problem to whoever asks for a check, and so is what would be delivered as something else than is meant.
+    Whoever asks for a check is told no of each object that is meant and left out, also where a pass goes on without it.
+    Before a first run, or where the branch was not fetched, none was delivered as it is.
     """
+    source = source_of_loaded(commit, loaded)
     with suppress(GitError):
         previous = _last_rendered_commit(repository, loaded.desired.fleet, memory)
         if previous is not None:
-            return frozenset(problems_of_continuity(repository, source_of_loaded(commit, loaded), previous))
-    return frozenset(each.problem for each in loaded.broken if each.is_kept or each.is_refused)
+            problems = problems_of_continuity(repository, source, previous)
+            source = source.without_objects_never_delivered(previous.bindings)
+            return frozenset((*problems, *(each.problem for each in source.broken if each.is_answered_no)))
+    source = source.without_objects_never_delivered(())
+    return frozenset(each.problem for each in source.broken if each.is_answered_no)
 
 
 def _last_rendered_commit(repository: Repository, fleet: Fleet, memory: SourceMemory) -> Previous | None:

@@ -48,7 +48,9 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
 
 @click.command(
     cls=DocumentedCommand,
-    epilog="Nothing but Git is read: no cluster, no network. Exit code 1: something could not be placed.",
+    epilog=(
+        "Nothing but Git is read: no cluster, no network. Exit code 1: an object could not be placed, or is left out."
+    ),
 )
 @click.option("--rev", default="", metavar="REV", help="Commit, branch or tag of the source  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Render the files as they stand, committed or not.")
@@ -110,7 +112,7 @@ def _refuse_options_without_effect(options: RenderOptions) -> None:
 
 
 def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | None" = None) -> int:
-    """Render a revision and show it; return 1 when something could not be placed or built."""
+    """Render a revision and show it; return 1 when an object could not be placed or built, or is left out."""
     from reconciler.preview.outputs import Selection, reason_nothing_is_selected, refuse_unknown_clusters_selected
     from reconciler.preview.rendering import PreviewOptions, commit_to_local_branches, preview_outcome, warn_of_refusals
     from reconciler.rendering.guarded_outcome import check_removals_held_back
@@ -141,7 +143,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     log.warn_of((*outcome.warnings, *problems))
     if options.commit:
         check_removals_held_back(outcome)
-    return 1 if problems else 0
+    return 1 if problems or outcome.source.objects_left_out else 0
 
 
 def _show_rendered(outcome: "Outcome", selection: "Selection", options: RenderOptions, log: Log) -> None:

@@ -22,7 +22,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.renames import likely_renames
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
-from reconciler.source.broken import Broken
+from reconciler.source.broken import UNKNOWN_SCOPE, Broken
 from reconciler.source.desired import Desired
 from reconciler.source.files import MARKERS, Reason, Skipped, SourceFile, select_files
 from reconciler.source.fleet_file import load_fleet
@@ -69,22 +69,27 @@ def check_continuity(repository: Repository, source: Source, previous: Previous 
         raise InputError(problems, warnings=source.warnings_beside(problems))
 
 
+def continued_source(repository: Repository, source: Source, previous: Previous | None) -> Source:
+    """Return what a pass goes on with of a source; InputError for what may not be left out."""
+    check_continuity(repository, source, previous)
+    return source.without_objects_never_delivered(previous.bindings if previous else ())
+
+
 def problems_of_continuity(repository: Repository, source: Source, previous: Previous | None) -> list[Problem]:
     """Return what is newly broken in a source, and what is not read any more though objects were rendered from it."""
     if previous is None:
         return []
-    problems = list(_problems_of_lost_by_bugs(source, previous))
+    problems = [*_problems_of_lost_by_bugs(source, previous), *_problems_of_objects_delivered_before(source, previous)]
     if previous.source == source.commit:
         return problems
     if source.broken:
         before = files_before(repository, previous)
         blobs = {path: file.id for path, file in before.items()}
-        changed = [
-            each for each in source.broken if not (each.is_partial or each.was_unchanged_in(blobs, previous.tools))
-        ]
+        judged = [each for each in source.broken if each.problem.kind != UNKNOWN_SCOPE]
+        changed = [each for each in judged if not (each.is_partial or each.was_unchanged_in(blobs, previous.tools))]
         problems += (each.problem for each in changed)
         problems += _problems_of_made_nowhere(
-            repository, source, previous, [each for each in source.broken if each not in changed]
+            repository, source, previous, [each for each in judged if each not in changed]
         )
     problems += _problems_of_taken_over_files(repository, source, previous)
     problems += _unread_problems(each for each in unread_files(repository, source, previous) if not each.is_meant)
@@ -105,6 +110,18 @@ def _problems_of_lost_by_bugs(source: Source, previous: Previous) -> Iterator[Pr
     ]
     if unexpected and not previous.bindings.keys() <= {template.ref for template in source.desired.templates}:
         yield from unexpected
+
+
+def _problems_of_objects_delivered_before(source: Source, previous: Previous) -> Iterator[Problem]:
+    """Yield the objects of unknown scope that were delivered before: their scope was known then.
+
+    It was either, so an object in the namespace for those without one, or in none, is the same.
+    """
+    unknown = [each for each in source.broken if each.problem.kind == UNKNOWN_SCOPE]
+    namespaces = ("", source.desired.fleet.default_namespace)
+    for each in unknown:
+        if any(replace(ref, namespace=name) in previous.bindings for ref in each.refs for name in namespaces):
+            yield each.problem
 
 
 def _unread_problems(files: Iterable[Unread]) -> Iterator[Problem]:

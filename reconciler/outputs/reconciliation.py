@@ -83,6 +83,13 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
     released: ReleasedObjects
     pending: PendingObjects
     problems: UnplacedObjects
+    left_out: (
+        Annotated[
+            tuple[str, ...],
+            meaning_of_field("The objects that are left out, and were never delivered: a server would refuse them."),
+        ]
+        | UnsetType
+    ) = UNSET
     next: NextChange | UnsetType = UNSET
     proposal: (
         Annotated[
@@ -146,6 +153,7 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
         released=tuple(map(released_part, outcome.released)),
         pending=tuple(map(pending_part, outcome.pending)),
         problems=tuple(map(unplaced_part, problems_by_object(outcome))),
+        left_out=value_unless_empty(tuple(map(str, outcome.source.objects_left_out))),
         next=next_change_part(result.flip),
         proposal=UNSET if result.proposal is None else _proposal_part(result.proposal),
         held_back=value_unless_empty(held),

@@ -1,5 +1,6 @@
 """The checkpoint of a pass, written once it has ended well."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -15,8 +16,10 @@ from reconciler.branches.checkpoint import (
 )
 from reconciler.branches.mirror_branches import ref_of_mirror_as_left
 from reconciler.branches.publication import Publication
+from reconciler.branches.reading import Source
 from reconciler.rendering.outcome import Outcome
-from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
+from reconciler.rendering.problems import ObjectProblem, problems_by_object, reason_for_empty_outcome
+from render.errors import Problem
 from render.model import ObjectRef
 from render.timing import Flip, instant_text
 
@@ -78,14 +81,25 @@ class EndedRender(Struct, frozen=True, kw_only=True):
                 status=repository.tip(publication.ref(fleet.status_branch)),
             ),
             contents=contents,
-            warnings=(*map(str, outcome.source.desired.warnings), *outcome.lasting_warnings),
-            problems=(*map(str, problems), *filter(None, [reason_for_empty_outcome(outcome)])),
+            warnings=(*map(str, _warnings_of_source(outcome.source)), *outcome.lasting_warnings),
+            problems=_problem_lines(outcome, problems),
             next_flip=instant_text(self.flip.at) if self.flip else "",
             members=members,
             mirrors=_mirrors_as_left(outcome, publication),
             proposed=proposed,
         )
         write_checkpoint(repository, checkpoint)
+
+
+def _problem_lines(outcome: Outcome, problems: Iterable[ObjectProblem]) -> tuple[str, ...]:
+    nothing = reason_for_empty_outcome(outcome)
+    return (*map(str, (*outcome.source.objects_left_out, *problems)), *filter(None, [nothing]))
+
+
+def _warnings_of_source(source: Source) -> Iterator[Problem]:
+    """Yield the warnings of a source without those about objects that are left out, which are problems of the pass."""
+    left_out = set(source.objects_left_out)
+    return (each for each in source.desired.warnings if each not in left_out)
 
 
 def _mirrors_as_left(outcome: Outcome, publication: Publication) -> dict[str, str]:

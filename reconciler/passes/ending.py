@@ -44,4 +44,6 @@ def _exit_code_of_result(result: PassResult) -> int:
         raise result.fault
     check_removals_held_back(result.outcome)
     failed = 0 if result.reports is None else exit_code_of_reports(result.reports)
-    return failed or (1 if problems_by_object(result.outcome) or reason_for_empty_outcome(result.outcome) else 0)
+    outcome = result.outcome
+    is_no = problems_by_object(outcome) or outcome.source.objects_left_out or reason_for_empty_outcome(outcome)
+    return failed or (1 if is_no else 0)

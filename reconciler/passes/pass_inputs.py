@@ -17,7 +17,7 @@ from reconciler.branches.reading import (
 )
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
-from reconciler.guards.continuity import check_continuity
+from reconciler.guards.continuity import continued_source
 from reconciler.guards.rewind import check_rewind
 from reconciler.locked.fetching import Fetcher, fetch_missing
 from reconciler.pipeline.previous import Previous
@@ -69,7 +69,7 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
         previous = read_current_previous(publication, fleet.rendered_branch, settings, bootstrap=options.bootstrap)
     branch = fleet.source.branch or (previous.branch if previous else "") or tip.branch
     tip.check_branch(repository, branch)
-    check_continuity(repository, source, previous)
+    source = continued_source(repository, source, previous)
     is_rewound = check_rewind(
         repository, previous, tip.commit, is_accepted=options.accept_rewind, hint=tip.hint_of_rewind(branch)
     )

@@ -31,6 +31,7 @@ from reconciler.branches.status_branch import StatusBranch, read_holds
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import Log
+from reconciler.guards.continuity import continued_source
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.guards.source_branch import SourceElsewhere
 from reconciler.ledger.holds import ClusterHolds, end_of_first_hold
@@ -210,7 +211,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     repository, previous = inputs.publication.repository, inputs.previous
     observed = recorded_inputs(inputs.publication, inputs.source)
     given = RenderInputs(observed=observed, now=given_or_current_time(options.now), allowed=options.allowed)
-    source = _source_with_facts(repository, inputs.source, observed, log)
+    source = _source_with_facts(repository, inputs, observed, log)
     scope = None
     if previous is not None and not is_proposing(source):
         scope = scope_of_next_pass(repository, previous, source.desired, given)
@@ -227,7 +228,7 @@ def render_for_members(
 ) -> PassResult:
     """Run the first part of a pass that reaches members: render and commit by what they answered."""
     repository = inputs.publication.repository
-    source = _source_with_facts(repository, inputs.source, members.observed, log)
+    source = _source_with_facts(repository, inputs, members.observed, log)
     behind = members.observation.behind
     now = given_or_current_time(options.now, behind=behind)
     given = RenderInputs(observed=members.observed, now=now, allowed=options.allowed)
@@ -322,9 +323,11 @@ def _apply_merged(
     return _Applied(desired, {}, members.apply_merged(desired, previous.commit, log))
 
 
-def _source_with_facts(repository: Repository, source: Source, observed: ObservedInputs, log: Log) -> Source:
+def _source_with_facts(repository: Repository, inputs: PassInputs, observed: ObservedInputs, log: Log) -> Source:
     """Return the source with the scopes of kinds that only facts know, after logging its warnings."""
-    source = read_again_with_facts(repository, source, observed.facts)
+    source = read_again_with_facts(repository, inputs.source, observed.facts)
+    if source is not inputs.source:
+        source = continued_source(repository, source, inputs.previous)
     log.warn_of(source.desired.warnings)
     log_skipped_files(source.desired, log)
     return source

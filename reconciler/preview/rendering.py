@@ -14,7 +14,7 @@ from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.accepted_settings import Acceptance, check_settings_are_accepted
 from reconciler.guards.allowances import Allowed
-from reconciler.guards.continuity import check_continuity
+from reconciler.guards.continuity import continued_source
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.guards.outward_addresses import SettingsSide, settings_changed_between
 from reconciler.guards.rewind import check_rewind
@@ -73,7 +73,7 @@ def preview_outcome(
         if options.facts:
             observed = replace(observed, facts={**options.facts, **observed.facts}, folder=None)
     check_allowed_clusters(options.allowed, source.desired, previous)
-    check_continuity(repository, source, previous)
+    source = continued_source(repository, source, previous)
     if revision == "":
         warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
     log.warn_of(source.desired.warnings)

@@ -244,8 +244,14 @@ FILES = (
             Entry(
                 "A broken file",
                 "It is a problem if objects were rendered from it, or if it broke since the last rendered commit."
-                " Otherwise it is left out, with a warning; `spec.source.strict` makes it a problem. Before anything"
-                " was rendered, `argosy validate` says no to ciphertext of SOPS and to variables that nothing sets.",
+                " Otherwise it is left out, with a warning; `spec.source.strict` makes it a problem.",
+            ),
+            Entry(
+                "An object that an API server would refuse, or one of a kind of unknown scope",
+                "It is never delivered, and every command goes by that. As long as it was not delivered before, it is"
+                " left out and named, the exit code is 1, and that of `argosy validate` is 3. Once it was delivered, a"
+                " change that makes it so stops the pass with 3. Ciphertext of SOPS where a value is needed, and a"
+                " variable that nothing sets, are treated alike. In a source without policies this is only a warning.",
             ),
             Entry(
                 "A file that is not read any more",

@@ -246,10 +246,11 @@ class Outcome(Struct, frozen=True, dict=True):
 def run_pass(
     repository: Repository, source: Source, previous: Previous | None, given: RenderInputs, log: Log
 ) -> Outcome:
-    """Compute the next tree of a source.
+    """Compute the next tree of a source, without what its clusters would refuse and the commit before does not have.
 
     Where clusters are held back one by one, what commits and options allow is a part of what decides.
     """
+    source = source.without_objects_never_delivered(previous.bindings if previous else ())
     now, known = time_not_before_last_pass(repository, previous, given.now), previous.tree.clusters if previous else {}
     inputs = pipeline_inputs_of_source(repository, source, previous, replace(given, now=now))
     with log.timed("render"):

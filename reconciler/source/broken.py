@@ -1,9 +1,13 @@
 """Mistakes in a source that need not stop it: what can be left out of it, and what is delivered although it is wrong.
 
-A repository of others is full of files that nobody applies. One that cannot be used harms nothing while no object was
+A repository of others is full of files that nobody applies. One that cannot be read harms nothing while no object was
 delivered from it: it is left out, with a warning. That cannot be told from the files alone, so loading says what could
-be left out, and ``guards.continuity`` compares it with the commit that was rendered before. An object that a schema
-does not allow is kept: while it is as it was when it was rendered, it has to stay where it is.
+be left out, and ``guards.continuity`` compares it with the commit that was rendered before.
+
+One rule is for objects, and every command has it: what a server would certainly refuse, or what nobody knows how to
+deliver, is never delivered. While nothing was delivered of it yet, it is left out and named, and the answer is no:
+passes and renderings exit with 1, and ``argosy validate`` with 3. Once it was delivered, it is a problem as soon as it
+changes, which stops the pass. An object that the commit before has as wrong as it is now stays where it is.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -13,6 +17,7 @@ from msgspec.structs import replace
 
 from reconciler.locked.model import NOT_AT_HAND
 from render.errors import Problem
+from render.model import ObjectRef
 from render.words import counted_noun
 
 from .built_files import source_files_behind
@@ -23,6 +28,9 @@ NO_CLUSTER = "write a Cluster of that name, or with that spec.apiEndpoint"
 SAID_ONCE = (*NOT_AT_HAND, NO_CLUSTER)
 """The beginnings of the hints for what one cause is behind, however many objects it leaves out."""
 
+UNKNOWN_SCOPE = "UnknownScope"
+"""The kind of the problem of an object of which nothing says whether it lives in a namespace."""
+
 CIPHERTEXT, UNSET_VARIABLE = "Ciphertext", "UnsetVariable"
 """Kinds of problems that earlier versions of the program did not see: they delivered what has them."""
 _REFUSED = frozenset({CIPHERTEXT, UNSET_VARIABLE})
@@ -31,17 +39,21 @@ _REFUSED = frozenset({CIPHERTEXT, UNSET_VARIABLE})
 class Broken(Struct, frozen=True, kw_only=True):
     """A problem of templates alone, and the path and blob id of each file it is about.
 
-    ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known). ``is_kept``: the
-    templates are used all the same, once they were. ``tool`` is the name and version of the program that could not
-    build them, or the name alone where the files are not to blame ("": no program is involved). ``makes`` is
-    the path that its objects would have: what is made nowhere any more is a problem, whichever file is to blame.
-    ``is_partial``: it failed for some clusters, which keep what they have, so that nothing else is a problem.
+    ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known). ``refs`` are the
+    templates that it is about, where it is known to be about some. ``is_kept``: they are used all the same if they were
+    before. ``loses_object``: an object that was meant to be delivered is not, so that the answer is no while it is left
+    out. ``tool`` is the name and version of the program that could not build them, or the name alone where the files
+    are not to blame ("": no program is involved). ``makes`` is the path that its objects would have: what is made
+    nowhere any more is a problem, whichever file is to blame. ``is_partial``: it failed for some clusters, which keep
+    what they have, so that nothing else is a problem.
     """
 
     problem: Problem
     files: tuple[tuple[str, bytes], ...]
     ignore: str = ""
     is_kept: bool = False
+    refs: tuple[ObjectRef, ...] = ()
+    loses_object: bool = False
     tool: str = ""
     makes: str = ""
     is_partial: bool = False
@@ -50,6 +62,11 @@ class Broken(Struct, frozen=True, kw_only=True):
     def is_refused(self) -> bool:
         """Say whether it is a problem to whoever asks for a check, and after an upgrade: nothing else tells of it."""
         return self.problem.kind in _REFUSED
+
+    @property
+    def is_answered_no(self) -> bool:
+        """Say whether the answer is no while it is left out: an object is missing that somebody meant to be there."""
+        return (self.loses_object or self.is_refused) and not self.is_kept
 
     @property
     def warning(self) -> Problem:

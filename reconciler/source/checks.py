@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.source.scopes.likely_scopes import hint_declaring_scopes
 from render.admission.customizations import customization_conflicts
 from render.cluster import Cluster
 from render.layout import kind_folder
@@ -20,6 +21,7 @@ from render.settings.clusters import OTHERS
 from render.settings.fleet import Fleet
 from render.words import first_few, most_similar_word
 
+from .broken import UNKNOWN_SCOPE
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest
 
@@ -269,15 +271,20 @@ def _words_in_sentence(words: Sequence[str], conjunction: str) -> str:
 
 def problems_of_unknown_scopes(
     unknown: Iterable[tuple[Template, LocatedManifest]], policies: Sequence[PropagationPolicy]
-) -> Iterator[FieldProblem]:
-    """Yield the objects that a policy selects while nothing tells whether they live in a namespace."""
+) -> Iterator[tuple[Template, FieldProblem]]:
+    """Yield the objects that a policy selects while nothing tells whether they live in a namespace.
+
+    The first of them has the lines for argosy.yaml that would tell, of all their kinds.
+    """
     selectors = (replace(selector, namespace="") for policy in policies for selector in policy.resource_selectors)
     index = SelectorIndex(("", selector, None) for selector in selectors)
-    for template, place in unknown:
-        if index.meeting(template):
-            message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
-            hint = "add its CustomResourceDefinition, or name the kind under spec.kinds in argosy.yaml"
-            yield place.problem("kind", message, hint=hint)
+    chosen = [(template, place) for template, place in unknown if index.meeting(template)]
+    chosen.sort(key=lambda each: (each[1].file.path, each[1].number))
+    hint = hint_declaring_scopes((template.ref.group, template.ref.kind) for template, _ in chosen)
+    for template, place in chosen:
+        message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
+        yield template, place.problem("kind", message, hint=hint, kind=UNKNOWN_SCOPE)
+        hint = ""
 
 
 def problems_of_conflicting_customizations(

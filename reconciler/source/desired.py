@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from msgspec import field
+from msgspec.structs import replace
 
 from overrides.policy import OverridePolicy
 from render.autoscaling import FederatedAutoscaler
@@ -102,6 +103,14 @@ class Desired(KarmadaObjects, frozen=True, kw_only=True):
 
     def _templates_of_kind(self, group: str, kind: str) -> tuple[Template, ...]:
         return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)
+
+
+def desired_without_objects(desired: Desired, refs: Iterable[ObjectRef]) -> Desired:
+    """Return a source without some of its objects."""
+    left_out = frozenset(refs)
+    if not left_out:
+        return desired
+    return replace(desired, templates=tuple(each for each in desired.templates if each.ref not in left_out))
 
 
 def interpreter_of_source(

@@ -19,14 +19,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.locked.reading import LockedFiles, RepositoryFiles
-from reconciler.source.schemas.checks import CheckedTemplates, SchemaChecks
+from reconciler.source.schemas.checks import CheckedTemplates, SchemaChecks, WrongTemplate
 from reconciler.source.scopes.definitions import scopes_in_unselected_files
 from reconciler.source.scopes.kind_scopes import Scopes
 from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
 from render.errors import Problem
 from render.kinds import BUILT_IN, GroupKind
-from render.model import Manifest
+from render.model import Manifest, Template
 from render.settings.switches import Permission, TemplateValidation
 from render.values import SelectiveStruct
 from render.words import first_few
@@ -45,7 +45,7 @@ from .checks import (
     warnings_of_absent_fleet_clusters,
 )
 from .culprits import items_causing_unexpected_error
-from .desired import Desired
+from .desired import Desired, desired_without_objects
 from .digests import source_digest_of
 from .external import ExternalLock, ExternalSources, load_external_sources, lock_warnings, read_lock_of_sources
 from .facts import FactsOf, clusters_corrected_by_facts, no_facts
@@ -137,16 +137,21 @@ class _Parts(Struct, frozen=True, kw_only=True):
         return {(place.file.path, place.number): place for place in self.contents.every}
 
     @property
-    def refused(self) -> Iterator[FieldProblem]:
-        """The findings of schemas that are certain; a source without policies delivers nothing, so it has none."""
-        is_strict = self.home.fleet.validation is TemplateValidation.STRICT and bool(self.karmada.objects.policies)
-        return (each.found for each in self.checked.wrong if is_strict and each.is_certain)
+    def is_delivering(self) -> bool:
+        """Say whether anything of the source is meant to be delivered; without policies nothing is."""
+        return bool(self.karmada.objects.policies)
+
+    @property
+    def refused(self) -> Iterator[WrongTemplate]:
+        """The findings of schemas that are certain; a source that delivers nothing has none."""
+        is_strict = self.home.fleet.validation is TemplateValidation.STRICT and self.is_delivering
+        return (each for each in self.checked.wrong if is_strict and each.is_certain)
 
     @property
     def findings_that_only_warn(self) -> Iterator[FieldProblem]:
         """The findings of schemas that are only warnings."""
         refused = set(map(id, self.refused))
-        return (each.found for each in self.checked.wrong if id(each.found) not in refused)
+        return (each.found for each in self.checked.wrong if id(each) not in refused)
 
 
 def load_source(files: Sequence[SourceFile], reading: SourceReading, *, folder: str | FleetSource = "") -> Loaded:
@@ -204,16 +209,13 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     parts.templates.leave_out({id(template) for each in defined_twice for template in each.unusable})
     broken = merged_by_what_they_lack([*_broken_files(parts, lines), *_broken_by_duplicates(defined_twice, lines)])
     parts = replace(parts, checked=_check_templates_by_schemas(parts, lookup.facts, caches.right))
-    broken += tuple(
-        replace(broken_by_problem(lines.located_problem(each), [each.place.file]), is_kept=True)
-        for each in parts.refused
-    )
-    unscoped = problems_of_unknown_scopes(parts.templates.unscoped, parts.karmada.objects.policies) if facts else ()
-    hard = (*_file_problems(parts), *lines.located_problems([*_manifest_problems(parts, lines), *unscoped]))
+    unscoped = tuple(_templates_of_unknown_scope(parts) if facts else ())
+    broken += (*_broken_by_schemas(parts, lines), *_broken_by_scopes(unscoped, lines))
+    hard = (*_file_problems(parts), *lines.located_problems(_manifest_problems(parts, lines)))
     problems = tuple(sorted((*hard, *{each.problem for each in broken})))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located_problems(_manifest_warnings(parts)))))
     return Loaded(
-        desired=_desired_in_order(parts, warnings),
+        desired=desired_without_objects(_desired_in_order(parts, warnings), (each.ref for each, _ in unscoped)),
         problems=problems,
         broken=() if home.fleet.source.is_strict else broken,
         tests=tuple(sorted(parts.tests.tests, key=lambda test: test.name)),
@@ -269,7 +271,26 @@ def _broken_files(parts: _Parts, lines: Lines) -> Iterator[Broken]:
         message = f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"
         yield broken_by_problem(Problem(file.path, 0, "", message, IGNORE_HINT), [file])
     for found in (*parts.contents.problems, *parts.templates.problems):
-        yield broken_by_problem(lines.located_problem(found), [found.place.file])
+        broken = broken_by_problem(lines.located_problem(found), [found.place.file])
+        yield replace(broken, loses_object=parts.is_delivering)
+
+
+def _broken_by_schemas(parts: _Parts, lines: Lines) -> Iterator[Broken]:
+    """Yield what is wrong with templates by the schemas of their kinds."""
+    for each in parts.refused:
+        broken = broken_by_problem(lines.located_problem(each.found), [each.found.place.file])
+        yield replace(broken, is_kept=True, refs=(each.template.ref,), loses_object=True)
+
+
+def _templates_of_unknown_scope(parts: _Parts) -> Iterator[tuple[Template, FieldProblem]]:
+    return problems_of_unknown_scopes(parts.templates.unscoped, parts.karmada.objects.policies)
+
+
+def _broken_by_scopes(unscoped: Iterable[tuple[Template, FieldProblem]], lines: Lines) -> Iterator[Broken]:
+    """Yield the templates of which nothing says whether they live in namespaces."""
+    for template, found in unscoped:
+        broken = broken_by_problem(lines.located_problem(found), [found.place.file])
+        yield replace(broken, refs=(template.ref,), loses_object=True)
 
 
 def _broken_by_duplicates(duplicates: Iterable[DuplicateTemplates], lines: Lines) -> Iterator[Broken]:

@@ -241,7 +241,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         source=result.outcome.source.commit,
         rendered=result.rendered or "",
         is_committed=result.commit is not None,
-        unplaced=tuple(map(str, problems_by_object(result.outcome))),
+        unplaced=(*_lines_of_objects_left_out(result), *map(str, problems_by_object(result.outcome))),
         held={name: str(hold) for name, hold in result.holds.items()},
         moved=_count_of_moved_replicas(result),
         next_wall=flip.at.timestamp() - result.behind if flip else None,
@@ -256,6 +256,10 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         return report
     log.detail(end.error.message)
     return replace(report, message=end.error.message[:_MOST_TEXT], hint=end.error.hint)
+
+
+def _lines_of_objects_left_out(result: "PassResult") -> tuple[str, ...]:
+    return tuple(str(replace(each, hint="")) for each in result.outcome.source.objects_left_out)
 
 
 def _count_of_moved_replicas(result: "PassResult") -> int:
