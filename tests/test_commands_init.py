@@ -594,3 +594,25 @@ def test_three_contexts_are_a_fleet_by_the_commands_that_are_printed(
             ended = argosy(repository, capsys, *words)
             assert ended.code == 0, (line, ended.err)
     assert ended.out == "".join(f"{member.name}: equal\n" for member in members)
+
+
+def test_the_scopes_of_kinds_that_nothing_tells_are_guessed(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a kind whose name and objects tell nothing, no line is written: a pass asks for it."""
+    widget = {"apiVersion": "acme.example/v1", "kind": "Widget", "metadata": {"name": "w"}}
+    repository.write(
+        {
+            "a.yaml": widget,
+            "b.yaml": {**widget, "kind": "ClusterWidget"},
+            "c.yaml": {**widget, "kind": "ClusterGadget", "metadata": {"name": "w", "namespace": "shop"}},
+            "d.yaml": {"apiVersion": "cert-manager.io/v1", "kind": "ClusterIssuer", "metadata": {"name": "known"}},
+        }
+    )
+    assert argosy(repository, capsys, "init", "--new-cluster", "eu").code == 0
+    fleet = parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value
+    assert fleet["spec"]["kinds"] == [
+        {"group": "acme.example", "kind": "ClusterGadget", "scope": "Namespaced"},
+        {"group": "acme.example", "kind": "ClusterWidget", "scope": "Cluster"},
+    ]
+    assert argosy(repository, capsys, "validate").code == 0

@@ -13,6 +13,7 @@ from msgspec import Struct
 from reconciler.source.broken import Broken
 from reconciler.source.files import FLEET_FILE
 from reconciler.source.loading import Loaded
+from reconciler.source.scopes.likely_scopes import likely_scope_of_kind
 from render.documents import emit
 from render.errors import ConfigError
 from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION, ObjectRef
@@ -168,16 +169,38 @@ def _fleet_of_source(
     source: MemberSource, contexts: Mapping[str, str], read: Mapping[str, list[str]], others: Mapping[str, bytes]
 ) -> bytes:
     """Return argosy.yaml: the contexts, what to read and how, and the folders that repeat what others hold."""
-    if not read["paths"]:
-        return _fleet_file_text(contexts, {"ignore": ignore_lines_for_repeated_folders(source.loaded.broken)})
-    path = source.home.expected_path
-    known = source.with_files({path: _fleet_file_text(contexts, read), **others})
-    return _fleet_file_text(contexts, {**read, "ignore": ignore_lines_for_repeated_folders(known.broken)})
+    known = source.loaded
+    if read["paths"]:
+        path = source.home.expected_path
+        known = source.with_files({path: _fleet_file_text(contexts, read), **others})
+    read = {**(read if read["paths"] else {}), "ignore": ignore_lines_for_repeated_folders(known.broken)}
+    return _fleet_file_text(contexts, read, guessed_scopes(known))
 
 
-def _fleet_file_text(contexts: Mapping[str, str], read: Mapping[str, list[str]]) -> bytes:
+def guessed_scopes(loaded: Loaded) -> list[dict[str, str]]:
+    """Return the likely scopes of kinds that nothing tells: as their objects or their names have it; others are asked.
+
+    A kind whose objects name a namespace lives in namespaces, and one called ``ClusterThing`` most likely does not.
+    """
+    from reconciler.source.scopes.well_known_kinds import WELL_KNOWN
+
+    unknown = sorted(kind for kind in loaded.desired.fact_scoped_kinds if kind not in WELL_KNOWN)
+    inside = {(each.ref.group, each.ref.kind) for each in loaded.desired.templates if each.ref.namespace}
+    scopes = {kind: "Namespaced" if kind in inside else likely_scope_of_kind(kind[1]) for kind in unknown}
+    return [
+        {"group": group, "kind": kind, "scope": scope}
+        for (group, kind), scope in scopes.items()
+        if scope == "Cluster" or (group, kind) in inside
+    ]
+
+
+def _fleet_file_text(
+    contexts: Mapping[str, str], read: Mapping[str, list[str]], kinds: Sequence[Mapping[str, str]] = ()
+) -> bytes:
     settings = {key: values for key, values in read.items() if values}
     spec: dict[str, Any] = {"source": settings} if settings else {}
+    if kinds:
+        spec["kinds"] = list(kinds)
     if contexts:
         spec["clusters"] = [
             {"name": name, **({"context": context} if context != name else {})} for name, context in contexts.items()

@@ -17,6 +17,7 @@ _NAMESPACED = {
     "aga.k8s.aws": "GlobalAccelerator",
     "agent.k8s.elastic.co": "Agent",
     "apm.k8s.elastic.co": "ApmServer",
+    "app.kiegroup.org": "KieApp",
     "apps.emqx.io": "EMQX EmqxBroker EmqxEnterprise EmqxPlugin Rebalance",
     "apps.kruise.io": "AdvancedCronJob BroadcastJob CloneSet ContainerRecreateRequest DaemonSet EphemeralJob "
     "ImageListPullJob ImagePullJob PersistentPodState PodProbeMarker StatefulSet UnitedDeployment WorkloadSpread",
@@ -115,6 +116,7 @@ _NAMESPACED = {
     "kafka.strimzi.io": "Kafka KafkaBridge KafkaConnect KafkaConnector KafkaMirrorMaker2 KafkaNodePool KafkaRebalance "
     "KafkaTopic KafkaUser",
     "keda.sh": "ScaledJob ScaledObject TriggerAuthentication",
+    "keycloak.org": "Keycloak KeycloakBackup KeycloakClient KeycloakRealm KeycloakUser",
     "kibana.k8s.elastic.co": "Kibana",
     "kubeflow.org": "MPIJob Notebook PaddleJob PyTorchJob TFJob XGBoostJob",
     "kubevirt.io": "KubeVirt VirtualMachine VirtualMachineInstance VirtualMachineInstanceMigration "
@@ -124,6 +126,7 @@ _NAMESPACED = {
     "kyverno.io": "CleanupPolicy Policy PolicyException UpdateRequest",
     "leaderworkerset.x-k8s.io": "LeaderWorkerSet",
     "linkerd.io": "ServiceProfile",
+    "local.storage.openshift.io": "LocalVolume LocalVolumeDiscovery LocalVolumeSet",
     "logstash.k8s.elastic.co": "Logstash",
     "loki.grafana.com": "AlertingRule LokiStack RecordingRule RulerConfig",
     "longhorn.io": "BackingImage BackingImageDataSource BackingImageManager Backup BackupBackingImage BackupTarget "
@@ -139,8 +142,9 @@ _NAMESPACED = {
     "mongodbcommunity.mongodb.com": "MongoDBCommunity",
     "monitoring.coreos.com": "Alertmanager AlertmanagerConfig PodMonitor Probe Prometheus PrometheusAgent "
     "PrometheusRule ScrapeConfig ServiceMonitor ThanosRuler",
+    "monitoring.googleapis.com": "OperatorConfig PodMonitoring Rules",
     "multicluster.linkerd.io": "Link",
-    "networking.gke.io": "ManagedCertificate",
+    "networking.gke.io": "FrontendConfig ManagedCertificate MultiClusterIngress MultiClusterService",
     "networking.internal.knative.dev": "Certificate Ingress ServerlessService",
     "networking.istio.io": "DestinationRule EnvoyFilter Gateway ProxyConfig ServiceEntry Sidecar VirtualService "
     "WorkloadEntry WorkloadGroup",
@@ -171,11 +175,14 @@ _NAMESPACED = {
     "reports.kyverno.io": "EphemeralReport",
     "resolution.tekton.dev": "ResolutionRequest",
     "route.openshift.io": "Route",
+    "s3.services.k8s.aws": "Bucket",
+    "sagemaker.services.k8s.aws": "NotebookInstance",
     "scheduling.volcano.sh": "PodGroup",
     "secrets-store.csi.x-k8s.io": "SecretProviderClass SecretProviderClassPodStatus",
     "secrets.hashicorp.com": "CSISecrets HCPAuth HCPVaultSecretsApp SecretTransformation VaultAuth VaultAuthGlobal "
     "VaultConnection VaultDynamicSecret VaultPKISecret VaultStaticSecret",
     "security.istio.io": "AuthorizationPolicy PeerAuthentication RequestAuthentication",
+    "services.k8s.aws": "AdoptedResource FieldExport",
     "serving.knative.dev": "Configuration DomainMapping Revision Route Service",
     "sinks.knative.dev": "IntegrationSink JobSink",
     "snapshot.storage.k8s.io": "VolumeSnapshot",
@@ -225,6 +232,7 @@ _CLUSTER_SCOPED = {
     "ImageDigestMirrorSet ImageTagMirrorSet Infrastructure Ingress InsightsDataGather Network Node OAuth OperatorHub "
     "PKI Project Proxy Scheduler",
     "configuration.konghq.com": "KongClusterPlugin KongLicense KongVault",
+    "console.openshift.io": "ConsoleCLIDownload ConsoleExternalLogLink ConsoleLink ConsoleNotification ConsolePlugin",
     "crd.k8s.amazonaws.com": "ENIConfig",
     "crd.projectcalico.org": "BGPConfiguration BGPFilter BGPPeer BlockAffinity CalicoNodeStatus ClusterInformation "
     "FelixConfiguration GlobalNetworkPolicy GlobalNetworkSet HostEndpoint IPAMBlock IPAMConfig IPAMHandle IPPool "
@@ -243,22 +251,29 @@ _CLUSTER_SCOPED = {
     "helm.crossplane.io": "ProviderConfig ProviderConfigUsage Release",
     "hub.traefik.io": "AccessControlPolicy",
     "iam.kubesphere.io": "Group GroupBinding User WorkspaceRole WorkspaceRoleBinding",
+    "imageregistry.operator.openshift.io": "Config ImagePruner",
     "karpenter.k8s.aws": "EC2NodeClass",
     "karpenter.sh": "NodeClaim NodeOverlay NodePool",
+    "kataconfiguration.openshift.io": "KataConfig",
     "keda.sh": "ClusterTriggerAuthentication",
     "kubernetes.crossplane.io": "Object ObservedObjectCollection ProviderConfig ProviderConfigUsage",
+    "kueue.openshift.io": "Kueue",
     "kueue.x-k8s.io": "AdmissionCheck ClusterQueue Cohort MultiKueueCluster MultiKueueConfig "
     "ProvisioningRequestConfig ResourceFlavor Topology WorkloadPriorityClass",
     "kyverno.io": "ClusterCleanupPolicy ClusterPolicy GlobalContextEntry",
     "metacontroller.k8s.io": "CompositeController DecoratorController",
     "migration.projectcalico.org": "DatastoreMigration",
+    "monitoring.googleapis.com": "ClusterNodeMonitoring ClusterPodMonitoring ClusterRules GlobalRules",
     "mutations.gatekeeper.sh": "Assign AssignImage AssignMetadata ModifySet",
     "networking.internal.knative.dev": "ClusterDomainClaim",
     "nfd.k8s-sigs.io": "NodeFeatureRule",
+    "nmstate.io": "NMState NodeNetworkConfigurationPolicy NodeNetworkState",
     "notification.kubesphere.io": "Config NotificationConfig NotificationManager NotificationReceiver "
     "NotificationRouter NotificationSilence Receiver",
     "nvidia.com": "ClusterPolicy GPUCluster NVIDIADriver",
     "objectbucket.io": "ObjectBucket",
+    "observability.open-cluster-management.io": "MultiClusterObservability",
+    "operator.openshift.io": "SpiffeCSIDriver SpireAgent SpireOIDCDiscoveryProvider SpireServer",
     "operator.tigera.io": "APIServer GatewayAPI Goldmane ImageSet Installation Istio ManagementClusterConnection "
     "TigeraStatus Whisker",
     "operators.coreos.com": "OLMConfig Operator",
