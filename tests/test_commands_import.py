@@ -233,6 +233,23 @@ def test_a_folder_without_a_foreign_document_is_named(tmp_path: Path, capsys: py
     assert f"argosy: {tmp_path / 'kubefed'} holds no document of another federation" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("api_version", "kind", "title"),
+    [
+        ("cluster.open-cluster-management.io/v1beta1", "Placement", "Open Cluster Management"),
+        ("work.open-cluster-management.io/v1", "ManifestWork", "Open Cluster Management"),
+        ("placement.kubernetes-fleet.io/v1", "ClusterResourcePlacement", "KubeFleet"),
+    ],
+)
+def test_a_federation_that_is_not_read_is_named(
+    api_version: str, kind: str, title: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = imported(tmp_path, capsys, {"apiVersion": api_version, "kind": kind, "metadata": {"name": "all"}})
+    said = f"{tmp_path / 'kubefed'} holds documents of {title}, and Argosy does not read them\n"
+    hint = "  hint: write its placements as PropagationPolicies of Karmada\n"
+    assert ended == (3, "", f"argosy: {said}{hint}")
+
+
 def test_values_of_a_chart_are_no_document_and_a_kind_that_is_no_text_is_a_problem(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

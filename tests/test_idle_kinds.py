@@ -17,6 +17,8 @@ class Idle(NamedTuple):
 
 
 IN_MEMBERS = "Argosy does not act on it: an implementation in the members has to act on it"
+ELSEWHERE = "Argosy does not act on it: where that runs, {} acts on it"
+A_POLICY = "a policy of Karmada says here which clusters get an object"
 LEFT_OUT = "is left out: objects of the group {} are never propagated, and Argosy does not act on them"
 IDLE = [
     Idle("networking.karmada.io/v1alpha1 MultiClusterService", LEFT_OUT.format("networking.karmada.io"), NO_NETWORK),
@@ -38,6 +40,13 @@ IDLE = [
         LEFT_OUT.format("work.karmada.io"),
         "put its manifests into the source, and select them by a policy for that cluster",
     ),
+    Idle("cluster.open-cluster-management.io/v1beta1 Placement", ELSEWHERE.format("Open Cluster Management"), A_POLICY),
+    Idle("work.open-cluster-management.io/v1 ManifestWork", ELSEWHERE.format("Open Cluster Management"), A_POLICY),
+    Idle("policy.open-cluster-management.io/v1 Policy", ELSEWHERE.format("Open Cluster Management"), A_POLICY),
+    Idle("placement.kubernetes-fleet.io/v1 ResourcePlacement", ELSEWHERE.format("KubeFleet"), A_POLICY),
+    Idle("cluster.kubernetes-fleet.io/v1 MemberCluster", ELSEWHERE.format("KubeFleet"), A_POLICY),
+    Idle("fleet.cattle.io/v1alpha1 GitRepo", ELSEWHERE.format("Rancher Fleet"), A_POLICY),
+    Idle("config.projectsveltos.io/v1beta1 Profile", ELSEWHERE.format("Sveltos"), A_POLICY),
 ]
 
 

@@ -18,13 +18,15 @@ from render.federations import FEDERATIONS, RULE_BY_CODE, federation_named, fede
 from render.federations.federation import Federation
 from render.federations.policies import files_of_conversion
 from render.federations.units import Conversion, Grade, Placed
-from render.model import is_encrypted_by_sops
+from render.federations.unread import unread_federations_among
+from render.model import group_of, is_encrypted_by_sops
 from render.words import counted_noun
 
 _SILENT = frozenset({"kind-left-out"})
 """The codes of what nobody misses."""
 _ENDINGS = frozenset({".yaml", ".yml", ".json"})
 _MOST_BYTES = 64 << 20
+_HINT_ON_UNREAD = "write its placements as PropagationPolicies of Karmada"
 _HINT = f"--from names one: {', '.join(each.name for each in FEDERATIONS)}"
 
 
@@ -101,6 +103,10 @@ def _refuse_ciphertext(documents: Iterable[Placed], conversion: Conversion) -> N
 def _federation_of_documents(folder: Path, documents: list[Placed]) -> Federation:
     found = federations_found_in(each.manifest for each in documents)
     if not found:
+        unread = unread_federations_among(group_of(str(each.manifest.get("apiVersion", ""))) for each in documents)
+        if unread:
+            what = f"holds documents of {' and '.join(unread)}, and Argosy does not read them"
+            raise ConfigError(f"{folder} {what}", hint=_HINT_ON_UNREAD)
         raise ConfigError(f"{folder} holds no document of another federation", hint=_HINT)
     if len(found) > 1:
         names = " and ".join(each.title for each in found)

@@ -1,4 +1,4 @@
-"""Kinds that Karmada's control plane acts on and Argosy does not: the warnings about their objects.
+"""Kinds that another control plane acts on and Argosy does not: the warnings about their objects.
 
 Objects of most of them are never propagated, so each is left out. Others may be propagated like any object: their kind
 is named once, whether a policy selects them or not.
@@ -6,6 +6,7 @@ is named once, whether a policy selects them or not.
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from render.federations.unread import unread_federation_of_group
 from render.model import ObjectRef, Template
 
 from .manifests import FieldProblem, LocatedManifest
@@ -34,6 +35,18 @@ _IDLE: Mapping[str, tuple[str, str]] = {
 """The kinds that may be propagated: what becomes of their objects, and a hint."""
 
 
+_UNREAD = "where that runs, {title} acts on {them}"
+_UNREAD_HINT = "a policy of Karmada says here which clusters get an object"
+
+
+def _words_on_idle_kind(ref: ObjectRef) -> tuple[str, str] | None:
+    """Return what becomes of objects of a kind that nothing here acts on, and a hint; None for any other kind."""
+    title = unread_federation_of_group(ref.group)
+    if title:
+        return _UNREAD.replace("{title}", title), _UNREAD_HINT
+    return _IDLE.get(ref.group_kind)
+
+
 def warning_of_object_left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldProblem:
     """Return the warning about an object that is never propagated, and that nothing else here is done with."""
     idle = ", and Argosy does not act on them" if ref.group in _ACTED_ON_BY_KARMADA else ""
@@ -43,14 +56,14 @@ def warning_of_object_left_out(place: LocatedManifest, ref: ObjectRef, reason: s
 
 
 def warnings_of_idle_kinds(placed: Iterable[tuple[Template, LocatedManifest]]) -> Iterator[FieldProblem]:
-    """Yield a warning for each kind of templates that only Karmada's control plane acts on, at the first of them."""
+    """Yield a warning for each kind of templates that only another control plane acts on, at the first of them."""
     found: dict[str, list[tuple[Template, LocatedManifest]]] = {}
     for template, place in placed:
-        if template.ref.group_kind in _IDLE:
+        if _words_on_idle_kind(template.ref):
             found.setdefault(template.ref.group_kind, []).append((template, place))
-    for kind, templates in found.items():
-        words, hint = _IDLE[kind]
+    for templates in found.values():
         template, place = templates[0]
+        words, hint = _words_on_idle_kind(template.ref) or ("", "")
         more, them = len(templates) - 1, "it" if len(templates) == 1 else "them"
         named = f"{template.ref} and {more} more" if more else str(template.ref)
         yield place.problem("", f"{named}: Argosy does not act on {them}: {words.format(them=them)}", hint=hint)
