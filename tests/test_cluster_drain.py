@@ -76,6 +76,30 @@ def test_following_a_drain_to_the_letter_loses_no_last_copy(tmp_path: Path, caps
     assert again.startswith("cluster/paris already draining: 0 objects are to leave, 2 stay\n\nnext:\n  argosy rec")
 
 
+@pytest.mark.parametrize("folder", ["", "fleet"])
+def test_the_commit_that_a_drain_names_can_be_made_where_it_runs(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths are quoted, go from the folder that somebody stands in, and a file that is new is added first."""
+    root = Repository.create(tmp_path / "repository")
+    policy = a_policy(selectors=[MAPS], placement={})
+    root.commit({f"{folder}/a.yaml".lstrip("/"): [a_cluster("oslo"), a_config_map("one"), policy]})
+    fleet = Repository(root.path / folder)
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    root.write({f"{folder}/my clusters/paris.yaml".lstrip("/"): a_cluster("paris")})
+    monkeypatch.chdir(fleet.path)
+    ended = argosy(Repository(Path()), capsys, "cluster", "drain", "paris")
+    assert steps_in(ended.out)[:2] == [
+        "git add -- 'my clusters/paris.yaml'",
+        "git commit -m 'Drain paris' -- 'my clusters/paris.yaml'",
+    ]
+    assert run_steps(fleet, capsys, steps_in(ended.out)[:3]) == [0, 0, 0]
+    monkeypatch.chdir(fleet.path / "my clusters")
+    argosy(Repository(Path()), capsys, "cluster", "uncordon", "paris", "--commit")
+    again = argosy(Repository(Path()), capsys, "cluster", "drain", "paris")
+    assert steps_in(again.out)[0] == "git commit -m 'Drain paris' -- paris.yaml"
+
+
 def test_a_drain_is_told_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fleet = undrained(tmp_path, capsys)
     ended = argosy(fleet, capsys, "cluster", "unjoin", "paris", "--drain", "--commit", "-o", "json")

@@ -7,7 +7,10 @@
 ``--disconnect`` skips all that: the file goes, and what the cluster holds stays there, untouched.
 """
 
+import os
+import shlex
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +21,7 @@ from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.renames import new_names_of_clusters, values_by_new_names
+from reconciler.repository import Repository
 from render.cluster import DRAIN, drain_taints, is_applied_by_own_agent
 from render.errors import ConfigError
 from render.settings.fleet import Fleet
@@ -98,10 +102,25 @@ def steps_after_draining(source: MemberSource, drain: Drain, trailers: tuple[str
     repository = source.repository
     if dirty := sorted(set(drain.paths) & set(repository.dirty_paths())):
         messages = "".join(f" -m '{each}'" for each in trailers)
-        yield f"git commit -m '{drain.subject}'{messages} -- {' '.join(dirty)}"
+        if new := set(dirty) - _committed_paths(repository):
+            yield f"git add -- {_paths_from_here(repository, new)}"
+        yield f"git commit -m '{drain.subject}'{messages} -- {_paths_from_here(repository, dirty)}"
     if remote_of_source(repository):
         yield "git push"
     yield "argosy reconcile"
+
+
+def _committed_paths(repository: Repository) -> frozenset[str]:
+    """Return the paths of all files of the last commit: git commits others only once they were added."""
+    tip = repository.tip("HEAD")
+    return frozenset(file.path for file in repository.snapshot(tip).files) if tip else frozenset()
+
+
+def _paths_from_here(repository: Repository, paths: Iterable[str]) -> str:
+    """Return paths as a shell takes them where this command runs, which may be in a folder below the root."""
+    root, here = repository.folder.folder.resolve(), Path.cwd()
+    is_inside = here.is_relative_to(root)
+    return shlex.join(os.path.relpath(root / path, here) if is_inside else path for path in sorted(paths))
 
 
 def refuse_members_with_objects(source: MemberSource, names: Iterable[str]) -> None:
