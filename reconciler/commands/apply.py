@@ -50,13 +50,10 @@ def _end_of_hold(_ctx: click.Context, _option: click.Parameter, value: str) -> s
     seconds, instant = seconds_of_duration(value), parse_instant(value)
     if seconds is None and instant is None:
         raise click.BadParameter("write a time, such as 2026-03-01T14:05:00Z, or a duration, such as 90m or 8h")
-    return (
-        epoch_text(time.time() + seconds)
-        if seconds is not None
-        else instant_text(instant)
-        if instant is not None
-        else ""
-    )
+    end = instant_text(instant) if instant is not None else epoch_text(time.time() + (seconds or 0))
+    if end <= epoch_text(time.time()):
+        raise click.BadParameter(f"{end} is over, so that nothing would be held")
+    return end
 
 
 @click.command(
@@ -147,7 +144,7 @@ def _applied_reports(
     context, desired, commit = context_and_source_of_commit(repository, options.revision)
     context.warn_of_waiting(log)
     check_allowed_clusters(options.allowed, desired, None)
-    wish = hold_wish(context, commit, chosen, reason=options.reason, until=options.until)
+    wish = hold_wish(context, commit, chosen, reason=" ".join(options.reason.split()), until=options.until)
     members = members_for_command(context.fleet, context.members, chosen, log)
     delivery = Delivery(members=members, options=chosen, allowed=removals, dry_run=options.dry_run == "server")
     reach = member_reach(context.fleet, chosen, repository.folder)
