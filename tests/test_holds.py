@@ -128,6 +128,23 @@ def test_passes_keep_a_cluster_that_went_back_until_a_newer_source(fleet: Fleet)
     assert "hold" not in fleet.inventory()
 
 
+def test_an_edit_of_members_says_which_hold_it_ends_and_so_does_the_pass(fleet: Fleet) -> None:
+    fleet.go_back("--reason", "1.5 loses\n  orders")
+    said = held_words(fleet)
+    assert said.endswith(": 1.5 loses orders")
+    ends = f"      this ends the hold: member1 gets all that was rendered since {fleet.commits[0][:12]}\n"
+    drained = fleet.argosy("cluster", "drain", "member2").out
+    assert f"\nHELD\n  ! member1 is {said}\n{ends}" in drained
+    fleet.repository.git("checkout", "-q", ".")
+    renamed = fleet.argosy("cluster", "rename", "member1", "m1", "--commit").out
+    assert renamed.startswith("cluster/m1 renamed from member1, and more changes by that:\n")
+    assert f"\nHELD\n  ! m1 is {said}\n{ends.replace('member1', 'm1')}" in renamed
+    (fleet.kubeconfigs / "member1.yaml").rename(fleet.kubeconfigs / "m1.yaml")
+    ended = fleet.reconcile()
+    assert (ended.code, f"m1 is not held any more: it was {said}\n" in ended.err) == (0, True)
+    assert fleet.said == ["bad", "bad"]
+
+
 def test_a_source_that_renders_nothing_new_ends_no_hold(fleet: Fleet) -> None:
     """There is nothing to give the cluster but what it is held against."""
     fleet.go_back()
@@ -186,7 +203,8 @@ def test_a_held_cluster_refuses_a_commit_that_is_named(fleet: Fleet) -> None:
 
 def test_a_dry_run_and_an_observation_hold_nothing(fleet: Fleet) -> None:
     before = fleet.repository.git("rev-parse", "argosy/status")
-    assert fleet.go_back("--dry-run").code == 1
+    asked = fleet.go_back("--dry-run")
+    assert (asked.code, "held" in asked.out + asked.err) == (1, False)
     assert fleet.argosy("diff", fleet.commits[0], "--live", "--kubeconfigs", str(fleet.kubeconfigs)).code == 1
     assert fleet.repository.git("rev-parse", "argosy/status") == before
 
@@ -288,14 +306,21 @@ def test_a_lost_status_branch_has_held_nothing_and_the_next_pass_says_so(fleet: 
     ("words", "told"),
     [
         (["--reason", "x"], "--reason goes with --allow-older, which holds clusters at a commit"),
+        (
+            ["--until", "2026-01-01T00:00:00Z", "--allow-older"],
+            "2026-01-01T00:00:00Z is over, so that nothing would be",
+        ),
+        (["--until", "0s", "--allow-older"], "is over, so that nothing would be held"),
         (["--until", "soon", "--allow-older"], "write a time, such as 2026-03-01T14:05:00Z, or a duration"),
     ],
-    ids=["no flag", "no time"],
+    ids=["no flag", "past", "no duration", "no time"],
 )
 def test_options_that_hold_nothing_are_refused(
     words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ended = argosy(Repository.create(tmp_path / "fleet"), capsys, "apply", *words)
+    fleet = Repository.create(tmp_path / "fleet")
+    fleet.commit({"member1.yaml": a_cluster("member1")})
+    ended = argosy(fleet, capsys, "apply", *words)
     assert ended.code == 2
     assert told in ended.err
 

@@ -118,15 +118,18 @@ def rename_and_show(log: Log, old: str, new: str, request: EditRequest) -> int:
 
 
 def _without_renaming(outcome: "EditOutcome | None") -> "EditOutcome | None":
-    """Return an outcome that does not tell of the name itself."""
-    return replace(outcome, difference=replace(outcome.difference, renamed={})) if outcome else None
+    """Return an outcome that does not tell of the name itself, unless that ends the hold on a cluster."""
+    if outcome is None or outcome.difference.holds:
+        return outcome
+    return replace(outcome, difference=replace(outcome.difference, renamed={}))
 
 
 def _renaming_in_words(outcome: "EditOutcome | None") -> str:
     if outcome is None:
         return ""
     other = replace(outcome.difference, renamed={})
-    return ": nothing changes in any cluster" if other.is_empty else ", and more changes by that:"
+    is_nothing = other.is_empty and not outcome.difference.holds
+    return ": nothing changes in any cluster" if is_nothing else ", and more changes by that:"
 
 
 def _warn_of_names_elsewhere(log: Log, fleet: "Fleet", old: str, new: str) -> None:

@@ -4,7 +4,7 @@ A held cluster gets the commit that it is held at, as often as passes apply: dri
 comes. So what another commit would have moved to it is not there, and must not leave where it is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -42,7 +42,10 @@ class HoldWish(Struct, frozen=True, kw_only=True):
 
 
 class MemberHolds(Struct, frozen=True, kw_only=True):
-    """The members that are held while a commit is applied to the others, with the inventories that say so."""
+    """The members that are held while a commit is applied to the others, with the inventories that say so.
+
+    ``is_only_asked``: what somebody wants to be held would be so, if this were no dry run.
+    """
 
     commit: str
     commits: RenderedCommits
@@ -50,6 +53,18 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
     by_cluster: ClusterHolds
     is_named: bool = False
     is_observing: bool = False
+    is_only_asked: bool = False
+
+    def hold_in_force(self, cluster: str) -> ClusterHold | None:
+        """Return the hold that is told of a member: none that a dry run would set, for nothing is held by it."""
+        return None if self.is_only_asked else self.by_cluster.get(cluster)
+
+    def lines_of_ended_holds(self, clusters: Iterable[str]) -> Iterator[str]:
+        """Yield a line for each of some clusters whose recorded hold is over, so that it gets newer commits again."""
+        for cluster in clusters:
+            hold = self.inventory(cluster).hold
+            if hold is not None and cluster not in self.by_cluster:
+                yield f"{cluster} is not held any more: it was {hold}"
 
     def commit_for(self, cluster: str) -> str:
         """Return the commit that a member gets; one that somebody asked to see is shown whatever is held."""

@@ -16,6 +16,7 @@ from reconciler.console.log import Log
 from reconciler.diff.comparison import Comparison, Revisions, compare_commits, difference_of
 from reconciler.diff.difference import ChangeAction, Difference
 from reconciler.diff.guards import refusal_lines
+from reconciler.diff.holds import holds_on_members, is_newer_than_held
 from reconciler.diff.staying import unplaced_words
 from reconciler.edit.cluster_files import MemberSource
 from reconciler.guards.allowances import Allowed, RemovalAllowance
@@ -71,7 +72,13 @@ def outcome_of_edit(
     found = difference_of(comparison)
     members = tuple(_emptied_member(comparison, found, name, is_committed=not contents) for name in emptied)
     removals = (RemovalAllowance(cluster=each.name, count=len(each.leaving)) for each in members if each.trailers)
-    found = replace(found, refused=refusal_lines(comparison, Allowed(removals=tuple(removals))))
+    holds = holds_on_members(comparison)
+    found = replace(
+        found,
+        refused=refusal_lines(comparison, Allowed(removals=tuple(removals))),
+        holds=holds,
+        is_newer=bool(contents) or is_newer_than_held(comparison, holds),
+    )
     return EditOutcome(comparison=comparison, difference=found, emptied=members)
 
 
