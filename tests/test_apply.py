@@ -115,7 +115,7 @@ def test_a_context_that_leads_to_another_cluster_is_refused(
     (kubeconfigs / "member1.yaml").write_text(swapped)
     ended = apply(repository, capsys, kubeconfigs, "--cluster", "member1")
     assert ended.code == 1
-    assert "the context of 'member1' leads to another cluster" in ended.err
+    assert "the context of 'member1' leads to another cluster" in ended.out
     assert members[2].read(f"/api/v1/namespaces/{SPACE}") is None
 
 
@@ -231,11 +231,18 @@ def test_a_cluster_that_was_built_anew_is_taken_in_again(
     old, new = uid_of(members[0]), uid_of(rebuilt(kubeconfigs, members))
     refused = apply(repository, capsys, kubeconfigs, "--cluster", "member1")
     assert refused.code == 1
-    assert (
-        "member1: WrongCluster: the context of 'member1' leads to another cluster: the UID of its kube-system"
-        f" namespace is {new}, not {old}\n  hint: correct the context; if the cluster was built anew, take it in again:"
-        f" argosy cluster rejoin member1 --accept-uid {new}\n" in refused.err
-    )
+    assert refused.out.splitlines()[3:] == [
+        "OBJECT   CLUSTER   ACTION   REASON         MESSAGE",
+        (
+            "-        member1   failed   WrongCluster   the context of 'member1' leads to another cluster: the UID of"
+            f" its kube-system namespace is {new}, not {old}"
+        ),
+        "",
+        (
+            "hint for WrongCluster: correct the context; if the cluster was built anew, take it in again:"
+            f" argosy cluster rejoin member1 --accept-uid {new}"
+        ),
+    ]
     check_that_it_is_told(repository, capsys, old, new)
     words = ("cluster", "rejoin", "member1", "--kubeconfigs", str(kubeconfigs))
     theirs = "it is in the cluster already, different and not ours"
@@ -305,10 +312,9 @@ def test_two_fleets_with_one_cluster_keep_off_each_others_objects(
     refused = apply(second, capsys, kubeconfigs)
     root = first.git("rev-parse", "argosy/rendered")[:12]
     assert refused.code == 1
-    assert (
-        f"member1: ConfigMap {SPACE}/shared: conflict (OtherFleet): it belongs to the fleet 'default' ({root})\n"
-        "  hint: let one fleet deliver it, or take it over with --take-from applyset\n" in refused.err
-    )
+    said = f"conflict   OtherFleet   it belongs to the fleet 'default' ({root})\n"
+    assert f"ConfigMap {SPACE}/shared   member1   {said}" in refused.out, refused
+    assert "hint for OtherFleet: let one fleet deliver it, or take it over with --take-from applyset\n" in refused.out
     everything = ("--orphans", "--yes", "--confirm-all", "--allow-removal", "*=100")
     second.commit({"shared.yaml": None, "two.yaml": None})
     assert argosy(second, capsys, "render", "--commit", "--allow-removal", "member1=100").code == 0

@@ -94,7 +94,7 @@ def test_no_file_of_a_credential_outlives_the_command(repository: Repository, tm
         check=False,
         timeout=SECONDS,
     )
-    assert "the auth provider 'oidc' of context 'member1' gave no token (MaxRetryError)" in run.stderr
+    assert "the auth provider 'oidc' of context 'member1' gave no token (MaxRetryError)" in run.stdout
     assert run.returncode == 5
     assert list(temporary.iterdir()) == []
 

@@ -449,7 +449,7 @@ def test_a_pass_says_which_verb_it_lacks(
     assert granted.member.request("DELETE", row.path.replace(SPACE, granted.space))[0] == 200
     lacking(row.place, row.verb, row.resource)
     ended = granted.run(capsys, "reconcile")
-    assert (ended.code, row.said in ended.err) == (1, True), ended
+    assert (ended.code, row.said in ended.out) == (1, True), ended
 
 
 IN_CLUSTER = """

@@ -72,6 +72,8 @@ def test_the_table_has_a_line_for_everything_that_is_not_as_committed() -> None:
         "Namespace shop             eu        kept         NeedsConfirmation   deleting it may delete much more\n"
         "ConfigMap shop/old         eu        finalizing   Finalizing          "
         "it goes once its finalizers are done: x\n"
+        "\n"
+        "hint for NeedsConfirmation: confirm it: --confirm Namespace/shop\n"
     )
 
 
@@ -82,10 +84,12 @@ def test_what_failed_for_one_reason_is_one_row_and_stands_first() -> None:
         refs = [ObjectRef("", "ConfigMap", "shop", f"c{number}") for number in range(40)]
         without: dict[str, Any] = {"action": Action.BLOCKED, "reason": "NoNamespace", "message": "no shop"}
         blocked = [ObjectResult(ref=ref, **without) for ref in refs]
-        failed = ObjectResult(ref=SHOP, action=Action.FAILED, reason="Forbidden", message="may not create it")
+        failed = ObjectResult(
+            ref=SHOP, action=Action.FAILED, reason="Forbidden", message="may not create it", hint="ask for the right"
+        )
         return replace(a_report(*RESULTS[1:], *blocked, failed), cluster=cluster)
 
-    table = report_table([failing(name) for name in ("eu", "rome", "us", "za")]).partition("\n\n")[2]
+    _, table, hints = report_table([failing(name) for name in ("eu", "rome", "us", "za")]).split("\n\n")
     assert [re.split(r" {3,}", line) for line in table.splitlines()] == [
         ["OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE"],
         ["Namespace shop", "eu, rome, us and 1 more", "failed", "Forbidden", "may not create it"],
@@ -99,6 +103,9 @@ def test_what_failed_for_one_reason_is_one_row_and_stands_first() -> None:
             "it goes once its finalizers are done: x",
         ],
     ]
+    assert hints == (
+        "hint for Forbidden: ask for the right\nhint for NeedsConfirmation: confirm it: --confirm Namespace/shop\n"
+    )
 
 
 def test_a_deletion_that_a_guard_holds_has_its_reason_in_the_table() -> None:

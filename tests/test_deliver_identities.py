@@ -112,9 +112,11 @@ def test_a_real_cluster_that_is_two_members_is_left_alone(
         assert argosy(repository, capsys, "-q", "render", "--commit", "--bootstrap").code == 0
     first = ("--bootstrap",) if command == "reconcile" else ()
     ended = argosy(repository, capsys, command, *first, "--kubeconfigs", str(kubeconfigs))
-    refused = [line for line in ended.err.splitlines() if "WrongCluster" in line or line.startswith("  hint")]
-    both = [f"{name}: {same(name, other)}" for name, other in (("eu", "us"), ("us", "eu"))]
-    hint = f"  hint: {OWN}"
-    assert (ended.code, sorted(refused)) == (1, [hint, hint, *both])
+    refused = ended.out.partition("\n\n")[2].splitlines()[1:]
+    both = [
+        f"-        {name}        failed   WrongCluster   {same(name, other).partition(': ')[2]}"
+        for name, other in (("eu", "us"), ("us", "eu"))
+    ]
+    assert (ended.code, refused) == (1, [*both, "", f"hint for WrongCluster: {OWN}"])
     assert [server.read(f"{MAPS}/{name}") for name in ("settings", "kept")] == [None, None]
     assert argosy(repository, capsys, "wait", "--timeout", "0s").code == 1

@@ -99,5 +99,5 @@ def test_another_cluster_in_the_place_of_a_recorded_member_is_refused(
     with serving_members([berlin], tmp_path / "kubeconfigs") as served:
         ended = argosy(fleet, capsys, "apply", "--cluster", "berlin", "--kubeconfigs", str(served.kubeconfigs))
     assert ended.code == 1
-    assert "berlin: WrongCluster: " in ended.err
+    assert "-        berlin    failed   WrongCluster   " in ended.out
     assert served.written == []

@@ -444,6 +444,9 @@ def test_a_cluster_that_is_held_back_keeps_what_it_has_while_others_go_on(fleet:
         [
             "member1   11          1         0         0      0        Incomplete",
             "member2   0           1         0         0      0        Converged",
+            "",
+            "OBJECT   CLUSTER   ACTION   REASON   MESSAGE",
+            "-        member1   kept     Held     nothing is pruned: not all of it could be rendered",
         ],
     )
     assert [fleet.member_object(key)["data"] for key in ("c00", "c11")] == [{"color": "red"}, {"color": "red"}]

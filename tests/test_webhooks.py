@@ -554,12 +554,14 @@ def test_a_retain_that_cannot_be_asked_for_leaves_the_object_alone(reached: Flee
     reached.hook.behave = lambda asked: Said(status=500) if asked["operation"] == "Retain" else interpreting(asked)
     ended = reached.reaching()
     assert (ended.code, reached.sizes()) == (1, {"member1": 4, "member2": 2})
-    said = (
-        "member1: Widget.example.io default/w: blocked (InterpreterFailed): Widget default/w: Retain: "
-        "webhook hooks.example.io answered with HTTP status 500\n"
-        "  hint: correct its Retain rule, or see to its webhook\n"
+    message = "Widget default/w: Retain: webhook hooks.example.io answered with HTTP status 500"
+    assert ended.out.partition("\n\n")[2] == (
+        "OBJECT                        CLUSTER   ACTION    REASON              MESSAGE\n"
+        f"Widget.example.io default/w   member1   blocked   InterpreterFailed   {message}\n"
+        f"Widget.example.io default/w   member2   blocked   InterpreterFailed   {message}\n"
+        "\n"
+        "hint for InterpreterFailed: correct its Retain rule, or see to its webhook\n"
     )
-    assert said in ended.err
     reached.hook.behave = interpreting
     assert reached.argosy("apply", "--kubeconfigs", str(reached.served.kubeconfigs)).code == 0
     assert reached.sizes() == {"member1": 6, "member2": 3}

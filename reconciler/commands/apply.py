@@ -100,6 +100,8 @@ def command(log: Log, /, **options: Any) -> int:
     argosy.yaml lists clusters, the command is for those and for the ones that --cluster names; otherwise every cluster
     is reached by the context named like it.
 
+    What many objects have in common is said once; -v has a line for each.
+
     With --allow-older the clusters go back to an older commit and are held there: passes give them nothing newer until
     a newer source renders something else, the time of --until comes, or 'argosy cluster release' ends it.
     """
@@ -115,11 +117,14 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     """Apply a rendered commit to the members and print the reports; return the exit code."""
     from reconciler.branches.publication import maintain_repository
     from reconciler.deliver.reports import exit_code_of_reports
+    from reconciler.passes.logged_apply import log_problems
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         commit, reports = _applied_reports(repository, log, options)
         maintain_repository(repository, log)
+    if options.output == "json":
+        log_problems(reports, log)
     is_rehearsal = options.dry_run == "server"
     text = _dry_run_text(commit, reports, options) if is_rehearsal else _apply_summary(commit, reports, options)
     print_output(text, options.output)
@@ -170,10 +175,12 @@ def _apply_summary(commit: str, reports: "tuple[ClusterReport, ...]", options: A
 
 def _dry_run_text(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
     """Return what the servers would make of every object, field by field."""
+    from reconciler.deliver.grouped_problems import hint_lines, problem_groups
     from reconciler.diff.live import live_text
     from reconciler.outputs.document import document_text
     from reconciler.outputs.live_difference import live_difference_document
 
     if options.output == "json":
         return document_text(live_difference_document(commit, reports))
-    return "".join(live_text(reports))
+    hints = "".join(f"{line}\n" for line in hint_lines(problem_groups(reports), is_of_objects=True))
+    return "".join(live_text(reports)) + hints

@@ -84,6 +84,10 @@ def run_reconcile_pass_and_print(log: Log, repository: "Repository", options: Re
         log.warn_of(warning_lines(result))
 
     result = reconcile_fleet(repository, options, log, print_commit)
+    if options.output == "json" and result.reports:
+        from reconciler.passes.logged_apply import log_problems
+
+        log_problems(result.reports, log)
     if isinstance(result, PassResult):
         _print_pass_result(result, options)
     else:

@@ -50,6 +50,11 @@ class Log(Struct, frozen=True, kw_only=True):
             repository=repository,
         )
 
+    @property
+    def tells_each(self) -> bool:
+        """True where each of many things has its line, for a program or ``-v`` asks for that."""
+        return self.level >= VERBOSE or self.format is LogFormat.JSON
+
     def info(self, event: str, **values: Any) -> None:
         """Write that something changed."""
         self._write_log_line("info", event, values, NORMAL)
@@ -63,9 +68,7 @@ class Log(Struct, frozen=True, kw_only=True):
         from .grouping import lines_grouped_by_wording
 
         texts = map(str, lines)
-        for line in (
-            texts if self.level >= VERBOSE or self.format is LogFormat.JSON else lines_grouped_by_wording(texts)
-        ):
+        for line in texts if self.tells_each else lines_grouped_by_wording(texts):
             self.warning(line)
 
     def error(self, event: str, **values: Any) -> None:

@@ -9,16 +9,26 @@ from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import UNREACHABLE
 from reconciler.plans.model import Action
 from render.errors import ClusterError
-from render.words import first_few
+from render.words import counted_noun, first_few
 
 from .deviations import HANGING, cluster_deviations
-from .results import UNWRITTEN, ClusterReport
+from .grouped_problems import hint_lines, problem_groups
+from .results import FINALIZING, UNWRITTEN, ClusterReport
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "KEPT", "FAILED", "STATE")
-_BY_IMPORTANCE = ("failed", "conflict", "blocked", "kept", HANGING)
-_MOST_APART = 2
-"""So many objects that have a reason in common have a row each."""
-_DEVIATIONS = ("OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE")
+_KEPT = 3
+"""The place of the first number of a row that says something is not as committed."""
+_PROBLEMS = ("OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE")
+_CHANGES = {
+    Action.CREATED: "created",
+    Action.CONFIGURED: "configured",
+    Action.ADOPTED: "adopted",
+    Action.DELETED: "deleted",
+    Action.HANDED_OFF: "let go",
+}
+"""The words for what changed as wanted, in the order in which they are counted."""
+_MOST_NAMED = 5
+"""So many objects that changed, and clusters in which all went well, are told one by one."""
 
 
 def report_lines(report: ClusterReport) -> list[str]:
@@ -49,45 +59,78 @@ def report_lines(report: ClusterReport) -> list[str]:
     return lines
 
 
+def change_lines(reports: Iterable[ClusterReport]) -> list[str]:
+    """Return a line for each object that was written or removed as wanted; of many, one line that counts them."""
+    changes = [
+        (report.cluster, result)
+        for report in reports
+        for result in (report.applied.results if report.applied is not None else ())
+        if result.action in _CHANGES and result.reason != FINALIZING
+    ]
+    if len(changes) <= _MOST_NAMED:
+        return [f"{cluster}: {result}" for cluster, result in changes]
+    counts = Counter(result.action for _, result in changes)
+    clusters = counted_noun(len({cluster for cluster, _ in changes}), "cluster")
+    said = ", ".join(f"{counts[action]} {word}" for action, word in _CHANGES.items() if counts[action])
+    return [f"applied {len(changes)} objects to {clusters}: {said}"]
+
+
+def hold_lines(reports: Iterable[ClusterReport]) -> Iterator[str]:
+    """Yield a line for each hold that kept a commit from clusters that were applied to."""
+    held: dict[str, list[str]] = {}
+    for report in reports:
+        if report.hold is not None and report.failure is None and report.applied is not None:
+            held.setdefault(str(report.hold), []).append(report.cluster)
+    for hold, clusters in held.items():
+        yield f"{first_few(clusters)} {'is' if len(clusters) == 1 else 'are'} {hold}\n  hint: {release_hint(*clusters)}"
+
+
 def report_table(reports: Iterable[ClusterReport]) -> str:
     """Return a line for each cluster: how many objects were written, deleted, kept or failed, and how it ended.
 
-    A second table has what is not as the commit says, with the reason, what failed first: for three objects or more
-    that have it in common, one line that counts them.
+    Many clusters in which all went well have one line. A second table has what is not as the commit says, with the
+    reason, what failed first: for three objects or more that have it in common, one line that counts them. The hints
+    follow, each once.
     """
     listed = tuple(reports)
-    rows = list(_rows_of_deviations(listed))
-    counts = text_table(_HEADER, [_row_of_report(report) for report in listed])
-    return f"{counts}\n{text_table(_DEVIATIONS, rows)}" if rows else counts
+    groups = problem_groups(listed)
+    counts = text_table(_HEADER, _rows_of_clusters(listed))
+    if not groups:
+        return counts
+    rows = [(each.objects or "-", each.clusters, *each.first[2:5]) for each in groups]
+    hints = "".join(f"{line}\n" for line in hint_lines(groups))
+    return f"{counts}\n{text_table(_PROBLEMS, rows)}" + (f"\n{hints}" if hints else "")
 
 
-def _rows_of_deviations(reports: Iterable[ClusterReport]) -> Iterator[tuple[str, ...]]:
-    """Yield rows by importance; what fails for one reason in many objects or clusters is one row."""
-    groups: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
-    for report in reports:
-        for each in cluster_deviations(report):
-            said = (str(each.action), each.reason, each.message)
-            groups.setdefault(said, []).append((str(each.ref), report.cluster))
-    for said, places in sorted(groups.items(), key=lambda group: _place_by_importance(group[0][0], len(group[1]))):
-        if len(places) <= _MOST_APART:
-            yield from ((ref, cluster, *said) for ref, cluster in places)
-            continue
-        refs, clusters = (list(dict.fromkeys(names)) for names in zip(*places, strict=True))
-        yield first_few(refs, 1), first_few(clusters), *said
+def _rows_of_clusters(reports: Iterable[ClusterReport]) -> list[tuple[str, ...]]:
+    """Return the rows of clusters, with one for all that went well where these are many."""
+    rows = [(report, _numbers_of_report(report)) for report in reports]
+    well = [(report, numbers) for report, numbers in rows if _is_as_committed(report, numbers)]
+    if len(well) <= _MOST_NAMED:
+        return [_row_of_report(report, numbers) for report, numbers in rows]
+    summed = map(sum, zip(*(numbers for _, numbers in well), strict=True))
+    names = first_few([report.cluster for report, _ in well])
+    others = [_row_of_report(report, numbers) for report, numbers in rows if not _is_as_committed(report, numbers)]
+    return [*others, (names, *map(str, summed), well[0][0].state)]
 
 
-def _place_by_importance(action: str, count: int) -> tuple[int, int]:
-    """Return the place of a group among others: what failed stands before what is kept, and many before few."""
-    return _BY_IMPORTANCE.index(action) if action in _BY_IMPORTANCE else len(_BY_IMPORTANCE), -count
+def _is_as_committed(report: ClusterReport, numbers: tuple[int, ...]) -> bool:
+    """Say whether nothing in a cluster failed, is kept or is held back, and whether somebody could see how it is."""
+    is_converged = report.applied is not None and report.applied.outcome is ApplyOutcome.CONVERGED
+    return is_converged and not (report.failure or report.hold or report.unseen or any(numbers[_KEPT:]))
 
 
-def _row_of_report(report: ClusterReport) -> tuple[str, ...]:
+def _numbers_of_report(report: ClusterReport) -> tuple[int, ...]:
+    """Return the numbers of objects in a cluster's row."""
     counts = action_counts(report)
     written = counts["created"] + counts["configured"] + counts["adopted"]
     failed = counts["failed"] + counts["conflict"] + counts["blocked"]
     hanging = sum(1 for each in cluster_deviations(report) if each.action == HANGING)
     deleted = counts["deleted"] + counts["handedOff"] - hanging
-    numbers = (counts["unchanged"], written, deleted, counts["kept"] + hanging, failed)
+    return counts["unchanged"], written, deleted, counts["kept"] + hanging, failed
+
+
+def _row_of_report(report: ClusterReport, numbers: tuple[int, ...]) -> tuple[str, ...]:
     is_held = report.hold is not None and report.failure is None
     return (report.cluster, *map(str, numbers), f"{report.state}, held" if is_held else report.state)
 

@@ -90,7 +90,7 @@ def fleet_still_idle(
     if observation is None or not (_is_as_recorded(observation) and _is_pending_as_recorded(observation, remembered)):
         return None
     log.warn_of(observation.warnings)
-    for line in remembered.lines:
+    for line in remembered.lines if log.tells_each else ():
         log.info(line)
     return remembered
 

@@ -1,4 +1,7 @@
-"""An apply with its log: what changes is said as it happens, and what nobody could see or know is said at its end."""
+"""An apply with its log: a few lines at its end, or a line for each object as it happens for programs and ``-v``.
+
+What failed is in the table that follows; ``log_problems`` says it where no table does.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -7,7 +10,8 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.deviations import unconfirmed_removals, unused_managers
-from reconciler.deliver.reports import report_lines
+from reconciler.deliver.grouped_problems import problem_lines
+from reconciler.deliver.reports import change_lines, hold_lines, report_lines
 from reconciler.deliver.results import ClusterReport
 from render.words import counted_noun
 
@@ -16,12 +20,12 @@ from .observation import PassRecord
 
 
 def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
-    """Carry out a run, saying what changes as it happens; return the outcome of each member, by name."""
+    """Carry out a run, saying what changed; return the outcome of each member, by name."""
     done, is_lost = Counter[str](), run.commits is None and run.context.status.tip() is None
 
     def tell(report: ClusterReport) -> None:
         done["clusters"] += 1
-        for line in report_lines(report):
+        for line in report_lines(report) if log.tells_each else ():
             log.info(line)
         if report.failure and report.failure.trace:
             log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
@@ -29,6 +33,9 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
 
     reports = replace(run, say=log.info).reports(tell)
     log.progress("")
+    if run.delivery.writes and not log.tells_each:
+        for line in (*change_lines(reports), *hold_lines(reports)):
+            log.info(line)
     for line in (
         *unconfirmed_removals(run.delivery.options.confirmed, reports),
         # An agent is told once for all of its passes.
@@ -39,6 +46,13 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
         log.warning(line)
     blind = run.record.observation.blind if run.record is not None else {}
     return tuple(replace(each, unseen=blind.get(each.cluster, "")) for each in reports) if blind else reports
+
+
+def log_problems(reports: Iterable[ClusterReport], log: Log) -> None:
+    """Say what is not as committed after an apply, where it was not said as it happened."""
+    if not log.tells_each:
+        for line in problem_lines(reports):
+            log.info(line)
 
 
 def _lines_of_unobserved(record: PassRecord | None, reports: Iterable[ClusterReport]) -> Iterator[str]:

@@ -98,7 +98,7 @@ class RememberedFleet(Struct, frozen=True, kw_only=True):
     ``fleet_path`` is where its argosy.yaml is, ``options`` are those of the delivery as plain data. ``is_idle``: all
     members were idle but for the ``failed`` ones, and the pass wrote nothing; ``code`` is that which it ended with.
     ``failed`` are the members that could not be observed, with the reason; those of them that were idle before
-    stay among ``members``.
+    stay among ``members``. ``lines`` are for programs and ``-v``, and ``problems`` say the same in groups.
     """
 
     fleet_path: str = ""
@@ -106,6 +106,7 @@ class RememberedFleet(Struct, frozen=True, kw_only=True):
     members: tuple[RememberedMember, ...] = ()
     models: Mapping[str, tuple[ResourceModel, ...]] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
     table: str = ""
     is_idle: bool = False
     failed: Mapping[str, str] = field(default_factory=dict)

@@ -22,7 +22,8 @@ from .options import ReconcileOptions
 class RepeatedReport(Struct, frozen=True, kw_only=True):
     """The report of a pass that would do nothing: its commits and branches, its exit code and its text.
 
-    ``next_flip`` is until when it would ("": for good).
+    ``problems`` are the lines of what is not as committed, which the text has in its table. ``next_flip`` is until when
+    it would ("": for good).
     """
 
     source: str
@@ -30,6 +31,7 @@ class RepeatedReport(Struct, frozen=True, kw_only=True):
     names: BranchNames
     code: int
     text: str
+    problems: tuple[str, ...] = ()
     next_flip: str = ""
 
     @property
@@ -47,14 +49,14 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
     proposal = _line_of_waiting_proposal(repository, checkpoint)
     if proposal is None:
         return None
-    table, code = "", 0
+    table, problems, code = "", tuple[str, ...](), 0
     if checkpoint.members is not None:
         from .idle_pass import fleet_still_idle
 
         remembered = fleet_still_idle(repository, checkpoint, options.delivery, log)
         if remembered is None:
             return None
-        table, code = remembered.table, remembered.code
+        table, problems, code = remembered.table, remembered.problems, remembered.code
     if checkpoint.names.source_ref == "HEAD":
         warn_of_uncommitted(repository, log)
     log.warn_of((*checkpoint.warnings, *checkpoint.problems))
@@ -66,6 +68,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         names=checkpoint.names,
         code=code or (1 if checkpoint.problems else 0),
         text=text,
+        problems=problems,
         next_flip=checkpoint.next_flip,
     )
 

@@ -22,6 +22,7 @@ from reconciler.console.disk_errors import hint_for_disk_error
 from reconciler.console.log import Log
 from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.passes.agent_pass import Agent, AgentPass, GitAwayError, run_agent_pass
+from reconciler.passes.logged_apply import log_problems
 from render.errors import GitError, ReconcileError
 
 from .pacing import (
@@ -128,6 +129,7 @@ class AgentRun:
 
     def _log_end_of_pass(self, ended: AgentPass) -> Ending:
         """Say what kept a pass from the newest commit, once for as long as it is the same; return how it ended."""
+        log_problems((ended.report,) if ended.report else (), self._log)
         if ended.away is not None:
             self._log_git_away(ended.away, ended.commit)
             return Ending.INCOMPLETE

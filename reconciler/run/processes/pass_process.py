@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
     from reconciler.passes.reconcile_pass import PassResult
     from reconciler.passes.refused_pass import RefusedPass
+    from reconciler.passes.repeated_report import RepeatedReport
     from reconciler.repository import Repository
 
 _MOST_TEXT = 20_000
@@ -170,17 +171,12 @@ def _run_pass_with_log(job: PassJob, options: ReconcileOptions, log: Log) -> Pas
         check_place_of_pass(repository)
         repeated = read_repeated_report(repository, options, log)
         if repeated is not None:
-            report = PassReport(
-                code=repeated.code,
-                source=repeated.source,
-                rendered=repeated.rendered,
-                is_unchanged=True,
-                next_wall=repeated.next_wall,
-            )
+            report = _report_of_repeated_pass(repeated, log)
             return (
                 _report_after_unsent_notices(report, job, repository, repeated.names, log) if job.has_unsent else report
             )
         from reconciler.branches.status_branch import StatusBranch
+        from reconciler.passes.logged_apply import log_problems
         from reconciler.passes.pass_lines import commit_line, warning_lines
         from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
 
@@ -191,6 +187,7 @@ def _run_pass_with_log(job: PassJob, options: ReconcileOptions, log: Log) -> Pas
             log.warn_of(warning_lines(result))
 
         result = reconcile_fleet(repository, options, log, tell_and_report_commit)
+        log_problems(result.reports or (), log)
         if isinstance(result, PassResult):
             fleet, publication = result.outcome.source.desired.fleet, result.publication
             report = _report_of_result(result, log)
@@ -199,6 +196,19 @@ def _run_pass_with_log(job: PassJob, options: ReconcileOptions, log: Log) -> Pas
             publication = publication_of(repository, fleet)
         branch = StatusBranch(publication=publication, branch=fleet.status_branch)
         return _report_after_sending_notices(report, job, branch, log)
+
+
+def _report_of_repeated_pass(repeated: "RepeatedReport", log: Log) -> PassReport:
+    """Return the report of a pass that would find what the last one found, after saying again what is not well."""
+    for line in () if log.tells_each else repeated.problems:
+        log.info(line)
+    return PassReport(
+        code=repeated.code,
+        source=repeated.source,
+        rendered=repeated.rendered,
+        is_unchanged=True,
+        next_wall=repeated.next_wall,
+    )
 
 
 def _report_after_unsent_notices(
