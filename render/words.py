@@ -26,6 +26,16 @@ def first_few(names: Sequence[str], most: int = _MOST_LISTED) -> str:
     return f"{first} and {more} more" if more > 0 else first
 
 
+def words_in_sentence(words: Sequence[str], conjunction: str = "and") -> str:
+    """Return all words of a list as a sentence has them.
+
+    >>> words_in_sentence(["a", "b", "c"])
+    'a, b and c'
+    """
+    *others, last = words
+    return f"{', '.join(others)} {conjunction} {last}" if others else last
+
+
 _FEW = 6
 
 

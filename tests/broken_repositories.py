@@ -120,8 +120,8 @@ BROKEN = [
             "staging/own/own.yaml": CONFIG.replace("settings", "own"),
         },
         problems=(
-            "staging/one.yaml:1: 2 objects of staging are defined in production as well: ConfigMap default/one and"
-            " ConfigMap default/two\n"
+            "staging/one.yaml:1: 2 objects are defined differently in production and staging, and none of these is used:"
+            " ConfigMap default/one and ConfigMap default/two\n"
             "  hint: keep one, or leave out a folder, with what is nowhere else (ConfigMap default/own), in argosy.yaml:\n"
             "    spec:\n"
             "      source:\n"
@@ -136,8 +136,8 @@ BROKEN = [
             for name in ("one", "two")
         },
         problems=(
-            "staging/one.yaml:1: 2 objects of staging are defined in production as well: ConfigMap default/one and"
-            " ConfigMap default/two\n"
+            "staging/one.yaml:1: 2 objects are defined differently in production and staging, and none of these is used:"
+            " ConfigMap default/one and ConfigMap default/two\n"
             "  hint: keep one, or leave out a folder in argosy.yaml:\n"
             "    spec:\n"
             "      source:\n"
@@ -393,28 +393,39 @@ BROKEN = [
     ),
     # What is there twice.
     Broken(
-        "an object twice in one file",
-        {"a.yaml": f"{DEPLOYMENT}---\n{DEPLOYMENT}"},
-        problems=("a.yaml:11: Deployment.apps shop/web is defined twice, also at a.yaml:1\n  hint: keep one"),
+        "an object twice in one file, with other replicas",
+        {"a.yaml": f"{DEPLOYMENT}---\n{DEPLOYMENT.replace('replicas: 2', 'replicas: 3')}"},
+        problems=(
+            "a.yaml:11: Deployment.apps shop/web is defined otherwise at a.yaml:1, and none of these is used\n"
+            "  hint: keep one"
+        ),
     ),
     Broken(
         "an object three times, once in a list, once in the default namespace",
         {
             "a.yaml": CONFIG,
             "b/list.yaml": "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: settings\n",
-            "c.yml": CONFIG + "  namespace: default\n",
+            "c.yml": CONFIG + "  namespace: default\ndata: {at: c}\n",
         },
         problems=(
-            "b/list.yaml:4: ConfigMap default/settings is defined twice, also at a.yaml:1\n"
-            "  hint: keep one\n"
-            "c.yml:1: ConfigMap default/settings is defined twice, also at a.yaml:1\n"
-            "  hint: keep one"
+            "b/list.yaml:4: ConfigMap default/settings is defined otherwise at a.yaml:1 and c.yml:1, and none of these is"
+            " used\n"
+            "  hint: keep one, or leave out what is not meant in argosy.yaml:\n"
+            "    spec:\n"
+            "      source:\n"
+            "        ignore: [/c.yml]"
         ),
     ),
     Broken(
         "another version of the same object",
         {"a.yaml": DEPLOYMENT, "b.yaml": DEPLOYMENT.replace("apps/v1", "apps/v1beta1")},
-        problems=("b.yaml:1: Deployment.apps shop/web is defined twice, also at a.yaml:1\n  hint: keep one"),
+        problems=(
+            "b.yaml:1: Deployment.apps shop/web is defined otherwise at a.yaml:1, and none of these is used\n"
+            "  hint: keep one, or leave out what is not meant in argosy.yaml:\n"
+            "    spec:\n"
+            "      source:\n"
+            "        ignore: [/b.yaml]"
+        ),
     ),
     Broken(
         "two policies of one name",

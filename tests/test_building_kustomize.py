@@ -149,8 +149,8 @@ def test_a_manifest_that_two_kustomizations_change_otherwise_is_defined_twice_at
         "eu/kustomization.yaml": "resources: [../shared]\ncommonLabels: {at: eu}\n",
     }
     assert said(loaded(files)).splitlines()[0] == (
-        "shared/settings.yaml:1: ConfigMap default/settings is defined twice, also at shared/settings.yaml:1 as "
-        "eu/kustomization.yaml builds it, as us/kustomization.yaml builds it"
+        "shared/settings.yaml:1: ConfigMap default/settings is defined otherwise at shared/settings.yaml:1 as "
+        "eu/kustomization.yaml builds it, and none of these is used, as us/kustomization.yaml builds it"
     )
 
 
@@ -463,3 +463,18 @@ def test_an_explanation_names_what_an_object_is_made_from(tmp_path: Path, capsys
     assert ended.out.startswith("ConfigMap default/one (apps/kustomization.yaml, from apps/one.yaml:1)\n")
     answer = json.loads(argosy(repository, capsys, "explain", "ConfigMap/one", "-o", "json").out)
     assert (answer["path"], answer["origin"]) == ("apps/kustomization.yaml", "apps/one.yaml:1")
+
+
+def test_what_is_built_never_gives_way_to_files_that_contradict_each_other() -> None:
+    """Neither of them is used, so that the object would be nowhere."""
+    files: dict[str, Content] = {
+        "web/kustomization.yaml": "resources: [settings.yaml]\n",
+        "web/settings.yaml": _emitted(a_config_map("settings", at="web")),
+        "extras/a.yaml": _emitted(a_config_map("settings", at="a")),
+        "more/b.yaml": _emitted(a_config_map("settings", at="b")),
+    }
+    found = loaded(files)
+    assert [(str(each.ref), each.manifest["data"]) for each in found.desired.templates] == [
+        ("ConfigMap default/settings", {"at": "web"})
+    ]
+    assert (found.lost, [each.line for each in found.choices]) == ((), ["/extras/", "/more/"])

@@ -71,12 +71,16 @@ def test_objects_in_two_folders_stop_nothing_at_a_first_run(tmp_path: Path, caps
     repository.commit({**FIRST, **again})
     ended = argosy(repository, capsys, "reconcile", "--bootstrap")
     said = (
-        "warning: staging/one.yaml:1: left out: 2 objects of staging are defined in apps as well: ConfigMap default/one"
-        " and ConfigMap default/two\n"
+        "warning: staging/one.yaml:1: left out: ConfigMap default/one is defined otherwise at apps/one.yaml:1, and none"
+        " of these is used\n"
         "  hint: keep one, or leave out a folder in argosy.yaml:\n"
         "    spec:\n      source:\n        ignore: [/staging/]\n"
+        "warning: ConfigMap default/one: DefinedDifferently: apps/one.yaml:1 and staging/one.yaml:1 define it"
+        " differently, and none of these is used\n"
     )
-    assert (ended.code, ended.err) == (0, said)
+    assert (ended.code, ended.err) == (1, said)
+    once_more = argosy(repository, capsys, "reconcile")
+    assert (once_more.code, once_more.err) == (1, said)
     assert repository.files("argosy/rendered", "clusters/member1/default") == [
         "clusters/member1/default/ConfigMap/two.yaml"
     ]

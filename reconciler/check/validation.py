@@ -36,6 +36,7 @@ from reconciler.pipeline.claims import claims_of
 from reconciler.pipeline.previous import Previous
 from reconciler.rendering.memory import SourceMemory
 from reconciler.repository import Repository
+from reconciler.source.broken import LostObject
 from reconciler.source.desired import Desired
 from reconciler.source.facts import clusters_corrected_by_facts
 from reconciler.source.files import Skipped
@@ -76,7 +77,7 @@ NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
 class Validation(Struct, frozen=True, kw_only=True):
     """The problems and warnings of a source; ``desired`` is None where it cannot be used.
 
-    ``skipped`` are the files that hold no Kubernetes object.
+    ``skipped`` are the files that hold no Kubernetes object, ``lost`` the objects of which nothing is used.
     """
 
     commit: str
@@ -84,6 +85,7 @@ class Validation(Struct, frozen=True, kw_only=True):
     warnings: tuple[Problem, ...]
     desired: Desired | None
     skipped: tuple[Skipped, ...] = ()
+    lost: tuple[LostObject, ...] = ()
 
 
 def validation_of(
@@ -109,9 +111,13 @@ def validation_of(
         warnings = tuple(
             sorted((*loaded.desired.warnings, *{each.warning for each in loaded.broken if each.problem not in new}))
         )
-        return Validation(commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped)
+        return Validation(
+            commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped, lost=loaded.lost
+        )
     warnings = tuple(sorted((*loaded.warnings, *_warnings_of_source(repository, loaded, memory))))
-    found = Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped)
+    found = Validation(
+        commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped, lost=loaded.lost
+    )
     rendered = _problems_of_rendering(repository, source_of_loaded(commit, loaded), memory, log)
     return _validation_with_rendered(found, rendered) if rendered else found
 

@@ -9,7 +9,7 @@ import click
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
-from render.words import counted_noun, first_few
+from render.words import counted_noun
 
 if TYPE_CHECKING:
     from reconciler.edit.beginning import NewFleet
@@ -42,8 +42,8 @@ def command(log: Log, /, **options: Any) -> int:
     and whether Argo CD, Flux or Fleet deploy from it, and what argosy lock has to fetch. Where Flux or Argo CD deploy
     folders from here, argosy.yaml has their objects read as they read them; of several environments, it reads one.
     How many objects the first pass places is said before the commands to run next, and how many go nowhere.
-    Folders that repeat the objects of others, such as staging and production, are left out. An empty folder becomes a
-    repository. Nothing is committed, and no cluster is asked.
+    Of folders that define the same objects differently, such as staging and production, one is read and the others
+    are left out. An empty folder becomes a repository. Nothing is committed, and no cluster is asked.
     """
     return write_first_files(log, **options)
 
@@ -93,7 +93,7 @@ def _notes_on_new_fleet(fleet: "NewFleet") -> Iterator[str]:
     """Yield what follows from the files that begin a fleet."""
     if fleet.lost:
         are = "is" if len(fleet.lost) == 1 else "are"
-        what, names = counted_noun(len(fleet.lost), "object"), first_few(fleet.lost)
+        what, names = counted_noun(len(fleet.lost), "object"), ", ".join(fleet.lost)
         if fleet.tool:
             yield f"{what} that {fleet.tool} does not deploy {are} not read, by source.paths of argosy.yaml: {names}"
         else:

@@ -10,7 +10,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from reconciler.source.broken import Broken
 from reconciler.source.files import FLEET_FILE
 from reconciler.source.loading import Loaded
 from reconciler.source.scopes.likely_scopes import likely_scope_of_kind
@@ -98,7 +97,7 @@ def _objects_left_out(before: Loaded, after: Loaded, deployed: DeployedFolders |
     What a tool deploys may get another namespace from it, and objects that deploy are none any more.
     """
     if deployed is None:
-        repeated = [f"{base}{each.removeprefix('/')}" for each in ignore_lines_for_repeated_folders(before.broken)]
+        repeated = [f"{base}{each.removeprefix('/')}" for each in ignore_lines_for_variants(before)]
         return tuple(map(str, sorted({*_objects_in_folders(before, repeated)} - {*_objects_in_folders(after)})))
     known = {(each.group_kind, each.name) for each in _objects_in_folders(after)}
     left = {each for each in _objects_in_folders(before) if (each.group_kind, each.name) not in known}
@@ -173,7 +172,7 @@ def _fleet_of_source(
     if read["paths"]:
         path = source.home.expected_path
         known = source.with_files({path: _fleet_file_text(contexts, read), **others})
-    read = {**(read if read["paths"] else {}), "ignore": ignore_lines_for_repeated_folders(known.broken)}
+    read = {**(read if read["paths"] else {}), "ignore": ignore_lines_for_variants(known)}
     return _fleet_file_text(contexts, read, guessed_scopes(known))
 
 
@@ -209,9 +208,9 @@ def _fleet_file_text(
     return emit({**head, **({"spec": spec} if spec else {})})
 
 
-def ignore_lines_for_repeated_folders(broken: Iterable[Broken]) -> list[str]:
-    """Return the ignore lines for folders whose objects stand in another folder, too."""
-    return sorted({each.ignore for each in broken if each.ignore})
+def ignore_lines_for_variants(loaded: Loaded) -> list[str]:
+    """Return the ignore lines by which one variant of each object is read."""
+    return [each.line for each in loaded.choices]
 
 
 def _starter_policy(members: Iterable[str]) -> dict[str, Any]:

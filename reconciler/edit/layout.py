@@ -45,8 +45,9 @@ def repository_layout_lines(source: MemberSource) -> Iterator[str]:
     if deployed is not None:
         yield from _lines_about_deployed_folders(deployed)
         return
-    for line in sorted({each.ignore for each in source.loaded.broken if each.ignore}):
-        yield f"{line} holds objects of another folder again: argosy.yaml leaves it out"
+    for each in source.loaded.choices:
+        other = "folder" if each.line.endswith("/") else "file"
+        yield f"{each.line} holds objects of another {other} again: argosy.yaml leaves it out"
     left_out = {each.problem for each in source.loaded.broken if not each.ignore}
     others = [str(problem) for problem in left_out if problem.hint != NOT_LOCKED]
     if others:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from render.errors import Problem
 
 from .document import DocumentPart, OutputDocument, meaning_of_field
-from .parts import Source
+from .parts import Message, ObjectName, Reason, Source
 
 if TYPE_CHECKING:
     from reconciler.check.validation import Validation
@@ -29,6 +29,14 @@ class SkippedPart(DocumentPart, frozen=True, kw_only=True):
     reason: str
 
 
+class LostPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that can be read and of which nothing is used."""
+
+    object: ObjectName
+    reason: Reason
+    message: Message
+
+
 class ValidationDocument(OutputDocument, frozen=True, kw_only=True):
     """A source, and all that is wrong in it."""
 
@@ -39,6 +47,10 @@ class ValidationDocument(OutputDocument, frozen=True, kw_only=True):
     source: Source
     problems: Annotated[tuple[ProblemPart, ...], meaning_of_field("What is wrong.")]
     warnings: Annotated[tuple[ProblemPart, ...], meaning_of_field("What is allowed, but probably a mistake.")]
+    lost: Annotated[
+        tuple[LostPart, ...],
+        meaning_of_field("The objects of which nothing is used, such as those that two files define differently."),
+    ]
     skipped: Annotated[tuple[SkippedPart, ...], meaning_of_field("The files that hold no Kubernetes object, and why.")]
 
 
@@ -48,6 +60,9 @@ def validation_document(validation: "Validation") -> ValidationDocument:
         source=validation.commit or None,
         problems=tuple(map(_problem_part, validation.problems)),
         warnings=tuple(map(_problem_part, validation.warnings)),
+        lost=tuple(
+            LostPart(object=str(ref), reason=reason, message=message) for ref, reason, message in validation.lost
+        ),
         skipped=tuple(SkippedPart(path=each.path, reason=str(each.reason)) for each in validation.skipped),
     )
 

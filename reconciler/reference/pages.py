@@ -254,6 +254,14 @@ FILES = (
                 " variable that nothing sets, are treated alike. In a source without policies this is only a warning.",
             ),
             Entry(
+                "An object that stands in more than one place",
+                "Equal copies are one object. Of others none is used, as nothing says which is meant: each is named,"
+                " and the exit code is 1. What a kustomization builds is used where files contradict each other."
+                " `argosy init` chooses whole folders and leaves the others out by `source.ignore`. It keeps what the"
+                " README of the repository has people apply, then what a kustomization builds or a policy stands"
+                " beside, then what is nearest to the top.",
+            ),
+            Entry(
                 "A file that is not read any more",
                 "It is a problem if objects were rendered from it, or a policy or a cluster stood in it, unless it was "
                 "emptied or an ignore was written to leave it out.",

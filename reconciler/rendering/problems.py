@@ -57,9 +57,14 @@ def reason_for_empty_outcome(outcome: Outcome) -> str:
 
 
 def problems_by_object(outcome: Outcome) -> list[ObjectProblem]:
-    """Return everything that could not be placed or built, by object."""
+    """Return everything that could not be placed or built, or is not used though it can be read, by object."""
     built = outcome.rendered.built
     found = [
+        ObjectProblem(ref=each.ref, reason=each.reason, message=each.message)
+        for broken in outcome.source.broken
+        for each in broken.lost
+    ]
+    found += [
         ObjectProblem(ref=binding.ref, reason=condition.reason, message=condition.message)
         for binding in built.bindings
         for condition in binding.conditions

@@ -11,6 +11,7 @@ changes, which stops the pass. An object that the commit before has as wrong as 
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,27 +37,36 @@ CIPHERTEXT, UNSET_VARIABLE = "Ciphertext", "UnsetVariable"
 _REFUSED = frozenset({CIPHERTEXT, UNSET_VARIABLE})
 
 
+class LostObject(NamedTuple):
+    """An object that can be read and of which nothing is used, with the reason."""
+
+    ref: ObjectRef
+    reason: str
+    message: str
+
+
 class Broken(Struct, frozen=True, kw_only=True):
     """A problem of templates alone, and the path and blob id of each file it is about.
 
-    ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known). ``refs`` are the
-    templates that it is about, where it is known to be about some. ``is_kept``: they are used all the same if they were
-    before. ``loses_object``: an object that was meant to be delivered is not, so that the answer is no while it is left
-    out. ``tool`` is the name and version of the program that could not build them, or the name alone where the files
-    are not to blame ("": no program is involved). ``makes`` is the path that its objects would have: what is made
-    nowhere any more is a problem, whichever file is to blame. ``is_partial``: it failed for some clusters, which keep
-    what they have, so that nothing else is a problem.
+    ``ignore`` are the lines for argosy.yaml that would leave the whole problem out. ``refs`` are the templates that it
+    is about, where it is known to be about some. ``is_kept``: they are used all the same if they were before.
+    ``loses_object``: an object that was meant to be delivered is not, so that the answer is no while it is left out.
+    ``tool`` is the name and version of the program that could not build them, or the name alone where the files are
+    not to blame ("": no program is involved). ``makes`` is the path that its objects would have: what is made nowhere
+    any more is a problem, whichever file is to blame. ``is_partial``: it failed for some clusters, which keep what they
+    have, so that nothing else is a problem. ``lost`` are objects of which nothing is used, each with the reason.
     """
 
     problem: Problem
     files: tuple[tuple[str, bytes], ...]
-    ignore: str = ""
+    ignore: tuple[str, ...] = ()
     is_kept: bool = False
     refs: tuple[ObjectRef, ...] = ()
     loses_object: bool = False
     tool: str = ""
     makes: str = ""
     is_partial: bool = False
+    lost: tuple[LostObject, ...] = ()
 
     @property
     def is_refused(self) -> bool:
@@ -87,10 +97,10 @@ class Broken(Struct, frozen=True, kw_only=True):
         return not was_built and all(blob_by_path.get(path) == id_ for path, id_ in self.files)
 
 
-def broken_by_problem(problem: Problem, files: Collection[SourceFile], ignore: str = "") -> Broken:
+def broken_by_problem(problem: Problem, files: Collection[SourceFile]) -> Broken:
     """Return a problem of files as something that can be left out."""
     inputs = {each for file in files for each in source_files_behind(file)}
-    return Broken(problem=problem, files=tuple(sorted(inputs)), ignore=ignore)
+    return Broken(problem=problem, files=tuple(sorted(inputs)))
 
 
 def merged_by_what_they_lack(broken: Iterable[Broken]) -> tuple[Broken, ...]:

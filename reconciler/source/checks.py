@@ -1,11 +1,8 @@
 """Problems and warnings that only show when the objects of a source are compared with each other."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.source.scopes.likely_scopes import hint_declaring_scopes
@@ -19,7 +16,7 @@ from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import message_and_hint_of_absent_names
 from render.settings.clusters import OTHERS
 from render.settings.fleet import Fleet
-from render.words import first_few, most_similar_word
+from render.words import most_similar_word, words_in_sentence
 
 from .broken import UNKNOWN_SCOPE
 from .lines import Lines
@@ -39,143 +36,6 @@ def problems_of_duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: 
             yield place.problem(
                 "", f"{name} is defined twice, also at {lines.where(other)}", hint="keep one", kind="Duplicate"
             )
-
-
-class DuplicateTemplates(Struct, frozen=True, kw_only=True):
-    """Objects that stand in two places: the later one's problem, all places, and the templates that cannot be used.
-
-    Of equal definitions one is as good as the other, and the first is used.
-    """
-
-    found: FieldProblem
-    places: tuple[LocatedManifest, ...]
-    unusable: tuple[Template, ...]
-    ignore: str = ""
-
-
-class IgnoredFolder(NamedTuple):
-    """The line that leaves out a folder, and the objects that stand in this folder alone."""
-
-    ignore: str
-    alone: tuple[str, ...]
-
-
-def duplicate_templates(
-    placed: Iterable[tuple[Template, LocatedManifest]], folder: str, lines: Lines
-) -> Iterator[DuplicateTemplates]:
-    """Yield the templates that are defined more than once, one problem for all that stand in the same two folders."""
-    definitions: dict[ObjectRef, list[tuple[Template, LocatedManifest]]] = {}
-    for template, place in placed:
-        definitions.setdefault(template.ref, []).append((template, place))
-    if all(len(found) == 1 for found in definitions.values()):
-        return
-    objects_by_folder = _count_of_objects_by_folder(
-        place.file.path for found in definitions.values() for _, place in found
-    )
-    alone = _objects_in_one_folder_only(
-        {ref: [place.file.path for _, place in found] for ref, found in definitions.items()}
-    )
-    groups: dict[tuple[str, str], list[ObjectRef]] = {}
-    for ref, found in definitions.items():
-        for _, place in found[1:]:
-            groups.setdefault(_folders_where_paths_part(found[0][1].file.path, place.file.path), []).append(ref)
-    for folders, refs in groups.items():
-        shared = [definitions[ref] for ref in dict.fromkeys(refs)]
-        repeated = next((each for each in reversed(folders) if objects_by_folder[each] <= 2 * len(shared)), "")
-        left_out = IgnoredFolder(_ignore_line(repeated, folder), tuple(alone.get(repeated, ())))
-        yield _duplicates_of_two_folders(folders, shared, left_out, lines)
-
-
-def _count_of_objects_by_folder(paths: Iterable[str]) -> Counter[str]:
-    """Count the objects below every folder, by the paths of their files."""
-    count_by_path = Counter(paths)
-    counts: Counter[str] = Counter()
-    for path, count in count_by_path.items():
-        parts = path.split("/")
-        for depth in range(1, len(parts)):
-            counts["/".join(parts[:depth])] += count
-    return counts
-
-
-def _objects_in_one_folder_only(paths_by_ref: Mapping[ObjectRef, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the objects that stand below a folder and nowhere else, by folder.
-
-    >>> _objects_in_one_folder_only({ObjectRef("", "Node", "", "a"): ["x/y/a.yaml", "x/z/a.yaml"]})
-    {'x': ['Node a']}
-    """
-    found: dict[str, list[str]] = {}
-    for ref, paths in paths_by_ref.items():
-        steps = [path.split("/")[:-1] for path in paths]
-        for number, names in enumerate(zip(*steps, strict=False), 1):
-            if len(set(names)) > 1:
-                break
-            found.setdefault("/".join(steps[0][:number]), []).append(str(ref))
-    return found
-
-
-def _ignore_line(path: str, folder: str) -> str:
-    """Return the ignore line for a folder of a fleet ("" for none).
-
-    >>> _ignore_line("fleet/staging", "fleet"), _ignore_line("", "fleet")
-    ('/staging/', '')
-    """
-    return path and f"/{path.removeprefix(f'{folder}/') if folder else path}/"
-
-
-def _duplicates_of_two_folders(
-    folders: tuple[str, str],
-    found: Sequence[list[tuple[Template, LocatedManifest]]],
-    left_out: IgnoredFolder,
-    lines: Lines,
-) -> DuplicateTemplates:
-    """Return the duplicates of two folders or files as one problem, which stands at the second place of the first.
-
-    ``left_out`` is that folder of the two which holds little else (none: both hold much else, or they are files).
-    """
-    ignore = left_out.ignore
-    first = found[0]
-    place = next(
-        each for _, each in first[1:] if _folders_where_paths_part(first[0][1].file.path, each.file.path) == folders
-    )
-    if len(found) == 1:
-        other = first[0][1]
-        message = f"{first[0][0].ref} is defined twice, also at {lines.where(other)}"
-    else:
-        names = _words_in_sentence([str(definitions[0][0].ref) for definitions in found], "and")
-        message = f"{len(found)} objects of {folders[1]} are defined in {folders[0]} as well: {names}"
-    unusable = [
-        [template for template, _ in each]
-        if any(other.manifest != each[0][0].manifest for other, _ in each)
-        else [template for template, _ in each[1:]]
-        for each in found
-    ]
-    hint = "keep one"
-    if any(each.file.path in folders for definitions in found for _, each in definitions):
-        ignore = ""
-    if ignore:
-        lost = f", with what is nowhere else ({first_few(left_out.alone)})," if left_out.alone else ""
-        said = f"keep one, or leave out a folder{lost} in argosy.yaml:"
-        hint = f"{said}\n    spec:\n      source:\n        ignore: [{ignore}]"
-    return DuplicateTemplates(
-        found=place.problem("", message, hint=hint, kind="Duplicate"),
-        places=tuple(each for definitions in found for _, each in definitions),
-        unusable=tuple(chain.from_iterable(unusable)),
-        ignore=ignore,
-    )
-
-
-def _folders_where_paths_part(first: str, second: str) -> tuple[str, str]:
-    """Return the folders or files at which two paths part.
-
-    >>> (
-    ...     _folders_where_paths_part("apps/staging/web/a.yaml", "apps/production/web/a.yaml"),
-    ...     _folders_where_paths_part("a.yaml", "a.yaml"),
-    ... )
-    (('apps/staging', 'apps/production'), ('a.yaml', 'a.yaml'))
-    """
-    one, other = first.split("/"), second.split("/")
-    depth = next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    return "/".join(one[: depth + 1]), "/".join(other[: depth + 1])
 
 
 def kinds_of_equal_letters(placed: Iterable[tuple[Template, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
@@ -265,8 +125,7 @@ def _words_in_sentence(words: Sequence[str], conjunction: str) -> str:
     listed = list(words[:_MOST_LISTED])
     if len(words) > _MOST_LISTED:
         listed.append(f"{len(words) - _MOST_LISTED} more")
-    *others, last = listed
-    return f"{', '.join(others)} {conjunction} {last}" if others else last
+    return words_in_sentence(listed, conjunction)
 
 
 def problems_of_unknown_scopes(

@@ -31,10 +31,8 @@ from render.settings.switches import Permission, TemplateValidation
 from render.values import SelectiveStruct
 from render.words import first_few
 
-from .broken import Broken, broken_by_problem, merged_by_what_they_lack
+from .broken import Broken, LostObject, broken_by_problem, merged_by_what_they_lack
 from .checks import (
-    DuplicateTemplates,
-    duplicate_templates,
     kinds_of_equal_letters,
     problems_of_conflicting_customizations,
     problems_of_duplicates,
@@ -47,10 +45,12 @@ from .checks import (
 from .culprits import items_causing_unexpected_error
 from .desired import Desired, desired_without_objects
 from .digests import source_digest_of
+from .duplicates import VariantChoice, choices_of_variants, templates_left_out_as_duplicates
 from .external import ExternalLock, ExternalSources, load_external_sources, lock_warnings, read_lock_of_sources
 from .facts import FactsOf, clusters_corrected_by_facts, no_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, Reason, SourceFile
 from .fleet_file import FleetSource, load_fleet
+from .folder_uses import uses_of_folders
 from .gate_warnings import warnings_not_lifted_by_gates, warnings_of_idle_gates
 from .idle_kinds import warnings_of_idle_kinds
 from .included import read_everything
@@ -81,7 +81,8 @@ class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     ``broken`` has those problems that can be left out: ``desired`` is what the source says without them. ``lines``
     finds the lines of fields, for checks that come later; None when there was nothing to load. ``files`` are all of the
     snapshot, ``ignore`` the lines that leave some out. ``locked`` answers for the Sources of the fleet. ``karmada`` are
-    the documents of Karmada's kinds, as they stand or as they were converted.
+    the documents of Karmada's kinds, as they stand or as they were converted. ``choices`` say what to leave out so that
+    one variant of each object is read.
     """
 
     UNSHOWN = UNCOMPARED = ("lines", "files", "locked", "karmada")
@@ -94,12 +95,18 @@ class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     ignore: tuple[str, ...] = ()
     locked: LockedFiles | None = None
     karmada: tuple[Manifest, ...] = ()
+    choices: tuple[VariantChoice, ...] = ()
 
     @property
     def problems_that_block(self) -> tuple[Problem, ...]:
         """The problems that nothing can be left out for."""
         left_out = {each.problem for each in self.broken}
         return tuple(problem for problem in self.problems if problem not in left_out)
+
+    @property
+    def lost(self) -> tuple[LostObject, ...]:
+        """The objects of which nothing is used though they can be read, each with the reason."""
+        return tuple(sorted(lost for each in self.broken for lost in each.lost))
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -205,9 +212,10 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
         parts, lock=read_lock_of_sources((*parts.external.sources, *found.built.implied), repository, caches.contents)
     )
     keep_encrypted_texts(parts.templates, read)
-    defined_twice = tuple(duplicate_templates(parts.templates.placed, home.folder, lines))
-    parts.templates.leave_out({id(template) for each in defined_twice for template in each.unusable})
-    broken = merged_by_what_they_lack([*_broken_files(parts, lines), *_broken_by_duplicates(defined_twice, lines)])
+    uses = partial(uses_of_folders, files, home.folder, read, parts.karmada.places)
+    choices = choices_of_variants(parts.templates, parts.karmada.places, uses, home.folder)
+    left_out = templates_left_out_as_duplicates(parts.templates, choices, lines)
+    broken = merged_by_what_they_lack([*_broken_files(parts, lines), *left_out])
     parts = replace(parts, checked=_check_templates_by_schemas(parts, lookup.facts, caches.right))
     unscoped = tuple(_templates_of_unknown_scope(parts) if facts else ())
     broken += (*_broken_by_schemas(parts, lines), *_broken_by_scopes(unscoped, lines))
@@ -224,6 +232,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
         ignore=home.ignore,
         locked=parts.lock.locked,
         karmada=tuple(place.manifest for _, place in parts.karmada.places),
+        choices=choices,
     )
 
 
@@ -291,12 +300,6 @@ def _broken_by_scopes(unscoped: Iterable[tuple[Template, FieldProblem]], lines: 
     for template, found in unscoped:
         broken = broken_by_problem(lines.located_problem(found), [found.place.file])
         yield replace(broken, refs=(template.ref,), loses_object=True)
-
-
-def _broken_by_duplicates(duplicates: Iterable[DuplicateTemplates], lines: Lines) -> Iterator[Broken]:
-    """Yield the templates that stand in more than one place."""
-    for each in duplicates:
-        yield broken_by_problem(lines.located_problem(each.found), [place.file for place in each.places], each.ignore)
 
 
 def _check_templates_by_schemas(parts: _Parts, facts: FactsOf, known: RightManifests | None) -> CheckedTemplates:

@@ -24,7 +24,6 @@ from render.model import Manifest, ObjectRef, Template, group_of, is_encrypted_b
 from render.revisions import json_in_signed_order
 from render.settings.fleet import Fleet
 from render.syntax import fault_of_dns_label, fault_of_dns_subdomain, quoted_text
-from render.words import first_few
 
 from .built_files import BuiltFile
 from .idle_kinds import warning_of_object_left_out
@@ -119,12 +118,14 @@ def fault_of_path_segment(name: str) -> str:
 class Templates(Struct):
     """Templates with their places, those whose scope nothing tells, and the problems and warnings of others.
 
-    ``variants`` are what some clusters have instead of templates, each with its own place.
+    ``variants`` are what some clusters have instead of templates, each with its own place. ``given_way`` are those that
+    were built and give way to a file that has the object otherwise.
     """
 
     placed: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
     unscoped: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
     variants: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
+    given_way: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
 
@@ -164,9 +165,13 @@ class Templates(Struct):
         self.unscoped = [(joined.get(id(template), template), place) for template, place in self.unscoped]
 
     def leave_out_repetitions(self) -> None:
-        """Leave out what was built of objects that stand in a file as well: the file is what was read before."""
+        """Leave out what was built of objects that stand in a file as well: the file is what was read before.
+
+        Files that contradict each other are not used, so that nothing gives way to them.
+        """
         self._leave_out_equal_builds()
-        written = {each.ref: each for each, place in self.placed if not isinstance(place.file, BuiltFile)}
+        written, contradicted = _templates_in_files(self.placed)
+        written = {ref: each for ref, each in written.items() if ref not in contradicted}
         path_by_ref = {ref: each.path for ref, each in written.items()}
         repeated: dict[str, list[tuple[Template, LocatedManifest]]] = {}
         for template, place in self.placed:
@@ -174,7 +179,8 @@ class Templates(Struct):
                 repeated.setdefault(place.file.path, []).append((template, place))
         for each in repeated.values():
             others = [pair for pair in each if pair[0].manifest != written[pair[0].ref].manifest or pair[0].variants]
-            names = first_few([f"{template.ref} ({path_by_ref[template.ref]})" for template, _ in others])
+            names = ", ".join(f"{template.ref} ({path_by_ref[template.ref]})" for template, _ in others)
+            self.given_way += others
             if names:
                 message = f"not taken from what is built, as files have it: {names}"
                 self.warnings.append(others[0][1].problem("", message))
@@ -199,6 +205,29 @@ class Templates(Struct):
         """Forget templates, known by identity."""
         self.placed = [each for each in self.placed if id(each[0]) not in ids]
         self.unscoped = [each for each in self.unscoped if id(each[0]) not in ids]
+
+
+def _templates_in_files(
+    placed: Iterable[tuple[Template, LocatedManifest]],
+) -> tuple[dict[ObjectRef, Template], set[ObjectRef]]:
+    """Return the templates that stand in files, by object, and the objects that files have differently."""
+    found: dict[ObjectRef, Template] = {}
+    contradicted = set()
+    for template, place in placed:
+        if isinstance(place.file, BuiltFile):
+            continue
+        if not is_same_template(found.setdefault(template.ref, template), template):
+            contradicted.add(template.ref)
+    return found, contradicted
+
+
+def is_same_template(one: Template, other: Template) -> bool:
+    """Say whether templates of one object are equal in all that is rendered of them."""
+    return one is other or (
+        one.manifest == other.manifest
+        and one.variants == other.variants
+        and one.has_default_replicas == other.has_default_replicas
+    )
 
 
 def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> Templates:

@@ -1,0 +1,200 @@
+"""Variants of objects in the folders of a repository: which of them a fleet that begins here reads, and which not.
+
+A folder is chosen as a whole: an object of one variant beside one of another is what nobody wrote. Of the places that
+define an object differently, the one wins that the README has people apply; then one that a kustomization builds or
+that a policy stands beside; then the one nearest to the top; then the first by name. For it, the widest folders of the
+others are left out that mostly repeat what stands elsewhere, that hold no two variants themselves, and that have no
+policy, override or cluster of their own. Where none of the others is like that, it is left out itself, if it is; a
+file is left out for another one of its folder alone. Else nothing is left out, and somebody has to choose.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from render.model import ObjectRef
+
+from .files import KUSTOMIZATIONS
+
+_Rank = tuple[int, int, list[str]]
+"""The use that a repository makes of a file, its depth, and its name."""
+
+
+class Definition(NamedTuple):
+    """A place that defines an object: its file, a number that equal definitions share, and whether it was built.
+
+    ``decides``: it decides about other objects, as policies and clusters do.
+    """
+
+    path: str
+    content: int
+    is_built: bool = False
+    decides: bool = False
+
+
+class FolderUses(NamedTuple):
+    """The files and folders that a README has people apply, and the folders that policies stand in."""
+
+    applied: Collection[str] = frozenset()
+    of_policies: Collection[str] = frozenset()
+
+
+class _FolderContents(NamedTuple):
+    """The objects below each folder and file: all, those that also stand elsewhere, and what keeps it from being left.
+
+    ``undivided`` hold two variants of an object, or something that decides and stands nowhere else.
+    """
+
+    counts: Counter[str]
+    shared: Counter[str]
+    undivided: set[str]
+
+    def is_mostly_repeated(self, path: str) -> bool:
+        """Say whether a folder or file may be left out for another one."""
+        return path not in self.undivided and self.counts[path] <= 2 * self.shared[path]
+
+
+def paths_to_leave_out(objects: Mapping[ObjectRef, Sequence[Definition]], uses: FolderUses) -> list[str]:
+    """Return the folders and files to leave out, so that of each object as few variants as possible are left."""
+    variants = {ref: each for ref, each in objects.items() if len({one.content for one in each}) > 1}
+    refs_by_path: dict[str, list[ObjectRef]] = {}
+    built = {each.path for definitions in variants.values() for each in definitions if each.is_built}
+    for ref, definitions in variants.items():
+        for path in {each.path: None for each in definitions}:
+            refs_by_path.setdefault(path, []).append(ref)
+    ranks = {path: _rank_of_variant(path, built, uses) for path in refs_by_path}
+    choosing = _Choosing(_contents_of_folders(objects.values()), ranks, set(), set())
+    for path in sorted(refs_by_path, key=ranks.__getitem__):
+        if not choosing.is_left_out(path):
+            choosing.choose(path, _paths_of_other_variants(path, [variants[ref] for ref in refs_by_path[path]]))
+    return sorted(path for path in choosing.left_out if not choosing.is_left_out(path.rpartition("/")[0]))
+
+
+class _Choosing(NamedTuple):
+    """The choice so far: the folders and files that are left out, and those that may not be, above what is kept."""
+
+    contents: _FolderContents
+    ranks: Mapping[str, _Rank]
+    left_out: set[str]
+    kept: set[str]
+
+    def is_left_out(self, path: str) -> bool:
+        """Say whether a path, or a folder above it, is left out."""
+        return not self.left_out.isdisjoint(paths_down_to(path))
+
+    def choose(self, path: str, others: Iterable[str]) -> None:
+        """Keep a file and leave out others for it, or the file for one that has to be kept and is of as much use."""
+        rest = [each for each in dict.fromkeys(others) if not self.is_left_out(each)]
+        down = set(paths_down_to(path))
+        for other in rest:
+            is_of_equal_use = self.ranks[other][0] == self.ranks[path][0]
+            is_to_stay = is_of_equal_use and not self._widest_to_leave_out(other, down)
+            if is_to_stay and (widest := self._widest_to_leave_out(path, set(paths_down_to(other)))):
+                self.left_out.add(widest)
+                return
+        self.kept.update(down)
+        for other in rest:
+            if not self.is_left_out(other) and (widest := self._widest_to_leave_out(other, down)):
+                self.left_out.add(widest)
+
+    def _widest_to_leave_out(self, path: str, beside: Collection[str]) -> str:
+        """Return the widest folder of a file to leave out, or the file where one beside it is kept; "" for neither.
+
+        ``beside`` are the paths above the file that would be kept for it.
+        """
+        for each in paths_down_to(path):
+            above, _, name = each.rpartition("/")
+            # What is built goes with the folder of its kustomization, whose files would be read by themselves without.
+            is_whole = each != path or ((not above or above in beside) and name not in KUSTOMIZATIONS)
+            if is_whole and not (each in self.kept or each in beside) and self.contents.is_mostly_repeated(each):
+                return each
+        return ""
+
+
+def _rank_of_variant(path: str, built: Collection[str], uses: FolderUses) -> _Rank:
+    """Return a value by which the variant that is chosen comes first."""
+    folder, _, name = path.rpartition("/")
+    is_applied = any(each in uses.applied for each in paths_down_to(path))
+    use = 0 if is_applied else 1 if path in built or folder in uses.of_policies else 2
+    return use, path.count("/"), [*folder.split("/"), name.rpartition(".")[0]]
+
+
+def _paths_of_other_variants(path: str, variants: Iterable[Sequence[Definition]]) -> Iterator[str]:
+    """Yield the places that define an object otherwise than a file does."""
+    for definitions in variants:
+        own = {each.content for each in definitions if each.path == path}
+        yield from (each.path for each in definitions if each.path != path and each.content not in own)
+
+
+def _contents_of_folders(objects: Iterable[Sequence[Definition]]) -> _FolderContents:
+    counts: Counter[str] = Counter()
+    shared: Counter[str] = Counter()
+    undivided: set[str] = set()
+    for definitions in objects:
+        below: Counter[str] = Counter()
+        content_by_folder: dict[str, int] = {}
+        for each in definitions:
+            for path in paths_down_to(each.path):
+                below[path] += 1
+                if content_by_folder.setdefault(path, each.content) != each.content:
+                    undivided.add(path)
+        counts.update(below)
+        shared.update({path: count for path, count in below.items() if count < len(definitions)})
+        if definitions[0].decides:
+            undivided.update(path for path, count in below.items() if count == len(definitions))
+    return _FolderContents(counts, shared, undivided)
+
+
+def paths_down_to(path: str) -> Iterator[str]:
+    """Yield the folders above a file, the uppermost first, and the file.
+
+    >>> list(paths_down_to("a/b/c.yaml"))
+    ['a', 'a/b', 'a/b/c.yaml']
+    """
+    end = path.find("/")
+    while end >= 0:
+        yield path[:end]
+        end = path.find("/", end + 1)
+    yield path
+
+
+def variant_roots(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the folders or files at which the places of one object part, each once.
+
+    >>> variant_roots(["apps/staging/web/a.yaml", "apps/production/web/a.yaml", "b.yaml"])
+    ('apps/staging', 'apps/production', 'b.yaml')
+    >>> variant_roots(["a.yaml", "a.yaml"])
+    ('a.yaml',)
+    """
+    below = Counter(each for path in paths for each in paths_down_to(path))
+    return tuple(
+        dict.fromkeys(next((each for each in paths_down_to(path) if below[each] == 1), path) for path in paths)
+    )
+
+
+def objects_in_one_folder_only(
+    objects: Mapping[ObjectRef, Sequence[Definition]], among: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the objects that stand below one of some folders or files and nowhere else, by path.
+
+    >>> definitions = [Definition("x/a.yaml", 0), Definition("x/b.yaml", 0)]
+    >>> objects_in_one_folder_only({ObjectRef("", "Node", "", "a"): definitions}, {"x"})
+    {'x': ['Node a']}
+    """
+    found: dict[str, list[str]] = {}
+    wanted = set(among)
+    for ref, definitions in objects.items():
+        below = Counter(each for one in definitions for each in paths_down_to(one.path) if each in wanted)
+        for path, count in below.items():
+            if count == len(definitions):
+                found.setdefault(path, []).append(str(ref))
+    return found
+
+
+def ignore_line_of(path: str, folder: str, *, is_file: bool) -> str:
+    """Return the ignore line for a folder or file of a fleet.
+
+    >>> ignore_line_of("fleet/staging", "fleet", is_file=False), ignore_line_of("b.yaml", "", is_file=True)
+    ('/staging/', '/b.yaml')
+    """
+    return f"/{path.removeprefix(f'{folder}/') if folder else path}{'' if is_file else '/'}"

@@ -1,0 +1,151 @@
+"""Objects that stand in a repository more than once: equal copies are one, and of variants a whole folder is chosen."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.source.loading import Loaded, load_source
+from reconciler.source.reading import SourceReading
+from render.documents import emit
+
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .sources import source_of
+
+MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+
+def loaded(files: Mapping[str, Any]) -> Loaded:
+    source = source_of({path: each if isinstance(each, bytes) else emit(each) for path, each in files.items()})
+    return load_source(source.files, SourceReading(source.read))
+
+
+def test_equal_copies_are_one_object_without_a_word() -> None:
+    copies = {f"{folder}/web.yaml": a_config_map("web") for folder in ("deploy", "examples/one", "examples/two")}
+    found = loaded(copies)
+    assert [(str(each.ref), each.path) for each in found.desired.templates] == [
+        ("ConfigMap default/web", "deploy/web.yaml")
+    ]
+    assert (found.problems, found.warnings, found.lost, found.choices) == ((), (), (), ())
+
+
+def test_a_copy_that_leaves_the_replicas_to_the_server_is_no_equal_one() -> None:
+    files = {"a/web.yaml": a_deployment("web", replicas=1), "b/web.yaml": a_deployment("web")}
+    del files["b/web.yaml"]["spec"]["replicas"]
+    assert [str(each.ref) for each in loaded(files).lost] == ["Deployment.apps default/web"]
+
+
+def test_each_object_that_is_lost_is_named_however_many_there_are() -> None:
+    names = [f"map-{number}" for number in range(12)]
+    found = loaded({f"{at}/{name}.yaml": a_config_map(name, at=at) for at in ("a", "b", "c/d") for name in names})
+    assert sorted(each.ref.name for each in found.lost) == sorted(names)
+    assert found.desired.templates == ()
+    assert len(found.problems) == 1
+    assert "12 objects are defined differently in a, b and c, and none of these is used" in found.problems[0].message
+    assert all(f"ConfigMap default/{name}" in found.problems[0].message for name in names)
+
+
+class Choice(NamedTuple):
+    why: str
+    files: Mapping[str, Any]
+    left_out: list[str]
+
+
+def variants(*paths: str) -> dict[str, Any]:
+    """The same two objects in each of some folders, each time otherwise."""
+    return {f"{path}/{name}.yaml": a_config_map(name, at=path) for path in paths for name in ("api", "web")}
+
+
+README = b"# The shop\n\nInstall it:\n\n    kubectl apply \\\n      -f ./releases/\n"
+CHOICES = [
+    Choice("the one nearest to the top", variants("extras/cloud/maps", "maps"), ["/extras/"]),
+    Choice("the one that the README applies", {**variants("deploy", "releases"), "README.md": README}, ["/deploy/"]),
+    Choice(
+        "a file that the README applies by its address",
+        {
+            "deploy/all.yaml": a_config_map("web", at="all"),
+            "deploy/all-nfs.yaml": a_config_map("web", at="nfs"),
+            "README.md": b"kubectl create -f https://raw.example.com/shop/v1/deploy/all-nfs.yaml\n",
+        },
+        ["/deploy/all.yaml"],
+    ),
+    Choice(
+        "the file with the shorter name",
+        {"deploy/all-okd.yaml": a_config_map("web", at="okd"), "deploy/all.yaml": a_config_map("web", at="all")},
+        ["/deploy/all-okd.yaml"],
+    ),
+    Choice(
+        "the one that a policy stands beside",
+        {
+            **variants("artifacts", "samples"),
+            "samples/policy.yaml": a_policy("p", selectors=[MAPS], placement=on_clusters("eu")),
+        },
+        ["/artifacts/"],
+    ),
+    Choice(
+        "each variant by itself, not the folder above that holds other things too",
+        {
+            **variants("extras/a", "extras/b", "maps"),
+            "extras/monitoring/rules.yaml": a_config_map("rules"),
+        },
+        ["/extras/a/", "/extras/b/"],
+    ),
+    Choice(
+        "nothing of a folder whose policy stands nowhere else",
+        {
+            **variants("maps", "more/maps"),
+            "more/policy.yaml": a_policy("p", selectors=[MAPS], placement=on_clusters("eu")),
+            "policies/q.yaml": a_policy("q", selectors=[MAPS], placement=on_clusters("eu")),
+            "README.md": b"kubectl apply -f maps\n",
+        },
+        ["/more/maps/"],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CHOICES, ids=lambda case: case.why)
+def test_of_variants_a_whole_folder_is_chosen(case: Choice) -> None:
+    assert [each.line for each in loaded(case.files).choices] == case.left_out
+
+
+def test_without_what_is_left_out_one_variant_of_each_object_is_read() -> None:
+    for case in CHOICES:
+        lines = "".join(f"{each.line}\n" for each in loaded(case.files).choices)
+        found = loaded({**case.files, ".argosyignore": lines.encode()})
+        names = [each.ref.name for each in found.desired.templates]
+        assert (found.lost, "web" in names, len(names) == len(set(names))) == ((), True, True), case.why
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A fleet of one cluster that takes all ConfigMaps, two of which stand there in two variants."""
+    made = Repository.create(tmp_path / "fleet")
+    everywhere = a_policy("all", selectors=[MAPS], placement=on_clusters("eu"))
+    made.commit(
+        {**variants("one", "two"), "own/own.yaml": a_config_map("own"), "p.yaml": everywhere, "c.yaml": a_cluster("eu")}
+    )
+    return made
+
+
+def test_what_is_lost_is_named_in_text_and_json_and_ends_with_exit_code_1(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["ConfigMap default/api", "ConfigMap default/web"]
+    checked = argosy(repository, capsys, "validate")
+    assert (checked.code, [name for name in names if name in checked.out]) == (1, names)
+    document = argosy(repository, capsys, "validate", "-o", "json")
+    assert (document.code, [each["object"] for each in json.loads(document.out)["lost"]]) == (1, names)
+    for command in ("render", "reconcile --bootstrap", "reconcile"):
+        ended = argosy(repository, capsys, *command.split(), "-o", "json")
+        assert (ended.code, [each["object"] for each in json.loads(ended.out)["problems"]]) == (1, names), command
+
+
+def test_what_argosy_yaml_leaves_out_on_purpose_is_not_lost(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({".argosyignore": b"/two/\n"})
+    assert argosy(repository, capsys, "validate").code == 0
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert (ended.code, ended.err) == (0, "")
