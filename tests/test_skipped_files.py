@@ -58,3 +58,29 @@ def test_one_line_is_for_people_at_a_terminal() -> None:
     assert (told(NORMAL, is_terminal=False), told(ERRORS_ONLY, is_terminal=False)) == ("", "")
     named = "skipped 1 file without a Kubernetes object\na: no document in it has apiVersion and kind\n"
     assert told(VERBOSE, is_terminal=False) == named
+
+
+FUNCTION = {"config.kubernetes.io/function": "exec: {path: ./made}"}
+CONFIGURATIONS = [
+    {"apiVersion": "config.karmada.io/v1alpha1", "kind": "KarmadaInitConfig", "spec": {}},
+    {"apiVersion": "builtin", "kind": "NamespaceTransformer", "metadata": {"name": "a", "namespace": "shop"}},
+    {"apiVersion": "builtin", "kind": "ConfigMapGenerator", "metadata": {"name": "a"}},
+    {"apiVersion": "policy.open-cluster-management.io/v1", "kind": "PolicyGenerator", "metadata": {"name": "a"}},
+    {"apiVersion": "viaduct.ai/v1", "kind": "ksops", "metadata": {"name": "a"}},
+    {"apiVersion": "fn.kpt.dev/v1", "kind": "SetLabels", "metadata": {"name": "a"}},
+    {"apiVersion": "acme.example/v1", "kind": "Maker", "metadata": {"name": "a", "annotations": FUNCTION}},
+]
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda each: each["kind"])
+def test_what_a_tool_reads_from_a_file_is_none_of_the_objects(
+    configuration: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No server would take it, or none would act on it: it stops nothing, and goes nowhere."""
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({"one.yaml": a_cluster("one"), "web.yaml": a_config_map("web"), "tool.yaml": configuration})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, "; 1 more hold" in ended.out) == (0, True)
+    assert argosy(repository, capsys, "-v", "validate").err.splitlines()[-1] == NAMED[0].replace(
+        "kind.yaml", "tool.yaml"
+    )

@@ -24,11 +24,14 @@ _CONFIGURATION_GROUPS = frozenset(
         "controller-runtime.sigs.k8s.io",
         "credentialprovider.kubelet.k8s.io",
         "eksctl.io",
+        "fn.kpt.dev",
+        "goabout.com",
         "imagepolicy.k8s.io",
         "k0sctl.k0sproject.io",
         "k3d.io",
         "kind.sigs.k8s.io",
         "kind.x-k8s.io",
+        "kpt.dev",
         "krew.googlecontainertools.github.com",
         "kubeadm.k8s.io",
         "kubelet.config.k8s.io",
@@ -42,9 +45,22 @@ _CONFIGURATION_GROUPS = frozenset(
         "pod-security.admission.config.k8s.io",
         "scorecard.operatorframework.io",
         "skaffold",
+        "viaduct.ai",
     }
 )
 """Groups of documents that programs read from files."""
+
+_CONFIGURATION_KINDS = frozenset({("policy.open-cluster-management.io", "PolicyGenerator")})
+"""Kinds that programs read from files, of groups that have objects as well."""
+
+_NAMELESS_CONFIGURATION_KINDS = frozenset({("config.karmada.io", "KarmadaInitConfig")})
+"""Kinds that a program reads from files, and that a server would take if they had a name."""
+
+_KUSTOMIZE_PLUGINS = "builtin"
+"""The apiVersion of what configures a generator or a transformer that is part of kustomize."""
+
+_FUNCTION_ANNOTATIONS = frozenset({"config.kubernetes.io/function", "config.k8s.io/function"})
+"""The annotations that name the program, a plug-in of kustomize or kpt, which a document configures."""
 
 _KUBERNETES_KINDS = frozenset(
     kind for group, kind in BUILT_IN if group != ARGOSY_GROUP and not group.endswith(".karmada.io")
@@ -72,9 +88,22 @@ def reason_not_kubernetes_object(manifest: Any, *, is_built_in: bool) -> Reason 
     metadata = manifest.get("metadata")
     if any(_TEMPLATE in text for text in (api_version, kind, *_name_and_namespace(metadata))):
         return Reason.TEMPLATE
+    if _is_plugin_configuration(manifest, metadata):
+        return Reason.NO_OBJECT
     if group_of(api_version) in _CONFIGURATION_GROUPS or _is_kubeconfig(manifest):
         return Reason.CREDENTIALS if holds_credentials(manifest) else Reason.NO_OBJECT
     return Reason.NO_OBJECT if metadata is None and not is_built_in else None
+
+
+def _is_plugin_configuration(manifest: Any, metadata: Any) -> bool:
+    """Say whether a document configures karmadactl, or a plug-in of kustomize or kpt."""
+    kind = group_of(manifest["apiVersion"]), manifest["kind"]
+    if manifest["apiVersion"] == _KUSTOMIZE_PLUGINS or kind in _CONFIGURATION_KINDS:
+        return True
+    if kind in _NAMELESS_CONFIGURATION_KINDS and not (isinstance(metadata, dict) and metadata.get("name")):
+        return True
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return isinstance(annotations, dict) and not _FUNCTION_ANNOTATIONS.isdisjoint(annotations)
 
 
 def holds_credentials(value: Any) -> bool:

@@ -23,6 +23,9 @@ _SLIP = 0.9
 _COMMON = frozenset({"Cluster", "Fleet"})
 """Kinds that other projects have as well: theirs, unless the group is all but ours."""
 
+_FORMER_BINDINGS = "work.karmada.io/v1alpha1"
+"""The API version in which early versions of Karmada kept bindings, which no version reads from people."""
+
 _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 _SOURCE = "Source"
@@ -123,7 +126,7 @@ def roles_of_manifests(places: Iterable[LocatedManifest], home: FleetSource) -> 
                 roles.fleets.append(place)
             roles.problems += _problems_of_misplaced_fleet(place, home)
             continue
-        kind = admitted_kind(place.manifest)
+        kind = None if place.manifest["apiVersion"] == _FORMER_BINDINGS else admitted_kind(place.manifest)
         if kind is not None:
             roles.admitted.append((place, kind))
         elif place.manifest["kind"] == _WEBHOOKS and group_of(place.manifest["apiVersion"]) == "config.karmada.io":
