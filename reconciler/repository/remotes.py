@@ -132,4 +132,8 @@ def push_refs(
     options += ["--dry-run"] if dry_run else []
     # What a push writes here, of branches that are tracked, a fetch would write again.
     git = git_ordering_ref_writes(remote.git, len(updates))
+    # A clone that mirrors its remote (git clone --mirror) would push all refs, and git refuses to push some.
+    git = (
+        git if is_address(remote.name) else replace(git, extra=(*git.extra, (f"remote.{remote.name}.mirror", "false")))
+    )
     run_with_progress(git, ("push", *options, *leases, "--", remote.name, *refspecs), progress)
