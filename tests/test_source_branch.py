@@ -75,6 +75,39 @@ def test_the_first_pass_remembers_its_branch_and_later_ones_do_as_well(clone: Re
     assert branch_of(clone) == "main"
 
 
+def test_a_first_pass_beside_the_default_branch_says_so_and_what_leads_back(
+    pair: tuple[Repository, Repository], run: Run
+) -> None:
+    _, work = pair
+    said = "warning: source commits have to be of branch 'feature' from now on, which is not the default one"
+    work.git("remote", "set-head", "origin", "main")
+    work.git("switch", "-q", "-c", "feature")
+    changed(work)
+    work.git("push", "-q", "-u", "origin", "feature")
+    ended = run(work, "reconcile", "--bootstrap")
+    assert (ended.code, said in ended.err) == (0, True)
+    assert "spec.source.branch: main there, and run argosy reconcile --accept-settings --accept-rewind\n" in ended.err
+    assert "warning" not in run(work, "reconcile").err
+    work.git("switch", "-q", "main")
+    changed(work, "nginx:3", branch="main")
+    work.git("push", "-q")
+    back = run(work, "reconcile", "--accept-settings", "--accept-rewind")
+    assert (back.code, branch_of(work)) == (0, "main"), back.err
+
+
+@pytest.mark.parametrize("named", ["", "main"])
+def test_a_first_pass_of_the_default_branch_has_nothing_to_warn_of(
+    named: str, pair: tuple[Repository, Repository], run: Run
+) -> None:
+    _, work = pair
+    work.git("push", "-q", "origin", "main:feature")
+    work.git("remote", "set-head", "origin", "feature" if named else "main")
+    if named:
+        changed(work, branch=named)
+        work.git("push", "-q")
+    assert run(work, "reconcile", "--bootstrap").err == ""
+
+
 def test_a_feature_branch_is_refused_pushed_or_not_and_previews_take_it(clone: Repository, run: Run) -> None:
     before = clone.git("rev-parse", "origin/argosy/rendered")
     clone.git("switch", "-q", "-c", "feature")
@@ -230,6 +263,22 @@ def test_a_first_pass_of_a_branch_that_is_not_pushed_is_told_to_stand_on_the_rig
     hint = "stand on the branch that the fleet is to be rendered from, or name the source: --rev REVISION"
     refused = (4, "", f"argosy: 'origin' has no branch 'feature'\n  hint: {hint}\n")
     assert run(work, "reconcile", "--bootstrap") == refused
+
+
+def test_a_clone_that_mirrors_all_refs_publishes_as_any_other(
+    clone: Repository, origin: Repository, run: Run, tmp_path: Path
+) -> None:
+    """``git clone --mirror`` makes every push one of all refs, which git refuses to be one of some."""
+    Repository(tmp_path).git("clone", "-q", "--mirror", f"file://{origin.path}", "mirror.git")
+    changed(clone)
+    clone.git("push", "-q")
+    mirror = Repository(tmp_path / "mirror.git")
+    mirror.git("fetch", "-q")
+    assert run(mirror, "reconcile").code == 0
+    assert branch_of(origin, "argosy/rendered") == "main"
+    assert origin.git("log", "-1", "--format=%(trailers:key=Argosy-Source,valueonly)", "argosy/rendered").strip() == (
+        clone.git("rev-parse", "HEAD")
+    )
 
 
 def test_a_first_pass_before_anything_is_pushed_says_so(

@@ -5,7 +5,7 @@ import os
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.publication import Publication, publication_of
+from reconciler.branches.publication import Publication, publication_of, remote_of_branch
 from reconciler.branches.reading import (
     ObservedInputs,
     Source,
@@ -25,6 +25,7 @@ from reconciler.rendering.guarded_outcome import check_guards
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import commit_outcome, run_pass
 from reconciler.repository import Repository
+from reconciler.repository.refs import default_branch_of_remote
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, InputError
 from render.settings.rendered import PushMode
@@ -73,7 +74,9 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
     is_rewound = check_rewind(
         repository, previous, tip.commit, is_accepted=options.accept_rewind, hint=tip.hint_of_rewind(branch)
     )
-    _tell_remembered(branch, previous, log)
+    remote = "" if fleet.source.branch else remote_of_branch(repository, branch)
+    default = default_branch_of_remote(repository.folder.common_dir, remote) if remote else ""
+    _tell_remembered(branch, default, previous, log)
     if previous and not is_rewound:
         previous = _commit_upgrade(publication, previous, source, branch, options, log)
     return PassInputs(
@@ -87,14 +90,23 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
     )
 
 
-def _tell_remembered(branch: str, previous: Previous | None, log: Log) -> None:
-    """Say which branch is remembered from this pass on, or that none is, to whoever asks for details."""
+def _tell_remembered(branch: str, default: str, previous: Previous | None, log: Log) -> None:
+    """Say which branch is remembered from this pass on, or that none is, to whoever asks for details.
+
+    Everybody is told of one that nothing names and that is not the ``default`` one of the remote ("": not known).
+    """
     if previous is not None and previous.branch == branch:
         return
-    if branch:
-        log.detail(f"source commits have to be of branch {branch!r} from now on")
-    else:
+    text = f"source commits have to be of branch {branch!r} from now on"
+    if not branch:
         log.detail("no branch is remembered: the source is a revision that names none; spec.source.branch names one")
+    elif default in {"", branch}:
+        log.detail(text)
+    else:
+        log.warning(
+            f"{text}, which is not the default one of its remote\n  hint: if {default!r} is meant: write"
+            f" spec.source.branch: {default} there, and run argosy reconcile --accept-settings --accept-rewind"
+        )
 
 
 def read_current_previous(

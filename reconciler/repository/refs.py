@@ -91,6 +91,13 @@ def head_branch(git_dir: Path) -> str | None:
     return line[4:].strip().decode("utf-8", "surrogateescape") if line.startswith(b"ref:") else None
 
 
+def default_branch_of_remote(common_dir: Path, remote: str) -> str:
+    """Return the default branch of a remote, as a clone wrote it down when it was made; empty where none did."""
+    line = _content_of_ref_file(common_dir / "refs" / "remotes" / remote / "HEAD").strip()
+    target, place = line[4:].strip().decode("utf-8", "surrogateescape"), f"refs/remotes/{remote}/"
+    return target.removeprefix(place) if line.startswith(b"ref:") and target.startswith(place) else ""
+
+
 def git_dir_with_branch_checked_out(common_dir: Path, ref: str) -> Path | None:
     """Return the git folder of a worktree that has this branch checked out."""
     candidates = [common_dir, *sorted(common_dir.glob("worktrees/*"))]
