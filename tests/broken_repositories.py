@@ -434,11 +434,14 @@ BROKEN = [
     ),
     Broken(
         "two override policies and two clusters of one name",
-        {"a.yaml": f"{OVERRIDE}---\n{CLUSTER}", "b.yaml": f"{CLUSTER}---\n{OVERRIDE}"},
+        {
+            "a.yaml": f"{OVERRIDE}---\n{CLUSTER}",
+            "b.yaml": f"{CLUSTER}  region: eu\n---\n{OVERRIDE.replace('registry.example', 'other.example')}",
+        },
         problems=(
             "b.yaml:1: Cluster member1 is defined twice, also at a.yaml:13\n"
             "  hint: keep one\n"
-            "b.yaml:8: ClusterOverridePolicy registry is defined twice, also at a.yaml:1\n"
+            "b.yaml:9: ClusterOverridePolicy registry is defined twice, also at a.yaml:1\n"
             "  hint: keep one"
         ),
     ),

@@ -118,6 +118,77 @@ def test_without_what_is_left_out_one_variant_of_each_object_is_read() -> None:
         assert (found.lost, "web" in names, len(names) == len(set(names))) == ((), True, True), case.why
 
 
+def a_policy_of(*names: str) -> dict[str, Any]:
+    return a_policy("all", selectors=[MAPS], placement=on_clusters(*names))
+
+
+def an_override_of(value: str) -> dict[str, Any]:
+    overriders = {"labelsOverrider": [{"operator": "add", "value": {"at": value}}]}
+    head = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterOverridePolicy", "metadata": {"name": "at"}}
+    return {**head, "spec": {"resourceSelectors": [MAPS], "overrideRules": [{"overriders": overriders}]}}
+
+
+def a_customization_of(script: str) -> dict[str, Any]:
+    head = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization"}
+    target = {"apiVersion": "example.com/v1", "kind": "Shop"}
+    health = {"healthInterpretation": {"luaScript": f"function InterpretHealth(o) return {script} end"}}
+    return {**head, "metadata": {"name": "shop"}, "spec": {"target": target, "customizations": health}}
+
+
+def test_equal_copies_of_policies_clusters_and_customizations_are_one_without_a_word() -> None:
+    objects = {
+        "policy.yaml": a_policy_of("eu"),
+        "override.yaml": an_override_of("eu"),
+        "cluster.yaml": a_cluster("eu"),
+        "customization.yaml": a_customization_of("true"),
+    }
+    found = loaded({f"{folder}/{name}": each for folder in ("a", "b") for name, each in objects.items()})
+    desired = found.desired
+    numbers = [
+        len(each) for each in (desired.policies, desired.override_policies, desired.clusters, desired.customizations)
+    ]
+    assert (found.problems, found.choices, numbers) == ((), (), [1, 1, 1, 1])
+
+
+REPEATED = [
+    ("policies", a_policy_of("eu"), a_policy_of("us")),
+    ("overrides", an_override_of("eu"), an_override_of("us")),
+    ("customizations", a_customization_of("true"), a_customization_of("false")),
+]
+
+
+@pytest.mark.parametrize(("why", "one", "other"), REPEATED, ids=[why for why, *_ in REPEATED])
+def test_two_of_karmadas_objects_of_one_name_stop_a_pass_until_init_has_chosen(
+    why: str, one: dict[str, Any], other: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Repository.create(tmp_path / "fleet")
+    made.commit(
+        {
+            "demo/object.yaml": one,
+            "demo/map.yaml": a_config_map("demo"),
+            "docs/more/object.yaml": other,
+            "docs/more/map.yaml": a_config_map("demo", at="more"),
+        }
+    )
+    before = argosy(made, capsys, "validate")
+    assert (before.code, "is defined twice" in before.out) == (3, True), why
+    begun = argosy(made, capsys, "init", "--new-cluster", "eu", "--new-cluster", "us")
+    assert (begun.code, "/docs/" in (made.path / "argosy.yaml").read_text()) == (0, True)
+    after = argosy(made, capsys, "validate")
+    assert (after.code, "defined" in after.out) == (0, False)
+
+
+def test_a_file_of_nothing_but_a_repeated_policy_is_left_out_for_one_of_another_folder() -> None:
+    files = {
+        "demo/policy.yaml": a_policy_of("eu"),
+        "demo/own.yaml": a_config_map("own"),
+        "docs/more/policy.yaml": a_policy_of("us"),
+        "docs/more/page.yaml": a_config_map("page"),
+        "docs/more/own-override.yaml": an_override_of("eu"),
+    }
+    assert [each.line for each in loaded(files).choices] == ["/docs/more/policy.yaml"]
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     """A fleet of one cluster that takes all ConfigMaps, two of which stand there in two variants."""

@@ -138,19 +138,24 @@ class _AdmittedSoFar(Struct):
     places: list[tuple[str, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
+    first_by_name: dict[str, Manifest] = field(default_factory=dict)
     placements: SharedPlacements = field(default_factory=SharedPlacements)
 
     def add(self, place: LocatedManifest, admit: Callable[[], Admitted]) -> list[FieldProblem]:
-        """Add the value of an object that is admitted, and return what is wrong with it."""
+        """Add the value of an object that is admitted, and return what is wrong with it; an equal copy is none more."""
         outcome = admit()
         if place.manifest["kind"] == "Cluster" and outcome.object is None:
             outcome = _admit_without_preferred_taints(place.manifest, outcome)
-        self.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
         if outcome.object is not None:
             family = _BY_KIND[place.manifest["kind"]]
-            self.found[family.field].append(family.read(outcome.object, place, self.placements))
             ref = ObjectRef.of(outcome.object)
-            self.places.append((str(ref if family.has_group else replace(ref, group="")), place))
+            name = str(ref if family.has_group else replace(ref, group=""))
+            first = self.first_by_name.setdefault(name, outcome.object)
+            if first is not outcome.object and first == outcome.object:
+                return []
+            self.found[family.field].append(family.read(outcome.object, place, self.placements))
+            self.places.append((name, place))
+        self.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
         return [FieldProblem(place, problem) for problem in outcome.problems]
 
 

@@ -5,7 +5,8 @@ define an object differently, the one wins that the README has people apply; the
 that a policy stands beside; then the one nearest to the top; then the first by name. For it, the widest folders of the
 others are left out that mostly repeat what stands elsewhere, that hold no two variants themselves, and that have no
 policy, override or cluster of their own. Where none of the others is like that, it is left out itself, if it is; a
-file is left out for another one of its folder alone. Else nothing is left out, and somebody has to choose.
+file is left out for another one of its folder alone, or where it holds nothing but policies, overrides and the like of
+which each stands elsewhere, too: two of one name stop every pass. Else nothing is left out, and somebody has to choose.
 """
 
 from collections import Counter
@@ -42,16 +43,22 @@ class FolderUses(NamedTuple):
 class _FolderContents(NamedTuple):
     """The objects below each folder and file: all, those that also stand elsewhere, and what keeps it from being left.
 
-    ``undivided`` hold two variants of an object, or something that decides and stands nowhere else.
+    ``undivided`` hold two variants of an object, or something that decides and stands nowhere else. ``deciding`` counts
+    what decides.
     """
 
     counts: Counter[str]
     shared: Counter[str]
     undivided: set[str]
+    deciding: Counter[str]
 
     def is_mostly_repeated(self, path: str) -> bool:
         """Say whether a folder or file may be left out for another one."""
         return path not in self.undivided and self.counts[path] <= 2 * self.shared[path]
+
+    def holds_only_repeated_policies(self, path: str) -> bool:
+        """Say whether nothing but policies and the like stands there, each of which stands elsewhere, too."""
+        return self.counts[path] == self.shared[path] == self.deciding[path]
 
 
 def paths_to_leave_out(objects: Mapping[ObjectRef, Sequence[Definition]], uses: FolderUses) -> list[str]:
@@ -105,7 +112,8 @@ class _Choosing(NamedTuple):
         for each in paths_down_to(path):
             above, _, name = each.rpartition("/")
             # What is built goes with the folder of its kustomization, whose files would be read by themselves without.
-            is_whole = each != path or ((not above or above in beside) and name not in KUSTOMIZATIONS)
+            is_beside = not above or above in beside or self.contents.holds_only_repeated_policies(each)
+            is_whole = each != path or (is_beside and name not in KUSTOMIZATIONS)
             if is_whole and not (each in self.kept or each in beside) and self.contents.is_mostly_repeated(each):
                 return each
         return ""
@@ -130,6 +138,7 @@ def _contents_of_folders(objects: Iterable[Sequence[Definition]]) -> _FolderCont
     counts: Counter[str] = Counter()
     shared: Counter[str] = Counter()
     undivided: set[str] = set()
+    deciding: Counter[str] = Counter()
     for definitions in objects:
         below: Counter[str] = Counter()
         content_by_folder: dict[str, int] = {}
@@ -141,8 +150,9 @@ def _contents_of_folders(objects: Iterable[Sequence[Definition]]) -> _FolderCont
         counts.update(below)
         shared.update({path: count for path, count in below.items() if count < len(definitions)})
         if definitions[0].decides:
+            deciding.update(below)
             undivided.update(path for path, count in below.items() if count == len(definitions))
-    return _FolderContents(counts, shared, undivided)
+    return _FolderContents(counts, shared, undivided, deciding)
 
 
 def paths_down_to(path: str) -> Iterator[str]:
