@@ -290,3 +290,24 @@ def test_where_the_remote_does_not_answer_what_was_fetched_counts(
     assert (rebalanced.code, "what is shown goes by what was fetched before" in rebalanced.err) == (0, True)
     drained = argosy(moving, capsys, "cluster", "drain", "paris")
     assert drained.out.startswith("cluster/paris draining: 13 objects are to leave\n"), drained
+
+
+def test_another_name_that_leaves_an_object_nowhere_is_refused_and_allowed_by_an_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file of a policy that lists the member is committed with what else was changed in it."""
+    fleet = Repository.create(tmp_path / "fleet")
+    one, two = ({**MAPS, "name": name} for name in ("one", "two"))
+    placed = a_policy("one", selectors=[one], placement=on_clusters("paris"))
+    policies = [placed, a_policy("two", selectors=[two], placement=on_clusters("rome"))]
+    members = [a_cluster("paris"), a_cluster("rome"), a_config_map("one"), a_config_map("two")]
+    fleet.commit({"members.yaml": members, "policies.yaml": policies})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    fleet.write({"policies.yaml": [placed, a_policy("two", selectors=[two], placement=on_clusters("oslo"))]})
+    before = fleet.git("diff")
+    refused = argosy(fleet, capsys, "cluster", "rename", "paris", "lyon")
+    assert (refused.code, refused.out, fleet.git("diff")) == (6, "", before)
+    assert "nothing was changed\n  ConfigMap default/two: leaves rome, and no cluster takes it\n" in refused.err
+    allowed = argosy(fleet, capsys, "cluster", "rename", "paris", "lyon", "--allow-unplaced")
+    assert allowed.out.startswith("cluster/lyon renamed from paris, and more changes by that:\n")
+    assert "ENDS IN NO CLUSTER\n  ! ConfigMap default/two: leaves rome, and no cluster takes it\n" in allowed.out
