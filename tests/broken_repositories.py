@@ -848,6 +848,7 @@ spec:
         },
         warnings=(
             "a.yaml:1: ConfigMap kube-system/settings is left out: nothing in the namespace kube-system is propagated\n"
+            "  hint: spec.skippedNamespaces of argosy.yaml leaves it out: with [] there, policies may select it\n"
             "b.yaml:1: Work.work.karmada.io default/w is left out: objects of the group work.karmada.io are never"
             " propagated, and Argosy does not act on them\n"
             "  hint: put its manifests into the source, and select them by a policy for that cluster"

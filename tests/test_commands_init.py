@@ -616,3 +616,26 @@ def test_the_scopes_of_kinds_that_nothing_tells_are_guessed(
         {"group": "acme.example", "kind": "ClusterWidget", "scope": "Cluster"},
     ]
     assert argosy(repository, capsys, "validate").code == 0
+
+
+def test_what_is_in_skipped_namespaces_is_said_with_the_line_that_has_it_back(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An adapter of metrics has its rights in kube-system, and an application without them does not work."""
+    repository.write({f"{name}.yaml": a_config_map(name, namespace="kube-system") for name in ("a", "b")})
+    ended = argosy(repository, capsys, "init", "--new-cluster", "eu")
+    said = "2 objects left out for being in kube-*: 'skippedNamespaces: []' under spec lets policies select them"
+    assert (ended.code, f"found {said}" in ended.err) == (0, True)
+    hint = "  hint: spec.skippedNamespaces of argosy.yaml leaves it out: with [] there, policies may select it"
+    assert hint in argosy(repository, capsys, "validate").out.splitlines()
+    repository.write({"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {skippedNamespaces: []}\n"})
+    assert "kube-system is propagated" not in argosy(repository, capsys, "validate").out
+
+
+def test_what_karmada_keeps_for_itself_is_in_no_setting(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write({"a.yaml": a_config_map("a", namespace="karmada-system")})
+    ended = argosy(repository, capsys, "init", "--new-cluster", "eu")
+    assert (ended.code, "skippedNamespaces" in ended.err) == (0, False)
+    assert "skippedNamespaces" not in argosy(repository, capsys, "validate").out

@@ -98,6 +98,9 @@ def _notes_on_new_fleet(fleet: "NewFleet") -> Iterator[str]:
             yield f"{what} that {fleet.tool} does not deploy {are} not read, by source.paths of argosy.yaml: {names}"
         else:
             yield f"{what} that {are} nowhere else, and left out with the folder: {names}"
+    if fleet.in_skipped_namespaces:
+        what = counted_noun(fleet.in_skipped_namespaces, "object")
+        yield f"{what} left out for being in kube-*: 'skippedNamespaces: []' under spec lets policies select them"
     if fleet.releases:
         what = counted_noun(fleet.releases, "HelmRelease")
         yield f"{what} read as objects: HelmRelease in source.render of argosy.yaml has charts rendered"

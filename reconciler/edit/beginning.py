@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from reconciler.source.files import FLEET_FILE
+from reconciler.source.idle_kinds import SKIPPED_NAMESPACE
 from reconciler.source.loading import Loaded
 from reconciler.source.scopes.likely_scopes import likely_scope_of_kind
 from render.documents import emit
@@ -44,6 +45,7 @@ class NewFleet(Struct, frozen=True, kw_only=True):
 
     ``releases`` is the number of HelmReleases that are read as objects, ``lost`` are objects that stand only in folders
     which are left out, because they repeat others or because the ``tool`` that deploys from here does not deploy them.
+    ``in_skipped_namespaces`` counts those in namespaces from which nothing is propagated while a setting says so.
     """
 
     files: Mapping[str, bytes]
@@ -52,6 +54,7 @@ class NewFleet(Struct, frozen=True, kw_only=True):
     tool: str = ""
     unlocked: int = 0
     lock: str = ""
+    in_skipped_namespaces: int = 0
 
 
 def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
@@ -66,11 +69,7 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
     base = f"{source.repository.folder.under}/" if source.repository.folder.under else ""
     deployed = folders_deployed_by_tools(source)
     own = f"{base}{_folder_for_argosy_files(source, base) if deployed else ''}"
-    files = {}
-    for name in members:
-        if name not in known:
-            path = f"{own}clusters/{name}.yaml"
-            files[path] = emit(NewMember(name=name).checked_manifest(path))
+    files = _files_of_clusters((name for name in members if name not in known), own)
     files[f"{own}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter_policy([*members, *known]))
     paths = _source_paths(deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"}))
     kinds = deployed.kinds if deployed else ()
@@ -88,7 +87,27 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
     lost = _objects_left_out(source.loaded, after, deployed, base)
     unlocked, lock = (len(lock_differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
     tool = deployed.tool if deployed else ""
-    return NewFleet(files=files, releases=releases, lost=lost, tool=tool, unlocked=unlocked, lock=lock)
+    return NewFleet(
+        files=files,
+        releases=releases,
+        lost=lost,
+        tool=tool,
+        unlocked=unlocked,
+        lock=lock,
+        in_skipped_namespaces=_objects_in_skipped_namespaces(after),
+    )
+
+
+def _files_of_clusters(names: Iterable[str], folder: str) -> dict[str, bytes]:
+    files = {}
+    for name in names:
+        path = f"{folder}clusters/{name}.yaml"
+        files[path] = emit(NewMember(name=name).checked_manifest(path))
+    return files
+
+
+def _objects_in_skipped_namespaces(loaded: Loaded) -> int:
+    return sum(1 for warning in loaded.desired.warnings if warning.kind == SKIPPED_NAMESPACE)
 
 
 def _objects_left_out(before: Loaded, after: Loaded, deployed: DeployedFolders | None, base: str) -> tuple[str, ...]:

@@ -50,6 +50,16 @@ def _words_on_idle_kind(ref: ObjectRef) -> tuple[str, str] | None:
     return _IDLE.get(ref.group_kind)
 
 
+SKIPPED_NAMESPACE = "SkippedNamespace"
+"""The kind of the warning about an object that is left out for the namespace it is in alone."""
+_SELECTABLE = "spec.skippedNamespaces of argosy.yaml leaves it out: with [] there, policies may select it"
+
+
+def warning_of_skipped_namespace(place: LocatedManifest, ref: ObjectRef, reason: str) -> FieldProblem:
+    """Return the warning about an object in a namespace from which, by a setting, nothing is propagated."""
+    return place.problem("", f"{ref} is left out: {reason}", hint=_SELECTABLE, kind=SKIPPED_NAMESPACE)
+
+
 def warning_of_object_left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldProblem:
     """Return the warning about an object that is never propagated, and that nothing else here is done with."""
     idle = ", and Argosy does not act on them" if ref.group in _ACTED_ON_BY_KARMADA else ""

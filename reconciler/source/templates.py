@@ -26,7 +26,7 @@ from render.settings.fleet import Fleet
 from render.syntax import fault_of_dns_label, fault_of_dns_subdomain, quoted_text
 
 from .built_files import BuiltFile
-from .idle_kinds import warning_of_object_left_out
+from .idle_kinds import warning_of_object_left_out, warning_of_skipped_namespace
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 from .variants import (
     clusters_built_for,
@@ -266,7 +266,9 @@ def _load_template(place: LocatedManifest, loaded: Templates, loading: _Loading)
         loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
     reason = loading.exclusions.reason(template)
     if reason:
-        loaded.warnings.append(warning_of_object_left_out(place, template.ref, reason))
+        is_in_skipped = loading.exclusions.is_by_skipped_namespaces(template)
+        warning_of = warning_of_skipped_namespace if is_in_skipped else warning_of_object_left_out
+        loaded.warnings.append(warning_of(place, template.ref, reason))
     # What something else distributes may still have to follow a workload of ours.
     if not reason or template.labels.get(CLAIMED_BY):
         loaded.placed.append((template, place))

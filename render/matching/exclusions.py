@@ -60,9 +60,15 @@ class Exclusions(Struct, frozen=True, kw_only=True):
     def _is_system_namespace(self, namespace: str) -> bool:
         if not namespace:
             return False
-        if namespace in SYSTEM_NAMESPACES or namespace.startswith("karmada-es-"):
-            return True
-        return _matches_any_pattern(namespace, self.namespaces)
+        return _is_namespace_of_karmada(namespace) or _matches_any_pattern(namespace, self.namespaces)
+
+    def is_by_skipped_namespaces(self, template: Template) -> bool:
+        """Say whether a template is never propagated for no other reason than the namespaces that are skipped."""
+        return bool(self.reason(template)) and not replace(self, namespaces=()).reason(template)
+
+
+def _is_namespace_of_karmada(namespace: str) -> bool:
+    return namespace in SYSTEM_NAMESPACES or namespace.startswith("karmada-es-")
 
 
 @lru_cache(maxsize=1024)
