@@ -281,6 +281,19 @@ def test_a_clone_that_mirrors_all_refs_publishes_as_any_other(
     )
 
 
+def test_a_detached_clone_of_several_remotes_asks_which_one_is_meant(
+    clone: Repository, origin: Repository, run: Run
+) -> None:
+    """To begin anew in this repository alone, as --bootstrap would, would be a second fleet."""
+    clone.git("remote", "rename", "origin", "upstream")
+    clone.git("remote", "add", "fork", f"file://{origin.path}")
+    clone.git("switch", "-q", "--detach")
+    ended = run(clone, "reconcile")
+    assert (ended.code, "nothing says which of the remotes fork, upstream it is at" in ended.err) == (3, True)
+    clone.git("switch", "-q", "main")
+    assert run(clone, "reconcile").code == 0
+
+
 def test_a_first_pass_before_anything_is_pushed_says_so(
     hub: tuple[Repository, Repository], tmp_path: Path, run: Run
 ) -> None:

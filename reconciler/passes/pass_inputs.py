@@ -5,7 +5,7 @@ import os
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.branches.publication import Publication, publication_of, remote_of_branch
+from reconciler.branches.publication import Publication, publication_of, remote_names, remote_of_branch
 from reconciler.branches.reading import (
     ObservedInputs,
     Source,
@@ -121,9 +121,20 @@ def read_current_previous(
         where = f"at {publication.remote!r}" if publication.remote else "here"
         raise ConfigError(
             f"there is no branch {branch!r} {where}: is this the first run?",
-            hint="then pass --bootstrap; otherwise look for who removed the branch, or every workload is rescheduled",
+            hint=_hint_without_rendered_branch(publication),
         )
     return read_previous(publication.repository, tip) if tip else None
+
+
+def _hint_without_rendered_branch(publication: Publication) -> str:
+    """Return what to do where nothing is rendered; a clone of several remotes may have looked at none of them."""
+    names = () if publication.remote else remote_names(publication.repository)
+    if names:
+        return (
+            f"nothing says which of the remotes {', '.join(names)} it is at: stand on a branch that tracks one of them,"
+            " or name it in argosy.yaml: spec.rendered.remote"
+        )
+    return "then pass --bootstrap; otherwise look for who removed the branch, or every workload is rescheduled"
 
 
 def _commit_upgrade(
