@@ -110,6 +110,13 @@ def test_of_variants_a_whole_folder_is_chosen(case: Choice) -> None:
     assert [each.line for each in loaded(case.files).choices] == case.left_out
 
 
+def test_a_readme_that_is_not_committed_yet_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = Repository.create(tmp_path / "fleet")
+    made.commit({**variants("deploy", "releases"), "README.md": b"# The shop\n"})
+    (made.path / "README.md").write_bytes(README)
+    assert argosy(made, capsys, "init", "--new-cluster", "eu").code == 0
+
+
 def test_without_what_is_left_out_one_variant_of_each_object_is_read() -> None:
     for case in CHOICES:
         lines = "".join(f"{each.line}\n" for each in loaded(case.files).choices)

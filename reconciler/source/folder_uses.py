@@ -28,7 +28,9 @@ def paths_applied_by_readme(files: Iterable[SourceFile], folder: str, read: Read
     """Return the folders and files below a folder that its README names to kubectl."""
     paths = {file.path: file for file in files if file.path.startswith(f"{folder}/" if folder else "")}
     beside = len(folder) + 1 if folder else 0
-    texts = [file.id for path, file in paths.items() if path[beside:].lower() in _NAMES and file.size <= _MOST_BYTES]
+    readmes = (file for path, file in paths.items() if path[beside:].lower() in _NAMES and file.size <= _MOST_BYTES)
+    # A work tree has no id for a file that nothing reads as a manifest and that its index does not vouch for.
+    texts = [file.id for file in readmes if file.id]
     contents = read(texts) if texts else {}
     known = {each for path in paths for each in _path_and_folders(path[beside:])}
     decoded = "\n".join(contents[text].decode("utf-8", "replace") for text in texts)
