@@ -20,7 +20,7 @@ class Draft:
         self.root = document
         self._owned: dict[int, Any] = {}
 
-    def writable(self, keys: Iterable[Key] = ()) -> Any:
+    def writable_container(self, keys: Iterable[Key] = ()) -> Any:
         """Return the mapping or list at an existing path for writing; parts on the way are copied unless they were."""
         node = self.root
         if id(node) not in self._owned:

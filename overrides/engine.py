@@ -69,20 +69,24 @@ class OverrideEngine:
 
     def _overridden_by_all_policies(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
         runs = _Runs()
-        first = self._overridden_by_namespace("", Overridden(clusters=clusters, manifest=manifest), runs)
+        first = self._overridden_by_policies_of_namespace("", Overridden(clusters=clusters, manifest=manifest), runs)
         namespace = manifest["metadata"].get("namespace")
         if not namespace or namespace not in self._indexes:
             return tuple(first)
         return tuple(
-            second for overridden in first for second in self._overridden_by_namespace(namespace, overridden, runs)
+            second
+            for overridden in first
+            for second in self._overridden_by_policies_of_namespace(namespace, overridden, runs)
         )
 
-    def _overridden_by_namespace(self, namespace: str, given: Overridden, runs: "_Runs") -> list[Overridden]:
+    def _overridden_by_policies_of_namespace(
+        self, namespace: str, given: Overridden, runs: "_Runs"
+    ) -> list[Overridden]:
         """Apply the policies of a namespace, the empty one for those of the cluster scope."""
         index = self._indexes.get(namespace)
         if index is None or given.manifest is None:
             return [given]
-        return runs.of(self._plan_of_rules(index.rules_for(given.manifest), given.clusters), given)
+        return runs.overridden_by_plan(self._plan_of_rules(index.rules_for(given.manifest), given.clusters), given)
 
     def _plan_of_rules(self, rules: tuple[CompiledRule, ...], clusters: Mask) -> RulePlan:
         known = self._plans.get((rules, clusters))
@@ -121,7 +125,7 @@ class _Runs:
         # Keys are ids of values, so each entry keeps their manifest alive: no id can be given to another value.
         self._known: dict[tuple[object, ...], tuple[RuleRun | OverrideError, Manifest]] = {}
 
-    def of(self, plan: RulePlan, given: Overridden) -> list[Overridden]:
+    def overridden_by_plan(self, plan: RulePlan, given: Overridden) -> list[Overridden]:
         """Run a plan on a manifest; a rule that is refused ends every class that has it with its error."""
         states = [_RuleState(given.manifest, given.runs)]
         for step in plan.steps:

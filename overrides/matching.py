@@ -29,8 +29,8 @@ class OverridePolicyIndex:
         The less specific selector goes first, then the smaller name; so the more specific and the later name win.
         """
         found = {id(compiled): (ImplicitPriority.ALL, compiled) for compiled in self._everything}
-        for met in self._selecting.meeting(template_for_selectors(manifest)):
-            for entry in met.all():
+        for met in self._selecting.selecting_entries_by_bucket(template_for_selectors(manifest)):
+            for entry in met.all_entries():
                 priority = implicit_priority_of_selector(entry.selector)
                 known = found.setdefault(id(entry.owner), (priority, entry.owner))
                 if priority > known[0]:
@@ -46,7 +46,7 @@ def selected_templates(policies: Sequence[OverridePolicy], templates: Iterable[T
         (policy.namespace, selector, policy) for policy in policies for selector in policy.resource_selectors
     )
     for template in templates:
-        if {"", template.ref.namespace} & everywhere or index.meeting(template):
+        if {"", template.ref.namespace} & everywhere or index.selecting_entries_by_bucket(template):
             yield template
 
 

@@ -38,7 +38,7 @@ def compile_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledPo
     rules = (
         compile_recorded_rule(
             applied_rule_of_policy(policy, rule),
-            clusters.all if rule.target_cluster is None else clusters.matching(rule.target_cluster),
+            clusters.all if rule.target_cluster is None else clusters.clusters_matching_affinity(rule.target_cluster),
         )
         for rule in policy.rules
     )

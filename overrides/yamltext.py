@@ -41,7 +41,7 @@ def yaml_text(value: Any) -> str:
     'debug: true\nhosts:\n- \'a: b\'\n- "08"\nkind: Config\nword: "yes"\n'
     """
     emitter = _Emitter()
-    emitter.node(value, -1)
+    emitter.emit_node(value, -1)
     end = "" if emitter.is_indented and not emitter.column else "\n"
     return "".join((*emitter.parts, end))
 
@@ -57,7 +57,7 @@ class _Emitter:
         self.parts: list[str] = []
         self.column, self.is_spaced, self.is_indented = 0, True, True
 
-    def node(self, value: Any, indent: int, *, is_value: bool = False) -> None:
+    def emit_node(self, value: Any, indent: int, *, is_value: bool = False) -> None:
         """Write a value of a collection that has an indentation; the outermost one has -1."""
         if isinstance(value, Mapping) and value:
             self._write_mapping(value, 0 if indent < 0 else indent + _STEP)
@@ -78,13 +78,13 @@ class _Emitter:
                 self._write_string(key, indent + _STEP)
                 self._start_line(indent)
                 self._write_mark(":", needs_space=True, is_indented=True)
-            self.node(mapping[key], indent, is_value=True)
+            self.emit_node(mapping[key], indent, is_value=True)
 
     def _write_sequence(self, items: Iterable[Any], indent: int) -> None:
         for item in items:
             self._start_line(indent)
             self._write_mark("-", needs_space=True, is_indented=True)
-            self.node(item, indent)
+            self.emit_node(item, indent)
 
     def _write_scalar(self, value: Any, indent: int) -> None:
         if isinstance(value, str):

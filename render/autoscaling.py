@@ -17,7 +17,7 @@ class ReplicaBounds(Struct, frozen=True, kw_only=True):
     minimum: int
     maximum: int
 
-    def within(self, replicas: int) -> int:
+    def clamped_replicas(self, replicas: int) -> int:
         """Return the number of replicas within the bounds; none stay none, for that switches an autoscaler off."""
         return min(max(replicas, self.minimum), self.maximum) if replicas else 0
 

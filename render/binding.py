@@ -260,7 +260,7 @@ class Binding(Struct, frozen=True, kw_only=True):
         return placed
 
     @property
-    def undispatched(self) -> frozenset[str]:
+    def undispatched_clusters(self) -> frozenset[str]:
         """The target clusters in which the object is not, for dispatching to them is suspended."""
         return frozenset(name for kept in self.kept if kept.replicas is None for name in kept.clusters)
 

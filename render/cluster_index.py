@@ -29,7 +29,7 @@ class LabelIndex:
         self._places: dict[str, dict[str, list[int]]] | None = None
         self.all = (1 << len(self._labels)) - 1
 
-    def labelled(self, selector: LabelSelector) -> Mask:
+    def indexes_with_labels(self, selector: LabelSelector) -> Mask:
         """Return the things whose labels satisfy a selector."""
         mask = self.all
         for key, value in selector.match_labels:
@@ -90,30 +90,30 @@ class ClusterIndex:
         """Every cluster."""
         return (1 << len(self.clusters)) - 1
 
-    def members(self, mask: Mask) -> Sequence[int]:
+    def indexes_in_mask(self, mask: Mask) -> Sequence[int]:
         """Return the indexes of the clusters of a mask, ascending."""
         known = self._members.get(mask)
         if known is None:
             known = self._members[mask] = indexes_of_mask(mask)
         return known
 
-    def named(self, names: Iterable[str]) -> Mask:
+    def clusters_named(self, names: Iterable[str]) -> Mask:
         """Return the clusters with these names; names of no cluster are ignored."""
         positions = self.index_by_name
         return mask_of({positions[name] for name in names if name in positions})
 
-    def matching(self, affinity: ClusterAffinity) -> Mask:
+    def clusters_matching_affinity(self, affinity: ClusterAffinity) -> Mask:
         """Return the clusters an affinity selects; its ``exclude`` wins over everything else."""
         known = self._affinities.get(affinity)
         if known is None:
             known = self._affinities[affinity] = self._clusters_matching(affinity)
         return known
 
-    def labelled(self, selector: LabelSelector) -> Mask:
+    def clusters_with_labels(self, selector: LabelSelector) -> Mask:
         """Return the clusters whose labels satisfy a selector."""
-        return self._labels.labelled(selector)
+        return self._labels.indexes_with_labels(selector)
 
-    def in_groups(self, field: SpreadField) -> MaskByValue:
+    def clusters_by_spread_value(self, field: SpreadField) -> MaskByValue:
         """Return the clusters of each region, zone or provider; a cluster without one is in no group."""
         known = self._by_group.get(field)
         if known is None:
@@ -124,22 +124,28 @@ class ClusterIndex:
             )
         return known
 
-    def having(self, field: SpreadField) -> Mask:
+    def clusters_in_any_group(self, field: SpreadField) -> Mask:
         """Return the clusters that are in some region, zone or provider; every one is a cluster."""
-        return self.all if field is SpreadField.CLUSTER else _union_of_masks(self.in_groups(field).values())
+        return (
+            self.all if field is SpreadField.CLUSTER else _union_of_masks(self.clusters_by_spread_value(field).values())
+        )
 
-    def tolerated(self, tolerations: tuple[Toleration, ...], *, effects: frozenset[str] = BLOCKING_EFFECTS) -> Mask:
+    def clusters_tolerated_by(
+        self, tolerations: tuple[Toleration, ...], *, effects: frozenset[str] = BLOCKING_EFFECTS
+    ) -> Mask:
         """Return the clusters all of whose taints with these effects are tolerated."""
         known = self._tolerated.get((tolerations, effects))
         if known is None:
-            known = self._tolerated[tolerations, effects] = self._taint_index.tolerated(tolerations, effects)
+            known = self._tolerated[tolerations, effects] = self._taint_index.clusters_tolerated_by(
+                tolerations, effects
+            )
         return known
 
-    def tainted(self) -> Mapping[tuple[Taint, ...], Mask]:
+    def clusters_by_taints(self) -> Mapping[tuple[Taint, ...], Mask]:
         """Return the clusters by their taints."""
         return self._taints
 
-    def serving(self, api_version: str, kind: str) -> Mask:
+    def clusters_serving_kind(self, api_version: str, kind: str) -> Mask:
         """Return the clusters whose recorded APIs include a kind."""
         api = (api_version, kind)
         known = self._served.get(api)
@@ -147,29 +153,31 @@ class ClusterIndex:
             known = self._served[api] = mask_where(api in (each.api_enablements or ()) for each in self.clusters)
         return known
 
-    def without_recorded_apis(self) -> Mask:
+    def clusters_without_recorded_apis(self) -> Mask:
         """Return the clusters of which no APIs are recorded."""
         return mask_where(cluster.api_enablements is None for cluster in self.clusters)
 
-    def terminating(self) -> Mask:
+    def terminating_clusters(self) -> Mask:
         """Return the clusters that are being deleted."""
         return mask_where(cluster.is_terminating for cluster in self.clusters)
 
     def _clusters_matching(self, affinity: ClusterAffinity) -> Mask:
-        mask = self.named(affinity.cluster_names) if affinity.cluster_names else self.all
+        mask = self.clusters_named(affinity.cluster_names) if affinity.cluster_names else self.all
         if affinity.label_selector is not None:
-            mask &= self.labelled(affinity.label_selector)
+            mask &= self.clusters_with_labels(affinity.label_selector)
         for requirement in affinity.field_selector or ():
             mask &= self._clusters_by_field_expression(requirement)
-        return mask & ~self.named(affinity.exclude)
+        return mask & ~self.clusters_named(affinity.exclude)
 
     def _clusters_by_field_expression(self, requirement: Requirement) -> Mask:
         if requirement.key == SpreadField.ZONE:
-            return self._indexes_meeting(requirement, self.in_groups(SpreadField.ZONE))
+            return self._indexes_meeting(requirement, self.clusters_by_spread_value(SpreadField.ZONE))
         if not has_valid_values(requirement):
             return 0
         is_known = requirement.key in {SpreadField.PROVIDER, SpreadField.REGION}
-        return self._indexes_meeting(requirement, self.in_groups(SpreadField(requirement.key)) if is_known else {})
+        return self._indexes_meeting(
+            requirement, self.clusters_by_spread_value(SpreadField(requirement.key)) if is_known else {}
+        )
 
     def _indexes_meeting(self, requirement: Requirement, masks: MaskByValue) -> Mask:
         if requirement.operator in {"Exists", "DoesNotExist"}:

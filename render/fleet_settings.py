@@ -107,7 +107,7 @@ def _reader_of_setting(found: Callable[[Any], Any], field: SettingField) -> Call
             return setting.absent
         if setting.compared is not None:
             return setting.compared(struct)
-        return field.written(getattr(struct, attribute)) if setting.choices else getattr(struct, attribute)
+        return field.written_value(getattr(struct, attribute)) if setting.choices else getattr(struct, attribute)
 
     return value
 

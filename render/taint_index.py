@@ -24,7 +24,7 @@ class TaintIndex:
         self._taints = list(taints)
         self._by_effects: dict[frozenset[str], _TaintBits] = {}
 
-    def tolerated(self, tolerations: Iterable[Toleration], effects: frozenset[str]) -> Mask:
+    def clusters_tolerated_by(self, tolerations: Iterable[Toleration], effects: frozenset[str]) -> Mask:
         """Return the clusters all of whose taints with these effects are tolerated."""
         keyed: list[Toleration] = []
         left = set(effects)
@@ -36,7 +36,7 @@ class TaintIndex:
         asked = frozenset(left)
         if asked not in self._by_effects:
             self._by_effects[asked] = _TaintBits(self._taints, asked)
-        return self._by_effects[asked].tolerated(keyed)
+        return self._by_effects[asked].clusters_tolerated_by(keyed)
 
 
 class _AskedTaint(NamedTuple):
@@ -75,7 +75,7 @@ class _TaintBits:
         self._numbers = Counter((key, effect) for key, effect, _ in places)
         self._wanted = digit_masks(counts)
 
-    def tolerated(self, tolerations: Iterable[Toleration]) -> Mask:
+    def clusters_tolerated_by(self, tolerations: Iterable[Toleration]) -> Mask:
         """Return the clusters of which every taint is tolerated."""
         satisfied: defaultdict[_AskedTaint, Mask] = defaultdict(int)
         for toleration in tolerations:

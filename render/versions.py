@@ -35,13 +35,13 @@ class Version(NamedTuple):
     pre: tuple[str, ...] = ()
 
     @property
-    def order(self) -> tuple[Any, ...]:
+    def sort_key(self) -> tuple[Any, ...]:
         """The value that versions are sorted by: a release after its pre-releases, numbers before words."""
         parts = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in self.pre)
         return (self.major, self.minor, self.patch, not self.pre, parts)
 
     @property
-    def first(self) -> tuple[Any, ...]:
+    def sort_key_of_first_pre_release(self) -> tuple[Any, ...]:
         """The order of its first pre-release, before which every earlier version stands."""
         return (self.major, self.minor, self.patch, False, ())
 
@@ -67,7 +67,7 @@ def newest_version_in_range(texts: Iterable[str], wanted: str) -> str | None:
     """
     is_in = test_of_version_range(wanted)
     versions = ((version, text) for text in texts if (version := parse_version(text)) is not None)
-    found = [(version.order, text) for version, text in versions if is_in(version)]
+    found = [(version.sort_key, text) for version, text in versions if is_in(version)]
     return max(found)[1] if found else None
 
 
@@ -112,8 +112,8 @@ class _Comparison(NamedTuple):
 
     def holds(self, version: Version) -> bool:
         """Say whether a version is as the sign and the text say."""
-        at, low = version.order, self.low.order
-        is_below_end = self.high is None or at < self.high.first
+        at, low = version.sort_key, self.low.sort_key
+        is_below_end = self.high is None or at < self.high.sort_key_of_first_pre_release
         is_meant = at == low if self._is_exact else at >= low and is_below_end
         answers = {
             ">=": at >= low,

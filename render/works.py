@@ -128,7 +128,7 @@ class TargetGroups:
             known = self._known[id(binding.targets)] = (binding.targets, self._targets_by_numbers(manifest, binding))
         return known[1]
 
-    def named(self, names: Iterable[str]) -> Mask:
+    def mask_of_clusters(self, names: Iterable[str]) -> Mask:
         """Return the clusters with these names."""
         return mask_of({self._index_by_cluster[name] for name in names if name in self._index_by_cluster})
 
@@ -159,7 +159,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     """Build a template for all target clusters of its binding; a failure stays in its own clusters."""
     manifest = template.manifest
     targets = context.targets.of(manifest, binding)
-    revising = RevisionContext(context.interpreter, context.targets.named)
+    revising = RevisionContext(context.interpreter, context.targets.mask_of_clusters)
     revisions = revised_variants(template, binding, targets, revising)
     if template.text:
         return _works_of_opaque(template, opaque_revisions(template, revisions, targets), context.override)

@@ -70,9 +70,9 @@ class Recorder:
     def wait(self, seconds: float) -> bool:
         return self.client.wait(seconds)
 
-    def pin(self, uid: str) -> None:
+    def require_cluster_uid(self, uid: str) -> None:
         self.pinned = uid
-        self.client.pin(uid)
+        self.client.require_cluster_uid(uid)
 
     def within(self, _seconds: float) -> Self:
         return self

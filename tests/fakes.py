@@ -100,7 +100,7 @@ class FakeCluster:
         self.limits.append(seconds)
         return self
 
-    def pin(self, uid: str) -> None:
+    def require_cluster_uid(self, uid: str) -> None:
         self.pinned = uid
 
     def send(self, request: Request) -> Answer | Failure:

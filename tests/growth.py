@@ -70,7 +70,7 @@ def _ignore_lines(size: int) -> Work:
 def _skipped(size: int) -> Work:
     exclusions = parse_exclusions("", "|".join(["(a*)*b"] * 20))
     template = Template(ref=ObjectRef("", "ConfigMap", "a" * size, "x"), manifest={"apiVersion": "v1", "metadata": {}})
-    return lambda: exclusions.reason(template)
+    return lambda: exclusions.reason_for_exclusion(template)
 
 
 def _selector(size: int) -> Work:
@@ -78,7 +78,7 @@ def _selector(size: int) -> Work:
     selector = LabelSelector(match_expressions=(Requirement(key="a", operator="NotIn", values=values),) * 5)
     affinity = ClusterAffinity(label_selector=selector, cluster_names=values, exclude=values)
     clusters = [Cluster(name=f"c{number}", labels={"a": "x"}) for number in range(20)]
-    return lambda: (matches_labels(selector, {"a": "x"}), ClusterIndex(clusters).matching(affinity))
+    return lambda: (matches_labels(selector, {"a": "x"}), ClusterIndex(clusters).clusters_matching_affinity(affinity))
 
 
 def _number(size: int) -> Work:
@@ -127,7 +127,7 @@ def _patch(size: int) -> Work:
         return {"response": answer}
 
     manifest = {"apiVersion": "example.com/v1", "kind": "X", "metadata": {"name": "x"}, "spec": {"a": ["b"] * 1000}}
-    return lambda: Call(webhook=webhook, operation=Operation.RETAIN, send=send).patched(manifest)
+    return lambda: Call(webhook=webhook, operation=Operation.RETAIN, send=send).patched_manifest(manifest)
 
 
 def _objects(size: int) -> Work:

@@ -297,7 +297,7 @@ def test_the_folders_that_are_built(case: Tree) -> None:
 def test_what_a_kustomization_names_is_remembered_without_what_it_says() -> None:
     files = {"kustomization.yaml": "resources: [a.yaml]\nsecretGenerator: [{literals: [password=hidden]}]\n"}
     cache = Memory()
-    first = known_of(files, cache).at("")
+    first = known_of(files, cache).kustomizations_at("")
     assert "hidden" not in repr(cache.values)
     again = Kustomizations.of(source_of(files).files, lambda _ids: {}, cache)
-    assert again.at("") == first
+    assert again.kustomizations_at("") == first

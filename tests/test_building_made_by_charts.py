@@ -127,7 +127,7 @@ def test_repositories_that_a_chart_makes_are_those_that_its_releases_name(path: 
         source_implied_by_place(*chart_place(charts, "web", "1.0.0")),
         source_implied_by_place(SourceType.GIT, {"url": lib}),
     )
-    assert [each.name for each in found.locked.implied] == sorted(each.name for each in sources)
+    assert [each.name for each in found.locked.implied_sources] == sorted(each.name for each in sources)
     hint = "\n  hint: lock it: argosy lock"
     assert said(found) == (
         f"charts/web: spec.chart.spec.chart: chart 'web' of {charts} is not in argosy.lock{hint}\n"

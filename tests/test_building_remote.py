@@ -278,7 +278,7 @@ def test_the_source_of_a_file_that_somebody_wrote_counts_more(store: ContentStor
     found = remote({**overlay(CRD), "lib.yaml": a_source(spec), "argosy.lock": a_lock(content, spec)}, store)
     assert (said(found), objects_of(found)) == ("", ["ConfigMap default/eu-one"])
     assert found.locked is not None
-    assert found.locked.implied == ()
+    assert found.locked.implied_sources == ()
 
 
 def test_nothing_is_implied_by_what_is_not_built(store: ContentStore) -> None:
@@ -287,7 +287,7 @@ def test_nothing_is_implied_by_what_is_not_built(store: ContentStore) -> None:
     unread: dict[str, Content] = {"argosy.yaml": IGNORING, "old/kustomization.yaml": f"resources: ['{OTHER}//base']\n"}
     found = remote({**overlay(HERE), "argosy.lock": a_lock(inner), **unread, "x.yaml": MAP}, store)
     assert found.locked is not None
-    assert (said(found), found.locked.implied) == ("", ())
+    assert (said(found), found.locked.implied_sources) == ("", ())
 
 
 def test_what_content_builds_upon_in_turn_is_implied(store: ContentStore) -> None:
@@ -302,7 +302,7 @@ def test_what_content_builds_upon_in_turn_is_implied(store: ContentStore) -> Non
     assert said(included) == f"lib.yaml:1: base/kustomization.yaml:1: resources[0]: {unlocked}"
     for found in (built, included):
         assert found.locked is not None
-        assert found.locked.implied == (source,)
+        assert found.locked.implied_sources == (source,)
 
 
 def test_what_flux_builds_or_adds_of_another_repository_is_implied(store: ContentStore) -> None:
@@ -311,7 +311,7 @@ def test_what_flux_builds_or_adds_of_another_repository_is_implied(store: Conten
     assert found.locked is not None
     places = [{"url": OTHER}, {"url": OTHER, "ref": "v1"}]
     names = sorted(source_implied_by_place(SourceType.GIT, each).name for each in places)
-    assert [each.name for each in found.locked.implied] == names
+    assert [each.name for each in found.locked.implied_sources] == names
 
 
 def test_as_many_overlays_as_a_fleet_has_clusters_may_build_upon_one_locked_base(store: ContentStore) -> None:

@@ -90,7 +90,7 @@ def test_one_that_a_pass_elsewhere_forgot_is_written_down_again(tmp_path: Path) 
     (tmp_path / "away").rename(hub.path)
     clock.now = 2 * FRESH_SECONDS
     attempts.ensure_recorded("eu", "uid-eu", COMMIT)
-    theirs.look_again()
+    theirs.ask_remote_again()
     assert read_inventories(theirs, theirs.tip()) == {
         "eu": Inventory(cluster="eu", uid="uid-eu", converged=OTHER, attempted=(COMMIT,))
     }
@@ -112,7 +112,7 @@ def test_clusters_that_come_while_a_commit_is_made_share_the_next_one(status: St
 
 def other_pass_converges(status: StatusBranch) -> None:
     before = read_inventories(status, status.tip())["eu"]
-    after = before.after(OTHER, ApplyOutcome.CONVERGED, ())
+    after = before.inventory_after_apply(OTHER, ApplyOutcome.CONVERGED, ())
     status.commit(lambda _tip: {Inventory.at("eu"): after.content()}, "Apply", time=1_800_000_001)
 
 

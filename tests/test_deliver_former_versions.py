@@ -240,6 +240,6 @@ def test_the_entries_that_are_in_the_way_move(
     failure = Failure(kind=FailureKind.FORMER_VERSION, message="", causes=causes)
     live = {"metadata": {"managedFields": managed}}
     found = entries_in_former_versions(live, GADGET, SERVED, failure, "us")
-    moved = None if found is None else {each["manager"]: each["apiVersion"] for each in found.moved}
+    moved = None if found is None else {each["manager"]: each["apiVersion"] for each in found.moved_entries}
     assert moved == after
     assert live == {"metadata": {"managedFields": managed}}

@@ -43,12 +43,12 @@ TOLD = [
 @each_row("case", TOLD, ids=lambda case: case.why)
 def test_twins(case: Told) -> None:
     identities = Identities(recorded=case.recorded, observed=dict(case.before))
-    assert identities.twins(case.member, case.uid) == case.twins
+    assert identities.members_with_same_uid(case.member, case.uid) == case.twins
 
 
 def test_of_two_that_nobody_asked_before_the_later_one_has_a_twin() -> None:
     identities = Identities()
-    assert [identities.twins(name, "a") for name in NAMES] == [(), ("eu",)]
+    assert [identities.members_with_same_uid(name, "a") for name in NAMES] == [(), ("eu",)]
 
 
 def shop(path: Path, **placed: tuple[str, ...]) -> MemoryFleet:

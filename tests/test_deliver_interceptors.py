@@ -83,7 +83,7 @@ def await_guard(cluster: Cluster, *, is_there: bool) -> None:
 
 
 def named_commit(cluster: Cluster) -> str:
-    return cluster.applyset.recorded(cluster.read("configmaps", cluster.applyset.name)).commit
+    return cluster.applyset.set_recorded_on_parent(cluster.read("configmaps", cluster.applyset.name)).commit
 
 
 class TestOnServers:

@@ -329,7 +329,7 @@ class TestHolds:
         assert (applied.prune_hold, applied.outcome) == ("", ApplyOutcome.INCOMPLETE)
         assert {item.ref.name for item in applied.left} == {"gone", "going"}
         # The parent goes on naming the kind, though nothing of it could be seen.
-        assert "Deployment.apps" in cluster.applyset.recorded(parent_of(cluster)).group_kinds
+        assert "Deployment.apps" in cluster.applyset.set_recorded_on_parent(parent_of(cluster)).group_kinds
         cluster.server.request("DELETE", f"/api/v1/namespaces/{cluster.space}-other")
 
     def test_a_kind_that_only_the_parent_names_stays_named_while_it_cannot_be_listed(self, cluster: Cluster) -> None:
@@ -339,7 +339,7 @@ class TestHolds:
         refused = Failure(kind=FailureKind.ALONE, message="the server cannot do this")
         client.wire = lambda request, send: refused if request.path.endswith("/deployments") else send(request)
         assert cluster.apply({**kept, "data": {"a": "2"}}, client=client).outcome is ApplyOutcome.CONVERGED
-        assert "Deployment.apps" in cluster.applyset.recorded(parent_of(cluster)).group_kinds
+        assert "Deployment.apps" in cluster.applyset.set_recorded_on_parent(parent_of(cluster)).group_kinds
 
     def test_a_page_that_failed_is_a_list_that_failed(self, cluster: Cluster) -> None:
         kept, going = some(cluster, "kept", "going")

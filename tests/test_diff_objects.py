@@ -143,7 +143,7 @@ MOVES = [
 @each_row("case", MOVES, ids=lambda case: case.why)
 def test_moved(case: Moves) -> None:
     (movement,) = movements_between({WEB: bound(case.before)}, {WEB: bound(case.after)}, ["a", "b"])
-    assert (movement.moved, movement.before, movement.after) == (
+    assert (movement.moved_replicas, movement.before, movement.after) == (
         case.moved,
         sum(case.before.values()),
         sum(case.after.values()),
@@ -187,7 +187,7 @@ DEPARTURES = [
 @pytest.mark.parametrize("case", DEPARTURES, ids=lambda case: case.why)
 def test_what_runs_in_a_disconnected_cluster_does_not_move(case: Departure) -> None:
     (movement,) = movements_between({WEB: bound(case.before)}, {WEB: bound(case.after)}, ["a", "b"])
-    assert (movement.moved, movement.placed_anew, movement_words(movement)) == (
+    assert (movement.moved_replicas, movement.replicas_placed_anew, movement_words(movement)) == (
         case.moved,
         case.placed_anew,
         case.words,

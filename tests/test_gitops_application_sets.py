@@ -309,13 +309,13 @@ GO = [
 @each_row("case", FLAT, ids=lambda case: case.why)
 def test_parameters_are_filled_in_by_name(case: Sets) -> None:
     found = generators()
-    assert [found.texts.fill_text(case.text, each) for each in found.sets("g", case.generator)] == case.names
+    assert [found.texts.fill_text(case.text, each) for each in found.parameter_sets("g", case.generator)] == case.names
 
 
 @each_row("case", GO, ids=lambda case: case.why)
 def test_parameters_are_filled_in_by_templates_of_go(case: Sets) -> None:
     found = generators(is_go=True)
-    assert [found.texts.fill_text(case.text, each) for each in found.sets("g", case.generator)] == case.names
+    assert [found.texts.fill_text(case.text, each) for each in found.parameter_sets("g", case.generator)] == case.names
 
 
 class Unusable(NamedTuple):
@@ -401,7 +401,7 @@ UNUSABLE = [
 @each_row("case", UNUSABLE, ids=lambda case: case.why)
 def test_a_generator_that_cannot_be_read_is_a_problem_at_its_field(case: Unusable) -> None:
     with pytest.raises(UnusableRequest) as caught:
-        generators().sets("g", case.generator)
+        generators().parameter_sets("g", case.generator)
     assert f"{caught.value.path}: {caught.value.message}" == case.said
 
 

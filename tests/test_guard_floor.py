@@ -207,9 +207,9 @@ def test_the_floor_is_about_all_of_a_small_cluster_alone(
 ) -> None:
     """The floor decides nothing unless all of a cluster goes, and that is less than the floor."""
     guard, held = RemovalGuard(), [*removed, *kept]
-    told = guard.broken_by(removed, held, leaves_last_copy=leaves_last_copy)
+    told = guard.limits_broken_by(removed, held, leaves_last_copy=leaves_last_copy)
     if kept or len(held) >= FEW or leaves_last_copy:
-        assert told == guard.broken_by(removed, held, leaves_last_copy=True)
+        assert told == guard.limits_broken_by(removed, held, leaves_last_copy=True)
     else:
         is_precious = any(kind in {"StatefulSet.apps", "Namespace"} for _, kind in removed)
         assert told == (("everything it holds",) if is_precious else ())

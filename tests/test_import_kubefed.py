@@ -64,7 +64,10 @@ def test_replicas_are_planned_as_kubefed_plans_them(row: Division) -> None:
     workload = PlannedWorkload(
         replicas=row.total, key=KEY, current=row.current, capacity=row.capacity, is_rebalanced=row.rebalance
     )
-    assert replica_plan_of_workload(workload, preferences_by_cluster(row.clusters), row.members).totals == row.want
+    assert (
+        replica_plan_of_workload(workload, preferences_by_cluster(row.clusters), row.members).total_replicas_by_cluster
+        == row.want
+    )
 
 
 LABELS = {

@@ -14,28 +14,28 @@ EMPTY = Inventory(cluster="member1")
 
 
 def test_the_first_attempt_pins_the_cluster() -> None:
-    assert EMPTY.attempting("one", "uid-1") == Inventory(cluster="member1", uid="uid-1", attempted=("one",))
+    assert EMPTY.with_attempt("one", "uid-1") == Inventory(cluster="member1", uid="uid-1", attempted=("one",))
 
 
 def test_a_pinned_cluster_stays_pinned() -> None:
     pinned = Inventory(cluster="member1", uid="uid-1")
-    assert pinned.attempting("one", "uid-2").uid == "uid-1"
+    assert pinned.with_attempt("one", "uid-2").uid == "uid-1"
 
 
 def test_an_attempt_is_written_down_once() -> None:
-    once = EMPTY.attempting("one", "u")
-    assert once.attempting("one", "u") == once
+    once = EMPTY.with_attempt("one", "u")
+    assert once.with_attempt("one", "u") == once
 
 
 def test_the_commit_a_cluster_holds_needs_no_attempt() -> None:
     converged = Inventory(cluster="member1", uid="u", converged="one")
-    assert converged.attempting("one", "u") == converged
+    assert converged.with_attempt("one", "u") == converged
 
 
 def test_convergence_leaves_one_commit() -> None:
     before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two", "three"))
     assert before.commits == ("one", "two", "three")
-    after = before.after("three", ApplyOutcome.CONVERGED, [DISK])
+    after = before.inventory_after_apply("three", ApplyOutcome.CONVERGED, [DISK])
     assert after == Inventory(cluster="member1", uid="u", converged="three", left=(DISK,))
     assert after.commits == ("three",)
 
@@ -43,13 +43,13 @@ def test_convergence_leaves_one_commit() -> None:
 def test_a_pass_that_got_to_its_end_needs_no_earlier_attempts() -> None:
     """Whatever they left is in its own remains; a conflict that stays must not pile attempts up."""
     before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two", "three"))
-    after = before.after("three", ApplyOutcome.INCOMPLETE, [WEB])
+    after = before.inventory_after_apply("three", ApplyOutcome.INCOMPLETE, [WEB])
     assert after == Inventory(cluster="member1", uid="u", converged="one", attempted=("three",), left=(WEB,))
 
 
 def test_an_interrupted_pass_forgets_nothing() -> None:
     before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK,))
-    after = before.after("two", ApplyOutcome.INTERRUPTED, [WEB])
+    after = before.inventory_after_apply("two", ApplyOutcome.INTERRUPTED, [WEB])
     assert after == Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK, WEB))
 
 
@@ -66,7 +66,7 @@ def test_a_slow_pass_forgets_nothing_that_a_newer_one_recorded_meanwhile(
     """It was planned when the cluster held the first commit, and knows nothing of what the third put there."""
     planned = Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(WEB,))
     newer = Inventory(cluster="member1", uid="u", converged="three", left=(DISK,))
-    assert newer.after("two", outcome, [WEB], known=planned) == replace(want, left=(DISK, WEB))
+    assert newer.inventory_after_apply("two", outcome, [WEB], known=planned) == replace(want, left=(DISK, WEB))
 
 
 def test_what_is_held_is_what_was_left_and_what_the_trees_hold() -> None:
@@ -129,7 +129,7 @@ def test_an_inventory_with_a_hold_is_none_for_an_argosy_that_knows_no_holds() ->
     assert b"\nversion: 2\n" in held.content()
     for each in (plain, held):
         assert Inventory.read("inventory/member1.yaml", each.content()) == each
-        assert each.after(40 * "c", ApplyOutcome.CONVERGED, []).hold == each.hold
+        assert each.inventory_after_apply(40 * "c", ApplyOutcome.CONVERGED, []).hold == each.hold
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ LATE = Failure(kind=FailureKind.UNREACHABLE, message="it did not answer in time"
 def test_a_write_that_hung_leaves_the_next_ones_little_time_until_one_is_answered() -> None:
     hangs, seconds = Hangs(2), list[float]()
     for outcome, took in ((LATE, 35.0), (LATE, 0.1), (Answer(status=200), 4.0), (LATE, 35.0)):
-        hangs.note(WRITE, outcome, took, hangs.seconds_for(WRITE))
+        hangs.note_outcome(WRITE, outcome, took, hangs.seconds_for(WRITE))
         seconds.append(hangs.seconds_for(WRITE))
     # A connection that is refused says nothing of the writes before it.
     assert seconds == [5.0, 5.0, 35.0, 5.0]

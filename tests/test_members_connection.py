@@ -42,7 +42,7 @@ def client_for(wire: Wire, *, pin: str = "", concurrency: int = 8, **user: Any) 
     assert not isinstance(connection, Failure)
     standing = Clock(lambda: 0.0, lambda _seconds: None)
     client = KubeClient(connection, deadline=60, concurrency=concurrency, clock=standing)
-    client.pin(pin)
+    client.require_cluster_uid(pin)
     return client
 
 
@@ -382,5 +382,5 @@ def asked_through(
     cluster |= {"certificate-authority": str(authority)} if authority else {}
     connection = open_connection(Context(name="it", cluster=cluster, user={}), AuthPlugins(environment={}))
     assert not isinstance(connection, Failure)
-    connection.pin(pin)
+    connection.require_cluster_uid(pin)
     return KubeClient(connection, deadline=60, clock=Clock(lambda: 0.0, lambda _seconds: None)).send(request)

@@ -35,7 +35,7 @@ class Pages:
     def wait(self, _seconds: float) -> bool:
         return True
 
-    def pin(self, uid: str) -> None:
+    def require_cluster_uid(self, uid: str) -> None:
         """Nothing is written here."""
 
     def within(self, _seconds: float) -> Self:

@@ -31,7 +31,7 @@ def test_hanging_members_take_no_place_from_healthy_ones() -> None:
 
     visits, ended = Visits(call, [*HANGING, *HEALTHY], limit=2), list[str]()
     while not visits.are_over:
-        if visit := visits.next(far()):
+        if visit := visits.next_ended_visit(far()):
             ended.append(visit.name)
         if len(ended) == len(HEALTHY):
             over.set()
@@ -52,7 +52,7 @@ def test_no_more_are_visited_at_once_than_there_are_places() -> None:
 
     visits = Visits(call, HEALTHY, limit=3)
     while not visits.are_over:
-        visits.next(far())
+        visits.next_ended_visit(far())
     assert most <= 3
 
 
@@ -83,21 +83,21 @@ def test_a_visit_that_was_given_up_ends_unheard() -> None:
         return visit.name
 
     visits = Visits(call, ["a", "b"], limit=2)
-    assert visits.next(0.0) is None
+    assert visits.next_ended_visit(0.0) is None
     visits.give_up(visits.begun["a"])
     go_on.set()
-    assert [visit.name for visit in iter(lambda: visits.next(far()), None)] == ["b"]
+    assert [visit.name for visit in iter(lambda: visits.next_ended_visit(far()), None)] == ["b"]
     assert visits.are_over
     assert visits.begun["a"].wait(SECONDS)
 
 
 def test_nothing_is_waited_for_where_all_that_was_left_is_given_up() -> None:
     visits = Visits(lambda visit: visit.name, ["a"], limit=1)
-    assert visits.next(float("-inf")) is None or visits.are_over
+    assert visits.next_ended_visit(float("-inf")) is None or visits.are_over
     for visit in tuple(visits.under_way.values()):
         assert visit.wait(SECONDS)
         visits.give_up(visit)
-    assert visits.next(far()) is None
+    assert visits.next_ended_visit(far()) is None
 
 
 def test_an_error_in_a_visit_is_raised_where_it_is_awaited() -> None:
@@ -105,4 +105,4 @@ def test_an_error_in_a_visit_is_raised_where_it_is_awaited() -> None:
         raise ArithmeticError
 
     with pytest.raises(ArithmeticError):
-        Visits(call, ["a"], limit=1).next(far())
+        Visits(call, ["a"], limit=1).next_ended_visit(far())

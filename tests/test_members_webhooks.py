@@ -36,13 +36,13 @@ def asking(*configurations: Mapping[str, Any]) -> Interpreter:
 def message(asked: Interpreter, manifest: Mapping[str, Any] = WIDGET) -> str:
     """Return the message when an object's health cannot be asked for."""
     with pytest.raises(InterpreterError) as raised:
-        asked.health(manifest)
+        asked.is_healthy(manifest)
     return str(raised.value)
 
 
 def test_a_question_is_a_post_with_its_time_limit(authority: Authority) -> None:
     with serving(authority, lambda _asked: {"healthy": True}) as hook:
-        assert asking(hook.configuration(path="/interpret a")).health(WIDGET) is True
+        assert asking(hook.configuration(path="/interpret a")).is_healthy(WIDGET) is True
     path, headers = hook.heads[0]
     assert path == "/interpret%20a?timeout=30s"
     sent = {name: headers[name] for name in ("Content-Type", "Accept", "User-Agent", "Connection", "Accept-Encoding")}
@@ -80,7 +80,7 @@ def test_every_operation_over_the_wire(authority: Authority) -> None:
         assert asked.aggregate_status(WIDGET, [{"clusterName": "a"}]) == {**WIDGET, "status": {}}
         assert asked.dependencies(WIDGET) == ()
         assert asked.reflect_status(WIDGET) == {"ready": 1}
-        assert asked.health(WIDGET) is False
+        assert asked.is_healthy(WIDGET) is False
     assert [request["operation"] for request in hook.asked] == list(answers)
     assert (hook.asked[2]["replicas"], hook.asked[3]["observedObject"]) == (2, WIDGET)
     assert hook.asked[4]["aggregatedStatus"] == [{"clusterName": "a"}]
@@ -192,7 +192,7 @@ def test_the_servers_own_certificate_may_be_the_bundle(authority: Authority) -> 
     """As for Kubernetes: whatever the bundle holds is trusted."""
     own = base64.b64encode(authority.certificate.read_bytes()).decode()
     with serving(authority, lambda _asked: {"healthy": True}) as hook:
-        assert asking(hook.configuration(clientConfig={"url": hook.url, "caBundle": own})).health(WIDGET) is True
+        assert asking(hook.configuration(clientConfig={"url": hook.url, "caBundle": own})).is_healthy(WIDGET) is True
 
 
 class Unreached(NamedTuple):
@@ -270,8 +270,8 @@ def test_places(case: Place, authority: Authority) -> None:
 def test_a_question_is_asked_once_in_a_pass(authority: Authority) -> None:
     with serving(authority, lambda _asked: {"healthy": True}) as hook:
         asked = asking(hook.configuration())
-        assert [asked.health(WIDGET) for _ in range(3)] == [True] * 3
-        assert asked.health({**WIDGET, "spec": {}}) is True
+        assert [asked.is_healthy(WIDGET) for _ in range(3)] == [True] * 3
+        assert asked.is_healthy({**WIDGET, "spec": {}}) is True
         hook.behave = lambda _asked: Said(status=500)
         other = {**WIDGET, "spec": {"size": 2}}
         assert message(asked, other) == message(asked, other)
@@ -288,7 +288,7 @@ def test_a_webhook_that_is_down_is_left_alone_after_three_questions(authority: A
         rule = {**up.configuration()["webhooks"][0]["rules"][0], "kinds": ["Gadget"]}
         asked = asking(hook.configuration(), up.configuration("up", rules=[rule]))
         said = {message(asked, widget).partition(": ")[2] for widget in widgets}
-        assert asked.health(gadget) is True
+        assert asked.is_healthy(gadget) is True
     assert said == {f"InterpretHealth: webhook hooks.example.io broke the connection off at {hook.url}/"}
     assert hook.operations() == ["InterpretHealth w0", "InterpretHealth w1", "InterpretHealth w2"]
 
@@ -310,7 +310,7 @@ def test_a_proxy_of_the_environment_is_not_used(authority: Authority, monkeypatc
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
     with serving(authority, lambda _asked: {"healthy": True}) as hook:
-        assert asking(hook.configuration()).health(WIDGET) is True
+        assert asking(hook.configuration()).is_healthy(WIDGET) is True
 
 
 def test_many_threads_may_ask(authority: Authority) -> None:
@@ -318,7 +318,7 @@ def test_many_threads_may_ask(authority: Authority) -> None:
         asked, healths = asking(hook.configuration()), dict[int, bool]()
 
         def ask(number: int) -> None:
-            healths[number] = asked.health({**WIDGET, "metadata": {"name": f"w{number % 8}"}})
+            healths[number] = asked.is_healthy({**WIDGET, "metadata": {"name": f"w{number % 8}"}})
 
         at_once(ask, 32)
     assert healths == {number: number % 8 != 3 for number in range(32)}

@@ -109,7 +109,12 @@ def test_a_refusal_that_is_too_large_says_enough_with_its_status() -> None:
     head = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7\r\nContent-Length: %d\r\n\r\n"
     assert read(head % len(content) + content, most=1).content == content
     refusal = read(head % (len(content) + 1) + content + b"a")
-    assert (refusal.status, refusal.first("retry-after"), refusal.content, refusal.is_last) == (503, "7", b"", True)
+    assert (refusal.status, refusal.first_header_value("retry-after"), refusal.content, refusal.is_last) == (
+        503,
+        "7",
+        b"",
+        True,
+    )
 
 
 def test_an_encoding_nobody_asked_for_is_not_read() -> None:
@@ -121,7 +126,11 @@ def test_an_encoding_nobody_asked_for_is_not_read() -> None:
 
 def test_headers_are_found_in_any_case_and_as_often_as_they_are_there() -> None:
     answer = read(HEAD + b"warning: one\r\nWarning: two\r\nContent-Length: 0\r\n\r\n")
-    assert (answer.values("Warning"), answer.first("WARNING"), answer.first("Date")) == (["one", "two"], "one", "")
+    assert (
+        answer.header_values("Warning"),
+        answer.first_header_value("WARNING"),
+        answer.first_header_value("Date"),
+    ) == (["one", "two"], "one", "")
 
 
 class Said(NamedTuple):

@@ -52,5 +52,5 @@ def test_dependencies_are_found_by_their_labels() -> None:
 
 @given(selector=label_selectors, things=st.lists(labels, max_size=80))
 def test_an_index_finds_what_each_one_is_found_by(selector: Any, things: list[dict[str, str]]) -> None:
-    found = indexes_of_mask(LabelIndex(things).labelled(selector))
+    found = indexes_of_mask(LabelIndex(things).indexes_with_labels(selector))
     assert found == [place for place, own in enumerate(things) if matches_labels(selector, own)]

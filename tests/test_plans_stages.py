@@ -62,7 +62,7 @@ def test_fleets_that_share_a_cluster_have_a_set_each() -> None:
 
 def test_a_parent_says_what_its_set_contains_and_which_member_and_commit_it_is_of() -> None:
     refs = (ObjectRef("apps", "Deployment", "shop", "web"), ObjectRef("", "ConfigMap", "argosy-system", "x"))
-    made = ApplySet(name="argosy", member="eu", commit="c0ffee").containing(
+    made = ApplySet(name="argosy", member="eu", commit="c0ffee").set_with_kinds_of(
         (*refs, ObjectRef("apps", "Deployment", "blog", "web"))
     )
     assert made.manifest("1.2.3") == {

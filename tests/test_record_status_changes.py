@@ -84,7 +84,7 @@ def test_a_file_that_was_just_made_is_not_read_and_one_at_fault_is_named() -> No
         files={"works/eu/shop/Service/x.yaml": b"not: read\n", "works/eu/shop/Service/z.yaml": b"metadata: {name: z}\n"}
     )
     good, bad = {"metadata": {"name": "x"}, "status": {}}, {"metadata": {"name": ["z"]}}
-    recorded.know("works/eu/shop/Service/x.yaml", b"not: read\n", good)
-    recorded.know("works/eu/shop/Service/z.yaml", b"metadata: {name: z}\n", bad)
+    recorded.remember_parsed_object("works/eu/shop/Service/x.yaml", b"not: read\n", good)
+    recorded.remember_parsed_object("works/eu/shop/Service/z.yaml", b"metadata: {name: z}\n", bad)
     assert recorded.manifest("works/eu/shop/Service/x.yaml") is good
     assert recorded.manifest("works/eu/shop/Service/z.yaml") == {"metadata": {"name": "z"}}

@@ -55,14 +55,14 @@ REMOVALS = [
 
 @each_row("case", REMOVALS, ids=lambda case: case.why)
 def test_what_a_removal_breaks(case: Removal) -> None:
-    assert RemovalGuard().broken_by(case.gone, [*case.gone, *case.kept]) == case.want
+    assert RemovalGuard().limits_broken_by(case.gone, [*case.gone, *case.kept]) == case.want
 
 
 def test_limits_are_those_of_the_fleet() -> None:
     limits = RemovalGuard(count=1, percent=50, whole=2)
-    assert limits.broken_by(places(2, "shop", "A"), places(4, "shop", "A")) == ()
-    assert limits.broken_by(places(3, "shop", "A"), places(4, "shop", "A")) == ("more than 2",)
-    assert limits.broken_by(places(3, "shop", "A"), [*places(3, "shop", "A"), *MANY]) == (
+    assert limits.limits_broken_by(places(2, "shop", "A"), places(4, "shop", "A")) == ()
+    assert limits.limits_broken_by(places(3, "shop", "A"), places(4, "shop", "A")) == ("more than 2",)
+    assert limits.limits_broken_by(places(3, "shop", "A"), [*places(3, "shop", "A"), *MANY]) == (
         "all 3 of namespace shop",
         "all 3 of kind A",
     )

@@ -34,7 +34,7 @@ def test_a_kind_nobody_knows_has_neutral_answers() -> None:
     assert asked.aggregate_status(live, [{"clusterName": "m", "status": {"phase": "Failed"}}]) == live
     assert asked.dependencies(WIDGET) == ()
     assert asked.reflect_status(live) == {"phase": "Ready"}
-    assert asked.health(live) is True
+    assert asked.is_healthy(live) is True
 
 
 class TestAWrongType:
@@ -46,7 +46,7 @@ class TestAWrongType:
     def test_of_what_a_member_answers_is_told_with_its_object(self) -> None:
         """No schema has checked that."""
         with pytest.raises(InterpreterError) as raised:
-            self.asked.health({**WIDGET, "status": {}})
+            self.asked.is_healthy({**WIDGET, "status": {}})
         assert str(raised.value) == (
             "Widget w: InterpretHealth: a field is not of the type that the kind has (AttributeError)"
         )

@@ -159,7 +159,7 @@ def test_reflection() -> None:
 
 def test_health() -> None:
     asked = interpreter(InterpretHealth='return obj.status ~= nil and obj.status.phase == "Ready"')
-    assert [asked.health(a_widget(status={"phase": "Ready"})), asked.health(a_widget())] == [True, False]
+    assert [asked.is_healthy(a_widget(status={"phase": "Ready"})), asked.is_healthy(a_widget())] == [True, False]
 
 
 CONFIG = DependentObject(api_version="v1", kind="ConfigMap", namespace="shop", name="c")
@@ -235,7 +235,7 @@ def test_what_a_script_returns_is_checked(case: Strict) -> None:
     ask = {
         "GetReplicas": asked.replicas,
         "ReviseReplica": lambda manifest: asked.revise_replica(manifest, 1),
-        "InterpretHealth": asked.health,
+        "InterpretHealth": asked.is_healthy,
         "GetDependencies": asked.dependencies,
     }[case.function]
     with pytest.raises(InterpreterError) as raised:

@@ -88,7 +88,7 @@ def test_replicas_that_are_no_number_are_an_error_and_no_field() -> None:
     for ask in (
         INTERPRETER.replicas,
         INTERPRETER.dependencies,
-        INTERPRETER.health,
+        INTERPRETER.is_healthy,
         lambda m: INTERPRETER.revise_replica(m, 1),
     ):
         with pytest.raises(InterpreterError) as raised:
@@ -529,7 +529,7 @@ HEALTHS = [
 
 @each_row("case", HEALTHS, ids=lambda case: case.why)
 def test_health(case: Health) -> None:
-    assert INTERPRETER.health(case.observed) is case.want
+    assert INTERPRETER.is_healthy(case.observed) is case.want
 
 
 class Needed(NamedTuple):

@@ -87,7 +87,7 @@ def test_an_answer_or_a_reason(data: st.DataObject) -> None:
         lambda: INTERPRETER.aggregate_status(manifest, items),
         lambda: INTERPRETER.dependencies(manifest),
         lambda: INTERPRETER.reflect_status(manifest),
-        lambda: INTERPRETER.health(observed),
+        lambda: INTERPRETER.is_healthy(observed),
     ):
         with suppress(InterpreterError):
             ask()

@@ -455,18 +455,18 @@ HEALTHS = [
 
 @each_row("case", HEALTHS, ids=lambda case: case.why)
 def test_health(case: Health) -> None:
-    assert INTERPRETER.health(an(case.kind, generation=1, status=case.status, replicas=2)) is case.want
+    assert INTERPRETER.is_healthy(an(case.kind, generation=1, status=case.status, replicas=2)) is case.want
 
 
 @pytest.mark.parametrize("kind", ["CloneSet", "StatefulSet", "DaemonSet"])
 def test_a_kruise_workload_without_a_status_is_neither_healthy_nor_not(kind: str) -> None:
     with pytest.raises(InterpreterError) as raised:
-        INTERPRETER.health(an(kind, generation=1))
+        INTERPRETER.is_healthy(an(kind, generation=1))
     assert str(raised.value) == f"{kind} shop/x: InterpretHealth: status is missing"
 
 
 def test_a_united_deployment_without_a_status_is_not_healthy() -> None:
-    assert INTERPRETER.health(an("UnitedDeployment", generation=1)) is False
+    assert INTERPRETER.is_healthy(an("UnitedDeployment", generation=1)) is False
 
 
 class Refers(NamedTuple):

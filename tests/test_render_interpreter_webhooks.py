@@ -121,7 +121,7 @@ def test_the_first_by_configuration_and_name_is_asked() -> None:
         "b/b.example.io",
     ]
     with pytest.raises(InterpreterError):
-        interpreter.health(WIDGET)
+        interpreter.is_healthy(WIDGET)
     assert asked == ["a-b/a-b.example.io"]
 
 
@@ -205,7 +205,7 @@ def test_patches() -> None:
 
 def test_status_and_health() -> None:
     assert answering(rawStatus={"n": 1}).reflect_status(WIDGET) == {"n": 1}
-    assert [answering(healthy=healthy).health(WIDGET) for healthy in (True, False)] == [True, False]
+    assert [answering(healthy=healthy).is_healthy(WIDGET) for healthy in (True, False)] == [True, False]
 
 
 class Refusal(NamedTuple):
@@ -274,7 +274,7 @@ ANSWERS = [
 @each_row("case", ANSWERS, ids=lambda case: case.why)
 def test_answers_that_are_none(case: Answer) -> None:
     with pytest.raises(InterpreterError) as raised:
-        Interpreter.of([a_configuration()], send=lambda _webhook, _context: case.answer).health(WIDGET)
+        Interpreter.of([a_configuration()], send=lambda _webhook, _context: case.answer).is_healthy(WIDGET)
     assert str(raised.value) == f"Widget shop/w: InterpretHealth: webhook hooks.example.io {case.message}"
 
 
@@ -282,7 +282,7 @@ def test_a_webhook_of_another_version_is_not_asked() -> None:
     configuration = a_configuration()
     configuration["webhooks"][0]["interpreterContextVersions"] = ["v2"]
     with pytest.raises(InterpreterError) as raised:
-        Interpreter.of([configuration], send=lambda _webhook, _context: {}).health(WIDGET)
+        Interpreter.of([configuration], send=lambda _webhook, _context: {}).is_healthy(WIDGET)
     assert str(raised.value) == (
         "Widget shop/w: InterpretHealth: webhook hooks.example.io "
         "accepts no version of ResourceInterpreterContext known here (v1alpha1)"
@@ -291,7 +291,7 @@ def test_a_webhook_of_another_version_is_not_asked() -> None:
 
 def test_health_and_dependencies_that_are_none() -> None:
     with pytest.raises(InterpreterError) as raised:
-        answering(healthy="yes").health(WIDGET)
+        answering(healthy="yes").is_healthy(WIDGET)
     assert str(raised.value).endswith("answered with a response.healthy that is neither true nor false")
     with pytest.raises(InterpreterError) as raised:
         answering(dependencies=[{"apiVersion": "v1", "kind": "Secret"}]).dependencies(WIDGET)

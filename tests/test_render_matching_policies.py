@@ -262,7 +262,7 @@ EXCLUDED = [
 
 @each_row("case", EXCLUDED, ids=lambda case: str(case.template.ref))
 def test_what_is_never_propagated(case: Excluded) -> None:
-    assert Exclusions().reason(case.template) == case.want
+    assert Exclusions().reason_for_exclusion(case.template) == case.want
     everything = ResourceSelector(api_version=case.template.api_version, kind=case.template.ref.kind)
     match = PolicyIndex((cluster_policy("c", everything),)).match(case.template)
     assert (match.policy is None, match.message) == (bool(case.want), case.want)
@@ -274,8 +274,8 @@ def test_karmadas_flags_exclude_more() -> None:
         a_template(kind, "x")
         for kind in ("batch/v1 Job", "apps/v1beta1 Deployment", "v1 Secret", "v1 ConfigMap", "apps/v1 DaemonSet")
     ]
-    assert all(excluded.reason(template) for template in (*templates, a_template(namespace="secret-one")))
-    assert not excluded.reason(NGINX)
+    assert all(excluded.reason_for_exclusion(template) for template in (*templates, a_template(namespace="secret-one")))
+    assert not excluded.reason_for_exclusion(NGINX)
 
 
 some_selectors = st.builds(

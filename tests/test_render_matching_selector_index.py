@@ -49,15 +49,15 @@ templates = st.builds(
 @given(given=entries, template=templates)
 def test_a_template_meets_what_selects_it(given: list[tuple[str, ResourceSelector]], template: Template) -> None:
     index = SelectorIndex((namespace, selector, place) for place, (namespace, selector) in enumerate(given))
-    met = index.meeting(template)
+    met = index.selecting_entries_by_bucket(template)
     wanted = [
         place
         for place, (namespace, selector) in enumerate(given)
         if namespace in {"", template.ref.namespace} and implicit_priority_for_template(selector, template)
     ]
-    assert sorted(entry.owner for each in met for entry in each.all()) == wanted
+    assert sorted(entry.owner for each in met for entry in each.all_entries()) == wanted
     for each in met:
-        first = each.first()
+        first = each.first_entry()
         assert first is not None
-        assert first.owner == min(entry.owner for entry in each.all())
-        assert Met(each.bucket, 0).first() is None
+        assert first.owner == min(entry.owner for entry in each.all_entries())
+        assert Met(each.bucket, 0).first_entry() is None

@@ -90,7 +90,7 @@ def test_the_twenty_stay_out_until_there_is_room() -> None:
 def test_observed_capacity_keeps_what_was_placed_since_in_reserve() -> None:
     bindings = fifty()
     batch = schedule_all(bindings, with_room(eu=10, us=12, ap=8))
-    reserved = batch.reserved()
+    reserved = batch.reserved_resources_by_cluster()
     assert reserved == {"ap": {"pods": "8"}, "eu": {"pods": "10"}, "us": {"pods": "12"}}
     later = ClusterIndex(
         a_cluster(name, resource_summary=ResourceSummary(allocatable={"pods": str(pods)}, reserved=reserved[name]))

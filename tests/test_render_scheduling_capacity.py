@@ -130,13 +130,13 @@ def test_what_is_taken_is_gone_for_every_request() -> None:
     capacity = Capacity(index)
     small, large = requests(cpu="1"), requests(cpu="2", memory="5Gi")
     assert [list(capacity.replicas(each)) for each in (small, large)] == [[10, 10, 10], [2, 2, 2]]
-    capacity.take(large, {1: 1})
+    capacity.note_placed_replicas(large, {1: 1})
     assert [list(capacity.replicas(each)) for each in (small, large, None)] == [
         [10, 8, 10],
         [2, 1, 2],
         [100, 99, 100],
     ]
-    capacity.take(small, {0: 4, 1: 9, 2: 0})
+    capacity.note_placed_replicas(small, {0: 4, 1: 9, 2: 0})
     assert [list(capacity.replicas(each)) for each in (small, large)] == [[6, 0, 10], [2, 0, 2]]
 
 
@@ -145,9 +145,9 @@ def test_what_is_taken_from_a_modelled_cluster_goes_from_its_nodes() -> None:
     made = Cluster(name="m", resource_summary=summary(modelings={2: 3}), resource_models=models(*CPUS))
     capacity = Capacity(ClusterIndex((made,)))
     wide, narrow = requests(cpu="1500m"), requests(cpu="500m")
-    capacity.take(wide, {0: 2})
+    capacity.note_placed_replicas(wide, {0: 2})
     assert [list(capacity.replicas(each)) for each in (wide, narrow)] == [[1], [6]]
-    capacity.take(wide, {0: 1})
+    capacity.note_placed_replicas(wide, {0: 1})
     assert [list(capacity.replicas(each)) for each in (wide, narrow)] == [[0], [3]]
 
 
@@ -168,12 +168,12 @@ def test_an_estimate_kept_up_to_date_is_the_one_found_anew(takes: list[tuple[int
     )
     kept, request, other = Capacity(index), requests(cpu="700m"), requests(cpu="1")
     for position, replicas, is_looked_at in takes:
-        kept.take(other, {position: replicas})
+        kept.note_placed_replicas(other, {position: replicas})
         if is_looked_at:
             kept.replicas(request)
     anew = Capacity(index)
     for position, replicas, _ in takes:
-        anew.take(other, {position: replicas})
+        anew.note_placed_replicas(other, {position: replicas})
     assert list(kept.replicas(request)) == list(anew.replicas(request))
 
 
@@ -183,13 +183,13 @@ def test_what_a_pass_took_is_reserved_until_the_cluster_is_observed_again() -> N
     capacity = Capacity(
         ClusterIndex((a_cluster("a", resource_summary=observed), a_cluster("b", resource_summary=declared)))
     )
-    capacity.take(requests(cpu="1500m", memory="1Gi"), {0: 2, 1: 2})
-    assert capacity.reserved() == {"a": {"cpu": "3500m", "memory": "2Gi", "pods": "2"}}
+    capacity.note_placed_replicas(requests(cpu="1500m", memory="1Gi"), {0: 2, 1: 2})
+    assert capacity.reserved_resources_by_cluster() == {"a": {"cpu": "3500m", "memory": "2Gi", "pods": "2"}}
 
 
 def test_what_was_reserved_stays_so_where_nothing_is_taken() -> None:
     observed = ResourceSummary(allocatable={"pods": "50"}, reserved={"pods": "3", "cpu": "1"})
-    assert Capacity(ClusterIndex((a_cluster("a", resource_summary=observed),))).reserved() == {
+    assert Capacity(ClusterIndex((a_cluster("a", resource_summary=observed),))).reserved_resources_by_cluster() == {
         "a": {"cpu": "1", "pods": "3"}
     }
 
@@ -233,8 +233,8 @@ def test_what_is_given_back_fits_again(room: ResourceSummary, taken: list[tuple[
     asked = (LARGE, requests(cpu="1"), None)
     before = [list(capacity.replicas(each)) for each in asked]
     for requirements, replicas in taken:
-        capacity.take(requirements, {0: replicas})
+        capacity.note_placed_replicas(requirements, {0: replicas})
         capacity.replicas(requirements)
     for requirements, replicas in taken:
-        capacity.take(requirements, {0: replicas}, -1)
+        capacity.note_placed_replicas(requirements, {0: replicas}, -1)
     assert [list(capacity.replicas(each)) for each in asked] == before

@@ -125,7 +125,7 @@ def filtered(row: Filtered, binding: Binding) -> tuple[FilterResult, ClusterInde
     index = ClusterIndex((a_cluster("a", **fields), a_cluster("b", region="us"), a_cluster("c", is_terminating=True)))
     state = Scheduler(index, SchedulingOptions()).state
     if row.other is not None:
-        state.workload_groups.place(row.other, state.targets.indexed(row.other.targets).clusters)
+        state.workload_groups.note_placed_workload(row.other, state.targets.indexed_targets(row.other.targets).clusters)
     task = state.task(binding)
     return filter_clusters(state, task, task.rules.groups[0]), index
 

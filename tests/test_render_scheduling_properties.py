@@ -134,7 +134,10 @@ def test_nor_does_it_where_capacity_is_observed_and_not_yet_again(
     by_ref = {each.ref: each for each in first.decisions}
     once = [binding_with_decision(binding, by_ref[binding.ref]) for binding in bindings]
     later = [
-        replace(each, resource_summary=replace(each.resource_summary, reserved=first.reserved()[each.name]))
+        replace(
+            each,
+            resource_summary=replace(each.resource_summary, reserved=first.reserved_resources_by_cluster()[each.name]),
+        )
         for each in fleet(room, is_declared=False)
         if each.resource_summary
     ]

@@ -145,7 +145,9 @@ def field_holds(requirement: Requirement, cluster: Cluster) -> bool:
 def test_cluster_affinity(case: Matched) -> None:
     affinity, index = parse_cluster_affinity(case.affinity), ClusterIndex((M2, M1))
     assert [each.name for each in (M1, M2) if affinity_matches(affinity, each)] == case.want
-    assert [index.names[position] for position in indexes_of_mask(index.matching(affinity))] == case.want
+    assert [
+        index.names[position] for position in indexes_of_mask(index.clusters_matching_affinity(affinity))
+    ] == case.want
 
 
 some_text = st.sampled_from(("", "a", "b", "c"))
@@ -192,7 +194,9 @@ some_clusters = st.lists(
 def test_a_mask_holds_exactly_the_clusters_that_match(affinity: dict[str, object], clusters: list[Cluster]) -> None:
     wanted, index = parse_cluster_affinity(affinity), ClusterIndex(clusters)
     one_by_one = [each.name for each in index.clusters if affinity_matches(wanted, each)]
-    assert [index.names[position] for position in index.members(index.matching(wanted))] == one_by_one
+    assert [
+        index.names[position] for position in index.indexes_in_mask(index.clusters_matching_affinity(wanted))
+    ] == one_by_one
 
 
 def test_labels_may_be_selected_by_expressions() -> None:
@@ -243,7 +247,7 @@ def test_the_first_untolerated_taint_counts_and_preferences_never_do() -> None:
 def test_clusters_stand_in_byte_order_and_names_of_none_are_passed_over() -> None:
     index = ClusterIndex((Cluster(name="member2"), Cluster(name="member10"), Cluster(name="a")))
     assert index.names == ("a", "member10", "member2")
-    assert index.members(index.named(("member2", "gone"))) == [2]
+    assert index.indexes_in_mask(index.clusters_named(("member2", "gone"))) == [2]
 
 
 def test_groups_apis_and_endings_are_masks() -> None:
@@ -254,9 +258,9 @@ def test_groups_apis_and_endings_are_masks() -> None:
             Cluster(name="c"),
         )
     )
-    assert index.in_groups(SpreadField.REGION) == {"eu": 0b011}
-    assert index.in_groups(SpreadField.ZONE) == {"x": 0b001, "y": 0b001}
-    assert [index.having(each) for each in SpreadField] == [0b111, 0b011, 0b001, 0b010]
-    assert index.serving("v1", "Pod") == 0b001
-    assert index.without_recorded_apis() == 0b100
-    assert index.terminating() == 0b010
+    assert index.clusters_by_spread_value(SpreadField.REGION) == {"eu": 0b011}
+    assert index.clusters_by_spread_value(SpreadField.ZONE) == {"x": 0b001, "y": 0b001}
+    assert [index.clusters_in_any_group(each) for each in SpreadField] == [0b111, 0b011, 0b001, 0b010]
+    assert index.clusters_serving_kind("v1", "Pod") == 0b001
+    assert index.clusters_without_recorded_apis() == 0b100
+    assert index.terminating_clusters() == 0b010

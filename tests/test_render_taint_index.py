@@ -26,7 +26,7 @@ effects = st.frozensets(st.sampled_from(EFFECTS))
 def test_clusters_tolerate_what_each_tolerates(
     clusters: list[list[Taint]], own: list[Toleration], asked: frozenset[str]
 ) -> None:
-    found = indexes_of_mask(TaintIndex(clusters).tolerated(own, asked))
+    found = indexes_of_mask(TaintIndex(clusters).clusters_tolerated_by(own, asked))
     assert found == [
         place for place, each in enumerate(clusters) if first_untolerated_taint(each, own, effects=asked) is None
     ]

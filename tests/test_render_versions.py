@@ -53,7 +53,7 @@ def test_a_text_that_is_no_range_is_refused(text: str) -> None:
 def test_a_release_comes_after_its_pre_releases_and_numbers_before_words() -> None:
     texts = ["1.0.0", "1.0.0-rc.10", "1.0.0-rc.2", "1.0.0-beta", "1.0.0-1"]
     versions = [version for text in texts if (version := parse_version(text))]
-    assert sorted(versions, key=lambda each: each.order) == list(reversed(versions))
+    assert sorted(versions, key=lambda each: each.sort_key) == list(reversed(versions))
 
 
 def test_no_version_in_a_range_is_none() -> None:

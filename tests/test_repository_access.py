@@ -632,8 +632,8 @@ def test_maintenance_joins_packs_and_keeps_everything(tmp_path: Path) -> None:
         commit = a_commit(opened, f"{number}", parents)
         opened.update_ref(RENDERED, commit.id, parents[0] if parents else None)
         parents = (commit.id,)
-    assert not opened.maintain(packs=7)
-    assert opened.maintain(packs=6)
+    assert not opened.maintain_packs(packs=7)
+    assert opened.maintain_packs(packs=6)
     assert len(list((source.path / ".git/objects/pack").glob("*.pack"))) == 1
     assert source.git("fsck", "--full", "--strict") == ""
     assert len(opened.history("argosy/rendered", 9)) == 6
@@ -707,7 +707,7 @@ def test_a_partial_clone_is_never_completed_behind_ones_back(tmp_path: Path) -> 
 def test_a_partial_clone_is_not_repacked(tmp_path: Path) -> None:
     """Git before 2.45 loses track of what was promised."""
     _, opened = a_partial_clone(tmp_path)
-    assert not opened.maintain(packs=1)
+    assert not opened.maintain_packs(packs=1)
 
 
 def test_git_itself_may_not_fetch_lazily(tmp_path: Path) -> None:

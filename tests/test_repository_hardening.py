@@ -46,7 +46,7 @@ def everything(opened: Opened) -> None:
     opened.store(trees={tree_id: tree}, commits=[commit])
     opened.update_ref(RENDERED, commit.id, None)
     opened.push("origin", [RefUpdate(RENDERED, commit.id, None)])
-    opened.maintain(packs=1)
+    opened.maintain_packs(packs=1)
 
 
 HOOKS = [

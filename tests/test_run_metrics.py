@@ -90,7 +90,7 @@ def test_a_pass_that_found_nothing_new_keeps_what_is_known_of_clusters() -> None
 def test_a_fleet_that_is_gone_leaves_no_gauge() -> None:
     metrics = RunMetrics()
     metrics.count_pass("shop", PASS, failures=1)
-    metrics.forget("shop")
+    metrics.forget_fleet("shop")
     gauges = ("argosy_cluster_", "argosy_unschedulable", "argosy_drift", "argosy_consecutive", "argosy_source")
     assert not any(line.startswith(gauges) for line in samples(metrics))
 
@@ -127,5 +127,5 @@ def test_a_cluster_that_is_held_is_a_gauge_until_a_pass_says_that_it_is_not() ->
     metrics.count_pass("shop", replace(PASS, held={}), failures=0)
     assert line not in samples(metrics)
     metrics.count_pass("shop", replace(PASS, held={"east": "held at c0ffee"}), failures=0)
-    metrics.forget("shop")
+    metrics.forget_fleet("shop")
     assert line not in samples(metrics)

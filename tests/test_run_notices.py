@@ -153,27 +153,29 @@ def test_a_record_is_read_back_as_it_was_written() -> None:
 
 
 def test_a_message_is_claimed_by_one_put_off_and_given_up() -> None:
-    told, mine = NoticeRecord(unsent=(A_MESSAGE,)).claiming(69, ["slack hook"])
+    told, mine = NoticeRecord(unsent=(A_MESSAGE,)).record_with_claims_and_claimed(69, ["slack hook"])
     assert (told.unsent, mine) == ((A_MESSAGE,), ())
-    told, mine = told.claiming(70, ["slack hook"])
-    assert (mine, told.claiming(70, ["slack hook"])[1]) == (told.unsent, ())
+    told, mine = told.record_with_claims_and_claimed(70, ["slack hook"])
+    assert (mine, told.record_with_claims_and_claimed(70, ["slack hook"])[1]) == (told.unsent, ())
     assert told.unsent == (replace(A_MESSAGE, tries=3, next_try=130),)
-    assert told.after(mine, lambda _: False, 75).unsent == (replace(A_MESSAGE, tries=3, next_try=75 + 120),)
-    assert told.after(mine, lambda _: True, 75).unsent == ()
+    assert told.record_after_tries(mine, lambda _: False, 75).unsent == (
+        replace(A_MESSAGE, tries=3, next_try=75 + 120),
+    )
+    assert told.record_after_tries(mine, lambda _: True, 75).unsent == ()
     last = replace(A_MESSAGE, tries=MOST_TRIES)
-    assert NoticeRecord(unsent=(last,)).after([last], lambda _: False, 75).unsent == ()
-    assert NoticeRecord(unsent=(A_MESSAGE,)).claiming(70, ["teams hook"])[0].unsent == ()
+    assert NoticeRecord(unsent=(last,)).record_after_tries([last], lambda _: False, 75).unsent == ()
+    assert NoticeRecord(unsent=(A_MESSAGE,)).record_with_claims_and_claimed(70, ["teams hook"])[0].unsent == ()
 
 
 def test_tries_are_later_each_time_and_all_within_a_day_or_so() -> None:
-    gaps = [replace(A_MESSAGE, tries=tries).put_off(0).next_try for tries in range(1, MOST_TRIES)]
+    gaps = [replace(A_MESSAGE, tries=tries).postponed_notice(0).next_try for tries in range(1, MOST_TRIES)]
     assert gaps[:9] == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
     assert 20 * 3600 < sum(gaps) < 28 * 3600
 
 
 def test_a_channel_that_takes_nothing_keeps_the_newest() -> None:
     others = replace(A_MESSAGE, channel="teams hook", id="t")
-    told = NoticeRecord(unsent=(others,)).adding(replace(A_MESSAGE, id=str(number)) for number in range(50))
+    told = NoticeRecord(unsent=(others,)).record_with_new(replace(A_MESSAGE, id=str(number)) for number in range(50))
     assert [each.id for each in told.unsent] == ["t", *map(str, range(30, 50))]
 
 

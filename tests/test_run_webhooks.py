@@ -326,7 +326,7 @@ def test_too_many_requests_wake_a_few_times_a_minute_and_the_last_is_not_left_ou
         while late and late[0][0] <= now[0]:
             late.pop(0)[1]()
         for _ in range(50):
-            rare.ask("shop", wake, now[0])
+            rare.wake_or_delay("shop", wake, now[0])
     assert [at for at, _ in woken] == [100.0, 115.0, 130.0, 145.0]
     assert len(late) == 1
 
@@ -341,7 +341,7 @@ def test_too_many_fleets_that_are_asked_for_are_woken_at_once() -> None:
         return True
 
     for number in range(10_000):
-        rare.ask(str(number), wake, 0.0)
+        rare.wake_or_delay(str(number), wake, 0.0)
     late[0]()
     assert woken[0] == "0"
     assert "" in woken

@@ -349,7 +349,7 @@ ENDS = [
 def test_an_end_is_read_of_every_kind_that_has_one(
     version: str, kind: str, spec: Any, status: Any, want: str | None
 ) -> None:
-    assert Interpreter().finish({"apiVersion": version, "kind": kind, "spec": spec, "status": status}) == want
+    assert Interpreter().ending_of_run({"apiVersion": version, "kind": kind, "spec": spec, "status": status}) == want
 
 
 @pytest.mark.cluster

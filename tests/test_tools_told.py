@@ -462,7 +462,7 @@ def test_a_tool_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
                 grace=600.0,
             )
             told = parse_tool_reports(Deployer.FLUX, [found], ["argosy/rendered"], "argosy")
-            files = made.files(told) if is_heard else made.unheard("eu", Deployer.FLUX)
+            files = made.files(told) if is_heard else made.files_of_unheard_cluster("eu", Deployer.FLUX)
         status = parse_documents(files["clusters/eu.yaml"] or b"")[0].value["status"]
         return [f"{each['type']} {each['status']} {each['reason']}" for each in status.get("conditions", ())]
 

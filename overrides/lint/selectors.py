@@ -84,10 +84,10 @@ def _selectors_without_template(
     seen: set[int] = set()
     known: dict[int, int] = {}
     for template in templates:
-        for met in index.meeting(template):
+        for met in index.selecting_entries_by_bucket(template):
             new = Met(met.bucket, met.mask & ~known.get(id(met.bucket), 0))
             known[id(met.bucket)] = known.get(id(met.bucket), 0) | met.mask
-            seen.update(entry.owner for entry in new.all())
+            seen.update(entry.owner for entry in new.all_entries())
     may_match = [not is_later or bool(each.policy.namespace and each.selector.label_selector) for each in selectors]
     return [each for place, each in enumerate(selectors) if place not in seen or not may_match[place]]
 

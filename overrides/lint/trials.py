@@ -55,7 +55,7 @@ class Trials(Struct, kw_only=True):
     chains: dict[tuple[Place, ...], Chain] = field(default_factory=dict)
     _rules: dict[Place, CompiledRule] = field(default_factory=dict)
 
-    def rule(self, applied: AppliedRule) -> CompiledRule:
+    def compiled_rule(self, applied: AppliedRule) -> CompiledRule:
         """Return a rule compiled, once."""
         place = (applied.origin, applied.rule)
         known = self._rules.get(place)
@@ -84,7 +84,7 @@ def _note_rules_on_template(trials: Trials, template: Template, overridden: Over
 def _try_rules_on_template(trials: Trials, template: Template, applied: Sequence[AppliedRule]) -> None:
     manifest = template.manifest
     for record in applied:
-        for edit in trials.rule(record).edits:
+        for edit in trials.compiled_rule(record).edits:
             trial = trials.by_place.setdefault((record.origin, edit.field), EditTrial(idle_hint=edit.type.idle_hint))
             trial.runs += 1
             trial.objects.add(template.ref)

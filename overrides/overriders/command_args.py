@@ -39,7 +39,7 @@ def override_words(draft: Draft, overrider: CommandArgsOverrider, *, field: str)
             raise Refused(f"{escaped_pointer((*keys, field))} is not a list of strings")
         new = _words_after(words or [], overrider)
         if new != words:
-            draft.writable(keys)[field] = new
+            draft.writable_container(keys)[field] = new
 
 
 def _are_all_strings(words: Any) -> bool:

@@ -72,7 +72,7 @@ def override_field(draft: Draft, overrider: FieldPatch) -> None:
     keys, text = _text_at_field_path(draft.root, overrider)
     new = _patched_yaml(text, overrider) if overrider.format == "yaml" else _patched_json(text, overrider)
     if new != text:
-        draft.writable(keys[:-1])[keys[-1]] = new
+        draft.writable_container(keys[:-1])[keys[-1]] = new
 
 
 def _text_at_field_path(manifest: Any, overrider: FieldPatch) -> tuple[list[Key], str]:

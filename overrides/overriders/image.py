@@ -116,7 +116,7 @@ def override_images(draft: Draft, overrider: ImageOverrider) -> None:
         except Refused as refusal:
             raise Refused(f"{escaped_pointer((*keys, 'image'))} {refusal.message}") from None
         if new != image:
-            draft.writable(keys)["image"] = new
+            draft.writable_container(keys)["image"] = new
 
 
 def _selected_images(manifest: Any, overrider: ImageOverrider) -> list[tuple[str, Any]]:

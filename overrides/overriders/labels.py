@@ -52,8 +52,8 @@ def override_labels_or_annotations(draft: Draft, overrider: LabelAnnotationOverr
         return
     if entries is None:
         # A value that cannot be read as entries is replaced by a new mapping, as in Karmada.
-        draft.writable(("metadata",))[field] = {}
-    _edit_entries(draft.writable(("metadata", field)), overrider.operator, edits)
+        draft.writable_container(("metadata",))[field] = {}
+    _edit_entries(draft.writable_container(("metadata", field)), overrider.operator, edits)
 
 
 def _edit_entries(entries: dict[str, Any], operator: str, edits: Mapping[str, str]) -> None:

@@ -110,7 +110,7 @@ def _apply_operation(draft: Draft, operation: PatchOperation) -> None:
         return
     keys, container = keys_and_container_of_last_token(draft.root, tokens)
     key = _key_of_last_token(operation.operator, keys, tokens[-1], container)
-    draft.writable(keys)
+    draft.writable_container(keys)
     patch = operation.patch or _jsonpatch_operation(operation.operator, (*keys, key), operation.value)
     patch.apply(draft.root)
 

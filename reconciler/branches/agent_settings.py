@@ -106,7 +106,7 @@ class SettingsFiles(Struct, frozen=True):
         }
         return cls(source, beginning, shared, clusters)
 
-    def file(self, cluster: str, rules: DeliveryRules) -> bytes:
+    def settings_file_of_cluster(self, cluster: str, rules: DeliveryRules) -> bytes:
         """Return the file for one cluster."""
         written = self._clusters.get(cluster) or {}
         renamed = ((written.get("metadata") or {}).get("annotations") or {}).get(RENAMED_FROM)

@@ -62,7 +62,7 @@ TipOf = Callable[[Publication, BranchPlace], str | None]
 
 def rendered_tip_asked_of_remote(publication: Publication, place: BranchPlace) -> str | None:
     """Return where the rendered branch stands now; for the status branch is asked with it, which a pass reads next."""
-    publication.ask_for(place.rendered, place.status)
+    publication.ask_for_tips(place.rendered, place.status)
     return publication.current_tip(place.rendered)
 
 

@@ -90,7 +90,7 @@ class Mirrored(Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...] = ()
     fault: GitError | None = None
 
-    def tell(self, log: Log) -> None:
+    def log_mirrored_branches(self, log: Log) -> None:
         """Say what was done."""
         log.warn_of(self.lines)
         if self.branches:
@@ -213,7 +213,7 @@ def _mirror_trees_with_settings(
     for cluster in pulling:
         folder, commit = folders[cluster.name]
         folder_with_files = None if folder == _NOTHING else folder
-        content = files.file(cluster.name, rules[commit].of(cluster.name, folder_with_files))
+        content = files.settings_file_of_cluster(cluster.name, rules[commit].of(cluster.name, folder_with_files))
         blob_id = git_object_id("blob", content)
         entries = repository.read_trees([folder])[folder] if folder_with_files else ()
         tree = encode_tree((TreeEntry(FILE.encode(), BLOB_MODE, blob_id), *entries))

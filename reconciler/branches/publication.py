@@ -29,7 +29,7 @@ class Publication(Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def fetching(self) -> str:
+    def fetch_command(self) -> str:
         """The command that brings the newest branches from there; empty for this repository."""
         if not self.remote or self.repository.mirrors:
             return ""
@@ -37,10 +37,10 @@ class Publication(Struct, frozen=True, kw_only=True):
 
     def nothing_rendered(self, branch: str, *, is_asked: bool = False) -> ConfigError:
         """Return the error for a fleet without a rendered branch; a remote that was not asked may have one by now."""
-        if is_asked or not self.fetching:
+        if is_asked or not self.fetch_command:
             return ConfigError(f"nothing is rendered yet: there is no branch {branch!r}", hint=BOOTSTRAP)
         message = f"nothing rendered is known here: branch {branch!r} of {self.place!r} was not there when last fetched"
-        return ConfigError(message, hint=f"{self.fetching}, or {BOOTSTRAP} if nothing was ever rendered")
+        return ConfigError(message, hint=f"{self.fetch_command}, or {BOOTSTRAP} if nothing was ever rendered")
 
     def ref(self, branch: str) -> str:
         """Return the local ref that stands for a branch there."""
@@ -75,7 +75,7 @@ class Publication(Struct, frozen=True, kw_only=True):
         covers = any(refspec.removeprefix("+") == wanted for refspec in refspecs)
         return covers and bool(self.repository.refs(f"refs/remotes/{self.remote}/"))
 
-    def ask_for(self, *branches: str) -> None:
+    def ask_for_tips(self, *branches: str) -> None:
         """Ask a remote for several branches at once, for which ``current_tip`` need not ask then."""
         if self.remote:
             self.repository.known_tips(self.remote, [f"refs/heads/{branch}" for branch in branches])
@@ -160,7 +160,7 @@ def publication_of(repository: Repository, fleet: Fleet) -> Publication:
 def maintain_repository(repository: Repository, log: Log) -> None:
     """Join packs once there are many; that they could not be joined is no reason for a pass to have gone wrong."""
     try:
-        if repository.maintain():
+        if repository.maintain_packs():
             log.detail("joined the packs of earlier passes")
     except GitError as error:
         log.warning(f"the packs of earlier passes were not joined: {error.message}")

@@ -32,7 +32,9 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
     path_by_id = {id_: MemberSchemas.at(name) for name, id_ in indexes.items()}
     # A version of which a schema is missing is read anew by the next pass.
     known = {name.removesuffix(_SCHEMA) for name in ids if name.endswith(_SCHEMA)}
-    parsed = {id_: _parse_member_schemas(path, contents[id_]).among(known) for id_, path in path_by_id.items()}
+    parsed = {
+        id_: _parse_member_schemas(path, contents[id_]).schemas_with_digests(known) for id_, path in path_by_id.items()
+    }
 
     def content(digest: str) -> bytes:
         id_ = ids.get(f"{digest}{_SCHEMA}")

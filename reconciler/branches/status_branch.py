@@ -62,9 +62,9 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
         """Return where the branch stands now."""
         return self.transport.tip()
 
-    def look_again(self) -> None:
+    def ask_remote_again(self) -> None:
         """Have the remote asked once more where the branch stands; one that does not answer tells nothing new."""
-        self.transport.look_again()
+        self.transport.ask_remote_again()
 
     def read(self, folder: str, commit: str | None) -> dict[str, bytes]:
         """Return the files below a folder of a commit of the branch, by path from the folder."""
@@ -165,7 +165,7 @@ class StatusBranch(Struct, frozen=True, kw_only=True):
             root, [tip] if tip else [], message, {VERSION: engine_version()}, time=time
         )
         self.repository.store(blobs=blobs, trees=store.trees, commits=[commit])
-        self.transport.move(commit.id, tip, files)
+        self.transport.move_branch(commit.id, tip, files)
         return commit.id
 
     def entries(self, commit: str) -> tuple[TreeEntry, ...]:
@@ -285,7 +285,7 @@ def files_that_record_attempts(
             before = known.get(cluster, Inventory(cluster=cluster))
             after = replace(before, hold=hold_rules.hold_after(cluster, before.hold))
             if cluster in uid_by_cluster:
-                after = after.attempting(hold_rules.commit_for(cluster, before.hold), uid_by_cluster[cluster])
+                after = after.with_attempt(hold_rules.commit_for(cluster, before.hold), uid_by_cluster[cluster])
             if after != before:
                 files[Inventory.at(cluster)] = after.content()
         return files

@@ -18,13 +18,13 @@ class Transport(Protocol):
     def tip(self) -> str | None:
         """Return where the branch stands now."""
 
-    def look_again(self) -> None:
+    def ask_remote_again(self) -> None:
         """Have the remote asked once more where the branch stands; one that does not answer tells nothing new."""
 
     def is_carried(self, path: str) -> bool:
         """Say whether a file may be written by this way; others are left out of what is written."""
 
-    def move(self, commit: str, tip: str | None, written: Container[str]) -> None:
+    def move_branch(self, commit: str, tip: str | None, written: Container[str]) -> None:
         """Move the branch from its tip to a commit that writes these files; SourceMoved if somebody was faster."""
 
 
@@ -38,7 +38,7 @@ class AtOnce(Struct, frozen=True):
         """Return where the branch stands now, asking the remote."""
         return self.publication.current_tip(self.branch)
 
-    def look_again(self) -> None:
+    def ask_remote_again(self) -> None:
         """Have the remote asked once more."""
         if self.publication.remote:
             with suppress(GitError):
@@ -51,7 +51,7 @@ class AtOnce(Struct, frozen=True):
         del path
         return True
 
-    def move(self, commit: str, tip: str | None, written: Container[str]) -> None:
+    def move_branch(self, commit: str, tip: str | None, written: Container[str]) -> None:
         """Move the branch where it is published."""
         del written
         repository, ref = self.publication.repository, self.publication.ref(self.branch)

@@ -35,12 +35,12 @@ class Uplink(Struct, kw_only=True):
         return self.publication.repository
 
     @property
-    def local(self) -> str:
+    def local_ref(self) -> str:
         """The ref of what is recorded here, pushed or not."""
         return f"refs/heads/{self.branch}"
 
     @property
-    def tracked(self) -> str:
+    def remote_tracking_ref(self) -> str:
         """The ref of what the remote had when it was last asked."""
         return self.publication.ref(self.branch)
 
@@ -51,12 +51,12 @@ class Uplink(Struct, kw_only=True):
         """
         if self.is_behind:
             self._fetch()
-        here, there = self.repository.tip(self.local), self.repository.tip(self.tracked)
+        here, there = self.repository.tip(self.local_ref), self.repository.tip(self.remote_tracking_ref)
         if here is not None and (there is None or self.repository.is_ancestor(there, here)):
             return here
         return there
 
-    def look_again(self) -> None:
+    def ask_remote_again(self) -> None:
         """Have the remote asked once more, unless it is away."""
         self.is_behind = self.failure is None
 
@@ -64,7 +64,7 @@ class Uplink(Struct, kw_only=True):
         """Say whether a file is about the cluster."""
         return is_own_path(path, self.cluster)
 
-    def move(self, commit: str, tip: str | None, written: Container[str]) -> None:
+    def move_branch(self, commit: str, tip: str | None, written: Container[str]) -> None:
         """Move the branch at the remote and here; here alone while Git is away, for files that may wait."""
         del tip
         if self.failure is None:
@@ -77,36 +77,36 @@ class Uplink(Struct, kw_only=True):
                 self.failure = error
         if self.failure is not None and Inventory.at(self.cluster) in written:
             raise self.failure
-        self.repository.update_ref(self.local, commit, self.repository.tip(self.local), reason="argosy: agent")
+        self.repository.update_ref(self.local_ref, commit, self.repository.tip(self.local_ref), reason="argosy: agent")
 
     def push(self) -> None:
         """Push what waits here, if it follows what the remote has; that Git is away is noted."""
         waiting = self.tip()
-        if self.failure is not None or waiting is None or waiting == self.repository.tip(self.tracked):
+        if self.failure is not None or waiting is None or waiting == self.repository.tip(self.remote_tracking_ref):
             return
         try:
             self._push(waiting)
         except SourceMoved:
             # Another agent of the cluster was faster, and what it saw is newer.
-            self.repository.update_ref(self.local, None, waiting)
+            self.repository.update_ref(self.local_ref, None, waiting)
         except GitError as error:
             self.failure = error
 
     def _fetch(self) -> None:
         self.is_behind = False
         try:
-            fetching = Fetching(refspecs=[f"+refs/heads/{self.branch}:{self.tracked}"])
+            fetching = Fetching(refspecs=[f"+refs/heads/{self.branch}:{self.remote_tracking_ref}"])
             self.repository.fetch(self.publication.remote, fetching)
         except NoSuchBranch:
-            if (known := self.repository.tip(self.tracked)) is not None:
-                self.repository.update_ref(self.tracked, None, known)
+            if (known := self.repository.tip(self.remote_tracking_ref)) is not None:
+                self.repository.update_ref(self.remote_tracking_ref, None, known)
         except GitError as error:
             self.failure = error
 
     def _push(self, commit: str) -> None:
-        known = self.repository.tip(self.tracked)
+        known = self.repository.tip(self.remote_tracking_ref)
         if known is not None and not self.repository.is_ancestor(known, commit):
             raise SourceMoved(f"another process moved {self.branch!r} in this store", hint="run again")
         self.repository.push(self.publication.remote, [RefUpdate(f"refs/heads/{self.branch}", commit, known)])
         # git itself has moved it, where it tracks the remote's branches.
-        self.repository.update_ref(self.tracked, commit, self.repository.tip(self.tracked))
+        self.repository.update_ref(self.remote_tracking_ref, commit, self.repository.tip(self.remote_tracking_ref))

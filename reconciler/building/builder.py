@@ -68,7 +68,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
             taken=_files_taken_over(closures, {file.path for file in (*selection.files, *selection.kustomizations)}),
             broken=tuple(broken),
             tools=tuple(sorted({outcome.tool for outcome in made} - {""})),
-            implied=trees.locked.implied if trees.locked else (),
+            implied=trees.locked.implied_sources if trees.locked else (),
         )
 
     def without_cache(self) -> "SourceBuilder":
@@ -184,13 +184,13 @@ def _files_read_by_builds(
 ) -> Iterator[str]:
     """Yield the files that builds read; all of a folder that may not be built, as nobody knows what it would read."""
     for closure in closures:
-        yield from (path for path, _ in closure.claimed)
+        yield from (path for path, _ in closure.claimed_files)
         if closure.refusal is not None:
             base = f"{closure.folder}/" if closure.folder else ""
             yield from (file.path for file in selection.beside if file.path.startswith(base))
     for folder in chosen:
         if known.is_component(folder):
-            yield from (path for path, _ in closure_of(known, folder).claimed)
+            yield from (path for path, _ in closure_of(known, folder).claimed_files)
 
 
 def _files_taken_over(closures: Sequence[Closure], read: Collection[str]) -> dict[str, str]:
@@ -202,7 +202,7 @@ def _files_taken_over(closures: Sequence[Closure], read: Collection[str]) -> dic
     taken: dict[str, str] = {}
     for closure in closures:
         base = f"{closure.folder}/" if closure.folder else ""
-        for path in (path for path, _ in closure.claimed if path in read and path not in own):
+        for path in (path for path, _ in closure.claimed_files if path in read and path not in own):
             if not path.startswith(base):
                 taken.setdefault(path, closure.kustomizations[0])
     return taken
@@ -218,7 +218,7 @@ def _broken_by_outcomes(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
     for outcome in outcomes:
         if outcome.complaint and outcome.tool:
             message = f"{outcome.tool} cannot build it: {outcome.complaint}"
-            path = outcome.closure.shown(outcome.closure.kustomizations[0])
+            path = outcome.closure.shown_path(outcome.closure.kustomizations[0])
             tool = outcome.tool.partition(" ")[0] if outcome.is_bounded else outcome.tool
             problem = Problem(path, 0, "", message)
             yield Broken(problem=problem, files=outcome.closure.inputs, tool=tool, makes=path)

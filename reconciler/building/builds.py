@@ -60,7 +60,7 @@ class BuildOutcome(Struct, frozen=True, kw_only=True):
     def file(self) -> BuiltFile:
         """The output as a file of the source."""
         return BuiltFile(
-            path=self.closure.shown(self.closure.kustomizations[0]),
+            path=self.closure.shown_path(self.closure.kustomizations[0]),
             id=git_object_id("blob", self.output),
             size=len(self.output),
             inputs=self.closure.inputs,
@@ -175,7 +175,7 @@ def _simple_outcome(closure: Closure, simple: SimpleBuilds) -> BuildOutcome | No
     return BuildOutcome(
         closure=closure,
         output=made.output,
-        origins=tuple(Origin(closure.shown(each.path), each.line) for each in made.origins),
+        origins=tuple(Origin(closure.shown_path(each.path), each.line) for each in made.origins),
         is_secret=any(holds_secrets(value) and not is_encrypted_by_sops(value) for value in made.values),
     )
 
@@ -197,7 +197,7 @@ def _outcome_with_origins(outcome: BuildOutcome, origins: Origins, contents: Map
     writing = {*closure.resources, *closure.kustomizations}
     written = [file for file in closure.files if file.path in writing]
     found = origins.of(values, written, closure.kustomizations[0])
-    shown = tuple(Origin(closure.shown(each.path), each.line) for each in found)
+    shown = tuple(Origin(closure.shown_path(each.path), each.line) for each in found)
     left_out: tuple[LeftOutOfBuild, ...] = ()
     if any(MARK in contents[file.id] for file in closure.files):
         sealed = sealed_documents({file.path: contents[file.id] for file in closure.files})

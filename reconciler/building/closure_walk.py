@@ -72,13 +72,13 @@ class Walk(Struct):
     listings: dict[str, SourceFile] = field(default_factory=dict)
     of_plugins: dict[str, BuildRefusal] = field(default_factory=dict)
 
-    def go(self, folder: str) -> None:
+    def walk_folder(self, folder: str) -> None:
         """Visit a folder and those it builds upon, each once."""
         unseen = [_Visit(folder)]
         seen = {*unseen}
         while unseen and len(self.found) + len(self.beyond) <= MOST_FILES:
             visit = unseen.pop()
-            for file, parsed in self.known.at(visit.folder):
+            for file, parsed in self.known.kustomizations_at(visit.folder):
                 self._add_file_of_tree(file)
                 self.owned.add(file.path)
                 self.kustomizations.setdefault(file.path)
@@ -90,7 +90,7 @@ class Walk(Struct):
 
     def refuse_folder(self, folder: str, error: Exception) -> None:
         """Refuse to build a folder of which the walk led to an error nobody thought of."""
-        file = self.known.at(folder)[0][0]
+        file = self.known.kustomizations_at(folder)[0][0]
         self._add_file_of_tree(file)
         self.kustomizations = self.kustomizations or {file.path: None}
         self._note_refusal(BuildRefusal(file, unexpected_problem(file.path, error, what="is not built")))
@@ -119,7 +119,7 @@ class Walk(Struct):
             reference = named if visit.of_plugins is None else named._replace(role=Role.PLUGIN)
             try:
                 path = self._path_of_reference(visit.folder, file, reference)
-                configured = visit.configured if reference.role is Role.PLUGIN else None
+                configured = visit.configured_folder if reference.role is Role.PLUGIN else None
                 if path in self.known.folders and path not in self.known.files:
                     yield _Visit(path, configured)
                 else:
@@ -127,7 +127,9 @@ class Walk(Struct):
             except _RefusedError as refused:
                 self._note_refusal(refused.refusal)
         for inline in parsed.inline:
-            self._add_plugins(visit.configured, file, inline.text.encode("utf-8", "surrogateescape"), inline.field)
+            self._add_plugins(
+                visit.configured_folder, file, inline.text.encode("utf-8", "surrogateescape"), inline.field
+            )
 
     def _refuse_faults(self, file: SourceFile, parsed: Kustomization, within: str = "") -> None:
         """Refuse a build for the faults of what it reads; ``within`` is the field that has it."""
@@ -200,7 +202,7 @@ class Walk(Struct):
                 message = f"{reference.text!r} may be read as more than a path"
                 raise _refusal_error(file, reference.field, message, _PLAIN_HINT)
             self.plugins.add(named.path)
-            self._add_plugins(visit.configured, named, self.known.content_of(named))
+            self._add_plugins(visit.configured_folder, named, self.known.content_of(named))
         elif reference.role is Role.CONFIGURATION:
             self.configurations.add(named.path)
             self._refuse_faults(named, parsed_configuration(self.known.content_of(named)))
@@ -229,7 +231,7 @@ class _Visit(NamedTuple):
     of_plugins: str | None = None
 
     @property
-    def configured(self) -> str:
+    def configured_folder(self) -> str:
         """The folder whose generators are configured, which the names in their configuration start from."""
         return self.folder if self.of_plugins is None else self.of_plugins
 

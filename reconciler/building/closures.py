@@ -59,7 +59,7 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
         return self._inputs_of(self.files)
 
     @property
-    def claimed(self) -> tuple[tuple[str, bytes], ...]:
+    def claimed_files(self) -> tuple[tuple[str, bytes], ...]:
         """The same of those that are parts of this build, with all that it would read if it were not refused.
 
         A manifest outside the folders of the kustomizations that list it stays one of its own, whoever lists it.
@@ -81,7 +81,7 @@ class Closure(SelectiveStruct, frozen=True, kw_only=True):
         text = "".join((f"{self.folder}\0{self.is_printed}\n", *lines))
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
-    def shown(self, path: str) -> str:
+    def shown_path(self, path: str) -> str:
         """Return the path of a file as people find it."""
         return self.stand_ins[path].shown if path in self.stand_ins else path
 
@@ -98,7 +98,7 @@ def bounded_closure(known: Kustomizations, folder: str, takes_files: Callable[[i
         closure = closure_of(known, folder)
         if takes_files(len(closure.files)):
             return closure
-    file = known.at(folder)[0][0]
+    file = known.kustomizations_at(folder)[0][0]
     return Closure(
         folder=folder,
         files=(file,),
@@ -113,7 +113,7 @@ def bounded_closure(known: Kustomizations, folder: str, takes_files: Callable[[i
 def closure_of(known: Kustomizations, folder: str) -> Closure:
     """Return the files that a build of a folder reads, or why it may not be built."""
     walk = Walk(known)
-    result_or_substitute(partial(walk.go, folder), partial(walk.refuse_folder, folder))
+    result_or_substitute(partial(walk.walk_folder, folder), partial(walk.refuse_folder, folder))
     return Closure(
         folder=folder,
         files=tuple(walk.found[path] for path in sorted(walk.found)),

@@ -53,9 +53,9 @@ class _Prepared(Struct, frozen=True, kw_only=True):
         return frozenset(self.request.tree.inputs_at(self.closure.inputs))
 
     @property
-    def claimed(self) -> frozenset[str]:
+    def claimed_paths(self) -> frozenset[str]:
         """The paths of these files, without those that only say which content the tree has."""
-        found = frozenset(self.request.tree.inputs_at(self.closure.claimed))
+        found = frozenset(self.request.tree.inputs_at(self.closure.claimed_files))
         return frozenset(path for path, _ in found - set(self.request.tree.inputs))
 
 
@@ -82,7 +82,7 @@ class FolderBuilds(Struct, kw_only=True):
     def _prepare_folder(self, request: FolderRequest) -> "_Prepared | BuiltFolder":
         tree, folder = request.tree, request.folder
         known = self._kustomizations(tree, folder)
-        found = known.at(folder) if folder in known.folders else []
+        found = known.kustomizations_at(folder) if folder in known.folders else []
         base = f"{folder}/" if folder else ""
         if not found and not any(file.path.startswith(base) for file in tree.files):
             where = f" in {tree.name}" if tree.name else ""
@@ -122,7 +122,7 @@ class FolderBuilds(Struct, kw_only=True):
 
 
 def _built_folder_of(each: _Prepared, built: BuildOutcome | None) -> BuiltFolder:
-    tree, inputs, claimed = each.request.tree, tuple(sorted(each.inputs)), each.claimed
+    tree, inputs, claimed = each.request.tree, tuple(sorted(each.inputs)), each.claimed_paths
     if built is None:
         return BuiltFolder(broken=_broken_by_refused_folder(each), claimed=claimed, inputs=inputs)
     folder = each.request.folder or "."
@@ -145,7 +145,7 @@ def objects_left_out_of_build(built: BuildOutcome) -> Iterator[Broken]:
     for origin, message, hint in built.left_out:
         problem = Problem(origin.path, origin.line, "", message, hint, CIPHERTEXT)
         yield Broken(
-            problem=problem, files=built.closure.inputs, makes=built.closure.shown(built.closure.kustomizations[0])
+            problem=problem, files=built.closure.inputs, makes=built.closure.shown_path(built.closure.kustomizations[0])
         )
 
 
@@ -174,10 +174,10 @@ def broken_by_refusal(closure: Closure) -> Broken:
     assert closure.refusal is not None
     file, problem = closure.refusal
     found = Lines(closure.read).located_problem(FieldProblem(LocatedManifest(None, file, 0, 0), problem))
-    is_written = file.path in closure.stand_ins and closure.shown(file.path) == file.path
+    is_written = file.path in closure.stand_ins and closure.shown_path(file.path) == file.path
     line = 0 if is_written else problem.line or found.line
-    problem = replace(found, path=closure.shown(file.path), line=line)
-    makes = closure.shown(closure.kustomizations[0]) if closure.kustomizations else problem.path
+    problem = replace(found, path=closure.shown_path(file.path), line=line)
+    makes = closure.shown_path(closure.kustomizations[0]) if closure.kustomizations else problem.path
     return Broken(problem=problem, files=closure.inputs, makes=makes)
 
 

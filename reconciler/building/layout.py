@@ -92,7 +92,7 @@ def _origin_that_kustomize_writes(found: bytes, text: str) -> bytes:
 def private_copy(closure: Closure, contents: Mapping[bytes, bytes]) -> PrivateCopy:
     """Return the files for a build; ``contents`` has what each of the closure's is in the commit."""
     layout = _Layout.of(closure, contents)
-    has_origins = [layout.write(path) for path in closure.kustomizations]
+    has_origins = [layout.write_file_of_closure(path) for path in closure.kustomizations]
     return PrivateCopy(
         files=layout.files,
         moved=tuple(layout.moved.values()),
@@ -108,7 +108,7 @@ def _variables_from_environment(closure: Closure, contents: Mapping[str, bytes])
         for number, line in enumerate(contents[path].removeprefix(_MARK).split(b"\n"), start=1):
             name = line.strip().decode("utf-8", "replace")
             if name in ENVIRONMENT:
-                place = f"{closure.shown(path)}:{number}"
+                place = f"{closure.shown_path(path)}:{number}"
                 yield f"{place}: {name} has no value, and a build has no environment to take it from"
 
 
@@ -135,7 +135,7 @@ class _Layout(Struct):
             aside += "-"
         return cls(closure, originals, anew, aside, {**originals, **anew})
 
-    def write(self, path: str) -> bool:
+    def write_file_of_closure(self, path: str) -> bool:
         """Write a kustomization anew, with the places of moved files; say whether it has origins written down."""
         documents, _ = read_documents(self.originals[path])
         value = deepcopy(documents[0].value) if documents else None

@@ -102,7 +102,7 @@ def kustomizations_with_locked_content(
     seen, is_own = set(unseen), False
     while unseen:
         folder = unseen.pop()
-        for file, parsed in known.at(folder):
+        for file, parsed in known.kustomizations_at(folder):
             found = list(_contents_of_references(known, folder, parsed.references, locked))
             if found and not is_own:
                 known, is_own = known.copy(), True
@@ -143,7 +143,9 @@ def _contents_of_references(
 def _locked_content_of_reference(reference: Reference, locked: LockedTrees) -> tuple[LockedContent, str] | None:
     """Return the content that a text means: that of a Source somebody wrote, or else the one that it implies."""
     base = RemoteBase.of(reference.text)
-    written = locked.file_at(reference.text) or locked.containing(base.address, base.version)
+    written = locked.content_and_path_of_file(reference.text) or locked.content_and_path_of_version(
+        base.address, base.version
+    )
     place = None if written else place_of_remote_base(reference.text, reference.role)
     if place is None:
         return written

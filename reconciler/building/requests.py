@@ -154,7 +154,7 @@ class ChartRequest(SelectiveStruct, frozen=True, kw_only=True):
         )
 
     @property
-    def asked(self) -> tuple[object, ...]:
+    def deciding_values(self) -> tuple[object, ...]:
         """Everything that decides what is rendered; requests that are equal in it are one."""
         names = (self.release, self.namespace, self.digest, self.kube_version, self.api_versions)
         after = (self.post_renderers, emit(self.common_metadata))

@@ -84,7 +84,7 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
     locked: LockedFiles | None = None
     lock: tuple[tuple[str, bytes], ...] = ()
 
-    def containing(self, address: str, version: str) -> tuple["LockedContent", str] | None:
+    def content_and_path_of_version(self, address: str, version: str) -> tuple["LockedContent", str] | None:
         """Return the content of the Source that an address is in, and the path in it; None where no Source has it.
 
         UnavailableSource says why its content cannot be had: also where only another version is locked.
@@ -110,7 +110,7 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
             raise UnavailableSource(message, hint="ask for the version of the Source, or leave it out")
         return None
 
-    def file_at(self, url: str) -> tuple["LockedContent", str] | None:
+    def content_and_path_of_file(self, url: str) -> tuple["LockedContent", str] | None:
         """Return the content of the Source that somebody wrote of one file, and its path in there; None without one.
 
         UnavailableSource says why its content cannot be had.
@@ -121,7 +121,7 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
                 return LockedContent(source.name, "", tree), file_name_of_address(url)
         return None
 
-    def of_address(self, type_: SourceType, url: Any) -> tuple[SourceTree, str] | None:
+    def tree_and_path_of_address(self, type_: SourceType, url: Any) -> tuple[SourceTree, str] | None:
         """Return the tree of the Source with an address, and its folder in there; None where no Source has it.
 
         UnavailableSource says why its content cannot be had.
@@ -141,7 +141,7 @@ class LockedTrees(Struct, frozen=True, kw_only=True):
         if self.locked is None:
             return None
         try:
-            name = self.locked.imply(source_implied_by_place(type_, place, secret))
+            name = self.locked.add_implied_source(source_implied_by_place(type_, place, secret))
         except UnusablePlace as error:
             raise UnavailableSource(f"it is of a place that cannot be fetched from: {error}") from error
         return tree_of_source_content(name, self.locked.files(name), self.lock)

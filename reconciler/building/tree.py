@@ -93,17 +93,17 @@ class Kustomizations(Struct):
         every = (each for parsed in self._parsed.values() for each in parsed.references)
         return any(ELSEWHERE.search(each.text) for each in every)
 
-    def at(self, folder: str) -> Sequence[tuple[SourceFile, Kustomization]]:
+    def kustomizations_at(self, folder: str) -> Sequence[tuple[SourceFile, Kustomization]]:
         """Return the files that make a folder a kustomization, and what they name."""
         return [(file, self._parsed[file.id]) for file in self._by_folder[folder]]
 
     def is_component(self, folder: str) -> bool:
         """Say whether a folder only has parts of other kustomizations."""
-        return any(parsed.is_component for _, parsed in self.at(folder))
+        return any(parsed.is_component for _, parsed in self.kustomizations_at(folder))
 
     def bases_of(self, folder: str) -> Iterator[str]:
         """Yield the folders that a kustomization builds upon."""
-        for _, parsed in self.at(folder):
+        for _, parsed in self.kustomizations_at(folder):
             for reference in parsed.references:
                 path = path_joined_to(folder, reference.text)
                 if reference.role.may_be_folder and path is not None and path != folder and path in self._by_folder:
@@ -137,8 +137,12 @@ class Kustomizations(Struct):
         added = Kustomizations.of(files, read, self.cache)
         self.files.update(added.files)
         self.read.elsewhere.update((file.id, read) for file in files)
-        self._parsed.update((file.id, parsed) for folder in added.folders for file, parsed in added.at(folder))
-        self._by_folder.update((folder, [file for file, _ in added.at(folder)]) for folder in added.folders)
+        self._parsed.update(
+            (file.id, parsed) for folder in added.folders for file, parsed in added.kustomizations_at(folder)
+        )
+        self._by_folder.update(
+            (folder, [file for file, _ in added.kustomizations_at(folder)]) for folder in added.folders
+        )
         self.stand_ins.update(stand_ins)
 
     def _parse(self, files: Sequence[SourceFile]) -> None:

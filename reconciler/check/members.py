@@ -111,7 +111,9 @@ def _examined_members(questions: Sequence[MemberQuestion], asking: MemberAsking)
     )
     seconds = asking.reach.timeout + asking.grace
     while not visits.are_over:
-        visits.next(min((visit.began + seconds for visit in visits.under_way.values()), default=time.monotonic()))
+        visits.next_ended_visit(
+            min((visit.began + seconds for visit in visits.under_way.values()), default=time.monotonic())
+        )
         for visit in tuple(visits.under_way.values()):
             if visit.began + seconds <= time.monotonic():
                 visits.give_up(visit)

@@ -92,18 +92,20 @@ def _findings_of_shadowed(
     Of the first few it is counted what they lose to whom. To count that of thousands would take minutes, and nobody
     reads it.
     """
-    winner_by_ref = {each.ref: matches[each.ref].policy or index.best_two(each)[0].policy for each in selected}
+    winner_by_ref = {
+        each.ref: matches[each.ref].policy or index.best_policy_and_next(each)[0].policy for each in selected
+    }
     winners, first_loss = (
         {str(policy) for policy in winner_by_ref.values()},
         dict[str, tuple[Template, CandidatePolicy]](),
     )
-    for template, candidate in index.selecting(selected):
+    for template, candidate in index.selecting_policies_with_template(selected):
         if str(candidate.policy) not in winners:
             first_loss.setdefault(str(candidate.policy), (template, candidate))
     losers = [candidate.policy for _, candidate in first_loss.values()]
     losses: dict[str, list[ObjectRef]] = {str(policy): [] for policy in losers[:_MOST_HINTS]}
     for template in selected if losses else ():
-        for policy in index.selecting_among(losers[:_MOST_HINTS], template):
+        for policy in index.policies_selecting_template(losers[:_MOST_HINTS], template):
             losses[str(policy)].append(template.ref)
     for name, (template, candidate) in first_loss.items():
         message = "it claims nothing: all that it selects goes to others"
@@ -125,7 +127,7 @@ def _findings_of_ties(
     """Yield the pairs of policies between which only names decide; of what is shadowed that is said already."""
     ties: dict[tuple[str, str], list[tuple[ObjectRef, PropagationPolicy]]] = {}
     for template in selected:
-        best, policy = index.best_two(template), matches[template.ref].policy
+        best, policy = index.best_policy_and_next(template), matches[template.ref].policy
         if len(best) > 1:
             first, second = best
             is_first = policy is None or policy is first.policy
@@ -163,7 +165,10 @@ def _findings_of_unmatched(desired: Desired, scopes: Scopes, index: PolicyIndex)
 
     The first few have a hint about what comes closest, for which all templates are looked at.
     """
-    matched, hints = {(str(each.policy), each.place) for _, each in index.selecting(desired.templates)}, 0
+    matched, hints = (
+        {(str(each.policy), each.place) for _, each in index.selecting_policies_with_template(desired.templates)},
+        0,
+    )
     for policy in desired.policies:
         for number, selector in enumerate(policy.resource_selectors):
             if (str(policy), number) in matched:
@@ -194,7 +199,7 @@ def _findings_of_unknown_capacity(
 
     A member that the next pass reaches is observed before anything is placed there.
     """
-    clusters, reached = clusters_corrected_by_facts(desired.clusters, facts), desired.fleet.reached
+    clusters, reached = clusters_corrected_by_facts(desired.clusters, facts), desired.fleet.reachable_members
     awaited = {
         each.name
         for each in clusters

@@ -133,7 +133,7 @@ def _words_of_waiting(waiting: Sequence[SettingChange]) -> str:
 
 def _reached_clusters_text(fleet: Fleet, names: Sequence[str]) -> str:
     """Say which clusters passes apply to, going by argosy.yaml alone."""
-    reached = [name for name in names if fleet.reached is None or name in fleet.reached]
+    reached = [name for name in names if fleet.reachable_members is None or name in fleet.reachable_members]
     left = [name for name in names if name not in reached]
     if not reached:
         return "argosy reconcile only renders: argosy.yaml says of none how it is reached"

@@ -150,7 +150,7 @@ def idle_rule_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Pro
 
 
 def _is_any_observed(desired: Desired) -> bool:
-    reached = desired.fleet.reached
+    reached = desired.fleet.reachable_members
     return any(
         cluster.sync_mode != "Pull" and (reached is None or cluster.name in reached) for cluster in desired.clusters
     )

@@ -102,7 +102,7 @@ def _files_that_differ(outcome: Outcome, committed: bytes) -> Iterator[FileDiffe
     for each in files:
         fields: tuple[ChangedField, ...] = ()
         if each in manifests and each.before and each.after:
-            fields = texts.fields(each.before, each.after)
+            fields = texts.changed_fields(each.before, each.after)
         action = ChangeAction.ADDED if not each.before else ChangeAction.CHANGED if each.after else ChangeAction.REMOVED
         yield FileDifference(path=each.path, action=action, fields=fields)
 

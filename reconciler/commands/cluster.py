@@ -141,16 +141,16 @@ def _say_what_is_next(log: Log, members: "Sequence[NewMember]", before: "Fleet",
 
 def _say_whether_passes_apply(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
     """Say whether passes apply to a new member, and whether they applied to any before."""
-    if after.reached == frozenset():
+    if after.reachable_members == frozenset():
         return
-    if after.reached is not None and name not in after.reached:
+    if after.reachable_members is not None and name not in after.reachable_members:
         log.info(f"argosy reconcile renders for {name} and applies nothing there: argosy.yaml does not list it")
         return
     from render.fleet_settings import setting_changes
 
     is_waiting = any(each.waits for each in setting_changes(before, after))
     log.info(f"argosy reconcile{' --accept-settings' if is_waiting else ''} applies to {name}")
-    if before.reached == frozenset():
+    if before.reachable_members == frozenset():
         log.warning("until now it only rendered; the clusters that argosy.yaml does not list are left alone")
 
 
@@ -292,7 +292,7 @@ def _unjoin_one_and_show(log: Log, name: str, *, disconnect: bool, commit: bool)
         print_text("next, to take its agent back:")
         print_text(f"  {command_to_remove_agent(name)}")
         print_text(f"  git push --delete REMOTE {before.mirror_branch(name)} {before.agent_branch(name)}")
-    if before.reached and not after.reached:
+    if before.reachable_members and not after.reachable_members:
         log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
 
 

@@ -45,7 +45,7 @@ def drain_and_show(log: Log, selection: "MemberSelection", request: EditRequest,
         if not request.is_unplaced_allowed:
             refuse_unplaced(outcome, _HINT)
         trailers = outcome.trailers if outcome else ()
-        change, commit = drain.change(trailers), ""
+        change, commit = drain.source_change(trailers), ""
         if drain.new:
             commit = write_change(source, change, log, commit=request.commit)
         steps = (

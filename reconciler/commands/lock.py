@@ -93,7 +93,7 @@ def _fetch_locked_sources(log: Log, source: "MemberSource", fetcher: "Fetcher", 
 
     known = sources_of_work_tree(source)
     new = addresses_new_since(source, base) if base else {}
-    missing = [each for each in known.missing() if each.name not in new]
+    missing = [each for each in known.missing_sources() if each.name not in new]
     refused = fetch_missing(fetcher, missing, known.sources)
     log.warn_of(refused)
     log.info("fetched", sources=len(missing) - len(refused))

@@ -210,7 +210,7 @@ class _PlaceWarning(Struct, frozen=True, kw_only=True):
 
     labels: "Mapping[str, str]" = {}
 
-    def tell(self, log: Log, manifests: "Iterable[Manifest]", selection: str) -> None:
+    def log_warning(self, log: Log, manifests: "Iterable[Manifest]", selection: str) -> None:
         """Warn of labels by which no rule about places goes, with the command that sets the fields they mean."""
         from reconciler.edit.labels import unread_places
 
@@ -251,5 +251,5 @@ def _edit_and_show(
     for name in names:
         print_text(f"cluster/{name} {messages.done if name in changed else messages.idle}")
     if warn is not None:
-        warn.tell(log, manifests, str(selection))
+        warn.log_warning(log, manifests, str(selection))
     return 0

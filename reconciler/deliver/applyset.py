@@ -35,8 +35,8 @@ def parent_names_all(plan: Plan) -> bool:
 
 
 def _widened_applyset(plan: Plan) -> ApplySet:
-    leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
-    return plan.recorded.united(plan.members).united(leaving)
+    leaving = plan.options.applyset.set_with_kinds_of(item.ref for item in plan.deletions)
+    return plan.recorded.united_with(plan.members).united_with(leaving)
 
 
 def narrow_applyset_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:

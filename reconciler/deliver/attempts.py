@@ -63,7 +63,7 @@ class AttemptRecord(Struct, kw_only=True):
         self.wanted[cluster] = uid
         with self.turn:
             if not (self._was_read_recently() and self._has_recorded_attempt(cluster, uid)):
-                self.status.look_again()
+                self.status.ask_remote_again()
                 self.record(self.wanted | {cluster: uid})
             self.wanted.pop(cluster, None)
             known = self._known.get(cluster)
@@ -81,4 +81,4 @@ class AttemptRecord(Struct, kw_only=True):
 
     def _has_recorded_attempt(self, cluster: str, uid: str) -> bool:
         known = self._known.get(cluster)
-        return known is not None and known.attempting(self.hold_rules.commit_for(cluster, known.hold), uid) == known
+        return known is not None and known.with_attempt(self.hold_rules.commit_for(cluster, known.hold), uid) == known

@@ -57,7 +57,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         if failure:
             return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=failure)
     # A context may lead elsewhere from one connection to the next: from here on each is asked before it may write.
-    client.pin(plan.uid)
+    client.require_cluster_uid(plan.uid)
     gone = _results_of_deleting_interceptors(context)
     context = _context_without(context, {result.ref for result in gone})
     # Before anything is written: an object whose kind the parent does not name is one that nothing finds again.
@@ -78,7 +78,8 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
     # Only a cluster that has converged forgets kinds: what still is to leave has to stay in what the parent names.
     if applied.recorded_outcome is ApplyOutcome.CONVERGED and not parent_hold:
         _finish_with_parent(
-            replace(context, plan=plan), plan.members.containing(_remaining_members(applied)).united(plan.unseen)
+            replace(context, plan=plan),
+            plan.members.set_with_kinds_of(_remaining_members(applied)).united_with(plan.unseen),
         )
     return applied
 

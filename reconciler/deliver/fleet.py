@@ -136,7 +136,7 @@ class _FleetRun:
             asked_at = (
                 self._reach.clock() + STOPPING_SECONDS if self._visits.waiting or is_caller_informed else math.inf
             )
-            visit = self._visits.next(
+            visit = self._visits.next_ended_visit(
                 min([slow_at, asked_at, *(self._end_time_of_visit(each) for each in self._visits_under_way())])
             )
             if visit is not None and visit.result is not None:

@@ -38,7 +38,7 @@ class FormerEntries(Struct, frozen=True, kw_only=True):
     are_moved: tuple[bool, ...]
 
     @property
-    def moved(self) -> tuple[dict[str, Any], ...]:
+    def moved_entries(self) -> tuple[dict[str, Any], ...]:
         """All entries, in the versions that they are to be recorded in."""
         pairs = zip(self.entries, self.are_moved, strict=True)
         version = {"apiVersion": self.resource.api_version}
@@ -112,4 +112,4 @@ def move_entries_to_served_version(
     client: Client, ref: ObjectRef, live: Manifest, found: FormerEntries
 ) -> Answer | Failure:
     """Record the entries in the version of the manifest, unless the object changed since it was read."""
-    return set_managed_fields(client, found.resource.path(ref), live, found.moved, found.manager)
+    return set_managed_fields(client, found.resource.path(ref), live, found.moved_entries, found.manager)

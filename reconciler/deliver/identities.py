@@ -17,7 +17,7 @@ class Identities(Struct, kw_only=True):
     observed: dict[str, str] = field(default_factory=dict)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
-    def twins(self, member: str, uid: str) -> tuple[str, ...]:
+    def members_with_same_uid(self, member: str, uid: str) -> tuple[str, ...]:
         """Return the other members that are the cluster of a UID, which a member told just now.
 
         Where a member is recorded as that cluster, only others that are recorded so, too, count. Any thread may ask:

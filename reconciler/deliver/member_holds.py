@@ -82,7 +82,8 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
             return False
         try:
             old, new = (
-                self.commits.commit(each).tree.clusters for each in (inventory.converged, self.commit_for(cluster))
+                self.commits.commit_contents(each).tree.clusters
+                for each in (inventory.converged, self.commit_for(cluster))
             )
         except GitError:  # the rendered branch may have been squashed since
             return False
@@ -97,7 +98,7 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
             message = f"{cluster!r} is {hold}; it gets no other commit"
             return Failure(kind=FailureKind.HELD, message=message, hint=f"{hint}; --allow-older holds it at this one")
         try:
-            self.commits.commit(hold.commit)
+            self.commits.commit_contents(hold.commit)
         except GitError as error:
             message = f"{cluster!r} is {hold}, and that commit cannot be read: {error.message}"
             return Failure(kind=FailureKind.HELD, message=message, hint=error.hint or hint)
@@ -118,7 +119,7 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
         """Say whether another cluster is to hold an object, each by the commit that it gets."""
         if not self.by_cluster:
             return self.commits.is_elsewhere(cluster, self.commit, ref)
-        names = self.commits.commit(self.commit).tree.clusters.keys() | self.by_cluster.keys()
+        names = self.commits.commit_contents(self.commit).tree.clusters.keys() | self.by_cluster.keys()
         return any(self._has(name, self.commit_for(name), ref) for name in names if name != cluster)
 
     def awaited_in(self, cluster: str, ref: ObjectRef) -> str:
@@ -133,7 +134,7 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
 
     def _has(self, cluster: str, commit: str, ref: ObjectRef) -> bool:
         try:
-            tree = self.commits.commit(commit).tree
+            tree = self.commits.commit_contents(commit).tree
         except GitError:  # what cannot be read is not known to have anything
             return False
         folder = tree.clusters.get(cluster)

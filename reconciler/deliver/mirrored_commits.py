@@ -33,7 +33,7 @@ class Mirror(Struct, frozen=True, dict=True):
     tip: str
 
     @cached_property
-    def rendered(self) -> str:
+    def rendered_commit(self) -> str:
         """The rendered commit that the tip was taken from."""
         return rendered_commit_mirrored_by(self.repository.commit_info(self.tip))
 
@@ -43,7 +43,7 @@ class Mirror(Struct, frozen=True, dict=True):
         return self.settings_at(self.tip)
 
     @cached_property
-    def history(self) -> Mapping[str, str]:
+    def mirror_commits_by_rendered_commit(self) -> Mapping[str, str]:
         """The commits of the mirror by the rendered commits they were taken from, the newest of each, newest first."""
         found: dict[str, str] = {}
         for info in self.repository.history(self.tip, MOST_COMMITS):
@@ -52,14 +52,14 @@ class Mirror(Struct, frozen=True, dict=True):
 
     def mirroring_commit_of(self, rendered: str) -> str:
         """Return the newest commit that was taken from a rendered one; GitError where the mirror has none."""
-        if rendered == self.rendered:
+        if rendered == self.rendered_commit:
             return self.tip
-        if rendered not in self.history:
+        if rendered not in self.mirror_commits_by_rendered_commit:
             raise GitError(
                 f"the mirror of {self.cluster!r} never had rendered commit {rendered[:12]}, which the cluster may hold",
                 hint="its branch was rewound or written anew; if that was meant, run once with --accept-rewind",
             )
-        return self.history[rendered]
+        return self.mirror_commits_by_rendered_commit[rendered]
 
     @cached_property
     def _settings_by_commit(self) -> dict[str, AgentSettings]:
@@ -96,34 +96,38 @@ class MirroredCommits(RenderedCommits, kw_only=True):
     applied: str = ""
     is_lenient: bool = False
 
-    def beginning(self, commit: str) -> str:
+    def first_commit_of_branch(self, commit: str) -> str:
         """Return the commit that the fleet's rendered branch began with, as the settings say."""
         return self.mirror.settings_at(self.mirror.mirroring_commit_of(commit)).beginning
 
     def allowed_removals(self, cluster: str, converged: str, commit: str) -> int | None:
         """Return how many objects left the mirrored folder since the cluster converged: a pass has allowed them."""
-        if not converged or (self.is_lenient and converged not in self.mirror.history):
+        if not converged or (self.is_lenient and converged not in self.mirror.mirror_commits_by_rendered_commit):
             return None
         old, new = map(self.mirror.mirroring_commit_of, (converged, commit))
         commits = self.repository.commits_between(old, new, MOST_COMMITS) if old != new else ()
         return sum(each.count for each in allowed_by(commits).removals if each.cluster == cluster) or None
 
-    def is_before(self, commit: str, other: str) -> bool:
+    def is_ancestor_of(self, commit: str, other: str) -> bool:
         """Return whether a commit was mirrored before another one."""
-        if commit == other or other not in self.mirror.history:
+        if commit == other or other not in self.mirror.mirror_commits_by_rendered_commit:
             return False
         return self.repository.is_ancestor(*map(self.mirror.mirroring_commit_of, (commit, other)))
 
     def history_place(self, given: str, commit: str) -> HistoryPlace:
         """Return the same; a commit that was never mirrored is one that a pass applied, before this one or since."""
-        if given in self.mirror.history:
+        if given in self.mirror.mirror_commits_by_rendered_commit:
             return super().history_place(given, commit)
         return HistoryPlace.SINCE if commit == self.applied and not self.is_lenient else HistoryPlace.BEFORE
 
     def _read_commit(self, commit: str) -> Previous:
         cluster = self.mirror.cluster
         trees = StoredTrees(self._trees_without_settings)
-        if self.is_lenient and commit != self.mirror.rendered and commit not in self.mirror.history:
+        if (
+            self.is_lenient
+            and commit != self.mirror.rendered_commit
+            and commit not in self.mirror.mirror_commits_by_rendered_commit
+        ):
             tree = RenderedTree(root=b"", trees=trees, clusters={})
             return Previous(commit=commit, source="", version="", bindings={}, tree=tree)
         mirrored = self.mirror.mirroring_commit_of(commit)
@@ -138,7 +142,9 @@ class MirroredCommits(RenderedCommits, kw_only=True):
 
     def _removed_files(self, cluster: str, commits: Iterable[str]) -> list[RemovedFile]:
         assert cluster == self.mirror.cluster
-        known = [each for each in commits if not self.is_lenient or each in self.mirror.history]
+        known = [
+            each for each in commits if not self.is_lenient or each in self.mirror.mirror_commits_by_rendered_commit
+        ]
         removed = self.repository.removed_files(map(self.mirror.mirroring_commit_of, known), ".") if known else ()
         infos = {info.id: info for info in self.repository.commit_infos({file.commit for file in removed})}
         return [

@@ -75,14 +75,16 @@ def with_trusted_objects(inventory: Inventory, commits: RenderedCommits, commit:
     named = commits.held_objects(inventory.cluster, inventory.commits)
     refs = set[ObjectRef](item.ref for item in named)
     if any(item.ref not in refs for item in inventory.left):
-        refs |= {item.ref for item in commits.departed(inventory.cluster, _commits_to_search_from(inventory, commit))}
+        refs |= {
+            item.ref for item in commits.departed_objects(inventory.cluster, _commits_to_search_from(inventory, commit))
+        }
         refs |= {replace(ref, namespace="") for ref in refs}
     return replace(inventory, left=tuple(item for item in inventory.left if item.ref in refs)).with_objects(named)
 
 
 def formerly_rendered_refs(inventory: Inventory, commits: RenderedCommits, commit: str) -> frozenset[ObjectRef]:
     """Return what commits once asked of a cluster and its inventory does not name."""
-    departed = commits.departed(inventory.cluster, _commits_to_search_from(inventory, commit))
+    departed = commits.departed_objects(inventory.cluster, _commits_to_search_from(inventory, commit))
     return frozenset(item.ref for item in departed) - inventory.held_objects.keys()
 
 

@@ -44,7 +44,7 @@ class RemovalTrailers(Struct):
     commit: str
     _known: dict[str, tuple[RemovalAllowance, ...]] = field(default_factory=dict)
 
-    def allowed(self, cluster: str, converged: str) -> int | None:
+    def allowed_removals(self, cluster: str, converged: str) -> int | None:
         """Return how many objects may leave a cluster at once; None where nothing says so."""
         if converged and converged not in self._known:
             self._known[converged] = self._removals_allowed_since(converged)
@@ -89,7 +89,7 @@ class RenderedCommits(Struct):
     _holders: dict[tuple[str, ObjectRef], tuple[str, ...]] = field(default_factory=dict)
     _trailers: dict[str, RemovalTrailers] = field(default_factory=dict)
 
-    def commit(self, commit: str) -> Previous:
+    def commit_contents(self, commit: str) -> Previous:
         """Return a rendered commit."""
         if commit not in self._commits:
             known = self.known if self.known and self.known.commit == commit else None
@@ -99,7 +99,7 @@ class RenderedCommits(Struct):
     def _read_commit(self, commit: str) -> Previous:
         return read_previous(self.repository, commit, self._bindings)
 
-    def beginning(self, commit: str) -> str:
+    def first_commit_of_branch(self, commit: str) -> str:
         """Return the commit that a rendered branch began with, by which its fleet is known."""
         return self.repository.first_commit(commit)
 
@@ -107,27 +107,27 @@ class RenderedCommits(Struct):
         """Return how many objects may leave a cluster at once since it converged; None where nothing says so."""
         if commit not in self._trailers:
             self._trailers[commit] = RemovalTrailers(self.repository, commit)
-        return self._trailers[commit].allowed(cluster, converged)
+        return self._trailers[commit].allowed_removals(cluster, converged)
 
     def is_elsewhere(self, cluster: str, commit: str, ref: ObjectRef) -> bool:
         """Say whether a commit has another cluster hold an object."""
         key = commit, ref
         if key not in self._holders:
-            tree, path = self.commit(commit).tree, object_path(ref)
+            tree, path = self.commit_contents(commit).tree, object_path(ref)
             holders = (name for name, id_ in tree.clusters.items() if tree.trees.entry(id_, path) is not None)
             self._holders[key] = tuple(islice(holders, 2))  # of two, one at least is another cluster
         return any(name != cluster for name in self._holders[key])
 
     def desired(self, cluster: str, commit: str) -> ClusterDesired:
         """Return everything a cluster must hold at a commit."""
-        rendered = self.commit(commit)
+        rendered = self.commit_contents(commit)
         failing = any(_may_keep_older_manifest(binding, cluster) for binding in rendered.bindings.values())
         tree_id = rendered.tree.clusters.get(cluster)
         objects = () if tree_id is None else self._desired_objects_in_tree(cluster, commit, tree_id)
         return ClusterDesired(cluster=cluster, commit=commit, objects=objects, is_complete=not failing)
 
     def _desired_objects_in_tree(self, cluster: str, commit: str, tree_id: bytes) -> tuple[DesiredObject, ...]:
-        bindings = self.commit(commit).bindings
+        bindings = self.commit_contents(commit).bindings
         suspended = frozenset(ref for ref, binding in bindings.items() if is_suspended(binding, cluster))
         key = commit, tree_id, suspended
         if key not in self._objects:
@@ -144,7 +144,7 @@ class RenderedCommits(Struct):
         if before == after:
             return True
         try:
-            old, new = self.commit(before), self.commit(after)
+            old, new = self.commit_contents(before), self.commit_contents(after)
         except GitError:  # the rendered branch may have been squashed since
             return False
         if old.tree.clusters.get(cluster) != new.tree.clusters.get(cluster):
@@ -167,7 +167,7 @@ class RenderedCommits(Struct):
             self._changed[key] = tuple((bindings.get(one or b""), bindings.get(other or b"")) for one, other in pairs)
         return self._changed[key]
 
-    def is_before(self, commit: str, other: str) -> bool:
+    def is_ancestor_of(self, commit: str, other: str) -> bool:
         """Return whether a commit is another one's ancestor."""
         if (commit, other) not in self._before:
             self._before[commit, other] = commit != other and self.repository.is_ancestor(commit, other)
@@ -176,15 +176,15 @@ class RenderedCommits(Struct):
     def history_place(self, given: str, commit: str) -> HistoryPlace:
         """Return the place of a commit that a cluster was given in the history of another one."""
         try:
-            if given == commit or self.is_before(given, commit):
+            if given == commit or self.is_ancestor_of(given, commit):
                 return HistoryPlace.BEFORE
-            return HistoryPlace.AFTER if self.is_before(commit, given) else HistoryPlace.ELSEWHERE
+            return HistoryPlace.AFTER if self.is_ancestor_of(commit, given) else HistoryPlace.ELSEWHERE
         except GitError:  # it is not here
             return HistoryPlace.ELSEWHERE
 
     def held_objects(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that any of the commits puts into a cluster, each as the newest commit describes it."""
-        folders = ((commit, self.commit(commit).tree.clusters.get(cluster)) for commit in commits)
+        folders = ((commit, self.commit_contents(commit).tree.clusters.get(cluster)) for commit in commits)
         known = tuple((commit, tree_id) for commit, tree_id in folders if tree_id is not None)
         if known not in self._held_objects:
             self._held_objects[known] = self._held_objects_of(known)
@@ -193,7 +193,7 @@ class RenderedCommits(Struct):
     def _held_objects_of(self, folders: Iterable[tuple[str, bytes]]) -> tuple[HeldObject, ...]:
         held_objects: dict[ObjectRef, HeldObject] = {}
         for commit, tree_id in folders:
-            bindings = dict(self.commit(commit).bindings)
+            bindings = dict(self.commit_contents(commit).bindings)
             for manifest in self._manifests_of(commit, tree_id):
                 item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
                 binding = bindings.get(item.ref)
@@ -201,10 +201,10 @@ class RenderedCommits(Struct):
                 held_objects[item.ref] = held_object_of_desired(item, preserve=preserve)
         return tuple(held_objects[ref] for ref in sorted(held_objects))
 
-    def changed(self, cluster: str, commits: Iterable[str], commit: str) -> frozenset[ObjectRef]:
+    def changed_objects(self, cluster: str, commits: Iterable[str], commit: str) -> frozenset[ObjectRef]:
         """Return the objects of a commit whose manifests are others in any of these commits, or are not there."""
-        trees = {self.commit(each).tree.clusters.get(cluster): each for each in commits}
-        trees.pop(self.commit(commit).tree.clusters.get(cluster), None)
+        trees = {self.commit_contents(each).tree.clusters.get(cluster): each for each in commits}
+        trees.pop(self.commit_contents(commit).tree.clusters.get(cluster), None)
         if not trees:
             return frozenset()
         wanted, changed = self._blob_ids_by_path(cluster, commit), set[bytes]()
@@ -216,7 +216,7 @@ class RenderedCommits(Struct):
 
     def _blob_ids_by_path(self, cluster: str, commit: str) -> dict[tuple[str, ...], bytes]:
         """Return the files of a cluster at a commit by their paths."""
-        tree = self.commit(commit).tree
+        tree = self.commit_contents(commit).tree
         tree_id = tree.clusters.get(cluster)
         if tree_id is None:
             return {}
@@ -224,7 +224,7 @@ class RenderedCommits(Struct):
             self._files[tree_id] = {tuple(path): blob_id for path, blob_id in tree.files(tree_id)}
         return self._files[tree_id]
 
-    def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
+    def departed_objects(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
         removed = self._removed_files(cluster, commits)
         self._load_manifests({file.id: file.path for file in removed})
@@ -232,7 +232,7 @@ class RenderedCommits(Struct):
         for file in removed:
             manifest = self._manifests[file.id]
             item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
-            binding = self.commit(file.commit).bindings.get(item.ref)
+            binding = self.commit_contents(file.commit).bindings.get(item.ref)
             preserve = binding is not None and binding.preserve_resources_on_deletion
             held_objects[item.ref] = held_object_of_desired(item, preserve=preserve)
         return tuple(held_objects[ref] for ref in sorted(held_objects))
@@ -243,7 +243,7 @@ class RenderedCommits(Struct):
         return [file for files in found for file in files]
 
     def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
-        files = list(self.commit(commit).tree.files(tree_id))
+        files = list(self.commit_contents(commit).tree.files(tree_id))
         self._load_manifests({blob_id: "/".join(path) for path, blob_id in files})
         return tuple(self._manifests[blob_id] for _, blob_id in files)
 

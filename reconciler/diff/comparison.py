@@ -135,7 +135,7 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
     if base is None:
         before = _read_side_source(repository, revisions.base, memory, judge)
         base = run_pass(repository, before, _previous_by_former_names(previous, before, source), inputs, log)
-        memory.remember(key, base)
+        memory.remember_outcome(key, base)
     head = _rendered_head(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
     refuse_objects_clusters_reject(head, log)
     return Comparison(base=base, head=head, settings=changed_settings(repository, home, base, source))

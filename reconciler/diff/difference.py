@@ -198,14 +198,14 @@ class Difference(Struct, frozen=True, kw_only=True):
         return not any((self.settings, self.joined, self.renamed, self.left, self.taken, *changes))
 
     @property
-    def moved(self) -> int:
+    def moved_replicas(self) -> int:
         """The number of replicas that move between clusters."""
-        return sum(movement.moved for movement in self.movements)
+        return sum(movement.moved_replicas for movement in self.movements)
 
     @property
-    def placed_anew(self) -> int:
+    def replicas_placed_anew(self) -> int:
         """The number of replicas that are placed elsewhere because their cluster is disconnected."""
-        return sum(movement.placed_anew for movement in self.movements)
+        return sum(movement.replicas_placed_anew for movement in self.movements)
 
     def count(self, action: ChangeAction) -> int:
         """Count the objects, not their copies in clusters, to which something happens."""

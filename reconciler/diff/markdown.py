@@ -211,8 +211,8 @@ def _movement_row(difference: Difference, movement: Movement) -> str:
     where = f"{changes} and {more} more" if more else changes
     if words := cause_words(difference, movement.ref, is_number=True):
         where = f"{where}; {escape_markdown(words)}"
-    anew = f" ({movement.placed_anew} placed anew)" if movement.placed_anew else ""
-    return f"| {inline_code(str(movement.ref))} | {total} | {movement.moved}{anew} | {where} |\n"
+    anew = f" ({movement.replicas_placed_anew} placed anew)" if movement.replicas_placed_anew else ""
+    return f"| {inline_code(str(movement.ref))} | {total} | {movement.moved_replicas}{anew} | {where} |\n"
 
 
 def _numbers_of_change(change: ReplicaChange) -> str:

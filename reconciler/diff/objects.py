@@ -162,7 +162,7 @@ class Texts(Struct):
             self._changes[texts] = field_changes(self._manifest(texts[0]), self._manifest(texts[1]))
         return self._changes[texts], are_spliced and _numbers_of_blob(old) != _numbers_of_blob(new)
 
-    def fields(self, before: bytes, after: bytes) -> tuple[ChangedField, ...]:
+    def changed_fields(self, before: bytes, after: bytes) -> tuple[ChangedField, ...]:
         """Return all fields in which two blobs differ, divided numbers too."""
         old, new = (self._manifest((_data_of_blob(self.blobs[each]),)) for each in (before, after))
         return field_changes(old, new)

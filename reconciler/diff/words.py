@@ -50,7 +50,7 @@ def summary_of_difference(difference: Difference) -> str:
         ),
         unselected,
         _movement_text(difference),
-        _words_of_replicas_placed_anew(difference.placed_anew),
+        _words_of_replicas_placed_anew(difference.replicas_placed_anew),
         _counted_unless_zero(len(difference.unplaced), "object ends in no cluster", "objects end in no cluster"),
         _counted_unless_zero(len(difference.problems), "new problem", "new problems"),
         _counted_unless_zero(len(difference.solved), "problem solved", "problems solved"),
@@ -103,10 +103,10 @@ def _counted_unless_zero(number: int, one: str, many: str) -> str:
 
 
 def _movement_text(difference: Difference) -> str:
-    if not difference.moved:
+    if not difference.moved_replicas:
         return ""
     replicas = counted_noun(difference.replicas, "replica")
-    return f"{difference.moved} of {replicas} {'moves' if difference.moved == 1 else 'move'}"
+    return f"{difference.moved_replicas} of {replicas} {'moves' if difference.moved_replicas == 1 else 'move'}"
 
 
 def _words_of_replicas_placed_anew(count: int) -> str:
@@ -115,8 +115,8 @@ def _words_of_replicas_placed_anew(count: int) -> str:
 
 def moved_words(movement: Movement) -> str:
     """Return how many replicas of a workload move, and how many are placed anew for those in disconnected clusters."""
-    anew = f", {movement.placed_anew} placed anew" if movement.placed_anew else ""
-    return f"{movement.moved} moved{anew}" if movement.moved or not anew else anew.removeprefix(", ")
+    anew = f", {movement.replicas_placed_anew} placed anew" if movement.replicas_placed_anew else ""
+    return f"{movement.moved_replicas} moved{anew}" if movement.moved_replicas or not anew else anew.removeprefix(", ")
 
 
 def sides_of_difference(difference: Difference) -> str:

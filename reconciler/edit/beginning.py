@@ -82,7 +82,7 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
     taken = sorted(files.keys() & {file.path for file in source.files})
     if taken:
         raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
-    after = source.checked(files, is_first=True)
+    after = source.checked_source(files, is_first=True)
     releases = sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE)
     lost = _objects_left_out(source.loaded, after, deployed, base)
     unlocked, lock = (len(lock_differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")

@@ -58,7 +58,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         return self.home.fleet
 
     @property
-    def published(self) -> Fleet:
+    def published_fleet(self) -> Fleet:
         """The fleet at the place of its branches that is in force, whatever the work tree names."""
         return published_fleet(self.repository, "", self.fleet)
 
@@ -92,7 +92,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         inner = [Edit((*prefix, *edit.path), edit.value) for edit in edits]
         return {**onto, path: _file_content_with_edits(path, content, place.position, inner)}
 
-    def without(self, place: LocatedManifest) -> Contents:
+    def contents_without_cluster(self, place: LocatedManifest) -> Contents:
         """Return a manifest's file without it: None when nothing else is in the file."""
         path, prefix = place.file.path, field_path_steps(place.prefix)
         content = self.content(path) or b""
@@ -107,7 +107,7 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         """Return the source as it would be with these files, whatever is wrong with it."""
         return _loaded_with_contents(self.repository, self.files, contents)
 
-    def checked(self, contents: Contents, *, is_first: bool = False) -> Loaded:
+    def checked_source(self, contents: Contents, *, is_first: bool = False) -> Loaded:
         """Return the source as it would be with these files; InputError lists the problems it has not had before.
 
         ``is_first``: they begin a fleet, which goes without what can be left out.
@@ -168,7 +168,7 @@ def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit
     try:
         commit_id = repository.commit_paths(paths, change.message)
     except GitError:
-        repository.put_back(before)
+        repository.restore_files(before)
         raise
     log.info("committed", commit=commit_id[:12], subject=change.subject)
     return commit_id

@@ -87,7 +87,7 @@ def join_members(source: MemberSource, members: Sequence[NewMember], log: Log, *
         contents[path] = emit(manifest)
     if len(members) == 1:
         contents |= files_with_changed_context(source, members[0].name, members[0].context)
-    after = source.checked(contents).desired
+    after = source.checked_source(contents).desired
     known = {cluster.name for cluster in after.clusters}
     for member in members:
         if member.name not in known:
@@ -136,7 +136,7 @@ def files_with_changed_context(source: MemberSource, name: str, context: str) ->
     edits = []
     if name in listed:
         edits.append(Edit(("spec", "clusters", listed.index(name))))
-    if context and (context != name or source.fleet.reached is not None):
+    if context and (context != name or source.fleet.reachable_members is not None):
         edits.append(Edit(("spec", "clusters", len(listed) - len(edits)), item))
     if not edits:
         return {}

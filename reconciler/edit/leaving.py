@@ -53,7 +53,7 @@ class Drain(Struct, frozen=True, kw_only=True):
         """The subject of its commit."""
         return f"Drain {names_in_subject(self.names)}"
 
-    def change(self, trailers: tuple[str, ...]) -> SourceChange:
+    def source_change(self, trailers: tuple[str, ...]) -> SourceChange:
         """Return the change of the source, with the trailers of its commit."""
         return SourceChange(contents=self.contents, subject=self.subject, trailers=trailers)
 
@@ -66,8 +66,8 @@ def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool
     if not disconnect:
         _refuse_member_with_objects(source, name)
     place = source.place_of(name)
-    contents = {**source.without(place), **files_with_changed_context(source, name, "")}
-    after = source.checked(contents).desired.fleet
+    contents = {**source.contents_without_cluster(place), **files_with_changed_context(source, name, "")}
+    after = source.checked_source(contents).desired.fleet
     subject = f"Disconnect {name}" if disconnect else f"Let {name} leave"
     write_change(source, SourceChange(contents=contents, subject=subject), log, commit=commit)
     return after
@@ -168,14 +168,14 @@ def object_count_in_words(paths: Collection[str]) -> str:
 
 def rendered_clusters(source: MemberSource) -> frozenset[str]:
     """Return the clusters that have a folder in the newest rendered commit."""
-    fleet = source.published
+    fleet = source.published_fleet
     tip = publication_of(source.repository, fleet).current_tip(fleet.rendered_branch)
     return frozenset(_rendered_tree_at(source, tip).clusters) if tip else frozenset()
 
 
 def _rendered_paths(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return what the newest rendered commit holds for a member."""
-    fleet = source.published
+    fleet = source.published_fleet
     tip = publication_of(source.repository, fleet).current_tip(fleet.rendered_branch)
     return _paths_of_member_at(source, name, tip) if tip else ()
 
@@ -195,7 +195,7 @@ def _paths_of_member_at(source: MemberSource, name: str, commit: str) -> tuple[s
 
 def _unpruned_commits(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return the commits whose objects the member may hold, as its inventory says."""
-    fleet, clusters = source.published, source.loaded.desired.clusters
+    fleet, clusters = source.published_fleet, source.loaded.desired.clusters
     publication = publication_of(source.repository, fleet)
     status = StatusBranch(publication=publication, branch=fleet.status_branch, clusters=clusters)
     inventory = read_inventories(status, status.tip()).get(name)

@@ -97,7 +97,7 @@ def updated_lock(source: MemberSource, fetcher: Fetcher, update: Collection[str]
         try:
             entries[each.name] = _resolve_source(each, current, fetcher)
         except UnavailableSource as error:
-            refused.append(each.explained(error))
+            refused.append(each.explained_error(error))
             continue
         changes += _lock_changes_of_source(current, entries[each.name])
     gone = [known.lock.sources[name] for name in sorted(known.lock.sources.keys() - set(known.names))]

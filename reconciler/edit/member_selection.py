@@ -88,7 +88,7 @@ def change_of_members(
             changed.add(name)
     if not changed:
         return None, frozenset()
-    source.checked(contents)
+    source.checked_source(contents)
     return SourceChange(contents=contents, subject=subject), frozenset(changed)
 
 

@@ -29,7 +29,7 @@ def rebalancer_for_objects(source: MemberSource, refs: Sequence[ObjectRef]) -> t
         contents={path: emit(_rebalancer_manifest(name, refs, source.loaded.desired))},
         subject=f"Rebalance {', '.join(map(str, refs))}" if len(refs) == 1 else f"Rebalance {len(refs)} objects",
     )
-    after = source.checked(change.contents).desired
+    after = source.checked_source(change.contents).desired
     if path not in {each.path for each in after.reschedule_requests}:
         raise ConfigError(
             f"{path} would not be read: source.paths or an ignore file leaves it out",

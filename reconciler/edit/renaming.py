@@ -53,7 +53,7 @@ def renaming_of_member(source: MemberSource, old: str, new: str) -> Renaming:
     contents = _contents_with_fleet_file(source, contents, old, new)
     if path != place.file.path:
         contents = {**contents, path: contents[place.file.path], place.file.path: None}
-    source.checked(contents)
+    source.checked_source(contents)
     change = SourceChange(contents=contents, subject=f"Rename {old} to {new}")
     return Renaming(change=change, fields=tuple(fields), tests=tuple(_policy_tests_naming(source, old)))
 

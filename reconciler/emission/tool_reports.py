@@ -63,12 +63,12 @@ class ToolReport(Struct, frozen=True, kw_only=True):
         return all(part.outcome for part in self.parts)
 
     @property
-    def heard(self) -> str:
+    def newest_report_time(self) -> str:
         """The newest time that the tool told."""
         return max((part.heard for part in self.parts), default="")
 
     @property
-    def worst(self) -> PartReport | None:
+    def worst_part(self) -> PartReport | None:
         """The part that is furthest from being applied; None where there is none."""
         ranks = {CONVERGED: 2, INCOMPLETE: 1}
         return min(self.parts, key=lambda part: ranks.get(part.outcome, 0), default=None)

@@ -145,7 +145,7 @@ def _objects_in_cluster(name: str, rendered: Rendered) -> Iterator[ClusterObject
         own = [each for each in binding.targets if each.name == name]
         if needed := _reason_to_stay(name, binding):
             yield ClusterObject(ref=binding.ref, replicas=0, why=needed)
-        elif (own or required) and name not in binding.undispatched:
+        elif (own or required) and name not in binding.undispatched_clusters:
             by_policy = [binding.policy or "released: it stays as it was"] if own else []
             replicas = binding.placed_replicas[name] if own else 0
             why, overridden = ", ".join([*by_policy, *required]), name in binding.overridden_replicas or None
@@ -171,7 +171,7 @@ def _clusters_keeping_former(binding: Binding) -> frozenset[str]:
 
 def _explain_absent_object(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
     """Say why a binding does not target a cluster, by the last affinity group that was tried."""
-    if name in binding.undispatched:
+    if name in binding.undispatched_clusters:
         return AbsentObject(ref=binding.ref, why=f"{binding.policy} suspends dispatching to the cluster")
     attempt = explanation.attempts[-1] if explanation and explanation.attempts else None
     if explanation is None or attempt is None:

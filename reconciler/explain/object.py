@@ -157,7 +157,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         interpreters=tuple(_interpreters_asked_about(template, desired)),
         layers=interpreter_layers_of_replicas(template, built.work_context.interpreter) if binding else {},
         undivided=tuple(division_warnings(ref, desired, built)),
-        waits=f"{flip.what} at {instant_text(flip.at)}" if (flip := built.waits.get(ref)) else "",
+        waits=f"{flip.what} at {instant_text(flip.at)}" if (flip := built.flips_by_waiting_object.get(ref)) else "",
     )
 
 

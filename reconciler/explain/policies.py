@@ -163,7 +163,7 @@ def override_policy_explanation(policy: OverridePolicy, desired: Desired, built:
 def _targets_of_policy_rules(policy: OverridePolicy, built: Built) -> Iterator[RuleTargets]:
     for rule in policy.rules:
         affinity = rule.target_cluster
-        mask = built.index.all if affinity is None else built.index.matching(affinity)
+        mask = built.index.all if affinity is None else built.index.clusters_matching_affinity(affinity)
         yield RuleTargets(rule=rule.path, clusters=sorted_cluster_names(mask, built))
 
 

@@ -67,7 +67,7 @@ class ChartPlaces(NamedTuple):
         try:
             implied = source_implied_by_place(type_, place, secret)
             if self.locked is not None:
-                self.locked.locked(self.locked.imply(implied))
+                self.locked.locked(self.locked.add_implied_source(implied))
         except UnusablePlace as error:
             raise UnusableRequest(field, f"it is of a place that cannot be fetched from: {error}") from error
         except UnavailableSource as error:

@@ -25,7 +25,7 @@ def read_with_folders(
     paths = home.fleet.source.paths
     selection = select_files(files, folder=home.folder, paths=paths, ignore=home.ignore, is_building=True)
     found = parse_selected_files(selection, home, _built_folders(selection, readers, build, reading, made), reading)
-    others = tuple(place for place in found.contents.manifests if not readers.takes(place))
+    others = tuple(place for place in found.contents.manifests if not readers.is_whole_object_read(place))
     return replace(found, contents=found.contents._replace(manifests=others))
 
 
@@ -51,7 +51,7 @@ def _built_folders(
     rounds = Rounds(readers, build.build_folders, caches.parsed)
     written = load_manifests(selection.files, read=read, cache=caches.parsed)
     entries = [*written.manifests, *made]
-    deployed, built = rounds.final(entries, written.sealed), BuiltSource()
+    deployed, built = rounds.source_after_last_round(entries, written.sealed), BuiltSource()
     while True:
         unclaimed = replace(selection, kustomizations=tuple(plain_files(selection.kustomizations, deployed.claimed)))
         built = build(files, unclaimed, read, locked_trees)
@@ -61,4 +61,4 @@ def _built_folders(
         if not any(map(readers.reads, fresh)):
             return built.merged_with_built_source(deployed)
         entries += fresh
-        deployed = rounds.final(entries, written.sealed)
+        deployed = rounds.source_after_last_round(entries, written.sealed)

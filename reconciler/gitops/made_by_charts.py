@@ -35,21 +35,21 @@ class _Made(Struct, frozen=True, kw_only=True):
     unequal: tuple[LocatedManifest, ...] = ()
 
     @property
-    def places(self) -> tuple[LocatedManifest, ...]:
+    def all_places(self) -> tuple[LocatedManifest, ...]:
         """All of them, in a fixed order."""
         return (*(self.read[ref] for ref in sorted(self.read)), *self.beside)
 
     def adds_nothing_to(self, other: "_Made") -> bool:
         """Say whether another one has the same objects."""
-        return [each.manifest for each in self.places] == [each.manifest for each in other.places]
+        return [each.manifest for each in self.all_places] == [each.manifest for each in other.all_places]
 
 
 def read_deployed(readers: Readers, build: Build, reading: SourceReading) -> ReadFiles:
     """Read the files of a fleet, what is built of them, and what its charts make, until nothing else comes of it."""
     known = _Made(read={})
     for _ in range(_MOST_ROUNDS):
-        found = read_with_folders(readers, build, reading, known.places)
-        found = read_files_with_charts(found, readers, build, reading, known.places)
+        found = read_with_folders(readers, build, reading, known.all_places)
+        found = read_files_with_charts(found, readers, build, reading, known.all_places)
         made = _objects_made_by_charts(found, readers)
         if made.adds_nothing_to(known):
             return _files_without_charts(found, made, readers, reading)

@@ -59,7 +59,7 @@ class FolderSources(Struct, frozen=True, kw_only=True):
         """Return the Applications of an ApplicationSet, and the files that say so; UnusableRequest says why not."""
 
         def tree_of(path: str, url: Any, revision: Any) -> SourceTree:
-            tree, inside = self.argo.tree(path, url, revision)
+            tree, inside = self.argo.tree_and_path(path, url, revision)
             if inside:
                 raise UnusableRequest(path, f"the Source of that repository has the folder {inside!r} alone")
             return tree
@@ -113,7 +113,7 @@ class Readers(Struct, frozen=True, kw_only=True):
             kind.is_of(place.manifest) and kind.has_charts(place.manifest["spec"], self.charts) for kind in KINDS
         )
 
-    def takes(self, place: LocatedManifest) -> bool:
+    def is_whole_object_read(self, place: LocatedManifest) -> bool:
         """Say whether a manifest deploys nothing but what is read of it here; an Application may have charts, too."""
         return self.reads(place) and not any(
             kind.is_of(place.manifest) and kind.has_more(place.manifest["spec"], self.charts) for kind in self.kinds

@@ -80,7 +80,9 @@ class Rounds(Struct):
         """The namespace of objects that name none."""
         return self.readers.home.fleet.default_namespace
 
-    def final(self, entries: Sequence[LocatedManifest], sealed: Sequence[LocatedManifest] = ()) -> BuiltSource:
+    def source_after_last_round(
+        self, entries: Sequence[LocatedManifest], sealed: Sequence[LocatedManifest] = ()
+    ) -> BuiltSource:
         """Return what is deployed in the end, from the objects that stand in files of the fleet.
 
         ``sealed`` are those that SOPS encrypted, of which nothing is made.
@@ -91,18 +93,22 @@ class Rounds(Struct):
             before = [place for each in outcomes.values() for place in each.places]
             hidden = [*sealed, *(place for each in outcomes.values() for place in each.sealed)]
             settings = _config_maps_and_secrets([*entries, *before, *hidden], self.default_namespace)
-            outcomes = self._outcomes(known, settings, self.readers.sources(entries, [*entries, *before]))
+            outcomes = self._deployed_folders_by_request(
+                known, settings, self.readers.sources(entries, [*entries, *before])
+            )
             after = _objects_after_round(first, outcomes, self.readers)
             if len(after) > _MOST_DEPLOYERS:
                 break
             made = [place.manifest for each in outcomes.values() for place in each.places]
             if _are_rounds_equal(after, known) and made == [place.manifest for place in before]:
-                return self._deployed_with(known, outcomes)
+                return self._source_with_deployed_folders(known, outcomes)
             known = after
-        unusable = self._deployed_with(known, outcomes)
-        return replace(unusable, files=(), contents={}, claimed=frozenset(), broken=tuple(self._endless(known)))
+        unusable = self._source_with_deployed_folders(known, outcomes)
+        return replace(
+            unusable, files=(), contents={}, claimed=frozenset(), broken=tuple(self._broken_endless_folders(known))
+        )
 
-    def _outcomes(
+    def _deployed_folders_by_request(
         self,
         known: Mapping[ObjectRef, LocatedManifest],
         settings: Settings,
@@ -117,30 +123,32 @@ class Rounds(Struct):
                 else:
                     requests |= {(ref, number): each for number, each in enumerate(sources.requests(place))}
             except UnusableRequest as error:
-                outcomes[ref, 0] = DeployedFolder(broken=(self._unusable(place, error),))
+                outcomes[ref, 0] = DeployedFolder(broken=(self._broken_unusable_request(place, error),))
         fresh = {each.key: each for each in requests.values() if each.key not in self._built}
-        self._build(fresh, sources.locked)
+        self._build_new_requests(fresh, sources.locked)
         made: set[ObjectRef] = set()
         for asked, request in requests.items():
             if len(made) > _MOST_DEPLOYERS:
                 break
             try:
-                outcomes[asked] = self._outcome(asked, request, settings)
+                outcomes[asked] = self._deployed_folder_of_request(asked, request, settings)
                 made |= {ObjectRef.of(each.manifest) for each in outcomes[asked].places if self.readers.reads(each)}
             except UnusableRequest as error:
                 claimed = self._built[request.key].claimed
-                outcomes[asked] = DeployedFolder(broken=(self._unusable(request.place, error),), claimed=claimed)
+                outcomes[asked] = DeployedFolder(
+                    broken=(self._broken_unusable_request(request.place, error),), claimed=claimed
+                )
         return dict(sorted(outcomes.items()))
 
-    def _build(self, fresh: Mapping[bytes, FolderRequest], trees: LockedTrees) -> None:
+    def _build_new_requests(self, fresh: Mapping[bytes, FolderRequest], trees: LockedTrees) -> None:
         """Build folders, and note the Sources that objects imply, and those that kustomizations did when they were."""
-        asked = trees.locked.implied if trees.locked else ()
+        asked = trees.locked.implied_sources if trees.locked else ()
         self._built.update(zip(fresh, self.build(list(fresh.values()), trees), strict=True))
-        every = trees.locked.implied if trees.locked else ()
+        every = trees.locked.implied_sources if trees.locked else ()
         self._implied_in_builds |= {each.name: each for each in every if each not in asked}
         self._implied = tuple({each.name: each for each in (*asked, *self._implied_in_builds.values())}.values())
 
-    def _outcome(self, asked: Asked, request: FolderRequest, settings: Settings) -> DeployedFolder:
+    def _deployed_folder_of_request(self, asked: Asked, request: FolderRequest, settings: Settings) -> DeployedFolder:
         built, place = self._built[request.key], request.place
         inputs = {*built.inputs, *source_files_behind(place.file)}
         if built.broken is not None:
@@ -170,7 +178,7 @@ class Rounds(Struct):
         found = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache)
         left_out = done.left_out if isinstance(done, Finished) else ()
         broken = tuple(replace(each, makes=_path_of_object_file(place)) for each in built.left_out)
-        broken += tuple(self._left_out(place, each, inputs) for each in left_out)
+        broken += tuple(self._broken_left_out(place, each, inputs) for each in left_out)
         return DeployedFolder(
             file=file,
             output=done.output,
@@ -197,13 +205,13 @@ class Rounds(Struct):
         places = load_manifests([file], read=lambda _: {file.id: output}, cache=self.cache).manifests
         return DeployedFolder(file=file, output=output, places=places)
 
-    def _unusable(self, place: LocatedManifest, error: UnusableRequest) -> Broken:
+    def _broken_unusable_request(self, place: LocatedManifest, error: UnusableRequest) -> Broken:
         is_made = isinstance(place.file, BuiltFile) and place.file.maker.startswith(_SET)
         name = f"Application {place.manifest['metadata']['name']}: " if is_made else ""
         found = place.problem(error.path, f"{name}{error.message}", hint=error.hint, kind=error.kind)
         return self._broken_folder(found, source_files_behind(place.file))
 
-    def _left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:
+    def _broken_left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:
         name = place.manifest["metadata"]["name"]
         message = f"{each.name} is not made by {place.manifest['kind']} {name}: {each.reason}"
         problem = Problem(each.origin.path, each.origin.line, "", message, each.hint, each.kind)
@@ -213,7 +221,7 @@ class Rounds(Struct):
         problem = Lines(self.readers.repository.read).located_problem(found)
         return Broken(problem=problem, files=tuple(sorted(inputs)), tool=tool, makes=_path_of_object_file(found.place))
 
-    def _endless(self, known: Mapping[ObjectRef, LocatedManifest]) -> Iterator[Broken]:
+    def _broken_endless_folders(self, known: Mapping[ObjectRef, LocatedManifest]) -> Iterator[Broken]:
         place = known[min(known)]
         message = (
             f"more than {_MOST_DEPLOYERS} objects deploy folders, or they still change after {_MOST_ROUNDS} rounds:"
@@ -221,7 +229,7 @@ class Rounds(Struct):
         )
         yield self._broken_folder(place.problem("", message), source_files_behind(place.file))
 
-    def _deployed_with(
+    def _source_with_deployed_folders(
         self, known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[Asked, DeployedFolder]
     ) -> BuiltSource:
         made = [(each.file, each.output) for each in outcomes.values() if each.file is not None]

@@ -69,19 +69,19 @@ def breaches_of_limits(placements: Placements, guard: MovementGuard) -> tuple[Br
 def _fleet_breaches(
     movements: Iterable["Movement"], placements: Placements, budget: MovementBudget
 ) -> Iterator[Breach]:
-    moved = sum(movement.displaced for movement in movements)
+    moved = sum(movement.displaced_replicas for movement in movements)
     total = sum(binding.total_replicas for binding in placements.before.values())
     if over := _words_of_broken_limits(moved, total, budget):
         yield Breach(subject=EACH, count=moved, message=f"the fleet: {_movement_text(moved, total)} ({over})")
 
 
 def _workload_breaches(movement: "Movement", budget: MovementBudget) -> Iterator[Breach]:
-    if over := _words_of_broken_limits(movement.displaced, movement.before, budget):
+    if over := _words_of_broken_limits(movement.displaced_replicas, movement.before, budget):
         where = [str(change) for change in movement.changes]
         more = f" and {len(where) - _LISTED} more" if len(where) > _LISTED else ""
-        moved = _movement_text(movement.displaced, movement.before)
+        moved = _movement_text(movement.displaced_replicas, movement.before)
         message = f"{movement.ref}: {moved} ({over}): {', '.join(where[:_LISTED])}"
-        yield Breach(subject=str(movement.ref), count=movement.displaced, message=message + more)
+        yield Breach(subject=str(movement.ref), count=movement.displaced_replicas, message=message + more)
 
 
 def _movement_text(moved: int, total: int) -> str:

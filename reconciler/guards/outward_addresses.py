@@ -74,7 +74,7 @@ def lock_changes(before: Lock, after: Lock) -> tuple[SettingChange, ...]:
             subject=SettingSubject.SOURCE,
         )
         for name, locked in sorted(after.sources.items())
-        for address in known.unknown(locked)
+        for address in known.unknown_addresses(locked)
     )
 
 

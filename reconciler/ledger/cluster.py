@@ -51,7 +51,7 @@ class ClusterState(Struct, frozen=True, kw_only=True):
         return str(condition_of_type(self.status.get("conditions"), READY).get("status") or "")
 
     @property
-    def unseen(self) -> Mapping[str, Any]:
+    def condition_of_unseen_cluster(self) -> Mapping[str, Any]:
         """The condition that says why we cannot see the cluster; empty where we can, as far as we know."""
         found = condition_of_type(self.status.get("conditions"), OBSERVED)
         return found if found.get("status") == "False" else {}

@@ -137,12 +137,12 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
         """The commits whose trees the cluster may hold objects of."""
         return tuple(dict.fromkeys(commit for commit in (self.converged, *self.attempted) if commit))
 
-    def attempting(self, commit: str, uid: str) -> "Inventory":
+    def with_attempt(self, commit: str, uid: str) -> "Inventory":
         """Return the inventory to record before a commit's first write: from then on the cluster may hold its tree."""
         attempted = self.attempted if commit in self.commits else (*self.attempted, commit)
         return replace(self, uid=self.uid or uid, attempted=attempted)
 
-    def after(
+    def inventory_after_apply(
         self,
         commit: str,
         outcome: ApplyOutcome,

@@ -94,7 +94,7 @@ class MemberSchemas(BranchFile, frozen=True, kw_only=True):
         """The digests of all schemas."""
         return frozenset(filter(None, chain.from_iterable(each.digests.values() for each in self.versions.values())))
 
-    def among(self, digests: Container[str]) -> "MemberSchemas":
+    def schemas_with_digests(self, digests: Container[str]) -> "MemberSchemas":
         """Return those versions whose schemas are all among these."""
         kept = {
             name: each

@@ -63,11 +63,11 @@ class Unsent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tries: int
     next_try: int = field(name="nextTry")
 
-    def claimed(self, now: int) -> "Unsent":
+    def claimed_notice(self, now: int) -> "Unsent":
         """Return the message as one that is about to be sent: nobody else tries it meanwhile."""
         return replace(self, tries=self.tries + 1, next_try=now + _CLAIM_SECONDS)
 
-    def put_off(self, now: int) -> "Unsent":
+    def postponed_notice(self, now: int) -> "Unsent":
         """Return the message after a try that failed: later each time."""
         return replace(self, next_try=now + min(_FIRST_RETRY << min(self.tries - 1, 20), _LONGEST_RETRY))
 
@@ -104,26 +104,34 @@ class NoticeRecord(BranchFile, frozen=True, kw_only=True):
                 raise fault.at(cls.PATH) from fault
             return cls()
 
-    def adding(self, new: Iterable[Unsent]) -> "NoticeRecord":
+    def record_with_new(self, new: Iterable[Unsent]) -> "NoticeRecord":
         """Return the record with more to send; a channel that takes nothing keeps only the newest."""
         unsent = (*self.unsent, *new)
         names = {each.channel for each in unsent}
         kept = {id(each) for name in names for each in [one for one in unsent if one.channel == name][-_MOST_UNSENT:]}
         return replace(self, unsent=tuple(each for each in unsent if id(each) in kept))
 
-    def claiming(self, now: int, channels: Iterable[str]) -> "tuple[NoticeRecord, tuple[Unsent, ...]]":
+    def record_with_claims_and_claimed(
+        self, now: int, channels: Iterable[str]
+    ) -> "tuple[NoticeRecord, tuple[Unsent, ...]]":
         """Return the record with all that is due put off, and what is ours to send: due, and for one of the channels.
 
         What waits for another channel is forgotten, for nobody has that any more.
         """
         known = frozenset(channels)
-        claimed = {each.id: each.claimed(now) for each in self.unsent if each.next_try <= now and each.channel in known}
+        claimed = {
+            each.id: each.claimed_notice(now) for each in self.unsent if each.next_try <= now and each.channel in known
+        }
         unsent = tuple(claimed.get(each.id, each) for each in self.unsent if each.channel in known)
         return replace(self, unsent=unsent), tuple(claimed.values())
 
-    def after(self, tried: Iterable[Unsent], is_taken: Callable[[Unsent], bool], now: int) -> "NoticeRecord":
+    def record_after_tries(
+        self, tried: Iterable[Unsent], is_taken: Callable[[Unsent], bool], now: int
+    ) -> "NoticeRecord":
         """Return the record after tries: what was taken is gone, and so is what was tried too often."""
         over = {each.id for each in tried if is_taken(each) or each.tries >= MOST_TRIES}
         failed = {each.id for each in tried} - over
-        unsent = (each.put_off(now) if each.id in failed else each for each in self.unsent if each.id not in over)
+        unsent = (
+            each.postponed_notice(now) if each.id in failed else each for each in self.unsent if each.id not in over
+        )
         return replace(self, unsent=tuple(unsent))

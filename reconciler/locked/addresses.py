@@ -36,7 +36,7 @@ class KnownAddresses(Struct, frozen=True):
         found = frozenset(address for each in locked for address in addresses_of(each))
         return cls(found, frozenset(host_of(each.text) for each in found))
 
-    def unknown(self, locked: LockedSource) -> Iterator[LockedAddress]:
+    def unknown_addresses(self, locked: LockedSource) -> Iterator[LockedAddress]:
         """Yield the addresses of an entry that are not among these."""
         own = frozenset(host_of(each.text) for each in addresses_of(locked) if each in self.addresses)
         for each in addresses_of(locked):

@@ -71,7 +71,9 @@ class Downloads:
             sent = {**self._authorization(at), **(headers or {})}
             if urlsplit(at).netloc != first and "Authorization" in (headers or {}):
                 sent = {**sent, "Authorization": ""} | self._authorization(at)
-            answer = self._once(at, {name: value for name, value in sent.items() if value}, most_bytes, deadline)
+            answer = self._download_once(
+                at, {name: value for name, value in sent.items() if value}, most_bytes, deadline
+            )
             if answer.status not in _REDIRECTS:
                 break
             at = _redirect_target(at, answer.headers.get("location", ""))
@@ -88,7 +90,7 @@ class Downloads:
         found = self.credentials.of(url)
         return {"Authorization": found} if found else {}
 
-    def _once(self, url: str, headers: Mapping[str, str], most_bytes: int, deadline: float) -> Downloaded:
+    def _download_once(self, url: str, headers: Mapping[str, str], most_bytes: int, deadline: float) -> Downloaded:
         import urllib3
 
         from .timed_http import timed_pools

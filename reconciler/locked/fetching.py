@@ -111,7 +111,7 @@ def fetch_missing(
         error = result_or_substitute(partial(refuse, each), partial(_refusal_by_unexpected_error, each))
         if error is not None:
             wasted += time.monotonic() - begun
-            refused.append(known[each.name].explained(error) if each.name in known else error)
+            refused.append(known[each.name].explained_error(error) if each.name in known else error)
     return tuple(refused)
 
 

@@ -102,7 +102,7 @@ class ExternalSource(Struct, frozen=True, kw_only=True):
         chart, url = self.place.get("chart"), str(self.place["url"])
         return f"chart {chart!r} of {url}" if chart else url
 
-    def explained(self, error: UnavailableSource) -> UnavailableSource:
+    def explained_error(self, error: UnavailableSource) -> UnavailableSource:
         """Return why nothing of it was fetched; where credentials may be missing, with those that are not read."""
         if not (error.is_denied and self.secret):
             return error

@@ -37,7 +37,7 @@ def resolved_artifact(source: ExternalSource, downloads: Downloads) -> Mapping[s
     if wanted := place.get("semver"):
         found = newest_version_in_range(registry.tags(), wanted)
         if found is None:
-            raise UnavailableSource(f"{registry.shown} has no tag in {wanted!r}")
+            raise UnavailableSource(f"{registry.shown_repository} has no tag in {wanted!r}")
         tag = found
     content = registry.manifest(tag)
     return {"tag": tag, "digest": f"sha256:{hashlib.sha256(content).hexdigest()}"}
@@ -46,9 +46,9 @@ def resolved_artifact(source: ExternalSource, downloads: Downloads) -> Mapping[s
 def artifact_files(url: str, resolved: Mapping[str, str], downloads: Downloads) -> Files:
     """Return the files of exactly the artifact that was locked; those of a chart from its own folder on."""
     registry = Registry.of(url, downloads)
-    layer = _content_layer(registry.manifest(resolved["digest"]), registry.shown)
+    layer = _content_layer(registry.manifest(resolved["digest"]), registry.shown_repository)
     data = registry.blob(layer["digest"])
-    return unpacked_archive(data, registry.shown, has_top_folder=layer.get("mediaType") == _CHART)
+    return unpacked_archive(data, registry.shown_repository, has_top_folder=layer.get("mediaType") == _CHART)
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class Registry:
         return cls(f"{scheme_for_registry(host)}://{host}/v2/", quote(parts.path.strip("/")), downloads)
 
     @property
-    def shown(self) -> str:
+    def shown_repository(self) -> str:
         """The repository for messages."""
         return f"oci://{urlsplit(self.base).netloc}/{self.name}"
 
@@ -77,7 +77,7 @@ class Registry:
         url, tags = f"{self.base}{self.name}/tags/list", list[str]()
         for _ in range(_MOST_PAGES):
             answer = self._get(url, most_bytes=_MOST_OF_A_MANIFEST)
-            found = _json_object_of_answer(answer.content, self.shown).get("tags")
+            found = _json_object_of_answer(answer.content, self.shown_repository).get("tags")
             tags += [tag for tag in found if isinstance(tag, str)] if isinstance(found, list) else []
             following = _NEXT.search(answer.headers.get("link", ""))
             if following is None:
@@ -85,7 +85,9 @@ class Registry:
             url = address_meant_by_server(answer.url, following[1])
             if urlsplit(url).netloc != urlsplit(self.base).netloc:
                 break
-        raise UnavailableSource(f"{self.shown} has too many tags to read", hint="name one tag instead of a range")
+        raise UnavailableSource(
+            f"{self.shown_repository} has too many tags to read", hint="name one tag instead of a range"
+        )
 
     def manifest(self, reference: str) -> bytes:
         """Return the manifest of a tag or a digest; that of a digest matches it."""
@@ -102,7 +104,7 @@ class Registry:
         content = self._get(url, most_bytes=most_bytes, accept=accept).content
         is_digest = reference.startswith("sha256:")
         if is_digest and f"sha256:{hashlib.sha256(content).hexdigest()}" != reference:
-            raise UnavailableSource(f"{self.shown} does not match the digest {reference[:19]}")
+            raise UnavailableSource(f"{self.shown_repository} does not match the digest {reference[:19]}")
         return content
 
     def _get(self, url: str, *, most_bytes: int, accept: str = "application/json") -> Downloaded:
@@ -120,7 +122,7 @@ class Registry:
         realm = wanted.pop("realm", "")
         if not challenge.lower().startswith("bearer ") or not realm:
             raise UnavailableSource(
-                f"{self.shown} answered with 401",
+                f"{self.shown_repository} answered with 401",
                 hint="credentials for it come from the file that ARGOSY_CREDENTIALS names",
                 is_denied=True,
             )

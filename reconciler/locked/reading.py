@@ -74,11 +74,11 @@ class LockedFiles:
         return tuple(sorted(self._sources))
 
     @property
-    def implied(self) -> tuple[ExternalSource, ...]:
+    def implied_sources(self) -> tuple[ExternalSource, ...]:
         """The Sources that nobody wrote, sorted by name."""
         return tuple(source for source in self.sources if source.is_implied)
 
-    def imply(self, source: ExternalSource) -> str:
+    def add_implied_source(self, source: ExternalSource) -> str:
         """Answer for a Source that nobody wrote, too; return its name."""
         return self._sources.setdefault(source.name, source).name
 
@@ -102,10 +102,12 @@ class LockedFiles:
         """
         locked = self.locked(name)
         if name not in self._known:
-            self._known[name] = self._repository.vendored(locked) if locked.vendored else self._cached_files(locked)
+            self._known[name] = (
+                self._repository.vendored_files(locked) if locked.vendored else self._cached_files(locked)
+            )
         return self._known[name]
 
-    def missing(self) -> tuple[LockedSource, ...]:
+    def missing_sources(self) -> tuple[LockedSource, ...]:
         """Return the Sources that are locked as they are written, and whose files are neither vendored nor cached."""
         return tuple(
             locked
@@ -138,7 +140,7 @@ class RepositoryFiles:
         """The file of the lock; None where there is none."""
         return next((each for each in self._files if each.path == self.lock_path and each.mode in _PLAIN), None)
 
-    def vendored(self, locked: LockedSource) -> Files:
+    def vendored_files(self, locked: LockedSource) -> Files:
         """Return the vendored files of a Source, equal to what was locked."""
         where = f"{self._folder}/{locked.vendored}" if self._folder else locked.vendored
         below = f"{where.rstrip('/')}/"

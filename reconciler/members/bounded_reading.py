@@ -42,14 +42,14 @@ class Received(DiscreetStruct, frozen=True, kw_only=True):
     content: bytes = b""
     is_last: bool = False
 
-    def values(self, name: str) -> list[str]:
+    def header_values(self, name: str) -> list[str]:
         """Return the values of a header, in whatever case its name is written."""
         wanted = name.lower().encode()
         return [value.decode("latin-1") for key, value in self.headers if key.lower() == wanted]
 
-    def first(self, name: str) -> str:
+    def first_header_value(self, name: str) -> str:
         """Return the first value of a header, nothing without one."""
-        return next(iter(self.values(name)), "")
+        return next(iter(self.header_values(name)), "")
 
 
 def read_answer(sock: socket, until: float, most: int) -> Received:

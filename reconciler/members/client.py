@@ -133,9 +133,9 @@ class KubeClient:
         bounded.deadline = min(self.deadline, self._clock() + seconds)
         return bounded
 
-    def pin(self, uid: str) -> None:
+    def require_cluster_uid(self, uid: str) -> None:
         """Write only where the kube-system namespace has this UID: every new connection makes sure first."""
-        self._connection.pin(uid)
+        self._connection.require_cluster_uid(uid)
 
     def wait(self, seconds: float) -> bool:
         """Pause; False when the cluster's deadline does not allow it, or the client was stopped."""
@@ -188,7 +188,7 @@ class KubeClient:
             if seconds <= 0:
                 return _Attempt(Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over"))
             outcome = self._answer_or_failure(request, seconds, renew=renew)
-            has_hung = self._hangs.note(request, outcome, self._clock() - began, seconds)
+            has_hung = self._hangs.note_outcome(request, outcome, self._clock() - began, seconds)
         if isinstance(outcome, Failure) and outcome.kind is FailureKind.THROTTLED:
             self._limit.slow_down()
         return _Attempt(outcome, has_hung)
@@ -260,8 +260,8 @@ class KubeClient:
             status=answer.status,
             body=parse_expected_content(request, answer.content),
             size=len(answer.content),
-            warnings=tuple(map(_warning_text, answer.values("Warning"))),
-            date=answer.first("Date"),
+            warnings=tuple(map(_warning_text, answer.header_values("Warning"))),
+            date=answer.first_header_value("Date"),
         )
 
 
@@ -286,7 +286,9 @@ def _query_string(query: tuple[tuple[str, str], ...]) -> str:
 
 
 def _failure_of_refused_request(request: Request, answer: Received, content: bytes) -> Failure:
-    return failure_of_refusal(request, answer.status, {"Retry-After": answer.first("Retry-After")}, content)
+    return failure_of_refusal(
+        request, answer.status, {"Retry-After": answer.first_header_value("Retry-After")}, content
+    )
 
 
 def _content_without_token(token: str, refusal: bytes) -> bytes:

@@ -76,7 +76,7 @@ class Connection:
         self._wires = _Wires(Sockets(self._endpoint, credential), self._connections)
         self._certificate = credential.certificate
 
-    def pin(self, uid: str) -> None:
+    def require_cluster_uid(self, uid: str) -> None:
         """Make every new connection find this cluster before it writes."""
         self._uid = uid
 
@@ -96,7 +96,7 @@ class Connection:
         OtherCluster when it may write and a new connection leads to another cluster.
         """
         wires = self._wires
-        wire = wires.take(until)
+        wire = wires.take_wire(until)
         was_used = wire.is_used
         try:
             return self._answer_over_wire(wires, wire, sent, until)
@@ -153,7 +153,7 @@ class _Wires:
         self.forwarding_headers = sockets.forwarding_headers
         weakref.finalize(self, _close_all, self._idle)
 
-    def take(self, until: float) -> Wire:
+    def take_wire(self, until: float) -> Wire:
         """Return the connection that was used last, or a new one."""
         with suppress(IndexError):
             while True:

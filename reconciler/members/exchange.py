@@ -202,7 +202,7 @@ class Client(Protocol):
     def wait(self, seconds: float) -> bool:
         """Pause; False when the cluster's deadline does not allow it."""
 
-    def pin(self, uid: str) -> None:
+    def require_cluster_uid(self, uid: str) -> None:
         """Write only where the kube-system namespace has this UID."""
 
     def within(self, seconds: float) -> "Client":

@@ -34,9 +34,9 @@ def names_of_reached_members(fleet: "Fleet", options: AccessOptions) -> frozense
     A kubeconfig or a folder of them on the command line is for all, ``--in-cluster`` for the one it names. Where
     some are described, ``--cluster`` adds those it asks for, reached by the contexts named like them.
     """
-    if options.kubeconfig or options.kubeconfigs or fleet.reached is None:
+    if options.kubeconfig or options.kubeconfigs or fleet.reachable_members is None:
         return None
-    described = fleet.reached | frozenset(filter(None, [options.in_cluster]))
+    described = fleet.reachable_members | frozenset(filter(None, [options.in_cluster]))
     return described | frozenset(options.clusters) if described else described
 
 

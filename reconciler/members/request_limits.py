@@ -70,7 +70,7 @@ class Hangs:
         is_doubtful = request.method != "GET" and self._count > 0
         return min(request.timeout, _SHORT_SECONDS) if is_doubtful else request.timeout
 
-    def note(self, request: Request, outcome: object, seconds: float, allowed: float) -> bool:
+    def note_outcome(self, request: Request, outcome: object, seconds: float, allowed: float) -> bool:
         """Note how an attempt ended after some seconds, and return whether it hung."""
         failure = outcome if isinstance(outcome, Failure) else None
         is_unanswered = failure is not None and failure.kind in _UNANSWERED

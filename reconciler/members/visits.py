@@ -46,13 +46,13 @@ class Visit(Struct, Generic[_Result], kw_only=True):
         """Return a client that notes whenever the member answers."""
         return _HeardClient(client, self)
 
-    def hear(self) -> None:
+    def note_answer(self) -> None:
         """Note that the member has answered."""
         self.last_heard = self.clock()
         if self.first_heard is None:
             self.first_heard = self.last_heard
 
-    def end(self, call: Callable[["Visit[_Result]"], _Result]) -> None:
+    def carry_out(self, call: Callable[["Visit[_Result]"], _Result]) -> None:
         """Carry the visit out and keep its result."""
         try:
             self.result = call(self)
@@ -126,7 +126,7 @@ class Visits(Generic[_Result]):
         """True where nothing is waited for any more."""
         return not (self.waiting or self.under_way)
 
-    def next(self, until: float) -> Visit[_Result] | None:
+    def next_ended_visit(self, until: float) -> Visit[_Result] | None:
         """Return the next visit that ends, None where none does until then; its error, if one, is raised."""
         while not self.are_over:
             self._begin_visits_in_free_places()
@@ -167,7 +167,7 @@ class Visits(Generic[_Result]):
         threading.Thread(target=self._carry_out, args=(visit,), daemon=True, name=name).start()
 
     def _carry_out(self, visit: Visit[_Result]) -> None:
-        visit.end(self._call)
+        visit.carry_out(self._call)
         self._ended.put(visit)
 
 
@@ -192,16 +192,16 @@ class _HeardClient:
         """Send a request, and note its answer."""
         outcome = self._client.send(request)
         if isinstance(outcome, Answer) or outcome.status:
-            self._visit.hear()
+            self._visit.note_answer()
         return outcome
 
     def wait(self, seconds: float) -> bool:
         """Pause; False when the cluster's deadline does not allow it."""
         return self._client.wait(seconds)
 
-    def pin(self, uid: str) -> None:
+    def require_cluster_uid(self, uid: str) -> None:
         """Write only where the kube-system namespace has this UID."""
-        self._client.pin(uid)
+        self._client.require_cluster_uid(uid)
 
     def within(self, seconds: float) -> "_HeardClient":
         """Return this client as one that gives up so many seconds from now."""

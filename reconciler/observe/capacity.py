@@ -31,7 +31,7 @@ class Total(Struct):
             self.notations.setdefault(name, quantity_format(text))
             self.amounts[name] = self.amounts.get(name, 0) + parse_quantity(text)
 
-    def written(self) -> dict[str, str]:
+    def written_quantities(self) -> dict[str, str]:
         """Return the sums as canonical quantities, by name."""
         return {name: format_quantity(self.amounts[name], self.notations[name]) for name in sorted(self.amounts)}
 
@@ -64,9 +64,9 @@ def resource_summary(
         if models and name:
             taken_by_node.setdefault(name, Total()).add(request)
     written = {
-        "allocatable": allocatable.written(),
-        "allocating": allocating.written(),
-        "allocated": allocated.written(),
+        "allocatable": allocatable.written_quantities(),
+        "allocating": allocating.written_quantities(),
+        "allocated": allocated.written_quantities(),
     }
     summary: dict[str, Any] = {key: sums for key, sums in written.items() if sums}
     return (

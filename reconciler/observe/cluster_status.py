@@ -73,7 +73,7 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
     scales: Mapping[KindVersion, Manifest] = field(default_factory=dict)
 
     @property
-    def silence(self) -> Failure | None:
+    def failure_of_silent_cluster(self) -> Failure | None:
         """The failure of a cluster that did not answer, or no more once it had said that it is healthy."""
         return self.failure or next((each for each in self.unread if each.kind in SILENT), None)
 

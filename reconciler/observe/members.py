@@ -101,7 +101,7 @@ class LateObservation(DiscreetStruct, frozen=True):
 
     def failure(self) -> Failure | None:
         """Wait for the observation, and return why the member is not healthy or answers no more, if so."""
-        return self.wait_for_observation().silence
+        return self.wait_for_observation().failure_of_silent_cluster
 
 
 class FleetObservation(Struct, frozen=True, kw_only=True):
@@ -144,7 +144,7 @@ def _wait_for_looks(looks: Visits[MemberObservation | Failure], options: Observe
         until = float("inf") if is_waiting else _time_to_stop_waiting(looks, options)
         if options.reach.clock() >= until:
             return
-        looks.next(min([until, *(_end_time_of_look(look, options) for look in looks.under_way.values())]))
+        looks.next_ended_visit(min([until, *(_end_time_of_look(look, options) for look in looks.under_way.values())]))
 
 
 def _time_to_stop_waiting(looks: Visits[MemberObservation | Failure], options: ObserveOptions) -> float:

@@ -114,7 +114,7 @@ def _listings_by_kind(
 
     Metadata has managed fields and labels, which is all that pruning asks about.
     """
-    recorded = applyset.recorded(parent)
+    recorded = applyset.set_recorded_on_parent(parent)
     namespaces = _namespaces_by_kind(desired, inventory)
     by_group_kind: dict[str, tuple[Resource, bool]] = {}
     for item in desired.objects:

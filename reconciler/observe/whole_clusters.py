@@ -104,7 +104,7 @@ def _results_of_visits(
     outcomes: dict[str, _Result | Failure] = {}
     end = began + options.reach.timeout + _GRACE
     while not visits.are_over:
-        visit = visits.next(end)
+        visit = visits.next_ended_visit(end)
         if visit is not None and visit.result is not None:
             outcomes[visit.name] = visit.result
         if options.reach.clock() >= end:

@@ -124,7 +124,7 @@ def recorded_cluster(
     return ClusterStatusDocument(
         cluster=name,
         connected=True,
-        converged=recorded.converged(name) or None,
+        converged=recorded.converged_commit(name) or None,
         outcome=record.outcome or None,
         since=record.since or None,
         failing_since=record.state.failing_since or None,

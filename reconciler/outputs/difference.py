@@ -265,8 +265,8 @@ def _summary_part(difference: "Difference") -> SummaryPart:
         removed=difference.count(ChangeAction.REMOVED),
         takeovers=len(difference.takeovers),
         replicas=difference.replicas,
-        moved=difference.moved,
-        placed_anew=difference.placed_anew,
+        moved=difference.moved_replicas,
+        placed_anew=difference.replicas_placed_anew,
         pending=len({each.ref for each in difference.pending}),
         problems=len(difference.problems),
     )
@@ -340,8 +340,8 @@ def _movement_part(difference: "Difference", movement: "Movement") -> MovementPa
         causes=_cause_parts(difference, movement.ref, is_number=True),
         before=movement.before,
         after=movement.after,
-        moved=movement.moved,
-        placed_anew=movement.placed_anew,
+        moved=movement.moved_replicas,
+        placed_anew=movement.replicas_placed_anew,
         clusters=tuple(map(_replica_change_part, movement.changes)),
     )
 

@@ -64,7 +64,7 @@ def _binding_part(binding: "Binding", shares: Sequence["LiveShare"]) -> BindingP
     from reconciler.record.binding_status import expected_clusters
     from reconciler.status.fleet import binding_problems
 
-    replicas, absent = binding.placed_replicas, binding.undispatched
+    replicas, absent = binding.placed_replicas, binding.undispatched_clusters
     live = {each.cluster: each.live for each in shares if each.live is not None}
     return BindingPart(
         object=str(binding.ref),

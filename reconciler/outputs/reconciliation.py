@@ -145,7 +145,7 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
         rendered=result.rendered,
         branch=outcome.source.desired.fleet.rendered_branch,
         remote=result.publication.place or None,
-        changed=outcome.changed,
+        changed=outcome.is_changed,
         skipped=len(outcome.source.desired.without_objects),
         removals=tuple(
             RemovalPart(cluster=each.cluster, objects=each.paths, held=each.count_before) for each in outcome.removals

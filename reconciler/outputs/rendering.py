@@ -86,7 +86,7 @@ def rendering_document(outcome: "Outcome", selection: "Selection", shape: str) -
         source=outcome.source.commit or None,
         previous=outcome.previous.commit if outcome.previous else None,
         tree=outcome.rendered.tree.root.hex(),
-        changed=outcome.changed,
+        changed=outcome.is_changed,
         clusters=UNSET if clusters is None else {name: tuple(each) for name, each in clusters.items()},
         works=tuple(works_as_manifests(outcome, selection)) if shape == "works" else UNSET,
         skipped=len(outcome.source.desired.without_objects),

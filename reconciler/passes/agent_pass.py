@@ -184,7 +184,7 @@ def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
     assert mirror is not None
     applied = _apply_mirror(agent, mirror, uplink, log, refusal)
     maintain_repository(agent.repository, log)
-    return AgentPass(commit=mirror.rendered, report=applied, refusal=refusal, away=away or uplink.failure)
+    return AgentPass(commit=mirror.rendered_commit, report=applied, refusal=refusal, away=away or uplink.failure)
 
 
 def _pass_of_heartbeat_alone(agent: Agent) -> AgentPass:
@@ -198,7 +198,7 @@ def _pass_of_heartbeat_alone(agent: Agent) -> AgentPass:
         agent.fetch()
     except GitError as error:
         uplink.failure = error
-    agent.report(uplink).beat(epoch_text(agent.clock()), options.heartbeat, is_all=True)
+    agent.report(uplink).record_beat(epoch_text(agent.clock()), options.heartbeat, is_all=True)
     uplink.push()
     return AgentPass(commit="", report=None, away=uplink.failure)
 
@@ -269,7 +269,7 @@ def _apply_mirror(
         log.warning(f"the clock here is {clock}: {CLOCK_HINT}")
     run = ApplyRun(
         context=context,
-        commit=mirror.rendered,
+        commit=mirror.rendered_commit,
         delivery=Delivery(members=members, options=options.delivery, is_stopping=options.is_stopping),
         reach=reach,
         record=PassRecord(observation=observation, desired=desired),
@@ -279,7 +279,7 @@ def _apply_mirror(
     )
     reports = apply_and_log(run, log)
     if options.heartbeat:
-        report.beat(epoch_text(agent.clock()), options.heartbeat)
+        report.record_beat(epoch_text(agent.clock()), options.heartbeat)
     report.record_clock_fault(clock, epoch_text(agent.clock()))
     if uplink.failure is None:
         report.record_refusal(refusal, epoch_text(agent.clock()))

@@ -116,7 +116,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def applyset(self) -> ApplySet:
         """The fleet's set, which is its identity in members."""
-        return ApplySet.of_fleet(self.context.fleet.name, self._commits.beginning(self.commit))
+        return ApplySet.of_fleet(self.context.fleet.name, self._commits.first_commit_of_branch(self.commit))
 
     @cached_property
     def _commits(self) -> RenderedCommits:
@@ -145,7 +145,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             held = self._held_members(attempts.hold_rules, inventories)
         recording = ReportRecording(
             status=self.context.status,
-            commit=self._commits.commit(self.commit) if self.delivery.writes else None,
+            commit=self._commits.commit_contents(self.commit) if self.delivery.writes else None,
             manager=self.applyset.manager,
             planned=inventories,
             record=self.record,
@@ -167,12 +167,12 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
                 with_hold = replace(report, hold=held.hold_in_force(report.cluster))
                 tell(with_hold)
                 recording.add(with_hold)
-        return recording.end()
+        return recording.recorded_reports()
 
     def _hold_rules(self, now: float) -> HoldRules:
         """Return the holds that the apply goes by, as it sets them out."""
         members = tuple(member.name for member in self.delivery.members)
-        source = self.wish.newest or self._commits.commit(self.commit).source
+        source = self.wish.newest or self._commits.commit_contents(self.commit).source
         return self.wish.hold_rules(self.commit, source, epoch_text(now), members)
 
     def _held_members(self, hold_rules: HoldRules, inventories: Mapping[str, Inventory]) -> MemberHolds:
@@ -218,7 +218,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Return who the chosen members are; those that did not answer are left out, and those that have twins."""
         known = {**identities.observed, **identities.recorded}
         uids = {member.name: known[member.name] for member in self.delivery.members if member.name in known}
-        return {name: uid for name, uid in uids.items() if not identities.twins(name, uid)}
+        return {name: uid for name, uid in uids.items() if not identities.members_with_same_uid(name, uid)}
 
     def _late_observations(self) -> dict[str, AwaitObservation]:
         """Return how the observation of members ended that are late, or fell silent while they were observed."""
@@ -226,9 +226,9 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             return {}
         observation = self.record.observation
         silent = {
-            member.cluster: partial(_same_failure, member.silence)
+            member.cluster: partial(_same_failure, member.failure_of_silent_cluster)
             for member in observation.members
-            if member.unread and member.silence
+            if member.unread and member.failure_of_silent_cluster
         }
         return {**silent, **{name: observed.failure for name, observed in observation.late.items()}}
 
@@ -322,10 +322,10 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             for name, known in self.remembered.items()
             if (inventory := held.inventories.get(name)) is not None and inventory.manager == self.applyset.manager
             if {known.commit, held.commit_for(name)}.issuperset(inventory.attempted)
-            if not identities.twins(name, inventory.uid)
+            if not identities.members_with_same_uid(name, inventory.uid)
             if known.is_recorded(inventory, works.get(name, ""), now)
             if self._commits.ask_the_same(name, known.commit, held.commit_for(name))
-            if not self._commits.is_before(held.commit_for(name), known.commit)
+            if not self._commits.is_ancestor_of(held.commit_for(name), known.commit)
         }
 
     def _report_if_still_idle(self, known: RememberedMember, commit: str, client: Client) -> ClusterReport | None:
@@ -344,7 +344,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             options = replace(options, orphans=orphans.get(cluster, frozenset()))
         elif self.delivery.options.orphans:
             options = replace(options, orphans=formerly_rendered_refs(trusted, commits, commit))
-        if not known.converged and (recovered := commits.departed(cluster, (commit,))):
+        if not known.converged and (recovered := commits.departed_objects(cluster, (commit,))):
             options = replace(options, recovered=recovered)
         return ClusterJob(desired=commits.desired(cluster, commit), inventory=trusted, options=options)
 
@@ -353,7 +353,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         return PlanOptions(
             applyset=replace(self.applyset, member=cluster),
             former_names=self._former_names(cluster),
-            is_older=bool(converged) and self._commits.is_before(commit, converged),
+            is_older=bool(converged) and self._commits.is_ancestor_of(commit, converged),
             names_commit=self.commits is not None,
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
@@ -368,7 +368,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             remove_foreign=options.remove_foreign,
             field_rules=self.context.fleet.field_rules,
             retain=retention_rule_by_interpreter(self.context.interpreter or Interpreter()),
-            changed=self._commits.changed(cluster, inventory.commits, commit),
+            changed=self._commits.changed_objects(cluster, inventory.commits, commit),
         )
 
     def _former_names(self, cluster: str) -> tuple[str, ...]:
@@ -379,8 +379,8 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
 
     def _fleet_options(self, identities: Identities, holder: LeaseHolder | None = None) -> FleetOptions:
         return FleetOptions(
-            twins=identities.twins,
-            spent=self.record.observation.spent if self.record is not None else {},
+            twins=identities.members_with_same_uid,
+            spent=self.record.observation.seconds_by_member if self.record is not None else {},
             is_observing=self.delivery.is_observing,
             is_stopping=self.delivery.is_stopping,
             is_making_way=self.delivery.is_making_way,

@@ -82,7 +82,7 @@ def update_held_mirrors(context: FleetContext, wish: HoldWish, log: Log) -> None
         return
     source = rendered_source(repository, newest)
     rendered = previous_by_new_names(read_previous(repository, newest), source.desired.clusters)
-    update_mirrors(RenderedFolders(source, rendered.tree.clusters, newest), publication).tell(log)
+    update_mirrors(RenderedFolders(source, rendered.tree.clusters, newest), publication).log_mirrored_branches(log)
 
 
 def release(context: FleetContext, names: Iterable[str]) -> dict[str, ClusterHold | None]:

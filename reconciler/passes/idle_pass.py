@@ -112,7 +112,7 @@ def ended_visits(visits: Visits[_Result], clock: Callable[[], float]) -> Iterato
     """Yield the visits as they end, and no more once nobody has been heard for as long as is worth waiting."""
     while not visits.are_over:
         heard = (visit.last_heard or visit.began for visit in visits.under_way.values())
-        visit = visits.next(max(heard, default=clock()) + PATIENCE)
+        visit = visits.next_ended_visit(max(heard, default=clock()) + PATIENCE)
         if visit is not None:
             yield visit
         elif all(clock() >= (each.last_heard or each.began) + PATIENCE for each in visits.under_way.values()):
@@ -123,7 +123,7 @@ def _observation_if_failing_as_before(observation: Observation, remembered: Reme
     """Return an observation with what came late; None where a member that failed fails no more, or another way."""
     if not remembered.failed.keys() >= observation.late.keys():
         return None
-    whole = observation.with_late(observation.await_late(RETRY_SECONDS + GRACE))
+    whole = observation.combined_with_late(observation.await_late(RETRY_SECONDS + GRACE))
     return whole if {name: whole.failures.get(name) for name in remembered.failed} == remembered.failed else None
 
 

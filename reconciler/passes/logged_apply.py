@@ -44,7 +44,7 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
         *(_lines_of_lost_holds(run, reports) if is_lost else ()),
     ):
         log.warning(line)
-    blind = run.record.observation.blind if run.record is not None else {}
+    blind = run.record.observation.reasons_for_unseen_members if run.record is not None else {}
     return tuple(replace(each, unseen=blind.get(each.cluster, "")) for each in reports) if blind else reports
 
 

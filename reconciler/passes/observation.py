@@ -117,7 +117,7 @@ class Observation(Struct, frozen=True, kw_only=True):
         return {name: f"{failure.kind}: {failure.message}" for name, failure in self._failures_by_member.items()}
 
     @property
-    def blind(self) -> dict[str, str]:
+    def reasons_for_unseen_members(self) -> dict[str, str]:
         """The reasons why we cannot see how members are, in a word: no sign that these are unwell."""
         return {
             name: str(failure.kind)
@@ -132,7 +132,7 @@ class Observation(Struct, frozen=True, kw_only=True):
         return {name: failure for name, failure in failed if failure is not None}
 
     @property
-    def spent(self) -> dict[str, float]:
+    def seconds_by_member(self) -> dict[str, float]:
         """The time of its visit that each member has had by now, in seconds."""
         return {**self.seconds, **{name: late.seconds for name, late in self.late.items()}}
 
@@ -141,14 +141,14 @@ class Observation(Struct, frozen=True, kw_only=True):
         until = time.monotonic() + seconds
         for late in self.late.values():
             late.wait(max(0.0, until - time.monotonic()))
-        return self.of_late()
+        return self.late_observation()
 
-    def of_late(self) -> "Observation":
+    def late_observation(self) -> "Observation":
         """Return the observation of the members that answered late and of no others, whether or not all have by now."""
         come = tuple(late.wait_for_observation() for late in self.late.values() if late.is_over)
         return _observation_with_answers(replace(self, late={}, agents=AgentFiles()), come, {})
 
-    def with_late(self, late: "Observation") -> "Observation":
+    def combined_with_late(self, late: "Observation") -> "Observation":
         """Return the observation of all members, given that of the late ones."""
         return replace(
             self,
@@ -323,7 +323,7 @@ def _options_with_record(observing: ObserveOptions, recorded: RecordedStatus) ->
     records = recorded.clusters().items()
     scales = {name: recorded_scales(record.state.status) for name, record in records}
     failed = frozenset(name for name, record in records if record.state.failing_since or record.outcome in UNREACHABLE)
-    identified, uids = frozenset(recorded.identified()), recorded.uids()
+    identified, uids = frozenset(recorded.clusters_with_known_uid()), recorded.uids()
     return replace(observing, failed=failed, identified=identified, uids=uids, scales=scales)
 
 

@@ -65,8 +65,8 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
     settings = settings.with_webhooks(repository, source, options)
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
-        publication.ask_for(fleet.rendered_branch, fleet.status_branch)
-        settings.move(repository, fleet, options, log)
+        publication.ask_for_tips(fleet.rendered_branch, fleet.status_branch)
+        settings.move_published_past(repository, fleet, options, log)
         previous = read_current_previous(publication, fleet.rendered_branch, settings, bootstrap=options.bootstrap)
     branch = fleet.source.branch or (previous.branch if previous else "") or tip.branch
     tip.check_branch(repository, branch)
@@ -153,7 +153,7 @@ def _commit_upgrade(
     before = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
     given = RenderInputs(observed=observed, now=given_or_current_time(options.now))
     outcome = replace(run_pass(repository, before, previous, given, log), source_branch=branch_of_source)
-    if options.dry_run or not outcome.changed or is_proposing(source):
+    if options.dry_run or not outcome.is_changed or is_proposing(source):
         return previous
     check_guards(outcome, options.allowed)
     commit = commit_outcome(outcome, publication, branch)
@@ -181,7 +181,7 @@ def _source_with_fetched_content(repository: Repository, commit: str, log: Log, 
     while True:
         loaded = read_loaded(repository, commit, facts=None)
         known = loaded.locked
-        missing = [each for each in known.missing() if each.name not in tried] if known and may_fetch else []
+        missing = [each for each in known.missing_sources() if each.name not in tried] if known and may_fetch else []
         if known is None or not missing:
             return checked_source(commit, loaded)
         tried.update(each.name for each in missing)

@@ -31,7 +31,7 @@ def commit_line(result: PassResult, *, dry_run: bool) -> str:
     """Return the line that says which commit the fleet is at, or would be."""
     outcome = result.outcome
     branch, source = outcome.source.desired.fleet.rendered_branch, outcome.source.commit[:12]
-    if not outcome.changed:
+    if not outcome.is_changed:
         tip = outcome.previous.commit[:12] if outcome.previous else ""
         return f"unchanged: {branch} {tip} holds source {source}"
     what = outcome.summary if outcome.rendered.tree.clusters else f"source {source} {_contents_of_source(outcome)}"

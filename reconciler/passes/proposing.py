@@ -70,7 +70,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
 def propose_commit(outcome: Outcome, publication: Publication, log: Log) -> Proposal | None:
     """Propose the commit of a pass, or withdraw an earlier one where nothing changed; SourceMoved as for any push."""
     fleet = outcome.source.desired.fleet
-    if not outcome.changed:
+    if not outcome.is_changed:
         _withdraw_proposal(outcome.repository, publication, fleet, log)
         return None
     commit = stored_commit(outcome)

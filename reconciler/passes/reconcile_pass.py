@@ -351,8 +351,8 @@ def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions
         commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
         mirrored = update_mirrors(outcome.folders_at(commit), inputs.publication)
     merged = settings.merged_commit(outcome.previous, commit)
-    settings.record(inputs.publication.repository, outcome.source.desired.fleet, merged, log)
-    mirrored.tell(log)
+    settings.record_place_of_branches(inputs.publication.repository, outcome.source.desired.fleet, merged, log)
+    mirrored.log_mirrored_branches(log)
     return PassResult(outcome=outcome, publication=inputs.publication, commit=commit, fault=mirrored.fault)
 
 

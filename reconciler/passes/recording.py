@@ -59,7 +59,7 @@ class ReportRecording(Struct, kw_only=True):
         self._recorded = len(self._reports)
         self.say(f"{counted_noun(self._recorded, 'cluster')} done and recorded; still waiting for {first_few(slow)}")
 
-    def end(self) -> tuple[ClusterReport, ...]:
+    def recorded_reports(self) -> tuple[ClusterReport, ...]:
         """Record what is not recorded yet, and return all reports by name."""
         if self.commit is not None:
             self._record(self.commit, self._reports[self._recorded :], self._unrecorded_observation())
@@ -72,10 +72,10 @@ class ReportRecording(Struct, kw_only=True):
         observation = self.record.observation
         if not (observation.late or self._recorded):
             return observation
-        late = observation.of_late()
+        late = observation.late_observation()
         for warning in late.warnings:
             self.say(warning)
-        return late if self._recorded else observation.with_late(late)
+        return late if self._recorded else observation.combined_with_late(late)
 
     def _record(self, commit: Previous, reports: Sequence[ClusterReport], observation: Observation | None) -> None:
         inputs = None
@@ -99,7 +99,7 @@ class ReportRecording(Struct, kw_only=True):
         inputs = replace(inputs, has_recorded_bindings=is_known)
         recorded = read_recorded(self.status, tip)
         files = status_files(recorded, inputs, reports)
-        recorded.remember()
+        recorded.save_parsed_files()
         return files
 
     def _inventory_files(self, reports: Iterable[ClusterReport], tip: str | None) -> Files:
@@ -109,7 +109,7 @@ class ReportRecording(Struct, kw_only=True):
             before = inventories.get(report.cluster)
             if report.applied is None or before is None:
                 continue
-            after = before.after(
+            after = before.inventory_after_apply(
                 report.applied.commit,
                 report.applied.recorded_outcome,
                 report.applied.left,

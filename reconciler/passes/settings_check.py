@@ -90,12 +90,12 @@ class PassSettings(Struct, frozen=True, kw_only=True):
         """The rendered commit from which the fleet moves, where it is published nowhere else yet."""
         return self.in_force.rendered if self.in_force is not None else None
 
-    def move(self, repository: Repository, fleet: Fleet, options: ReconcileOptions, log: Log) -> None:
+    def move_published_past(self, repository: Repository, fleet: Fleet, options: ReconcileOptions, log: Log) -> None:
         """Publish the fleet's past where its source says now, unless nothing may be written."""
         if self.in_force is not None and self.in_force.place != BranchPlace.of(fleet) and not options.dry_run:
             _move_branches(repository, self.in_force.place, BranchPlace.of(fleet), log)
 
-    def record(self, repository: Repository, fleet: Fleet, commit: str | None, log: Log) -> None:
+    def record_place_of_branches(self, repository: Repository, fleet: Fleet, commit: str | None, log: Log) -> None:
         """Write down where the pass published, there and in this clone; ``commit`` is the newest by its settings."""
         place = BranchPlace.of(fleet)
         if self.in_force is not None:

@@ -59,7 +59,7 @@ def agent_files_with_those_of_tools(
     context: FleetContext, options: AccessOptions, agents: AgentFiles, recorded: RecordedStatus, now: str
 ) -> AgentFiles:
     """Return the files of agents, and those that tools' accounts make; an agent's own account counts more."""
-    return _ToolReading(context=context, options=options).files(recorded, agents, now)
+    return _ToolReading(context=context, options=options).updated_agent_files(recorded, agents, now)
 
 
 class _ToolReading(Struct, frozen=True, kw_only=True):
@@ -68,14 +68,14 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
     context: FleetContext
     options: AccessOptions
 
-    def files(self, recorded: RecordedStatus, agents: AgentFiles, now: str) -> AgentFiles:
+    def updated_agent_files(self, recorded: RecordedStatus, agents: AgentFiles, now: str) -> AgentFiles:
         """Return the files of agents with those of the clusters that tools apply to."""
         context, fleet = self.context, self.context.fleet
         tip = context.publication.known_tip(fleet.rendered_branch)
         if tip is None:
             return agents
         commits = RenderedCommits(context.publication.repository, context.members)
-        folders = commits.commit(tip).tree.clusters
+        folders = commits.commit_contents(tip).tree.clusters
         served = [
             cluster.name
             for cluster in _served_members(fleet, context.members, self.options)
@@ -84,7 +84,7 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
         collected = _ReportsOfTools()
         for settings in fleet.emit if served else ():
             if settings.status is not None:
-                self._ask(settings, served, collected)
+                self._ask_member_for_reports(settings, served, collected)
         made = ToolFiles(commits=commits, tip=tip, recorded=recorded, now=now, grace=AGENT_GRACE)
         first = next((each.deployer for each in fleet.emit if each.status is not None), Deployer.FLUX)
         files = dict(agents.files)
@@ -92,12 +92,14 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
             if name in collected.reports:
                 files |= made.files([collected.reports[name]])
             elif name in collected.unasked:
-                files |= made.unheard(name, collected.unasked[name])
+                files |= made.files_of_unheard_cluster(name, collected.unasked[name])
             else:
                 files |= made.files([ToolReport(cluster=name, deployer=first)])
         return replace(agents, files=files, unreached_tools=tuple(collected.warnings))
 
-    def _ask(self, settings: EmissionSettings, served: list[str], collected: _ReportsOfTools) -> None:
+    def _ask_member_for_reports(
+        self, settings: EmissionSettings, served: list[str], collected: _ReportsOfTools
+    ) -> None:
         """Ask one tool about all clusters."""
         fleet, is_hub = self.context.fleet, settings.placing is Placing.HUB
         places = [HUB] if is_hub else served
@@ -136,10 +138,10 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
         found = list_objects(client, listing)
         if isinstance(found, Failure):
             return found
-        source = self._source(settings, client, namespace)
+        source = self._source_of_tool(settings, client, namespace)
         return [*found.values(), *([source] if isinstance(source, dict) else [])]
 
-    def _source(self, settings: EmissionSettings, client: Client, namespace: str) -> Manifest | Failure | None:
+    def _source_of_tool(self, settings: EmissionSettings, client: Client, namespace: str) -> Manifest | Failure | None:
         """Return the GitRepository that Flux reads the branch by; what cannot be read says nothing of any cluster."""
         if settings.deployer is not Deployer.FLUX:
             return None

@@ -48,7 +48,7 @@ class TreeContext(Struct, frozen=True, kw_only=True):
 def clusters_an_object_goes_to(binding: Binding, fleet: TreeContext) -> Mask:
     """Return the clusters an object goes to: its own targets and those of what requires it."""
     required = (target.name for snapshot in binding.required_by for target in snapshot.clusters)
-    return fleet.index.named(target.name for target in binding.targets) | fleet.index.named(required)
+    return fleet.index.clusters_named(target.name for target in binding.targets) | fleet.index.clusters_named(required)
 
 
 def clusters_with_suspended_dispatch(binding: Binding, fleet: TreeContext) -> Mask:
@@ -57,12 +57,16 @@ def clusters_with_suspended_dispatch(binding: Binding, fleet: TreeContext) -> Ma
         return 0
     if binding.suspension.dispatching:
         return clusters_an_object_goes_to(binding, fleet)
-    return fleet.index.named(binding.suspension.dispatching_on_clusters) & clusters_an_object_goes_to(binding, fleet)
+    return fleet.index.clusters_named(binding.suspension.dispatching_on_clusters) & clusters_an_object_goes_to(
+        binding, fleet
+    )
 
 
 def clusters_left_gracefully(binding: Binding, fleet: TreeContext) -> Mask:
     """Return the clusters that an object leaves gracefully: they keep what they have of it until it may go."""
-    leaving = fleet.index.named(task.from_cluster for task in binding.eviction_tasks if task.purge_mode != DIRECTLY)
+    leaving = fleet.index.clusters_named(
+        task.from_cluster for task in binding.eviction_tasks if task.purge_mode != DIRECTLY
+    )
     return leaving & ~clusters_an_object_goes_to(binding, fleet) if leaving else 0
 
 
@@ -104,7 +108,7 @@ class Assembly(Struct):
     blobs: dict[bytes, Blob] = field(default_factory=dict)
     store: TreeStore = field(default_factory=TreeStore)
 
-    def place(self, ref: ObjectRef, variants: tuple[Variant, ...], blobs: Mapping[bytes, Blob]) -> None:
+    def place_object(self, ref: ObjectRef, variants: tuple[Variant, ...], blobs: Mapping[bytes, Blob]) -> None:
         """Put an object into the folders of the clusters that hold it."""
         if variants:
             *folders, name = object_path(ref)
@@ -124,7 +128,7 @@ class Assembly(Struct):
             return self.fleet.previous.trees.entries(tree_id).values()
         return parse_tree(content or b"")
 
-    def clear(self, refs: Iterable[ObjectRef]) -> None:
+    def remove_objects(self, refs: Iterable[ObjectRef]) -> None:
         """Take what was not placed out of the base, with the bindings that are not there any more."""
         placed = {(*file.folders, file.name) for file in self.files}
         for ref in refs:
@@ -212,4 +216,4 @@ def place_resource_quotas(
             blob_id = git_object_id("blob", content)
             clusters[blob_id] = clusters.get(blob_id, 0) | 1 << index.index_by_name[cluster]
             blobs[blob_id] = content
-        assembly.place(ref, tuple(Variant(mask, blob_id) for blob_id, mask in clusters.items()), blobs)
+        assembly.place_object(ref, tuple(Variant(mask, blob_id) for blob_id, mask in clusters.items()), blobs)

@@ -108,7 +108,7 @@ def claim_templates(
     starting = {each.ref: each for each in desired.starting_bindings}
     claiming = _Claiming(desired, policy_index(desired), match_options(desired.fleet), interpreter, previous, starting)
     for template in templates:
-        result_or_substitute(partial(claiming.add, template), partial(claiming.fail, template))
+        result_or_substitute(partial(claiming.add, template), partial(claiming.note_failed_template, template))
     return claiming.claims()
 
 
@@ -163,7 +163,7 @@ class _Claiming(Struct):
             kept_whole = replace(made, is_whole=True) if is_whole else made
             self.bindings.append(replace(kept_whole, template_digest=digest) if digest else kept_whole)
 
-    def fail(self, template: Template, error: Exception) -> None:
+    def note_failed_template(self, template: Template, error: Exception) -> None:
         """Have a template keep what it has, because it led to an error nobody thought of."""
         self.matches.setdefault(template.ref, Match())
         self.failed.append((template, unexpected_failure(template.ref, error)))

@@ -63,7 +63,7 @@ def removals_by_cluster(
         removed -= (expected or {}).get(cluster, frozenset())
         if removed:
             spaces = _namespaces_lost(old, new, read_tree) & frozenset(claimed)
-            reasons = limits.broken_by(
+            reasons = limits.limits_broken_by(
                 _namespaces_and_kinds(removed),
                 _namespaces_and_kinds(count_before),
                 leaves_last_copy=len(count_before) < FEW

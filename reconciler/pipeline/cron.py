@@ -155,7 +155,9 @@ def _replicas_within_bounds(
     autoscaler: FederatedAutoscaler, set_by_rule: ScaledBounds | None, asked: int
 ) -> CappedReplicas:
     bounds = autoscaler.bounds if set_by_rule is None else set_by_rule.bounds
-    return CappedReplicas(replicas=bounds.within(asked), asked=asked, autoscaler=autoscaler.ref, bounds=bounds)
+    return CappedReplicas(
+        replicas=bounds.clamped_replicas(asked), asked=asked, autoscaler=autoscaler.ref, bounds=bounds
+    )
 
 
 def _fired_refs(scalings: Mapping[ObjectRef, Scaling], before: Mapping[ObjectRef, Binding]) -> frozenset[ObjectRef]:
@@ -229,7 +231,7 @@ def _scaling_with_bounds(scalers: Scalers, scaling: Scaling, known: Mapping[str,
     own, bounds, memories = scalers.federated.bounds, scaling.bounds, list(scaling.memories)
     for each in scalers.bounding:
         before, moving = known.get(each.name, CronState()), _MovingBounds(own, bounds)
-        state = state_after_due_rules(before, now, moving.scale, only_latest=True, deadline=each.deadline)
+        state = state_after_due_rules(before, now, moving.scaling_failure, only_latest=True, deadline=each.deadline)
         for rule, run in _fired_rules(before, state):
             bounds = ScaledBounds(bounds=moving.now, own=own, autoscaler=each.name, rule=rule, due=run.due)
         memories.append(CronMemory(autoscaler=each.name, state=state_with_rules_in_force(state, each.rules, now).state))
@@ -253,7 +255,7 @@ class _MovingBounds:
     def __init__(self, own: ReplicaBounds, before: ScaledBounds | None) -> None:
         self.now = before.bounds if before else own
 
-    def scale(self, scale: Scale) -> str:
+    def scaling_failure(self, scale: Scale) -> str:
         """Set the bounds of a rule; return why that failed, or an empty text."""
         minimum = self.now.minimum if scale.minimum is None else scale.minimum
         maximum = self.now.maximum if scale.maximum is None else scale.maximum

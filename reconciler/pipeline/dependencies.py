@@ -57,7 +57,7 @@ def followers_of_bindings(
         except InterpreterError as error:
             failed.append((binding.ref, error))
             continue
-        for ref in {ref for dependency in wanted for ref in index.found(dependency)}:
+        for ref in {ref for dependency in wanted for ref in index.refs_matching(dependency)}:
             owners.setdefault(ref, []).append(binding)
     ordered = {ref: tuple(sorted(found, key=lambda owner: owner.ref)) for ref, found in owners.items()}
     snapshots = {
@@ -126,7 +126,7 @@ class _TemplateIndex:
             key = (template.api_version, template.ref.kind, template.ref.namespace)
             self._by_kind.setdefault(key, {})[template.ref.name] = template
 
-    def found(self, dependency: DependentObject) -> list[ObjectRef]:
+    def refs_matching(self, dependency: DependentObject) -> list[ObjectRef]:
         """Return the templates a dependency means; one that is not in the source is ignored, as Karmada does."""
         key = (dependency.api_version, dependency.kind, dependency.namespace)
         named = self._by_kind.get(key, {})
@@ -139,4 +139,4 @@ class _TemplateIndex:
             templates = list(named.values())
             self._labels[key] = LabelIndex(template.labels for template in templates), templates
         index, templates = self._labels[key]
-        return [templates[place].ref for place in indexes_of_mask(index.labelled(selector))]
+        return [templates[place].ref for place in indexes_of_mask(index.indexes_with_labels(selector))]

@@ -43,7 +43,7 @@ class Descheduling(Struct, frozen=True, kw_only=True):
     waits: Mapping[ObjectRef, Flip] = field(default_factory=dict)
 
     @property
-    def taken(self) -> Mapping[ObjectRef, DescheduledReplicas]:
+    def replicas_lost_by_object(self) -> Mapping[ObjectRef, DescheduledReplicas]:
         """The replicas that clusters lose in this pass."""
         return {each.ref: each.descheduled for each in self.bindings if each.ref in self.before and each.descheduled}
 
@@ -142,7 +142,7 @@ class _DeschedulingRound:
         """Return one binding without the replicas that its clusters cannot start."""
         if not is_deschedulable(binding) or not is_schedulable(binding):
             return _binding_without_descheduling(binding)
-        binding = self._avoiding(_binding_without_note(binding))
+        binding = self._binding_kept_from_left_clusters(_binding_without_note(binding))
         reports = {
             each.cluster: each for each in self._pending.get(binding.ref, ()) if each.cluster not in self._sight.unseen
         }
@@ -151,7 +151,7 @@ class _DeschedulingRound:
             for name, each in reports.items()
             if name in {target.name for target in binding.targets}
         }
-        self._wait(
+        self._note_wait(
             binding.ref, (answer.flip for answer in answers.values()), f"replicas of {binding.ref.name} may move"
         )
         found = targets_after_descheduling(
@@ -171,7 +171,7 @@ class _DeschedulingRound:
             descheduled=DescheduledReplicas(at=instant_text(self._now), clusters=taken),
         )
 
-    def _avoiding(self, binding: Binding) -> Binding:
+    def _binding_kept_from_left_clusters(self, binding: Binding) -> Binding:
         """Return a binding that does not go back to where it was just taken from."""
         past = binding.descheduled
         since = parse_instant(past.at) if past else None
@@ -182,10 +182,10 @@ class _DeschedulingRound:
             return binding
         self.is_avoiding = True
         names = tuple(each.name for each in past.clusters)
-        self._wait(binding.ref, [Flip(end)], f"{binding.ref.name} may go to {', '.join(names)} again")
+        self._note_wait(binding.ref, [Flip(end)], f"{binding.ref.name} may go to {', '.join(names)} again")
         return replace(binding, avoided=frozenset(names))
 
-    def _wait(self, ref: ObjectRef, flips: Iterable[Flip | None], what: str) -> None:
+    def _note_wait(self, ref: ObjectRef, flips: Iterable[Flip | None], what: str) -> None:
         found = earliest_flip((self.waits.get(ref), *(Flip(each.at, what) for each in flips if each)))
         if found:
             self.waits[ref] = found

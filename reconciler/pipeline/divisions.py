@@ -79,7 +79,9 @@ def division_warnings_of(
             divisions.append(_division_of(binding, template, scheduler))
     index = scheduler.state.index
     context = _division_context(desired, index, interpreter)
-    context = replace(context, clusters_of=lambda template: index.named(each.name for each in targets[template.ref]))
+    context = replace(
+        context, clusters_of=lambda template: index.clusters_named(each.name for each in targets[template.ref])
+    )
     return division_warnings(divisions, delivered, context)
 
 
@@ -92,7 +94,7 @@ def _division_of(binding: Binding, template: Template, scheduler: Scheduler) -> 
         template=template,
         policy=binding.policy,
         clusters=len(targets),
-        targets=scheduler.state.index.named(each.name for each in targets),
+        targets=scheduler.state.index.clusters_named(each.name for each in targets),
         replicas=None if is_whole else binding.replicas,
         share=None if is_whole else min((each.replicas for each in targets), default=None),
         is_held=held is not None,
@@ -106,7 +108,7 @@ def _division_context(
     defined = kinds_of_definitions(each.manifest for each in desired.crds)
     return DivisionContext(
         interpreter=interpreter,
-        overridden=_OverriddenFields(desired, index).clusters,
+        overridden=_OverriddenFields(desired, index).clusters_overriding_field,
         is_as_in_karmada=desired.fleet.is_karmada_compatible,
         counts_components=desired.fleet.feature_gates.multiple_pod_templates_scheduling,
         may_scale=lambda kind: desired.fleet.interprets_scale and kind not in defined,
@@ -162,18 +164,18 @@ class _OverriddenFields:
         written: dict[tuple[str, ...], Mask] = defaultdict(int)
         for rule in policy.rules:
             target = rule.target_cluster
-            clusters = self._index.all if target is None else self._index.matching(target)
+            clusters = self._index.all if target is None else self._index.clusters_matching_affinity(target)
             for keys in _pointers_of_rule(rule):
                 written[keys] |= clusters
         return written
 
-    def clusters(self, template: Template, keys: tuple[str, ...]) -> Mask:
+    def clusters_overriding_field(self, template: Template, keys: tuple[str, ...]) -> Mask:
         """Return the clusters for which an override policy writes a field of a template."""
         if keys not in self._policies:
             return 0
         if keys not in self._indexes:
             self._indexes[keys] = _MaskIndex(self._policies[keys])
-        return self._indexes[keys].clusters(template)
+        return self._indexes[keys].clusters_with_overrides(template)
 
 
 class _MaskIndex:
@@ -191,11 +193,11 @@ class _MaskIndex:
             for selector in policy.resource_selectors
         )
 
-    def clusters(self, template: Template) -> Mask:
+    def clusters_with_overrides(self, template: Template) -> Mask:
         """Return the clusters of all policies that select a template."""
         found = self._everywhere.get("", 0) | self._everywhere.get(template.ref.namespace, 0)
-        for met in self._selecting.meeting(template):
-            for entry in met.all():
+        for met in self._selecting.selecting_entries_by_bucket(template):
+            for entry in met.all_entries():
                 found |= entry.owner
         return found
 

@@ -78,7 +78,7 @@ class FailedOver(Struct, frozen=True, kw_only=True):
         """The next instant at which the same facts give another outcome."""
         return earliest_flip(self.waits.values())
 
-    def beside(self, others: Mapping[ObjectRef, Flip]) -> "FailedOver":
+    def with_flips_of_others(self, others: Mapping[ObjectRef, Flip]) -> "FailedOver":
         """Return this with the waits of the objects that were not looked at."""
         return replace(self, waits={**others, **self.waits}, is_timed=self.is_timed or bool(others))
 
@@ -86,7 +86,7 @@ class FailedOver(Struct, frozen=True, kw_only=True):
     def removed_paths(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
         """The paths below the folder of each cluster that may be gone because of these rules."""
         found: dict[str, set[tuple[str, ...]]] = {}
-        for ref, clusters in self.gone:
+        for ref, clusters in self.clusters_left_by_object:
             for cluster in clusters:
                 found.setdefault(cluster, set()).add(tuple(object_path(ref)))
         for cluster, paths in self.followers.items():
@@ -94,7 +94,7 @@ class FailedOver(Struct, frozen=True, kw_only=True):
         return {cluster: frozenset(paths) for cluster, paths in found.items()}
 
     @property
-    def gone(self) -> tuple[tuple[ObjectRef, tuple[str, ...]], ...]:
+    def clusters_left_by_object(self) -> tuple[tuple[ObjectRef, tuple[str, ...]], ...]:
         """The objects that are gone from clusters with this pass, each with these clusters."""
         return (*self._left_directly(), *self.ended.items())
 
@@ -254,7 +254,7 @@ class _Round:
             return binding
         if back.clusters:
             returned = tuple(sorted(set(before.target_names) - set(back.state.target_names)))
-            self._end(binding.ref, returned)
+            self._note_ended_tasks(binding.ref, returned)
             binding = binding_with_comeback(binding, back.clusters, returned, self._clusters, self._now)
         if left := tuple(name for name in back.state.target_names if name not in state.target_names):
             self.left[binding.ref] = left
@@ -268,11 +268,11 @@ class _Round:
         """Return what is under way as the policy asks for it by now."""
         going = under_way_by_current_policy(binding, state, self._seen_health(binding.ref), self._settings, self._now)
         if going.purged:
-            self._end(binding.ref, going.purged)
+            self._note_ended_tasks(binding.ref, going.purged)
         self._flips += going.flips
         return going
 
-    def _end(self, ref: ObjectRef, clusters: tuple[str, ...]) -> None:
+    def _note_ended_tasks(self, ref: ObjectRef, clusters: tuple[str, ...]) -> None:
         self.ended[ref] = tuple(dict.fromkeys((*self.ended.get(ref, ()), *clusters)))
 
     def _staying(self, binding: Binding, clusters: tuple[str, ...]) -> Binding:
@@ -293,16 +293,16 @@ class _Round:
             return state
         health = self._seen_health(binding.ref)
         done = tasks_that_stay(state, health, self._now, self._rules)
-        if done.ended and not self._losing.issuperset(done.ended) and self._keeps(state, health):
+        if done.ended and not self._losing.issuperset(done.ended) and self._is_task_kept(state, health):
             return state
         if done.ended:
-            self._end(binding.ref, done.ended)
+            self._note_ended_tasks(binding.ref, done.ended)
         if done.due is not None and done.due >= self._now:
             names = ", ".join(task.from_cluster for task in done.tasks if task.suppress_deletion is None)
             self._flips.append(Flip(instant_after(done.due, 1), f"{binding.ref.name} ends in {names}"))
         return replace(state, tasks=done.tasks)
 
-    def _keeps(self, state: Leaving, health: WorkloadHealth) -> bool:
+    def _is_task_kept(self, state: Leaving, health: WorkloadHealth) -> bool:
         """Say whether tasks go on because no healthy copy is known to replace what is left."""
         if not self._settings.guard.keeps_last_copy or not (health.reported or self._sight.is_any_observed):
             return False
@@ -316,7 +316,7 @@ class _Round:
         taints = {name: found for name in evicting if (found := self._taints_for(binding, name))}
         if not taints:
             return state
-        if is_paced and (wait := self._wait()) is not None:
+        if is_paced and (wait := self._next_eviction_time()) is not None:
             self._flips.append(Flip(wait, f"{binding.ref.name} may leave {', '.join(taints)}"))
             self.restless.add(binding.ref)
             return state
@@ -329,14 +329,14 @@ class _Round:
         )
         done = pass_of_taint_eviction(tainted, binding, taints, self._now)
         self._begun += [self._now] * (len(state.targets) - len(done.state.targets))
-        self._note(binding.ref, done.errors.values())
+        self._note_state_errors(binding.ref, done.errors.values())
         if done.flip:
             self._flips.append(done.flip)
         return done.state
 
     def _after_failures(self, binding: Binding, state: Leaving) -> Leaving:
         done = pass_of_failover_by_policy(state, binding, self._seen_health(binding.ref), self._now, self._rules)
-        self._note(binding.ref, [done.error] if done.error else [])
+        self._note_state_errors(binding.ref, [done.error] if done.error else [])
         if not done.left and not done.timers:
             return done.state
         seconds = toleration_seconds((binding.failover or {})["application"])
@@ -353,7 +353,7 @@ class _Round:
     def _seen_health(self, ref: ObjectRef) -> WorkloadHealth:
         return self._sight.of(self._health.of(ref))
 
-    def _note(self, ref: ObjectRef, errors: Iterable[str]) -> None:
+    def _note_state_errors(self, ref: ObjectRef, errors: Iterable[str]) -> None:
         """Note why a binding could not leave a cluster: its state could not be read there."""
         for error in errors:
             self.notes.append(f"{ref}: {error}")
@@ -392,7 +392,7 @@ class _Round:
             return found
         return tuple(taint for taint in found if taint not in self._by_policy.get(cluster, ()))
 
-    def _wait(self) -> datetime | None:
+    def _next_eviction_time(self) -> datetime | None:
         """Return until when no more evictions may begin; None where one may begin now."""
         limit = self._settings.guard.per_minute
         if limit is None or len(self._begun) < limit:

@@ -38,7 +38,7 @@ class HeldClusters(Struct, frozen=True, kw_only=True):
     @property
     def mask(self) -> Mask:
         """The clusters as bits."""
-        return self.fleet.index.named(each.cluster for each in self.removals)
+        return self.fleet.index.clusters_named(each.cluster for each in self.removals)
 
     @property
     def folders(self) -> Mapping[str, bytes]:

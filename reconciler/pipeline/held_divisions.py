@@ -55,7 +55,7 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
         by_source, template_by_ref = known_scales(self.desired, ()), {each.ref: each for each in templates}
         divided = {each.ref: each for each in claims.bindings if each.is_divided}
         candidates = {ref: former for ref, each in divided.items() if (former := self._undivided_before(each))}
-        kept = self._kept(divided, candidates, template_by_ref, by_source) if candidates else {}
+        kept = self._undivided_objects_kept(divided, candidates, template_by_ref, by_source) if candidates else {}
         bindings, failed = [], [*claims.failed]
         for each in claims.bindings:
             if each.ref in kept:
@@ -64,7 +64,9 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
             template = template_by_ref[each.ref]
             path = self._path_by_members(template, by_source) if each.ref in divided and each.is_workload else ""
             if self._is_lost(each, template, path):
-                failed.append((template, InterpreterError(_LOST.format(self._before(each)), where=str(each.ref))))
+                failed.append(
+                    (template, InterpreterError(_LOST.format(self._replicas_path_before(each)), where=str(each.ref)))
+                )
             else:
                 bindings.append(each if path == each.replicas_at else replace(each, replicas_at=path))
         return replace(claims, bindings=tuple(bindings), failed=tuple(failed))
@@ -78,7 +80,7 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
             return None
         return None if binding.is_reschedule_requested or is_placement_changed(binding) else former
 
-    def _kept(
+    def _undivided_objects_kept(
         self,
         divided: Mapping[ObjectRef, Binding],
         candidates: Mapping[ObjectRef, Binding],
@@ -90,7 +92,7 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
         by_former_members = _former_scales(self.previous.tree)
         found = {}
         for ref, former in candidates.items():
-            if self._layer(template_by_ref[ref]) is not Layer.SCALE:
+            if self._answering_layer(template_by_ref[ref]) is not Layer.SCALE:
                 continue
             kind = template_by_ref[ref].versioned_kind
             now = Undivided(replicas=divided[ref].replicas, is_by_members=kind not in by_source)
@@ -102,24 +104,24 @@ class PastDivisions(Struct, frozen=True, kw_only=True):
     def _path_by_members(self, template: Template, by_source: Scales) -> str:
         """Return where the replicas of an object stand, if only definitions of members tell; else nothing."""
         scale = self.interpreter.scales.get(template.versioned_kind)
-        if scale is None or template.versioned_kind in by_source or self._layer(template) is not Layer.SCALE:
+        if scale is None or template.versioned_kind in by_source or self._answering_layer(template) is not Layer.SCALE:
             return ""
         return f".{'.'.join(scale.spec_replicas)}"
 
     def _is_lost(self, binding: Binding, template: Template, path: str) -> bool:
         """Say whether members alone told the replicas of an object, and say otherwise now."""
-        before = self._before(binding)
+        before = self._replicas_path_before(binding)
         if not before or path == before or binding.is_reschedule_requested or not self.desired.fleet.interprets_scale:
             return False
         if (template.ref.group, template.ref.kind) in kinds_of_definitions(each.manifest for each in self.desired.crds):
             return False
-        return self._layer(template) in {Layer.SCALE, Layer.NONE}
+        return self._answering_layer(template) in {Layer.SCALE, Layer.NONE}
 
-    def _before(self, binding: Binding) -> str:
+    def _replicas_path_before(self, binding: Binding) -> str:
         former = self.previous.bindings.get(binding.ref) if self.previous else None
         return former.replicas_at if former else ""
 
-    def _layer(self, template: Template) -> Layer:
+    def _answering_layer(self, template: Template) -> Layer:
         return self.interpreter.answering_layer(Operation.INTERPRET_REPLICA, template.manifest)
 
 

@@ -67,7 +67,7 @@ class PassedTree(Struct, frozen=True, kw_only=True):
     before: Mapping[ObjectRef, Binding]
     among: Collection[ObjectRef] | None = None
 
-    def lost(self) -> dict[ObjectRef, Variants]:
+    def lost_variants(self) -> dict[ObjectRef, Variants]:
         """Return what the pass would leave out of clusters that hold it, with the bytes that they hold."""
         if self.fleet.previous is None:
             return {}
@@ -76,12 +76,12 @@ class PassedTree(Struct, frozen=True, kw_only=True):
         masks = _TargetMasks(self.fleet)
         for ref in refs:
             binding = self.before.get(ref)
-            missing = masks.before(binding) & ~holders(self.placed.get(ref, ())) if binding else 0
+            missing = masks.targets_before_pass(binding) & ~holders(self.placed.get(ref, ())) if binding else 0
             if missing and (variants := self.fleet.variants_of(ref, missing)):
                 found[ref] = variants
         return found
 
-    def staying(self) -> Iterator[StayingObject]:
+    def staying_objects(self) -> Iterator[StayingObject]:
         """Yield the objects that stay where they are, as they are or not."""
         for binding in self.bindings:
             works = self.works.get(binding.ref)
@@ -100,15 +100,15 @@ class _TargetMasks:
         self._fleet = fleet
         self._known: dict[int, tuple[tuple[TargetCluster, ...], Mask]] = {}
 
-    def before(self, binding: Binding) -> Mask:
+    def targets_before_pass(self, binding: Binding) -> Mask:
         """Return the clusters that may hold an object of the previous commit, by its binding."""
         index, targets = self._fleet.index, binding.targets
         if id(targets) not in self._known:
-            self._known[id(targets)] = targets, index.named(target.name for target in targets)
-        required = index.named(target.name for snapshot in binding.required_by for target in snapshot.clusters)
+            self._known[id(targets)] = targets, index.clusters_named(target.name for target in targets)
+        required = index.clusters_named(target.name for snapshot in binding.required_by for target in snapshot.clusters)
         kept = (name for each in binding.conditions if each.type in {RENDERED, REMOVED} for name in each.clusters)
         placed = self._known[id(targets)][1] | required
-        return placed | clusters_left_gracefully(binding, self._fleet) | index.named(kept)
+        return placed | clusters_left_gracefully(binding, self._fleet) | index.clusters_named(kept)
 
 
 def _staying_mask(binding: Binding, fleet: TreeContext) -> Mask:
@@ -116,7 +116,11 @@ def _staying_mask(binding: Binding, fleet: TreeContext) -> Mask:
     stays: Mask = 0
     for each in binding.conditions:
         if each.status == "False" and each.type not in {RENDERED, REMOVED} and each.reason != NOT_SCHEDULED.reason:
-            stays |= fleet.index.named(each.clusters) if each.clusters else clusters_an_object_goes_to(binding, fleet)
+            stays |= (
+                fleet.index.clusters_named(each.clusters)
+                if each.clusters
+                else clusters_an_object_goes_to(binding, fleet)
+            )
     return stays
 
 
@@ -145,13 +149,13 @@ def needed_objects(
     passed: PassedTree, interpreter: Interpreter, unknown: Collection[ObjectRef]
 ) -> tuple[NeededObject, ...]:
     """Return what a pass would leave out of clusters, though something that stays there needs it."""
-    lost = passed.lost()
+    lost = passed.lost_variants()
     if not lost:
         return ()
     search = _NeedSearch(passed, interpreter, lost)
     search.add_required(unknown)
-    search.follow(passed.staying())
-    return search.found()
+    search.follow_needs(passed.staying_objects())
+    return search.needed_objects()
 
 
 class _NeedSearch:
@@ -178,10 +182,10 @@ class _NeedSearch:
             for snapshot in self._passed.before[ref].required_by:
                 owner = ref_by_name.get((snapshot.namespace, snapshot.name))
                 if owner is not None:
-                    clusters = self._passed.fleet.index.named(target.name for target in snapshot.clusters)
+                    clusters = self._passed.fleet.index.clusters_named(target.name for target in snapshot.clusters)
                     self._add(owner, ref, clusters & holders(self._passed.placed.get(owner, ())))
 
-    def follow(self, staying: Iterable[StayingObject]) -> None:
+    def follow_needs(self, staying: Iterable[StayingObject]) -> None:
         """Add what objects need, and what that needs, until there is nothing more."""
         level = [each for each in staying if holders(each.variants) & self._every]
         while level:
@@ -212,7 +216,7 @@ class _NeedSearch:
         self._read_blobs(self._lost[ref][0].id for ref in refs)
         return CompanionIndex.of((ref, self._manifests[self._lost[ref][0].id] or {}) for ref in refs)
 
-    def found(self) -> tuple[NeededObject, ...]:
+    def needed_objects(self) -> tuple[NeededObject, ...]:
         """Return what was found, by object."""
         self._read_blobs(blob_id for ref in self._needed for _, blob_id in self._lost[ref])
         return tuple(

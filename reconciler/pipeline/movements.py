@@ -28,12 +28,12 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
         return f"{self.before} -> {self.after}"
 
     @property
-    def lost(self) -> int:
+    def lost_replicas(self) -> int:
         """The replicas that are no longer placed there."""
         return max(0, self.before - self.after)
 
     @property
-    def gained(self) -> int:
+    def gained_replicas(self) -> int:
         """The replicas that are newly placed there."""
         return max(0, self.after - self.before)
 
@@ -47,24 +47,24 @@ class Movement(Struct, frozen=True, kw_only=True, dict=True):
     changes: tuple[ReplicaChange, ...]
 
     @cached_property
-    def moved(self) -> int:
+    def moved_replicas(self) -> int:
         """The replicas that leave one cluster and appear in another; what is scaled away or added does not move."""
-        lost = sum(change.lost for change in self.changes if not change.is_disconnected)
+        lost = sum(change.lost_replicas for change in self.changes if not change.is_disconnected)
         return min(lost, self._gained_of_moved)
 
     @cached_property
-    def displaced(self) -> int:
+    def displaced_replicas(self) -> int:
         """The replicas that appear in another cluster, be it that they leave one or that theirs is disconnected."""
-        return min(sum(change.lost for change in self.changes), self._gained_of_moved)
+        return min(sum(change.lost_replicas for change in self.changes), self._gained_of_moved)
 
     @property
-    def placed_anew(self) -> int:
+    def replicas_placed_anew(self) -> int:
         """The replicas that appear elsewhere for some that go on in a disconnected cluster."""
-        return self.displaced - self.moved
+        return self.displaced_replicas - self.moved_replicas
 
     @cached_property
     def _gained_of_moved(self) -> int:
-        return sum(change.gained for change in self.changes)
+        return sum(change.gained_replicas for change in self.changes)
 
 
 Bindings = Mapping[ObjectRef, Binding]

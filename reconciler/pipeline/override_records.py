@@ -37,7 +37,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
     before: Mapping[ObjectRef, Binding]
     _numbers_assigned: dict[int, tuple[TargetList, frozenset[int]]] = field(default_factory=dict)
 
-    def written_into(
+    def with_records(
         self, bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], fleet: TreeContext
     ) -> Iterator[Binding]:
         """Yield the bindings with what overrides changed; one that nothing was built for keeps its record.
@@ -52,12 +52,14 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
                 continue
             text = writer.text_of(built, kept=clusters_with_suspended_dispatch(binding, fleet))
             overridden = (
-                tuple(self._overridden(binding, built, fleet)) if text or built.failures else self._unshared(binding)
+                tuple(self._clusters_with_other_replicas(binding, built, fleet))
+                if text or built.failures
+                else self._clusters_with_all_replicas(binding)
             )
             is_same = text == binding.applied_overrides and overridden == binding.overridden
             yield binding if is_same else replace(binding, applied_overrides=text, overridden=overridden)
 
-    def _unshared(self, binding: Binding) -> tuple[OverriddenReplicas, ...]:
+    def _clusters_with_all_replicas(self, binding: Binding) -> tuple[OverriddenReplicas, ...]:
         """Return the clusters that get all replicas because nothing writes the share that is assigned to them."""
         template = self.templates.get(binding.ref)
         if template is None or not binding.is_divided or not binding.is_workload or binding.components:
@@ -67,12 +69,14 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
         found = sorted(name for name, share in binding.target_replicas.items() if share != binding.replicas)
         return (OverriddenReplicas(clusters=tuple(found), replicas=binding.replicas),) if found else ()
 
-    def _overridden(self, binding: Binding, works: Works, fleet: TreeContext) -> Iterator[OverriddenReplicas]:
+    def _clusters_with_other_replicas(
+        self, binding: Binding, works: Works, fleet: TreeContext
+    ) -> Iterator[OverriddenReplicas]:
         """Yield the clusters in which an override sets other replicas than are assigned to them, by their number."""
         clusters_by_number: dict[int, set[str]] = {}
         assigned: Mapping[str, int] = {}
-        for content, number in self._numbers(binding, works):
-            if self._assigned(binding.targets) <= {number}:  # most overrides set none
+        for content, number in self._contents_with_replicas(binding, works):
+            if self._numbers_in_targets(binding.targets) <= {number}:  # most overrides set none
                 continue
             assigned = assigned or binding.target_replicas  # as long as the fleet, whatever the number of classes
             names = map(self.names.__getitem__, indexes_of_mask(content.clusters))
@@ -85,7 +89,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
             if found:
                 yield OverriddenReplicas(clusters=tuple(sorted(found)), replicas=number)
 
-    def _assigned(self, targets: TargetList) -> frozenset[int]:
+    def _numbers_in_targets(self, targets: TargetList) -> frozenset[int]:
         """Return the numbers in targets, which many bindings share."""
         known = self._numbers_assigned.get(id(targets))
         if known is None:
@@ -93,7 +97,7 @@ class OverrideRecords(Struct, frozen=True, kw_only=True):
             known = self._numbers_assigned[id(targets)] = (targets, found)  # which keeps the targets alive
         return known[1]
 
-    def _numbers(self, binding: Binding, works: Works) -> Iterator[tuple[Content, int]]:
+    def _contents_with_replicas(self, binding: Binding, works: Works) -> Iterator[tuple[Content, int]]:
         """Yield what overrides made, each with the replicas in it."""
         template = self.templates.get(binding.ref)
         if template is None or not binding.is_workload or binding.components:

@@ -84,7 +84,7 @@ def _released_objects(
     fleet: TreeContext,
 ) -> Iterator[Released]:
     for binding in bindings:
-        targets = fleet.index.named(target.name for target in binding.targets)
+        targets = fleet.index.clusters_named(target.name for target in binding.targets)
         kept = fleet.variants_of(binding.ref, targets)
         if kept:
             yield Released(

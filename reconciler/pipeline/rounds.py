@@ -50,12 +50,12 @@ def schedule_in_rounds(
     held = frozenset[ObjectRef]()
     sight = sight_of(tainted.clusters, fleet, inputs.health)
     while True:
-        bindings, over = runs.bindings, runs.over(held)
+        bindings, over = runs.bindings, runs.runs_that_are_over(held)
         failing = bindings_after_failover(
             [each for each in bindings if each.ref not in over], tainted, fleet, inputs, blocked
         )
         ended = map(without_note, (each for each in bindings if each.ref in over))
-        begun = runs.with_begun((*failing.bindings, *ended), held)
+        begun = runs.with_targets_of_begun_runs((*failing.bindings, *ended), held)
         failing = replace(failing, bindings=tuple(_bindings_with_last_copies(begun, staying)))
         lowered = deschedule_bindings(
             failing.bindings, {*failing.left, *blocked, *staying, *held}, fleet, inputs, sight
@@ -63,7 +63,7 @@ def schedule_in_rounds(
         lowered, found = descheduling_with_places(lowered, fleet, schedule)
         evicted = _without_allowed(blocked_evictions(failing, found, fleet), tainted.clusters)
         emptied = _last_copies_to_keep(found, fleet)
-        moved = runs.moved_in(found) - held
+        moved = runs.begun_runs_that_would_move(found) - held
         if not evicted and not emptied and not moved:
             break
         held |= moved

@@ -36,24 +36,24 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
     tie_break: TieBreak = TieBreak.NAME
 
     @property
-    def asked(self) -> Mapping[ObjectRef, Binding]:
+    def reported_bindings(self) -> Mapping[ObjectRef, Binding]:
         """The bindings that something is reported of, by object."""
         return {each.ref: each for each in self.bindings if each.ref in self.runs} if self.runs else {}
 
-    def moved_in(self, schedule: Schedule) -> frozenset[ObjectRef]:
+    def begun_runs_that_would_move(self, schedule: Schedule) -> frozenset[ObjectRef]:
         """Return the objects that a schedule would move although they have begun."""
-        asked = self.asked
+        asked = self.reported_bindings
         undecided = (each.ref for each in schedule.undecided if each.ref in asked and not each.begun) if asked else ()
         return frozenset(ref for ref in undecided if self._is_moved(asked[ref], schedule.decisions[ref].targets))
 
-    def over(self, held: Collection[ObjectRef]) -> frozenset[ObjectRef]:
+    def runs_that_are_over(self, held: Collection[ObjectRef]) -> frozenset[ObjectRef]:
         """Return those of some objects that are over in all clusters that have them."""
-        asked = self.asked if held else {}
+        asked = self.reported_bindings if held else {}
         return frozenset(ref for ref in held if self._is_over(asked[ref]))
 
-    def with_begun(self, bindings: Iterable[Binding], held: frozenset[ObjectRef]) -> Iterator[Binding]:
+    def with_targets_of_begun_runs(self, bindings: Iterable[Binding], held: frozenset[ObjectRef]) -> Iterator[Binding]:
         """Yield bindings, those of held objects with the targets in which they have begun."""
-        asked = self.asked if held else {}
+        asked = self.reported_bindings if held else {}
         for binding in bindings:
             yield self._with_clusters_of_run(binding, asked[binding.ref]) if binding.ref in held else binding
 
@@ -98,7 +98,7 @@ class RunsOfPass(Struct, frozen=True, kw_only=True):
         names = self.index.index_by_name
         evicted = {each.from_cluster for each in binding.eviction_tasks}
         taken = _replicas_by_cluster(asked.targets).keys() - _replicas_by_cluster(binding.targets).keys()
-        terminating = {name for name, position in names.items() if self.index.terminating() >> position & 1}
+        terminating = {name for name, position in names.items() if self.index.terminating_clusters() >> position & 1}
         return frozenset(evicted | taken | terminating)
 
     def _completions(self, asked: Binding, fixed: Iterable[TargetCluster]) -> Completions | None:

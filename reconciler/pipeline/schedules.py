@@ -29,7 +29,7 @@ class Schedule(Struct, frozen=True, kw_only=True):
     context: BatchContext | None = None
 
     @property
-    def kept_whole(self) -> frozenset[ObjectRef]:
+    def objects_kept_by_quota(self) -> frozenset[ObjectRef]:
         """The objects that stay as clusters have them, because a quota does not let their components grow."""
         return frozenset(ref for ref, decision in self.decisions.items() if decision.kept_components)
 

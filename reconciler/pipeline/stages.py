@@ -125,7 +125,7 @@ class Built(Struct, frozen=True, kw_only=True):
         return self.failover.is_timed or self.descheduling.is_timed or self.cron.is_timed
 
     @property
-    def waits(self) -> Mapping[ObjectRef, Flip]:
+    def flips_by_waiting_object(self) -> Mapping[ObjectRef, Flip]:
         """The next instant at which each object that waits for one has another outcome, but for rules of cron."""
         return earliest_flip_of_each_key(self.failover.waits, self.descheduling.waits)
 
@@ -133,7 +133,8 @@ class Built(Struct, frozen=True, kw_only=True):
     def expected_removals(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
         """The paths below the folder of each cluster that may be gone because of a rule of time."""
         failed_over = self.failover.removed_paths
-        changed = frozenset(tuple(object_path(ref)) for ref in {*self.cron.fired, *self.descheduling.taken})
+        descheduled = self.descheduling.replicas_lost_by_object
+        changed = frozenset(tuple(object_path(ref)) for ref in {*self.cron.fired, *descheduled})
         if not changed:
             return failed_over
         return {name: failed_over.get(name, frozenset()) | changed for name in self.index.names}
@@ -181,12 +182,12 @@ def _built_works(inputs: Inputs) -> Built:
         interpreter=interpreter,
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
-    unbuilt = schedule.kept_whole.union(binding.ref for binding in claims.released)
+    unbuilt = schedule.objects_kept_by_quota.union(binding.ref for binding in claims.released)
     made = (binding for binding in bindings if binding.ref not in unbuilt)
     works = {each.ref: _works_of_template(template_by_ref[each.ref], each, work_context, index) for each in made}
     past = PastOutcome(fleet=_tree_context(inputs, index), before=before, source=inputs.source)
     records = OverrideRecords(names=index.names, interpreter=interpreter, templates=template_by_ref, before=before)
-    judged = _with_build_conditions(records.written_into(bindings, works, past.fleet), works, claims.waiting, past)
+    judged = _with_build_conditions(records.with_records(bindings, works, past.fleet), works, claims.waiting, past)
     return Built(
         index=index,
         work_context=work_context,
@@ -265,10 +266,10 @@ def _scheduling_results(
         tie_break=fleet.tie_break,
     )
     done, lowered, found = schedule_in_rounds(runs, tainted, fleet, inputs.failover, schedule)
-    if done.gone:  # to go through the former bindings reads every one of them
+    if done.clusters_left_by_object:  # to go through the former bindings reads every one of them
         looked_at = before if inputs.scope is None else inputs.scope.refs & before.keys()
-        done = replace(done, followers=followers_of(done.gone, map(before.__getitem__, looked_at)))
-    return done.beside(inputs.scope.waits if inputs.scope else {}), lowered, found
+        done = replace(done, followers=followers_of(done.clusters_left_by_object, map(before.__getitem__, looked_at)))
+    return done.with_flips_of_others(inputs.scope.waits if inputs.scope else {}), lowered, found
 
 
 def _with_build_conditions(
@@ -303,14 +304,14 @@ def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
     built, placed = _variants_with_needed_objects(inputs, built, fleet)
     for ref, variants in placed.items():
         works = built.works.get(ref)
-        assembly.place(ref, variants, works.blobs if works else {})
+        assembly.place_object(ref, variants, works.blobs if works else {})
     among = inputs.scope.refs if inputs.scope else None
     place_resource_quotas(inputs.desired.quotas, placed.keys(), built.index, assembly, among=among)
     if inputs.scope:
-        assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind != "Namespace")
+        assembly.remove_objects(ref for ref in inputs.scope.refs if ref.group_kind != "Namespace")
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
     if inputs.scope:
-        assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind == "Namespace")
+        assembly.remove_objects(ref for ref in inputs.scope.refs if ref.group_kind == "Namespace")
     _add_decision_inputs(inputs, built, assembly)
     folders, disconnected = cluster_folders(assembly)
     guard, expected = inputs.desired.fleet.removal_guard, built.expected_removals
@@ -377,7 +378,7 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.add(("facts", HealthFile.NAME), health.rendered_content())
     if built.tainted.recorded:
         assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))
-    reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
+    reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved_resources_by_cluster(), inputs.facts)
     if reserves:
         assembly.add((RESERVED_FILE,), reserves_file(reserves))
     elif inputs.scope:
@@ -400,7 +401,7 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
             continue
         binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets_of(left))
         works = _works_of_template(template, binding, built.work_context, built.index)
-        assembly.place(template.ref, placed_variants(binding, works, assembly.fleet), works.blobs)
+        assembly.place_object(template.ref, placed_variants(binding, works, assembly.fleet), works.blobs)
         yield template, works
 
 

@@ -46,7 +46,10 @@ def tainted_clusters(
 ) -> TaintedClusters:
     """Return the clusters with the taints of policies, and with the time of what the source taints."""
     index, found = ClusterIndex(clusters), tuple(policies)
-    targets = {policy.name: index.all if policy.targets is None else index.matching(policy.targets) for policy in found}
+    targets = {
+        policy.name: index.all if policy.targets is None else index.clusters_matching_affinity(policy.targets)
+        for policy in found
+    }
     tainted: list[Cluster] = []
     recorded: dict[str, tuple[Taint, ...]] = {}
     by_policy: dict[str, tuple[Taint, ...]] = {}

@@ -59,7 +59,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
         """The parent object."""
         return ObjectRef("", "ConfigMap", self.namespace, self.name)
 
-    def containing(self, refs: Iterable[ObjectRef]) -> "ApplySet":
+    def set_with_kinds_of(self, refs: Iterable[ObjectRef]) -> "ApplySet":
         """Return this set's parent with exactly these members' kinds and namespaces."""
         members = tuple(refs)
         return ApplySet(
@@ -71,7 +71,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
             namespaces=frozenset(ref.namespace for ref in members if ref.namespace) - {self.namespace},
         )
 
-    def united(self, other: "ApplySet") -> "ApplySet":
+    def united_with(self, other: "ApplySet") -> "ApplySet":
         """Return a set that covers both."""
         return ApplySet(
             name=self.name,
@@ -82,7 +82,7 @@ class ApplySet(Struct, frozen=True, kw_only=True):
             namespaces=self.namespaces | other.namespaces,
         )
 
-    def recorded(self, parent: Manifest | None) -> "ApplySet":
+    def set_recorded_on_parent(self, parent: Manifest | None) -> "ApplySet":
         """Return what a live parent says the set contains."""
         annotations = _annotations_of_parent(parent)
         return ApplySet(

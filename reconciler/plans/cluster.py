@@ -86,10 +86,10 @@ def _empty_plan(
 def _plan_with_applysets(plan: Plan, desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory) -> Plan:
     """Return a plan with what the ApplySet contains now, and what it will contain."""
     options = plan.options
-    recorded = options.applyset.recorded(observed.parent)
+    recorded = options.applyset.set_recorded_on_parent(observed.parent)
     unseen = _members_not_looked_at(options.applyset, recorded, observed)
     kept = (item.ref for item in plan.deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER)
-    members = options.applyset.containing([*(item.ref for item in plan.objects), *kept]).united(unseen)
+    members = options.applyset.set_with_kinds_of([*(item.ref for item in plan.objects), *kept]).united_with(unseen)
     is_new = plan.writes or _should_parent_name_commit(recorded.commit, desired, inventory, options)
     return replace(
         plan,
@@ -114,7 +114,7 @@ def _should_parent_name_commit(given: str, desired: ClusterDesired, inventory: I
 def _shared_former_set(observed: ObservedCluster, applyset: ApplySet) -> ApplySet | None:
     """Return the set that fleets shared before each had its own, where it is still there and Argosy's."""
     parent = observed.former_parent
-    return applyset.former.recorded(parent) if parent and not applyset.former.refusal(parent) else None
+    return applyset.former.set_recorded_on_parent(parent) if parent and not applyset.former.refusal(parent) else None
 
 
 def _with_recovered_objects(inventory: Inventory, observed: ObservedCluster, options: PlanOptions) -> Inventory:
@@ -137,7 +137,7 @@ def _refusal_of_desired(
     # Kubeconfig contexts get repointed; applying and pruning by the inventory of another cluster would wreck this one.
     if inventory.uid and observed.uid != inventory.uid:
         return failure_of_another_cluster(desired.cluster, observed.uid, inventory.uid)
-    known_as = options.applyset.recorded(observed.parent).member
+    known_as = options.applyset.set_recorded_on_parent(observed.parent).member
     if not inventory.converged and known_as not in {"", options.applyset.member, *options.former_names}:
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
@@ -173,7 +173,7 @@ def _failure_to_follow(
 
     The parent is also where the clones of a fleet meet that are on their own: they have the fleet's identity in common.
     """
-    given = options.applyset.recorded(observed.parent).commit
+    given = options.applyset.set_recorded_on_parent(observed.parent).commit
     place = _history_place(given, desired, inventory, options)
     if options.is_older or place is HistoryPlace.AFTER:
         return Failure(

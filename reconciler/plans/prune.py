@@ -195,7 +195,7 @@ def _reason_of_too_many_deletions(
     ]
     guarded = [ref for ref in ours if not needs_confirmation(ref)]
     leaves_last_copy = len(guarded) >= FEW or _leave_last_copy(removed, options)
-    broken = options.guard.broken_by(
+    broken = options.guard.limits_broken_by(
         _namespaces_and_kinds(removed), _namespaces_and_kinds(guarded), leaves_last_copy=leaves_last_copy
     )
     return f"{len(removed)} of {counted_noun(len(guarded), 'object')} would go ({broken[0]})" if broken else ""

@@ -45,13 +45,13 @@ def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
     """Return the objects by which a tool delivers a rendered commit."""
     context, _desired, commit = context_and_source_of_commit(repository, request.revision)
     commits = RenderedCommits(repository, context.members)
-    known = {*commits.commit(commit).tree.clusters, *(cluster.name for cluster in context.members)}
+    known = {*commits.commit_contents(commit).tree.clusters, *(cluster.name for cluster in context.members)}
     refuse_unknown_clusters(request.clusters, known)
     fleet = context.fleet
     secret = fleet.decryption.secret.name if fleet.decryption.secret else ""
     options = replace(request.options, prefix=fleet.branch_prefix, decryption_secret=secret)
     address = request.address or address_of_publication(context.publication)
-    chosen = request.clusters or tuple(sorted(commits.commit(commit).tree.clusters))
+    chosen = request.clusters or tuple(sorted(commits.commit_contents(commit).tree.clusters))
     trees = _trees_of_clusters(
         commits, commit, context, [(name, rendered_place(fleet, name, address, options)) for name in chosen]
     )
@@ -61,7 +61,7 @@ def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
 def _trees_of_clusters(
     commits: RenderedCommits, commit: str, context: FleetContext, chosen: Iterable[tuple[str, RenderedPlace]]
 ) -> Iterator[ClusterTree]:
-    bindings = commits.commit(commit).bindings
+    bindings = commits.commit_contents(commit).bindings
     preserved = frozenset(ref for ref, binding in bindings.items() if binding.preserve_resources_on_deletion)
     rules = TreeRules(fields=context.fleet.field_rules, preserved=preserved)
     for cluster, place in chosen:

@@ -175,7 +175,7 @@ def _replicas_by_cluster(binding: Binding) -> tuple[tuple[str, int], ...]:
     """Return the clusters that get an object, with the replicas they have then; what is pending is told beside."""
     replicas = binding.placed_replicas
     # An object that a workload requires goes where the workload goes, but has no replicas of its own.
-    names = {target.name for target in all_targets(binding)} - binding.undispatched
+    names = {target.name for target in all_targets(binding)} - binding.undispatched_clusters
     return tuple((name, replicas.get(name, 0)) for name in sorted(names))
 
 

@@ -103,10 +103,10 @@ def _comparison_of_edit(
 
 def _rendered_tip(source: MemberSource, log: Log) -> str | None:
     """Return the newest rendered commit, fetched with the status branch; where nobody answers, the one known here."""
-    fleet = source.published
+    fleet = source.published_fleet
     publication = publication_of(source.repository, fleet)
     try:
-        publication.ask_for(fleet.rendered_branch, fleet.status_branch)
+        publication.ask_for_tips(fleet.rendered_branch, fleet.status_branch)
         publication.current_tip(fleet.status_branch)
         return publication.current_tip(fleet.rendered_branch)
     except GitError as error:

@@ -22,7 +22,7 @@ class AgentReport(Struct, frozen=True, kw_only=True):
     cluster: str
     status: StatusBranch
 
-    def beat(self, now: str, every: float, *, is_all: bool = False) -> None:
+    def record_beat(self, now: str, every: float, *, is_all: bool = False) -> None:
         """Record that the agent lives, where that was recorded longer ago than it is to be.
 
         It goes with what is known of the cluster, unless it ``is_all`` that is told of it.

@@ -40,7 +40,7 @@ class BindingInputs(Struct, frozen=True, kw_only=True):
     members: Container[str]
 
     @property
-    def expected(self) -> tuple[str, ...]:
+    def expected_members(self) -> tuple[str, ...]:
         """The members that should have the object."""
         return tuple(name for name in expected_clusters(self.binding) if name in self.members)
 
@@ -55,7 +55,9 @@ def binding_status_after(
     scheduled = [new_condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
     template_status, faults = _template_status_and_faults(inputs, items, before, interpreter)
     conditions = conditions_with_times(
-        [*scheduled, fully_applied_condition(inputs.expected, items), *faults], known.get("conditions") or (), now
+        [*scheduled, fully_applied_condition(inputs.expected_members, items), *faults],
+        known.get("conditions") or (),
+        now,
     )
     namespace = {"namespace": ref.namespace} if ref.namespace else {}
     return {
@@ -79,7 +81,7 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
 
 def aggregated_status_items(inputs: BindingInputs) -> list[dict[str, Any]]:
     """Return ``aggregatedStatus``: an item for every cluster that has a Work of the object, by cluster name."""
-    return [_item_of_cluster(name, inputs.works[name]) for name in inputs.expected if name in inputs.works]
+    return [_item_of_cluster(name, inputs.works[name]) for name in inputs.expected_members if name in inputs.works]
 
 
 def _item_of_cluster(cluster: str, work: Manifest) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def work_files_to_write(recorded: RecordedStatus, statuses: WorkStatuses, report
     """
     below = cache(path_in_cluster)
     known: dict[str, set[str]] = {}
-    for path in recorded.below("works"):
+    for path in recorded.paths_below("works"):
         known.setdefault(path.split("/", 2)[1], set()).add(path)
     seen: dict[str, WorkInputs] = {}
     removed: dict[str, bytes | None] = {}
@@ -44,7 +44,7 @@ def _files_of_works(
         made = statuses.file(work, recorded.manifest(path), has_commit=has_commit)
         if made is not None:
             files[path] = made.content
-            recorded.know(path, made.content, made.manifest)
+            recorded.remember_parsed_object(path, made.content, made.manifest)
     return files
 
 

@@ -49,7 +49,7 @@ class ParsedFiles(Struct):
             known = self._files[kind, content] = kind.read(path, content)
         return cast("_File", known)
 
-    def know(self, content: bytes, manifest: Manifest) -> None:
+    def remember_parsed_object(self, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of."""
         self._known.setdefault(content, manifest)
 

@@ -55,12 +55,12 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         content = self.files.get(path)
         return None if content is None else self._parsed.file(kind, path, content)
 
-    def know(self, path: str, content: bytes, manifest: Manifest) -> None:
+    def remember_parsed_object(self, path: str, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of, so that the file need not be read; one at fault has to be."""
         if is_written_without_content(path, content, manifest):
-            self._parsed.know(content, manifest)
+            self._parsed.remember_parsed_object(content, manifest)
 
-    def remember(self) -> None:
+    def save_parsed_files(self) -> None:
         """Keep what was parsed for the next pass."""
         self._parsed.save()
 
@@ -85,14 +85,14 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
                 kept[path] = Inventory(cluster=known.cluster, hold=hold).content()
         return self.with_files(kept)
 
-    def below(self, folder: str) -> list[str]:
+    def paths_below(self, folder: str) -> list[str]:
         """Return the paths below a folder, sorted."""
         return sorted(path for path in self.files if path.startswith(f"{folder}/"))
 
     def facts(self) -> Facts:
         """Return the facts of every cluster."""
         facts_by_cluster = {}
-        for path in self.below("facts"):
+        for path in self.paths_below("facts"):
             facts = self.file(ClusterFacts, path) if path not in {AnswersFile.PATH, HealthFile.PATH} else None
             if facts is not None:
                 facts_by_cluster[facts.name] = facts
@@ -114,7 +114,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""
-        found = (self.file(ClusterRecord, path) for path in self.below("clusters"))
+        found = (self.file(ClusterRecord, path) for path in self.paths_below("clusters"))
         return {record.state.name: record for record in found if record is not None}
 
     def cluster(self, name: str) -> ClusterRecord | None:
@@ -128,14 +128,14 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
     def works(self) -> dict[str, dict[str, Manifest]]:
         """Return the Works of every object by cluster, the objects by their path below a cluster's folder."""
         works: dict[str, dict[str, Manifest]] = {}
-        for path in self.below("works"):
+        for path in self.paths_below("works"):
             manifest = self.manifest(path)
             _, cluster, below = path.split("/", 2)
             if manifest is not None:
                 works.setdefault(below, {})[cluster] = manifest
         return works
 
-    def converged(self, cluster: str) -> str:
+    def converged_commit(self, cluster: str) -> str:
         """Return the commit a cluster's inventory says it converged at, or the tool that applies its folder."""
         record = self.cluster(cluster)
         if record is not None and record.deployer:
@@ -145,22 +145,24 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def holds(self, source: str, now: str) -> dict[str, ClusterHold]:
         """Return the holds that keep out what is rendered of a source, at a time, by cluster."""
-        held = (path for path in self.below("inventory") if HOLD_KEY in self.files[path])
+        held = (path for path in self.paths_below("inventory") if HOLD_KEY in self.files[path])
         found = [each for path in held if (each := self.file(Inventory, path)) is not None]
         return {each.cluster: each.hold for each in found if each.hold and each.hold.keeps_out(source, now)}
 
     def schemas(self) -> dict[str, MemberSchemas]:
         """Return the schemas of every cluster, by the path of its index."""
-        indexes = ((path, self.file(MemberSchemas, path)) for path in self.below(SCHEMAS) if path.endswith(".yaml"))
+        indexes = (
+            (path, self.file(MemberSchemas, path)) for path in self.paths_below(SCHEMAS) if path.endswith(".yaml")
+        )
         return {path: found for path, found in indexes if found is not None}
 
-    def identified(self) -> tuple[str, ...]:
+    def clusters_with_known_uid(self) -> tuple[str, ...]:
         """Return the clusters whose UID is known: those that have an inventory."""
-        return tuple(path.removeprefix("inventory/").removesuffix(".yaml") for path in self.below("inventory"))
+        return tuple(path.removeprefix("inventory/").removesuffix(".yaml") for path in self.paths_below("inventory"))
 
     def uids(self) -> dict[str, str]:
         """Return the UIDs of the clusters that have an inventory which names one."""
-        found = {name: self.file(Inventory, Inventory.at(name)) for name in self.identified()}
+        found = {name: self.file(Inventory, Inventory.at(name)) for name in self.clusters_with_known_uid()}
         return {name: each.uid for name, each in found.items() if each is not None and each.uid}
 
     def binding(self, ref: ObjectRef) -> Manifest | None:
@@ -208,10 +210,10 @@ def line_by_cluster(
     )
     return {
         name: ClusterLine(
-            ready="Unknown" if record.state.unseen else record.state.ready,
+            ready="Unknown" if record.state.condition_of_unseen_cluster else record.state.ready,
             version=record.version,
             is_connected=name in members,
-            converged=newer.get(name) or recorded.converged(name),
+            converged=newer.get(name) or recorded.converged_commit(name),
             outcome=record.outcome,
             objects=objects[name],
             unhealthy=unhealthy[name],

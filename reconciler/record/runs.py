@@ -68,4 +68,4 @@ def _run_in_cluster(
 def _outcome_of_run(manifest: Manifest, interpreter: Interpreter) -> str | None:
     """Return how the run of an object ended ("": it goes on); None where it runs for ever, or its fields do not say."""
     # Members and agents may report a status of any form, and the health of all others is recorded all the same.
-    return result_or_substitute(partial(interpreter.finish, manifest), lambda _error: None)
+    return result_or_substitute(partial(interpreter.ending_of_run, manifest), lambda _error: None)

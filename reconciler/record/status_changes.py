@@ -237,7 +237,7 @@ def _schema_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
         MemberSchemas.at(name): seen[name].content() if name in seen else None for name in inputs.states
     }
     named = {digest for each in recorded.with_files(files).schemas().values() for digest in each.digests}
-    known = {path for path in recorded.below(SCHEMAS) if path.endswith(".json")}
+    known = {path for path in recorded.paths_below(SCHEMAS) if path.endswith(".json")}
     files |= dict.fromkeys(known - set(map(schema_path, named)))
     new = (digest for digest in named if schema_path(digest) not in known)
     return files | {schema_path(digest): inputs.schemas.content(digest) for digest in new}
@@ -301,7 +301,7 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequ
     if is_as_recorded or not inputs.commit:
         return {}
     works, similar = recorded.works(), SimilarDocuments()
-    files: dict[str, bytes | None] = dict.fromkeys(recorded.below("bindings"))
+    files: dict[str, bytes | None] = dict.fromkeys(recorded.paths_below("bindings"))
     for ref, binding in inputs.bindings.items():
         path, before = binding_status_path(ref), recorded.binding(ref)
         binding_inputs = BindingInputs(
@@ -319,7 +319,7 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequ
 
 def _quota_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return the usage of the quotas of the source."""
-    files: dict[str, bytes | None] = dict.fromkeys(recorded.below("quotas"))
+    files: dict[str, bytes | None] = dict.fromkeys(recorded.paths_below("quotas"))
     for usage in usage_of_each_quota(inputs.desired, inputs.bindings.values(), recorded) if inputs.commit else ():
         files[QuotaFile.at(usage.quota.namespace, usage.quota.name)] = quota_file(usage).content()
     return files
@@ -327,7 +327,7 @@ def _quota_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Seque
 
 def _rebalancer_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     """Return what became of the WorkloadRebalancers of the source."""
-    files: dict[str, bytes | None] = dict.fromkeys(recorded.below("rebalancers"))
+    files: dict[str, bytes | None] = dict.fromkeys(recorded.paths_below("rebalancers"))
     now = parse_instant(inputs.now)
     if now is None or not inputs.commit:
         return files

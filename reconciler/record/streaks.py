@@ -53,30 +53,30 @@ class Streak(Struct, frozen=True, kw_only=True):
         return self.times >= MOST_AT_ONCE
 
     @property
-    def pause(self) -> float:
+    def seconds_until_write(self) -> float:
         """The seconds from the last change to the next time of writing."""
         return min(max(seconds_between(self.since, self.last), LEAST_PAUSE), LONGEST_PAUSE)
 
     def is_over(self, now: str) -> bool:
         """Say whether a change that comes now is none in a row with these."""
-        return seconds_between(self.last, now) > GAP_SECONDS + (self.pause if self.is_unsettled else 0)
+        return seconds_between(self.last, now) > GAP_SECONDS + (self.seconds_until_write if self.is_unsettled else 0)
 
-    def due(self, now: str, *, differs: bool) -> Due:
+    def next_due_write(self, now: str, *, differs: bool) -> Due:
         """Return when a record is due that differs now from what it tells, or does not."""
         is_waiting = self.is_unsettled and not self.is_over(now)
-        if is_waiting and seconds_between(self.last, now) < self.pause:
+        if is_waiting and seconds_between(self.last, now) < self.seconds_until_write:
             return Due.LATER if differs else Due.NEVER
         return Due.NOW if differs or self._is_unchanged_after_pause(now) else Due.NEVER
 
     def _is_unchanged_after_pause(self, now: str) -> bool:
         """Say whether a record that does not differ has settled: looks after the pause would have found a change."""
-        return self.is_unsettled and seconds_between(self.last, now) >= self.pause + SETTLING_SECONDS
+        return self.is_unsettled and seconds_between(self.last, now) >= self.seconds_until_write + SETTLING_SECONDS
 
-    def begun(self, since: str) -> Self:
+    def streak_begun_at(self, since: str) -> Self:
         """Return a streak that began then, and of which every further change waits."""
         return replace(self, since=since or self.last, times=MOST_AT_ONCE)
 
-    def after(self, now: str, *, differs: bool) -> Self:
+    def streak_after_write(self, now: str, *, differs: bool) -> Self:
         """Return the streak of a record that is written now, because it differs or because it has settled.
 
         One that has settled is as close to being unsettled again as can be.

@@ -70,7 +70,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
             files |= self._work_files(report, commit) if commit else {}
         return files
 
-    def unheard(self, cluster: str, deployer: Deployer) -> Files:
+    def files_of_unheard_cluster(self, cluster: str, deployer: Deployer) -> Files:
         """Return the file of a cluster that nobody could be asked about: it is as it was, if not for too long."""
         before = self._record_before(cluster)
         if not before.deployer:
@@ -84,7 +84,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
     def _record_after(self, known: ClusterRecord, report: ToolReport) -> tuple[ClusterRecord, str]:
         """Return the record of a cluster, and the rendered commit whose objects are told of ("": of none)."""
         name, kind, command = _TOOLS[report.deployer]
-        worst = report.worst
+        worst = report.worst_part
         if worst is None:
             message, hint = f"{name} has no {kind} that applies its folder", f"argosy emit {command} prints it"
             return self._record_with_outcome(known, "NotDelivered", message, hint), ""
@@ -140,7 +140,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         try:
             named = self.commits.repository.commit_info(commit).trailer(RENDERED)
             rendered = named[0] if named else commit
-            is_ours = rendered == self.tip or self.commits.is_before(rendered, self.tip)
+            is_ours = rendered == self.tip or self.commits.is_ancestor_of(rendered, self.tip)
         except GitError:
             return ""
         return rendered if is_ours else ""
@@ -161,7 +161,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         reported = {after.applied, *(self._rendered_commit_of(part.commit) for part in report.parts if part.outcome)}
         if any(self._asks_the_same(report.cluster, each, self.tip) for each in reported):
             return after
-        now, heard = _seconds_of_time(self.now), _seconds_of_time(report.heard)
+        now, heard = _seconds_of_time(self.now), _seconds_of_time(report.newest_report_time)
         asked = self._time_of_first_new_commit(report.cluster, after.applied)
         if now - max(asked, heard if heard <= now else 0.0) <= self.grace:
             return after
@@ -177,7 +177,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         return next(asked, self.commits.repository.commit_info(self.tip).time)
 
     def _folder_id_at(self, commit: str, cluster: str) -> bytes | None:
-        return self.commits.commit(commit).tree.clusters.get(cluster)
+        return self.commits.commit_contents(commit).tree.clusters.get(cluster)
 
     def _commits_since(self, applied: str) -> Iterator[tuple[int, Mapping[str, bytes]]]:
         """Yield the rendered commits after one, the oldest first, each with the folders of its clusters."""
@@ -188,7 +188,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
 
     def _work_files(self, report: ToolReport, commit: str) -> Files:
         """Return the Works of everything that a cluster must hold; those of what it need not hold any more go."""
-        tree = self.commits.commit(commit).tree
+        tree = self.commits.commit_contents(commit).tree
         folder, reported = tree.clusters.get(report.cluster), report.objects
         by_path = {"/".join(object_path(ref)): each for ref, each in reported.items()}
         paths = ["/".join(path) for path, _ in tree.trees.files(folder)] if folder else []
@@ -201,7 +201,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
     def _recorded_works(self) -> Mapping[str, list[str]]:
         """Return the paths of recorded Works by cluster, gone through once for all clusters."""
         if not self._paths:
-            for path in self.recorded.below("works"):
+            for path in self.recorded.paths_below("works"):
                 self._paths.setdefault(path.split("/", 2)[1], []).append(path)
         return self._paths
 
@@ -216,7 +216,7 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
                 before if after is recorded and before is not None else emit(WorkFile.with_version(after)),
             )
         manifest, content = self._works[key]
-        self.recorded.know(path, content, manifest)
+        self.recorded.remember_parsed_object(path, content, manifest)
         return content
 
 

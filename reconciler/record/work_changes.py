@@ -97,12 +97,14 @@ def work_to_record(before: Manifest | None, observed: Manifest, now: str, occasi
         return _written_work(observed, old.get("conditions") or (), {}, now)
     is_scaled = _has_other_scale(before, observed)
     if moved and not turned and is_on_its_way(before) and not is_scaled:
-        known = known._replace(numbers=known.numbers.begun(numbers_waiting_since(before)))
+        known = known._replace(numbers=known.numbers.streak_begun_at(numbers_waiting_since(before)))
     if not _is_to_write(known, now, occasion, turned=turned, moved=moved):
         return before
     is_counting = is_on_its_way(observed) and not is_scaled
-    numbers = Streak(since=now, last=now) if is_counting else known.numbers.after(now, differs=moved)
-    turns = Streak(since=now, last=now) if occasion.is_asked_for else known.turns.after(now, differs=turned)
+    numbers = Streak(since=now, last=now) if is_counting else known.numbers.streak_after_write(now, differs=moved)
+    turns = (
+        Streak(since=now, last=now) if occasion.is_asked_for else known.turns.streak_after_write(now, differs=turned)
+    )
     streaks = {"turns": turns, "numbers": numbers}
     if turns.is_unsettled:
         return _written_work(
@@ -137,12 +139,12 @@ def numbers_waiting_since(work: Manifest) -> str:
 
 def _is_to_write(known: _Streaks, now: str, occasion: Occasion, *, turned: bool, moved: bool) -> bool:
     """Say whether a Work is written now; while its state waits, its numbers wait as well."""
-    numbers = known.numbers.due(now, differs=moved)
+    numbers = known.numbers.next_due_write(now, differs=moved)
     if occasion.has_commit and numbers is Due.LATER:
         numbers = Due.NOW
     if occasion.is_asked_for:
         return turned or known.turns.is_unsettled or numbers is Due.NOW
-    turns = known.turns.due(now, differs=turned)
+    turns = known.turns.next_due_write(now, differs=turned)
     if occasion.has_commit and turns is Due.LATER:
         return True
     if turns is Due.LATER or (known.turns.is_unsettled and turns is Due.NEVER):

@@ -144,7 +144,7 @@ def health_and_progress(live: Manifest, interpreter: Interpreter) -> tuple[Healt
     if isinstance(state, Failure):
         return Health.UNKNOWN, LiveState(Progress.UNKNOWN, str(state.kind), "its status has fields of wrong types")
     try:
-        is_healthy = interpreter.health(live)
+        is_healthy = interpreter.is_healthy(live)
     except InterpreterError as error:
         return Health.UNKNOWN, LiveState(Progress.UNKNOWN, "InterpreterError", str(error))
     if is_healthy and state.progress is Progress.CURRENT:

@@ -85,39 +85,46 @@ class CheckedTemplate:
             return tuple(self._checks.findings_by_digest(manifest, edition).problems)
         return tuple(self._checks.findings(manifest, edition).problems)
 
-    def after(self, content: Content, edition: Edition) -> tuple[Problem, ...]:
+    def problems_after_rules(self, content: Content, edition: Edition) -> tuple[Problem, ...]:
         """Return what a schema finds wrong with the template after its rules."""
-        return self.findings(content.manifest, edition) if _may_be_harmed_by_rules(content) else self.own(edition)
+        return (
+            self.findings(content.manifest, edition)
+            if _may_be_harmed_by_rules(content)
+            else self.problems_of_template(edition)
+        )
 
-    def own(self, edition: Edition) -> tuple[Problem, ...]:
+    def problems_of_template(self, edition: Edition) -> tuple[Problem, ...]:
         """Return what a schema finds wrong with the template itself."""
         if edition not in self._known:
             self._known[edition] = self.findings(manifest_without_pruned_fields(self._manifest), edition)
         return self._known[edition]
 
-    def own_at(self, edition: Edition) -> tuple[Problem, ...]:
+    def problems_found_later(self, edition: Edition) -> tuple[Problem, ...]:
         """Return what a schema finds wrong with the template, and was not found when the template was read."""
         if isinstance(edition, str):
-            return self.own(edition)
-        if edition is None or edition in self._right or not self.own(edition):
+            return self.problems_of_template(edition)
+        if edition is None or edition in self._right or not self.problems_of_template(edition):
             return ()
-        known = _keys_of_findings(self.own(None))
+        known = _keys_of_findings(self.problems_of_template(None))
         return tuple(
             self._finding_with_next_version(each, edition)
-            for each in self.own(edition)
+            for each in self.problems_of_template(edition)
             if _key_of_finding(each) not in known
         )
 
-    def causes(self, content: Content, edition: Edition) -> Iterator[AttributedFinding]:
+    def findings_with_rules(self, content: Content, edition: Edition) -> Iterator[AttributedFinding]:
         """Yield what is wrong with an object in clusters of an edition, each finding with the rule that causes it."""
         if not _may_be_harmed_by_rules(content):
-            findings = self.findings(content.manifest, edition) if self._is_new else self.own_at(edition)
+            findings = self.findings(content.manifest, edition) if self._is_new else self.problems_found_later(edition)
             yield from (AttributedFinding(finding, is_left=self._is_wrong_in_template(finding)) for finding in findings)
             return
         findings = self.findings(content.manifest, edition)
         if not findings:
             return
-        own, late = _keys_of_findings(self.own(edition)), _keys_of_findings(self.own_at(edition))
+        own, late = (
+            _keys_of_findings(self.problems_of_template(edition)),
+            _keys_of_findings(self.problems_found_later(edition)),
+        )
         runs = [run for run in cast("list[RuleRun]", content.runs) if run.applied.overriders.may_harm]
         after = [
             (run.applied, _keys_of_findings(self.findings(manifest_without_pruned_fields(run.after), edition)))
@@ -152,7 +159,7 @@ class CheckedTemplate:
 
     def _is_wrong_in_template(self, finding: Problem) -> bool:
         """Say whether the template is wrong as it stands, whatever version takes it, and nobody has said so."""
-        return self._is_new and has_finding(self.own(None), finding)
+        return self._is_new and has_finding(self.problems_of_template(None), finding)
 
     def _finding_with_next_version(self, finding: Problem, minor: int) -> Problem:
         """Name the next version that takes a field, where it has one."""
@@ -160,7 +167,12 @@ class CheckedTemplate:
             return finding
         later = range(minor + 1, self._checks.schemas.newest + 1)
         known = next(
-            (each for each in later if _key_of_finding(finding) not in _keys_of_findings(self.own(each))), None
+            (
+                each
+                for each in later
+                if _key_of_finding(finding) not in _keys_of_findings(self.problems_of_template(each))
+            ),
+            None,
         )
         return replace(finding, hint=f"Kubernetes has it from 1.{known} on") if known else finding
 

@@ -31,7 +31,7 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     if outcome.previous is None:
         return
     losses = protected_losses_of_outcome(outcome, outcome.previous)
-    if not outcome.changed and not losses:
+    if not outcome.is_changed and not losses:
         return
     is_by_cluster = outcome.source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
     removed, broken = () if is_by_cluster else outcome.removals, movement_breaches(outcome)

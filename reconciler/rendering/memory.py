@@ -49,6 +49,6 @@ class SourceMemory(Struct):
         """Return the outcome remembered for these commits."""
         return self._outcomes.get(key)
 
-    def remember(self, key: OutcomeKey, outcome: "Outcome") -> None:
+    def remember_outcome(self, key: OutcomeKey, outcome: "Outcome") -> None:
         """Remember one outcome and forget the one before."""
         self._outcomes = {key: outcome}

@@ -93,7 +93,7 @@ class Outcome(Struct, frozen=True, dict=True):
         return f"source {self.source.commit[:12]} for {clusters}"
 
     @property
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         """Return whether the outcome differs from the previous one; facts that moved nothing do not count.
 
         An accepted rewind, other limits and accepted settings are outcomes: the next pass starts from there.
@@ -151,7 +151,7 @@ class Outcome(Struct, frozen=True, dict=True):
         built = self.rendered.built
         for ref, clusters in sorted(built.failover.left.items()):
             yield f"{ref} is evicted from {', '.join(clusters)}"
-        for ref, taken in sorted(built.descheduling.taken.items()):
+        for ref, taken in sorted(built.descheduling.replicas_lost_by_object.items()):
             places = (f"{counted_noun(each.replicas, 'replica')} of {each.name}" for each in taken.clusters)
             yield f"{ref} takes {', '.join(places)}, where no node takes them, elsewhere"
 
@@ -297,7 +297,7 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
 
     SourceMoved means that somebody else was faster: read the branch again and render anew.
     """
-    if not outcome.changed:
+    if not outcome.is_changed:
         return None
     repository, commit = outcome.repository, stored_commit(outcome)
     tip = outcome.previous.commit if outcome.previous else None

@@ -143,7 +143,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
     ) -> Iterator[tuple[AttributedFinding, Edition, Mask]]:
         """Yield what is wrong with a content, each finding with its cause, and with the clusters of an edition."""
         for edition, clusters in self._clusters_to_check_by_edition(template, content):
-            for cause in template.causes(content, edition if self._is_known(edition) else None):
+            for cause in template.findings_with_rules(content, edition if self._is_known(edition) else None):
                 yield cause, edition, clusters
         for cause in template.annotation_causes(content):
             yield cause, None, content.clusters
@@ -160,7 +160,7 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
         for ref in sorted(self.outcome.source.desired.judged_by_clusters - self.outcome.rendered.built.works.keys()):
             yield from (
                 _Mistake(AttributedFinding(finding), [ref])
-                for finding in self._check_template(templates[ref]).own(None)
+                for finding in self._check_template(templates[ref]).problems_of_template(None)
             )
 
     def _clusters_to_check_by_edition(
@@ -180,7 +180,9 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
     def _clusters_without_finding(self, template: CheckedTemplate, content: Content, finding: Problem) -> Mask:
         """Return the clusters of a content whose schema of its kind does not have a finding."""
         groups = _present_clusters_by_edition(self._clusters_by_digest.of(template.kind), content.clusters)
-        return sum(mask for digest, mask in groups if not has_finding(template.after(content, digest), finding))
+        return sum(
+            mask for digest, mask in groups if not has_finding(template.problems_after_rules(content, digest), finding)
+        )
 
     def _is_known(self, edition: Edition) -> bool:
         return (

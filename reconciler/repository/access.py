@@ -330,7 +330,7 @@ class Repository:
 
         return ignored_paths(self.git, paths)
 
-    def put_back(self, contents: Mapping[str, bytes | None]) -> None:
+    def restore_files(self, contents: Mapping[str, bytes | None]) -> None:
         """Give files that could not be committed the contents they had, in the index too where it can be written."""
         from .worktree import stage_paths
 
@@ -396,7 +396,7 @@ class Repository:
             self._remotes[key] = resolve_remote(self.git, remote, is_push=is_push, is_plain=is_plain)
         return self._remotes[key]
 
-    def maintain(self, *, packs: int = 50) -> bool:
+    def maintain_packs(self, *, packs: int = 50) -> bool:
         """Join packs once there are ``packs`` of them; slow, so for after a pass. Say whether anything was done."""
         count = len(list((self.folder.objects / "pack").glob("pack-*.pack")))
         if count < packs or self._is_partial:

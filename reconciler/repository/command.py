@@ -173,7 +173,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
         overridden = [part for option in self.options for part in ("-c", option)]
         return ["git", "-C", str(self.folder), *overridden, *arguments]
 
-    def clean(self, *, network: bool = False) -> dict[str, str]:
+    def clean_environment(self, *, network: bool = False) -> dict[str, str]:
         """Return the environment of a call."""
         environment = environment_for_git(self.environment, protocols=NETWORK_PROTOCOLS if network else "none")
         environment["GIT_CEILING_DIRECTORIES"] = str(self.folder.parent)
@@ -192,7 +192,7 @@ class GitCommand(DiscreetStruct, frozen=True, kw_only=True):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=self.clean(network=network),
+                env=self.clean_environment(network=network),
                 start_new_session=True,
             )
         except FileNotFoundError as error:

@@ -72,7 +72,7 @@ def write_pack(
         _add_blobs(pack, blobs)
         for id_, data in commits.items():
             pack.add_whole(id_, _COMMIT, data)
-        checksum = pack.finish()
+        checksum = pack.finish_pack()
         target = directory / f"pack-{checksum.hex()}.pack"
         temporary.publish(target)
     with _Temporary(directory) as temporary:
@@ -134,7 +134,7 @@ class _Pack:
             else:
                 bases.add(data, self.add_whole(id_, kind, data))
 
-    def finish(self) -> bytes:
+    def finish_pack(self) -> bytes:
         """Append the checksum and return it."""
         self._write_chunks()
         checksum: bytes = self._hash.digest()

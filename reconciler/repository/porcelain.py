@@ -55,7 +55,7 @@ def _started_process(git: GitCommand, arguments: Sequence[str]) -> subprocess.Po
     try:
         return subprocess.Popen(
             git.command_line(arguments),
-            env=git.clean(network=True),
+            env=git.clean_environment(network=True),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

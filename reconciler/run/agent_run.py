@@ -80,17 +80,17 @@ class AgentRun:
         while not self._has_ended():
             if self._ending is None:
                 self._begin_what_is_due()
-            self._take_next_event()
+            self._handle_next_event()
         return 130 if self._ending and self._ending[0] is signal.SIGINT else 0
 
     def _begin_what_is_due(self) -> None:
         time_now = self._time_now()
         due = due_step(self._state, time_now)
         if due is NextStep.RECONCILE:
-            self._take_event(Began(due))
+            self._handle_event(Began(due))
             self._work_in_thread(self._run_pass)
         elif due is NextStep.LOOK and not self._is_working:
-            self._take_event(Began(due))
+            self._handle_event(Began(due))
             self._work_in_thread(self._look_at_mirror)
 
     def _work_in_thread(self, done: Callable[[], Event]) -> None:
@@ -164,7 +164,7 @@ class AgentRun:
             self._log.warning(text)
         self._said = topic or text
 
-    def _take_next_event(self) -> None:
+    def _handle_next_event(self) -> None:
         time_now = self._time_now()
         wait = self._ending[1] - time_now.now if self._ending else seconds_until_next_step(self._state, time_now)
         try:
@@ -177,7 +177,7 @@ class AgentRun:
         if isinstance(item, BaseException):
             raise item
         self._is_working = False
-        self._take_event(item)
+        self._handle_event(item)
 
     def _stop_at_signal(self, number: signal.Signals) -> None:
         self._log.info(f"stopping: {number.name}")
@@ -188,7 +188,7 @@ class AgentRun:
     def _has_ended(self) -> bool:
         return self._ending is not None and (not self._is_working or time.monotonic() >= self._ending[1])
 
-    def _take_event(self, event: Event) -> None:
+    def _handle_event(self, event: Event) -> None:
         time_now = self._time_now()
         self._state = state_after_event(self._state, event, time_now, self._rhythm.pace(time_now.chance))
 

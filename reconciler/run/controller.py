@@ -158,7 +158,7 @@ class Controller:
         before, fleets = self.fleets, dict[FleetLocation, FleetRun]()
         for gone in before.keys() - set(sources):
             before[gone].close()
-            self.metrics.forget(gone.name)
+            self.metrics.forget_fleet(gone.name)
         for source in sources:
             fleet = before.get(source)
             if fleet is None:
@@ -173,7 +173,7 @@ class Controller:
             fleets[source] = fleet
             fleet.settings, fleet.places = self._settings, self._places
             fleet.open()
-            fleet.take(PaceChanged(), self._time_now())
+            fleet.handle_event(PaceChanged(), self._time_now())
         # Whole and at once, for webhooks look through them from their own threads.
         self.fleets = fleets
 
@@ -187,11 +187,11 @@ class Controller:
                 continue
             if due is NextStep.RECONCILE:
                 fleet.log.detail("pass", cause=cause_of_pass(fleet.state, time_now).lower())
-            fleet.take(Began(due), time_now)
+            fleet.handle_event(Began(due), time_now)
             begin = {
                 NextStep.RECONCILE: fleet.run_pass,
-                NextStep.LOOK: fleet.look,
-                NextStep.MAKE_WAY: fleet.make_way,
+                NextStep.LOOK: fleet.begin_look_at_refs,
+                NextStep.MAKE_WAY: fleet.ask_pass_to_make_way,
             }[due]
             begin()
 
@@ -202,34 +202,34 @@ class Controller:
         if self._stopping:
             waits = [self._stopping[1] - time_now.now]
         with suppress(Empty):
-            self._take_item(self._queue.get(timeout=max(0.0, min([*waits, _LONGEST_WAIT]))))
+            self._handle_item(self._queue.get(timeout=max(0.0, min([*waits, _LONGEST_WAIT]))))
             while True:
-                self._take_item(self._queue.get_nowait())
+                self._handle_item(self._queue.get_nowait())
 
-    def _take_item(self, item: _Item) -> None:
+    def _handle_item(self, item: _Item) -> None:
         if isinstance(item, signal.Signals):
-            self._take_signal(item)
+            self._handle_signal(item)
             return
         if isinstance(item, _LeadershipChange):
             is_news = item.is_leading or self._is_leading
             if is_news and item.leadership_number == self._leadership_number:
-                self._take_leadership(LeadershipChanged(item.is_leading))
+                self._handle_leadership_change(LeadershipChanged(item.is_leading))
             return
-        self._take_event(*item)
+        self._handle_event(*item)
 
-    def _take_event(self, fleet: FleetRun, event: Event | PassReport) -> None:
+    def _handle_event(self, fleet: FleetRun, event: Event | PassReport) -> None:
         if isinstance(event, PassReport):
             fleet.worker = None
         if fleet.is_closed:
             return
         if isinstance(event, PassReport):
-            fleet.keep(event)
+            fleet.keep_report(event)
             if fleet.watch is None:
                 fleet.open()
-            fleet.take(event.ended, self._time_now())
+            fleet.handle_event(event.ended_event, self._time_now())
             self.metrics.count_pass(fleet.source.name, fleet.report or event, failures=fleet.state.failures)
         else:
-            fleet.take(event, self._time_now())
+            fleet.handle_event(event, self._time_now())
         if isinstance(event, Looked):
             self.metrics.count_look_at_source(fleet.source.name, is_answered=event.tip is not None)
         self._forget_fleets_unless_leading()
@@ -237,20 +237,20 @@ class Controller:
     def _forget_fleets_unless_leading(self) -> None:
         """Drop the gauges of all fleets while another process leads, which has them as they are now."""
         for fleet in self.fleets.values() if not self._is_leading else ():
-            self.metrics.forget(fleet.source.name)
+            self.metrics.forget_fleet(fleet.source.name)
 
-    def _take_leadership(self, event: LeadershipChanged) -> None:
+    def _handle_leadership_change(self, event: LeadershipChanged) -> None:
         """Begin to lead, or stop what is under way: whoever leads now does it again."""
         self._is_leading = event.is_leading
         self.metrics.leader.set(1 if event.is_leading else 0)
         self._log.info("leading" if event.is_leading else "following")
         for fleet in self.fleets.values():
-            fleet.take(event, self._time_now())
+            fleet.handle_event(event, self._time_now())
             if fleet.worker is not None and not event.is_leading:
                 fleet.worker.kill()
         self._forget_fleets_unless_leading()
 
-    def _take_signal(self, number: signal.Signals) -> None:
+    def _handle_signal(self, number: signal.Signals) -> None:
         if number is signal.SIGHUP:
             self._read_settings_again()
         elif self._stopping:
@@ -277,7 +277,7 @@ class Controller:
         if (settings.lease, settings.delivery) != (before.lease, before.delivery):
             self._seek_leadership()
         if (settings.lease is None) != (before.lease is None):
-            self._take_leadership(LeadershipChanged(settings.lease is None))
+            self._handle_leadership_change(LeadershipChanged(settings.lease is None))
         self._log.info(f"read the settings again: {counted_noun(len(self.fleets), 'fleet')}")
 
     def _has_ended(self) -> bool:

@@ -71,13 +71,13 @@ class FleetRun(Struct, kw_only=True):
             self._is_waking = True
             self.tell(self, Woken())
 
-    def take(self, event: Event, time_now: TimeNow) -> None:
+    def handle_event(self, event: Event, time_now: TimeNow) -> None:
         """Change the state by an event."""
         if isinstance(event, Woken):
             self._is_waking = False
         self.state = state_after_event(self.state, event, time_now, self.pace)
 
-    def look(self) -> None:
+    def begin_look_at_refs(self) -> None:
         """Begin a look in a thread of its own."""
         self._call_in_thread(self._look_at_source)
 
@@ -113,7 +113,7 @@ class FleetRun(Struct, kw_only=True):
         )
         self._call_in_thread(self._run_pass, self.worker, self.places)
 
-    def make_way(self) -> None:
+    def ask_pass_to_make_way(self) -> None:
         """Ask the pass under way to make way for one over a newer commit."""
         self.log.detail("a newer commit: the pass finishes the clusters it is at")
         if self.worker is not None:
@@ -125,7 +125,7 @@ class FleetRun(Struct, kw_only=True):
             report = worker.run()
         self.tell(self, replace(report, seconds=report.seconds or time.monotonic() - begun))
 
-    def keep(self, report: PassReport) -> None:
+    def keep_report(self, report: PassReport) -> None:
         """Keep the report of a pass, and say how it failed unless the one before failed alike."""
         before, self.report = self.report, report
         self._went_well_once = self._went_well_once or (report.code in {0, 1, 7} and bool(report.rendered))

@@ -54,7 +54,7 @@ class PassMetrics:
         self.source_refused = one("argosy_source_refused", "1 where the newest source is refused.")
         self.failures = one("argosy_consecutive_failures", "Passes that failed one after another.")
 
-    def note(self, fleet: str, report: PassReport, *, failures: int) -> None:
+    def note_pass(self, fleet: str, report: PassReport, *, failures: int) -> None:
         """Count a pass."""
         self.passes.labels(fleet, _RESULTS.get(report.code, "failed")).inc()
         self.seconds.labels(fleet).observe(report.seconds)
@@ -74,7 +74,7 @@ class PassMetrics:
         if report.code in {0, 1, 5, 7}:
             self.unplaced.labels(fleet).set(len(report.unplaced))
 
-    def forget(self, fleet: str) -> None:
+    def forget_fleet(self, fleet: str) -> None:
         """Drop the gauges of a fleet that is gone, so that no alert waits for it for ever."""
         for gauge in (self.unplaced, self.source_up, self.source_refused, self.failures):
             gauge.remove_by_labels({"fleet": fleet})
@@ -104,7 +104,7 @@ class ClusterMetrics:
         self.last_success = one("argosy_cluster_last_success_timestamp_seconds", "The time when it last converged.")
         self.drift = one("argosy_drift_objects", "Objects of an older commit that the last pass had to write again.")
 
-    def note(self, fleet: str, report: PassReport) -> None:
+    def note_clusters(self, fleet: str, report: PassReport) -> None:
         """Count what a pass did in each cluster, and drop the gauges of those that it is not for any more."""
         if report.members is not None:
             self._remove_gauges_of_others(fleet, report.members)
@@ -138,7 +138,7 @@ class ClusterMetrics:
             for gauge in (self.up, self.unseen, self.lag, self.last_success, self.drift):
                 gauge.remove_by_labels(gone)
 
-    def forget(self, fleet: str) -> None:
+    def forget_fleet(self, fleet: str) -> None:
         """Drop the gauges of a fleet that is gone."""
         for gauge in (self.up, self.unseen, self.held, self.lag, self.last_success, self.drift):
             gauge.remove_by_labels({"fleet": fleet})
@@ -188,12 +188,12 @@ class RunMetrics:
 
     def count_pass(self, fleet: str, report: PassReport, *, failures: int) -> None:
         """Count a pass and what it did."""
-        self.passes.note(fleet, report, failures=failures)
-        self.clusters.note(fleet, report)
+        self.passes.note_pass(fleet, report, failures=failures)
+        self.clusters.note_clusters(fleet, report)
         for what, count in report.notified.items():
             self.notifications.labels(*what.split(" ")).inc(count)
 
-    def forget(self, fleet: str) -> None:
+    def forget_fleet(self, fleet: str) -> None:
         """Drop what is known of a fleet that is gone."""
-        self.passes.forget(fleet)
-        self.clusters.forget(fleet)
+        self.passes.forget_fleet(fleet)
+        self.clusters.forget_fleet(fleet)

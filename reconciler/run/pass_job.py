@@ -99,7 +99,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     next_notice: float | None = None
 
     @property
-    def ended(self) -> PassEnded:
+    def ended_event(self) -> PassEnded:
         """The event that the end of this pass is."""
         ending = Ending.DONE
         if self.code in _INCOMPLETE:

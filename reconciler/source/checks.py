@@ -34,7 +34,7 @@ def problems_of_duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: 
         other = first.setdefault(name, place)
         if other is not place:
             yield place.problem(
-                "", f"{name} is defined twice, also at {lines.where(other)}", hint="keep one", kind="Duplicate"
+                "", f"{name} is defined twice, also at {lines.shown_place(other)}", hint="keep one", kind="Duplicate"
             )
 
 
@@ -49,7 +49,9 @@ def kinds_of_equal_letters(placed: Iterable[tuple[Template, LocatedManifest]], l
         seen.add((ref.group, ref.kind))
         other, where = first.setdefault(kind_folder(ref).lower(), (ref, place))
         if other.group_kind != ref.group_kind:
-            message = f"{ref.group_kind} and {other.group_kind} (at {lines.where(where)}) differ in capitals alone"
+            message = (
+                f"{ref.group_kind} and {other.group_kind} (at {lines.shown_place(where)}) differ in capitals alone"
+            )
             hint = "their files could not stand side by side everywhere: keep one of the kinds"
             yield place.problem("kind", message, hint=hint, kind="NotSupported")
 
@@ -137,7 +139,7 @@ def problems_of_unknown_scopes(
     """
     selectors = (replace(selector, namespace="") for policy in policies for selector in policy.resource_selectors)
     index = SelectorIndex(("", selector, None) for selector in selectors)
-    chosen = [(template, place) for template, place in unknown if index.meeting(template)]
+    chosen = [(template, place) for template, place in unknown if index.selecting_entries_by_bucket(template)]
     chosen.sort(key=lambda each: (each[1].file.path, each[1].number))
     hint = hint_declaring_scopes((template.ref.group, template.ref.kind) for template, _ in chosen)
     for template, place in chosen:

@@ -26,7 +26,7 @@ def source_digest_of(
 ) -> str:
     """Return a digest of the files that hold anything but ordinary templates, and of where they stand."""
     plain = {(place.file.path, place.number) for template, place in templates if _is_ordinary_template(template)}
-    mixed = {place.file.path for place in contents.every if (place.file.path, place.number) not in plain}
+    mixed = {place.file.path for place in contents.all_manifests if (place.file.path, place.number) not in plain}
     paths = {path for path, _ in plain} - mixed
     left = paths.union({each.path for each in contents.skipped} - mixed) - {fleet_path}
     lines = sorted(f"{file.path}\0{file.id.hex()}\n" for file in files if file.path not in left)

@@ -201,7 +201,7 @@ def _duplicates_at_roots(
 
 
 def _lost_object(definitions: Sequence[PlacedTemplate], lines: Lines) -> LostObject:
-    where = words_in_sentence([lines.where(place) for _, place in definitions])
+    where = words_in_sentence([lines.shown_place(place) for _, place in definitions])
     return LostObject(definitions[0][0].ref, VARIANTS, f"{where} define it differently, and none of these is used")
 
 
@@ -221,7 +221,9 @@ def _message_of_variants(
     if lost and len(lost) < len(found):
         is_used = "and none of these is used, unless it is built"
     if len(found) == 1:
-        others = words_in_sentence([lines.where(place) for number, (_, place) in enumerate(found[0]) if number != 1])
+        others = words_in_sentence(
+            [lines.shown_place(place) for number, (_, place) in enumerate(found[0]) if number != 1]
+        )
         return f"{found[0][0][0].ref} is defined otherwise at {others}, {is_used}"
     names = words_in_sentence([str(definitions[0][0].ref) for definitions in found])
     return f"{len(found)} objects are defined differently in {words_in_sentence(roots)}, {is_used}: {names}"

@@ -34,7 +34,7 @@ class _Remarked(NamedTuple):
 
 def files_with_federations_converted(found: ReadFiles, home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Return manifests with what becomes of those of other federations; what SOPS encrypted is not converted."""
-    for federation in _present_federations(found.contents.every, home.fleet.source.federations):
+    for federation in _present_federations(found.contents.all_manifests, home.fleet.source.federations):
         found = _convert_federation(_refuse_sealed_to_be_converted(found, federation), federation, reading)
     return found
 
@@ -44,7 +44,7 @@ def _refuse_sealed_to_be_converted(found: ReadFiles, federation: Federation) -> 
     contents = found.contents
     if not contents.sealed:
         return found
-    places = {_key_of_manifest(each): each for each in contents.every}
+    places = {_key_of_manifest(each): each for each in contents.all_manifests}
     documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
     taken = _keys_of_converted_manifests(federation.convert(documents, _labels_of_karmada_clusters(contents.manifests)))
     return replace(found, contents=contents.refuse_encrypted_where_read(lambda place: _key_of_manifest(place) in taken))

@@ -88,7 +88,7 @@ def _parse_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs)
     if file.size > MAX_FILE_SIZE:
         return Fleet(), (Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"),)
     contents = load_manifests([file], read=read)
-    fleets = [place for place in contents.every if _is_fleet(place)]
+    fleets = [place for place in contents.all_manifests if _is_fleet(place)]
     field_problems = [
         *contents.problems,
         *(place.problem("", "a second Fleet in one file", hint="keep one") for place in fleets[1:]),
@@ -98,7 +98,7 @@ def _parse_fleet_file(file: SourceFile, paths: Collection[str], read: ReadBlobs)
     if outcome.object is not None:
         field_problems += _problems_of_absent_paths(fleets[0], outcome.object, paths)
     if not fleets:
-        field_problems += _problems_of_misnamed_fleets(contents.every)
+        field_problems += _problems_of_misnamed_fleets(contents.all_manifests)
     unreadable = (each.problem for each in contents.unreadable)
     problems = (*unreadable, *Lines(read).located_problems(field_problems))
     if not fleets and not problems:

@@ -84,7 +84,7 @@ def _read_locked_content(
     listed, read = uncommitted_files_with_reader(content)
     home = FleetSource(fleet=Fleet(), folder="")
     inner = reading.other_tools.read_folders(listed, home, reading._replace(read=read))
-    templates = [each for each in inner.contents.every if not _is_karmada_or_argosy_object(each)]
+    templates = [each for each in inner.contents.all_manifests if not _is_karmada_or_argosy_object(each)]
     output = _manifests_as_stream(templates, inner.built.reader_of_source_and_built(read))
     file = BuiltFile(
         path=place.file.path,
@@ -95,7 +95,7 @@ def _read_locked_content(
         first=(place.number + 1) * NUMBERS_LEFT_FREE,
     )
     faults = (*_problems_of_included_files(inner), *(each.problem for each in inner.contents.unreadable))
-    decided = len(inner.contents.every) - len(templates)
+    decided = len(inner.contents.all_manifests) - len(templates)
     message = f"{counted_noun(decided, 'object')} of its content decide on others, and are left out"
     return BuiltSource(
         files=(file,),

@@ -30,7 +30,7 @@ class Lines(Struct):
     read: ReadBlobs
     _places: "dict[bytes, Places]" = field(default_factory=dict)
 
-    def where(self, place: LocatedManifest) -> str:
+    def shown_place(self, place: LocatedManifest) -> str:
         """Return the file and line of a manifest, of what was built as far as they are known, for a message."""
         origin = place.file.origin_of(place.position) if isinstance(place.file, BuiltFile) else None
         path, line = origin or (place.file.path, self.line_of(place))

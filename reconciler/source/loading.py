@@ -141,7 +141,7 @@ class _Parts(Struct, frozen=True, kw_only=True):
     @property
     def places(self) -> dict[tuple[str, int], LocatedManifest]:
         """The manifests by their files, and their numbers in these."""
-        return {(place.file.path, place.number): place for place in self.contents.every}
+        return {(place.file.path, place.number): place for place in self.contents.all_manifests}
 
     @property
     def is_delivering(self) -> bool:
@@ -149,7 +149,7 @@ class _Parts(Struct, frozen=True, kw_only=True):
         return bool(self.karmada.objects.policies)
 
     @property
-    def refused(self) -> Iterator[WrongTemplate]:
+    def refused_problems(self) -> Iterator[WrongTemplate]:
         """The findings of schemas that are certain; a source that delivers nothing has none."""
         is_strict = self.home.fleet.validation is TemplateValidation.STRICT and self.is_delivering
         return (each for each in self.checked.wrong if is_strict and each.is_certain)
@@ -157,7 +157,7 @@ class _Parts(Struct, frozen=True, kw_only=True):
     @property
     def findings_that_only_warn(self) -> Iterator[FieldProblem]:
         """The findings of schemas that are only warnings."""
-        refused = set(map(id, self.refused))
+        refused = set(map(id, self.refused_problems))
         return (each.found for each in self.checked.wrong if id(each) not in refused)
 
 
@@ -239,7 +239,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
 def _read_parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
     contents = found.contents
     left_out = _unreadable_files(contents)
-    roles = roles_of_manifests([place for place in contents.every if place.file.path not in left_out], home)
+    roles = roles_of_manifests([place for place in contents.all_manifests if place.file.path not in left_out], home)
     manifests = (place.manifest for place in roles.templates)
     scopes = Scopes.of(manifests, lambda: lookup.facts(home.fleet), home.fleet, lookup.elsewhere)
     roles.remove_misnamed_templates(tuple(problems_of_misnamed_kinds(roles.templates, scopes.is_known)))
@@ -286,7 +286,7 @@ def _broken_files(parts: _Parts, lines: Lines) -> Iterator[Broken]:
 
 def _broken_by_schemas(parts: _Parts, lines: Lines) -> Iterator[Broken]:
     """Yield what is wrong with templates by the schemas of their kinds."""
-    for each in parts.refused:
+    for each in parts.refused_problems:
         broken = broken_by_problem(lines.located_problem(each.found), [each.found.place.file])
         yield replace(broken, is_kept=True, refs=(each.template.ref,), loses_object=True)
 
@@ -373,7 +373,7 @@ def _problems_of_clear_text_credentials(parts: _Parts) -> Iterator[Problem]:
 
 
 def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
-    if not parts.contents.every and not problems:
+    if not parts.contents.all_manifests and not problems:
         yield Problem(parts.home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
     yield from warnings_of_unlisted_files(parts.selection.skipped)
     refused = parts.home.fleet.secrets is Permission.REFUSE
@@ -395,7 +395,7 @@ def _desired_in_order(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),
         right_minors=parts.checked.right_minors,
         judged_by_clusters=parts.checked.overridden,
-        files=len({place.file.path for place in parts.contents.every}),
+        files=len({place.file.path for place in parts.contents.all_manifests}),
         tools=parts.built.tools,
         is_built_by_facts=parts.built.is_by_facts,
         charts=parts.built.charts,

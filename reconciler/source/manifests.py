@@ -130,7 +130,7 @@ class Contents(NamedTuple):
     sealed: tuple[LocatedManifest, ...] = ()
 
     @property
-    def every(self) -> tuple[LocatedManifest, ...]:
+    def all_manifests(self) -> tuple[LocatedManifest, ...]:
         """All manifests, those that SOPS encrypted last."""
         return (*self.manifests, *self.sealed) if self.sealed else self.manifests
 

@@ -161,7 +161,7 @@ def parse_selected_files(
     read, cache = reading.read, reading.caches.parsed
     plain = [file for file in selection.files if file.path == home.path or file.path not in built.claimed]
     beside = [file for file in selection.beside if file.path not in built.claimed]
-    unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).every}
+    unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).all_manifests}
     skipped = (*selection.skipped, *(Skipped(path, Reason.UNLISTED) for path in unlisted))
     chosen = (*plain, *built.files)
     contents = load_manifests(chosen, read=built.reader_of_source_and_built(read), cache=cache)

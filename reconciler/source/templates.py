@@ -264,7 +264,7 @@ def _load_template(place: LocatedManifest, loaded: Templates, loading: _Loading)
     # Tools that build give a namespace to all they know no scope of, and nobody could take it out again.
     if is_inside is False and manifest is not place.manifest and not isinstance(place.file, BuiltFile):
         loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
-    reason = loading.exclusions.reason(template)
+    reason = loading.exclusions.reason_for_exclusion(template)
     if reason:
         is_in_skipped = loading.exclusions.is_by_skipped_namespaces(template)
         warning_of = warning_of_skipped_namespace if is_in_skipped else warning_of_object_left_out

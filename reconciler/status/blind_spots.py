@@ -109,7 +109,7 @@ def _blind_spot_in_record(record: ClusterRecord | None, member: Cluster) -> Blin
     if record is None:
         is_awaited = is_applied_by_own_agent(member)
         return BlindSpot(state=NO_AGENT_STATE, message=NO_AGENT, hint=NO_AGENT_HINT) if is_awaited else None
-    if unseen := record.state.unseen:
+    if unseen := record.state.condition_of_unseen_cluster:
         return BlindSpot(
             state=str(unseen.get("reason") or ""),
             message=str(unseen.get("message") or ""),

@@ -71,7 +71,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def is_applied_by_passes(self) -> bool:
         """True where passes apply to members: one recorded something, or argosy.yaml says how some are reached."""
-        return bool(self.recorded.files) or self.fleet.source.desired.fleet.reached != frozenset()
+        return bool(self.recorded.files) or self.fleet.source.desired.fleet.reachable_members != frozenset()
 
     @cached_property
     def replicas(self) -> Mapping[str, int]:
@@ -132,7 +132,7 @@ def read_recorded_fleet(
         fleet=fleet,
         recorded=recorded,
         asked=_commits_asking_the_same(repository, desired.clusters, recorded, asked),
-        fetching="" if tip or fetched else publication.fetching,
+        fetching="" if tip or fetched else publication.fetch_command,
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=now,
     )
@@ -150,7 +150,9 @@ def _commits_asking_the_same(
     return {
         name: known
         for name, known in applied.items()
-        if known and known == recorded.converged(name) and commits.ask_the_same(name, known, asked.of(name))
+        if known
+        and known == recorded.converged_commit(name)
+        and commits.ask_the_same(name, known, asked.asked_commit_of(name))
     }
 
 
@@ -160,7 +162,7 @@ def fetched_tips(repository: Repository) -> Tips:
     fleet = _fleet_settings_at(repository, head)
     publication = publication_of(repository, fleet)
     branches = fleet.rendered_branch, fleet.status_branch
-    publication.ask_for(*branches)
+    publication.ask_for_tips(*branches)
     return head, *(publication.current_tip(branch) for branch in branches)
 
 

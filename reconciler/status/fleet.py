@@ -81,7 +81,7 @@ class SourceLag(Struct, frozen=True, kw_only=True):
         """Return whether the rendered commit is known to be what the newest source asks for."""
         return self.lag not in {Lag.BEHIND, Lag.UNKNOWN}
 
-    def words(self, *, is_refused: bool) -> str:
+    def ending_of_sentence(self, *, is_refused: bool) -> str:
         """Return what the newest source and HEAD are beside the rendered one, as the end of a sentence."""
         newest = self.newest[:12]
         behind = f", but the newest source is {newest}"
@@ -128,7 +128,7 @@ def asks_for_the_same(repository: Repository, previous: Previous, commit: str, l
     inputs = RenderInputs(observed=read_observed_inputs(repository, previous.commit), now=given_or_current_time())
     source = read_source(repository, commit, facts=lambda _fleet: inputs.observed.facts)
     check_continuity(repository, source, previous)
-    return not run_pass(repository, source, previous, inputs, log).changed
+    return not run_pass(repository, source, previous, inputs, log).is_changed
 
 
 def current_refusal(lag: SourceLag, recorded: RecordedStatus) -> SourceRefusal | None:
@@ -217,7 +217,7 @@ class FleetStatus(Struct, frozen=True, dict=True):
         return {name: count for name, count in replicas_by_cluster(self.bindings).items() if name in self.members}
 
     @cached_property
-    def unselected(self) -> tuple[ObjectRef, ...]:
+    def templates_of_no_cluster(self) -> tuple[ObjectRef, ...]:
         """The templates that go nowhere; none is known where what is rendered is not what the source asks for."""
         is_rendered = self.lag.lag in {Lag.NONE, Lag.UNCHANGED}
         if not is_rendered or self.source.commit not in {self.lag.newest, self.lag.rendered}:
@@ -225,7 +225,7 @@ class FleetStatus(Struct, frozen=True, dict=True):
         return tuple(sorted(each.ref for each in unselected_templates(self.source.desired, self.previous.bindings)))
 
     @cached_property
-    def unbuilt(self) -> Mapping[str, tuple[Binding, ...]]:
+    def unbuilt_bindings_by_cluster(self) -> Mapping[str, tuple[Binding, ...]]:
         """The bindings whose objects could not be built as asked for, by the clusters that keep something older."""
         bindings: dict[str, list[Binding]] = {}
         for binding in self.bindings:
@@ -251,7 +251,7 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
         previous=previous,
         objects=_object_count_by_cluster(previous),
         flip=_next_change_by_time(publication, source, previous, log),
-        fetching=publication.fetching,
+        fetching=publication.fetch_command,
         unknown_capacities=_clusters_of_unknown_capacity(repository, source, previous),
     )
 

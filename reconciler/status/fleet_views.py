@@ -46,7 +46,7 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     """Yield the tables of a fleet; without a status branch, those of what is rendered alone."""
     fleet, recorded = branches.fleet, branches.recorded
     refusal = branches.refusal
-    newest = fleet.lag.words(is_refused=refusal is not None)
+    newest = fleet.lag.ending_of_sentence(is_refused=refusal is not None)
     yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{newest}\n"
     flip = branches.flip
     yield f"next: {flip.at:%Y-%m-%d %H:%M:%S} UTC, {flip.what}\n" if flip else ""
@@ -110,7 +110,7 @@ def _binding_count_lines(fleet: FleetStatus) -> Iterator[str]:
     """Yield how many bindings there are of each state, and which templates have none."""
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
-    if refs := fleet.unselected:
+    if refs := fleet.templates_of_no_cluster:
         names, them = first_few(tuple(map(str, refs))), "it" if len(refs) == 1 else "them"
         yield f"{unselected_words(len(refs))}, as no policy selects {them}: {names} (argosy validate says more)\n"
 
@@ -231,7 +231,7 @@ def _note_on_cluster(name: str, fleet: FleetStatus, outcome: str, remedies: Sequ
     member = fleet.members.get(name)
     if member is None:
         return DISCONNECTED
-    reasons = Counter(map(binding_state, fleet.unbuilt.get(name, ())))
+    reasons = Counter(map(binding_state, fleet.unbuilt_bindings_by_cluster.get(name, ())))
     parts = ["" if outcome == "Converged" else outcome]
     parts += dict.fromkeys(_TAINTS.get(taint.key, f"taint {taint}") for taint in member.taints)
     parts += [f"remedy: {action}" for action in remedies]
@@ -252,7 +252,7 @@ def _row_of_binding(binding: Binding) -> tuple[str, str, str]:
 def placement_outcome_in_words(binding: Binding) -> str:
     """Return where an object is, with its replicas where it has some, and what it follows there."""
     replicas, overridden = binding.placed_replicas, binding.overridden_replicas
-    there = [name for name in expected_clusters(binding) if name not in binding.undispatched]
+    there = [name for name in expected_clusters(binding) if name not in binding.undispatched_clusters]
     names = " ".join(
         cluster_with_replica_count(name, replicas.get(name, 0), is_overridden=name in overridden) for name in there
     )

@@ -65,7 +65,7 @@ class LiveTotal(Struct, frozen=True, kw_only=True):
 def live_shares_of_bindings(branches: RecordedFleet, bindings: Iterable[Binding]) -> Iterator[LiveShare]:
     """Yield the replicas of objects in the members that should have them, without those of Jobs that have ended."""
     for binding in bindings:
-        replicas, absent, below = binding.placed_replicas, binding.undispatched, path_in_cluster(binding.ref)
+        replicas, absent, below = binding.placed_replicas, binding.undispatched_clusters, path_in_cluster(binding.ref)
         for name in expected_clusters(binding):
             if name in absent or name not in branches.fleet.members:
                 continue

@@ -94,7 +94,7 @@ def objects_of_binding(
     binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]
 ) -> tuple[ObjectIn, ...]:
     """Return an object in every member it should be in; in disconnected clusters it is not observed."""
-    replicas, absent, overridden = binding.placed_replicas, binding.undispatched, binding.overridden_replicas
+    replicas, absent, overridden = binding.placed_replicas, binding.undispatched_clusters, binding.overridden_replicas
     outdated = {name for each in binding.kept if each.is_outdated for name in each.clusters}
     below = "/".join(object_path(binding.ref))
     found = []
@@ -115,7 +115,7 @@ def objects_of_binding(
 
 def objects_in_cluster(cluster: str, recorded: RecordedStatus, progress: MemberProgress) -> tuple[ObjectIn, ...]:
     """Return every object of a cluster; why nothing is known of them is the cluster's to say, once."""
-    works = (recorded.manifest(path) for path in recorded.below(f"works/{cluster}"))
+    works = (recorded.manifest(path) for path in recorded.paths_below(f"works/{cluster}"))
     silent = replace(progress, message="")
     return tuple(_object_as_known(object_in_cluster(cluster, work), silent) for work in works if work is not None)
 
@@ -247,7 +247,7 @@ def cluster_text(
         lines.append(f"nodes: {nodes.get('readyNum', 0)} of {nodes.get('totalNum', 0)} ready")
     if record.deployer:
         lines.append(f"applied by: {record.deployer}")
-    converged = recorded.converged(cluster)
+    converged = recorded.converged_commit(cluster)
     ago = f", {time_since_in_words(record.since, now)}" if record.since else ""
     lines.append(
         f"holds: {converged[:12] or 'nothing yet'}; last pass: {record.outcome or 'none'} since {record.since}{ago}"

@@ -56,7 +56,7 @@ def _reason_nothing_is_known(cluster: str, fleet: FleetStatus, *, has_status: bo
         return DISCONNECTED
     if member.sync_mode == "Pull":
         return NO_AGENT
-    reached = fleet.source.desired.fleet.reached
+    reached = fleet.source.desired.fleet.reachable_members
     if fleet.source.desired.fleet.is_reported_by_tools and reached is not None and cluster not in reached:
         return NOT_READ_YET
     if has_status and reached and cluster not in reached:
@@ -97,7 +97,7 @@ def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberP
 
 def _bindings_in_cluster(cluster: str, fleet: FleetStatus) -> list[Binding]:
     placed = (binding for binding in fleet.bindings if cluster in expected_clusters(binding))
-    return [binding for binding in placed if cluster not in binding.undispatched]
+    return [binding for binding in placed if cluster not in binding.undispatched_clusters]
 
 
 def _replicas_cell(binding: Binding, cluster: str) -> str:

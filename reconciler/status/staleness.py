@@ -75,7 +75,7 @@ class AskedCommits(Struct, frozen=True, kw_only=True):
     others: Mapping[str, str] = field(default_factory=dict)
     holds: ClusterHolds = field(default_factory=dict)
 
-    def of(self, cluster: str) -> str:
+    def asked_commit_of(self, cluster: str) -> str:
         """Return the commit that a cluster is asked for."""
         hold = self.holds.get(cluster)
         return self.others.get(cluster) or (hold.commit if hold is not None else self.newest)
@@ -88,7 +88,9 @@ def progress_of_members(
     records = recorded.clusters()
     found = {
         member.name: _progress_if_once_reached(
-            _progress_in_record(records[member.name], recorded.converged(member.name), asked.of(member.name), now),
+            _progress_in_record(
+                records[member.name], recorded.converged_commit(member.name), asked.asked_commit_of(member.name), now
+            ),
             member,
             fleet,
         )
@@ -112,16 +114,20 @@ def _held_progress(cluster: str, progress: MemberProgress, hold: ClusterHold | N
 def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:
     if member.sync_mode == "Pull":
         return MemberProgress(reason="NoAgent", message=NO_AGENT, hint=NO_AGENT_HINT, is_known=False)
-    if fleet.is_reported_by_tools and fleet.reached is not None and member.name not in fleet.reached:
+    if (
+        fleet.is_reported_by_tools
+        and fleet.reachable_members is not None
+        and member.name not in fleet.reachable_members
+    ):
         return MemberProgress(reason="NotTold", message=NOT_READ_YET, is_known=False)
-    if fleet.reached and member.name not in fleet.reached:
+    if fleet.reachable_members and member.name not in fleet.reachable_members:
         return MemberProgress(reason="NotReached", message=NOT_REACHED, is_known=False, is_awaited=False)
     return MemberProgress(reason="NotRecorded", message=NO_RUN, is_known=False)
 
 
 def _progress_if_once_reached(progress: MemberProgress, member: Cluster, fleet: Fleet) -> MemberProgress:
     """Return the progress of a member with what to do where it was applied to, and argosy.yaml lists others by now."""
-    is_left = bool(fleet.reached) and member.name not in (fleet.reached or ())
+    is_left = bool(fleet.reachable_members) and member.name not in (fleet.reachable_members or ())
     if not is_left or progress.reason != "Behind" or is_applied_by_own_agent(member) or fleet.is_reported_by_tools:
         return progress
     hint = (
@@ -136,7 +142,7 @@ def _progress_in_record(record: ClusterRecord, converged: str, commit: str, now:
     if record.refused:
         message = f"its agent refuses what its mirror has: {record.refused}"
         return MemberProgress(reason="Refused", message=message, hint=record.refused_hint, is_known=False)
-    if record.state.unseen:
+    if record.state.condition_of_unseen_cluster:
         return _progress_of_unseen(record, now)
     if record.state.failing_since or record.state.ready not in {"", "True"}:
         return _progress_of_silent(record, now)
@@ -163,7 +169,7 @@ def _progress_of_failure(record: ClusterRecord, now: float) -> MemberProgress:
 
 def _progress_of_unseen(record: ClusterRecord, now: float) -> MemberProgress:
     """Return the progress of a cluster that we cannot see: it may be well, and nothing leaves it for that."""
-    unseen = record.state.unseen
+    unseen = record.state.condition_of_unseen_cluster
     reason, since = str(unseen.get("reason") or ""), str(unseen.get("lastTransitionTime") or "")
     return MemberProgress(
         reason=reason,

@@ -231,7 +231,7 @@ def _obstacle_of_branches(branches: RecordedFleet) -> Obstacle | None:
 
 def _obstacles_of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterator[Obstacle]:
     members = [name for name in expected_clusters(binding) if name in branches.fleet.members]
-    clusters = [name for name in members if name not in binding.undispatched]
+    clusters = [name for name in members if name not in binding.undispatched_clusters]
     if members and not clusters:
         message = "dispatching is suspended everywhere"
         text = f"{binding.ref} is not dispatched: {message}"
@@ -255,7 +255,7 @@ def _obstacles_of_cluster(branches: RecordedFleet, cluster: str, state: str) -> 
     if not progress.is_reached:
         yield _obstacle_of_late_cluster(branches, cluster)
         return
-    works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
+    works = [branches.recorded.manifest(path) for path in branches.recorded.paths_below(f"works/{cluster}")]
     wanted = state if progress.is_complete else "applied"
     late = [work for work in works if work is not None and not _is_in_wanted_state(work, wanted)]
     yield from (_obstacle_of_work(object_named_in_work(work), cluster, wanted, work) for work in late)

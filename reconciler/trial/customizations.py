@@ -106,7 +106,7 @@ def _call_interpreter(interpreter: Interpreter, workload: Manifest, call: Operat
         ),
         Operation.INTERPRET_DEPENDENCY: lambda: [plain_dependency(each) for each in interpreter.dependencies(workload)],
         Operation.INTERPRET_STATUS: lambda: interpreter.reflect_status(workload),
-        Operation.INTERPRET_HEALTH: lambda: {"healthy": interpreter.health(workload)},
+        Operation.INTERPRET_HEALTH: lambda: {"healthy": interpreter.is_healthy(workload)},
     }
     return ask[call.operation]()
 

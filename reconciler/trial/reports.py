@@ -19,14 +19,14 @@ class Results(Struct, frozen=True, kw_only=True):
     coverage: Coverage
     line_of: LineOf
 
-    def where(self, trial: Trial, field: str = "") -> str:
+    def shown_place(self, trial: Trial, field: str = "") -> str:
         """Return the file and line of a field of a test."""
         line = self.line_of(trial.test.path, trial.test.document, field)
         return f"{trial.test.path}:{line}" if line else trial.test.path
 
     def sentence(self, trial: Trial, mismatch: Mismatch) -> str:
         """Return what did not come true, at its file and line."""
-        return f"{self.where(trial, mismatch.field)}: {mismatch.field}: {mismatch.message}"
+        return f"{self.shown_place(trial, mismatch.field)}: {mismatch.field}: {mismatch.message}"
 
 
 def results_as_text(results: Results) -> str:

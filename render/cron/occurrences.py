@@ -41,7 +41,7 @@ def next_time(schedule: Schedule, start: datetime, zone: tzinfo) -> datetime | N
     try:
         if isinstance(schedule, Every):
             return whole + timedelta(seconds=schedule.seconds)
-        return _Search(schedule, whole + timedelta(seconds=1), zone).found()
+        return _Search(schedule, whole + timedelta(seconds=1), zone).next_occurrence()
     except (OverflowError, ValueError):
         return None
 
@@ -57,7 +57,7 @@ class _Search:
         self._here = start.astimezone(zone)
         self._has_moved = False
 
-    def found(self) -> datetime | None:
+    def next_occurrence(self) -> datetime | None:
         limit = self._here.year + _YEARS
         while self._here.year <= limit:
             if self._walks_to_fitting_time():

@@ -39,12 +39,12 @@ class Anchors:
         self.used = 0
         self.merged = 0
 
-    def open(self, name: str) -> Anchor:
+    def register_anchor(self, name: str) -> Anchor:
         """Register an anchor whose node starts here; its value is set when the node is complete."""
         anchor = self.by_name[name] = Anchor(name)
         return anchor
 
-    def value(self, name: str, *, depth: int) -> Any:
+    def value_of_alias(self, name: str, *, depth: int) -> Any:
         """Return the value of an alias that stands at this depth of the document."""
         anchor = self.by_name.get(name)
         if anchor is None:
@@ -63,14 +63,14 @@ class Anchors:
             raise UnusableDocument(f"nested deeper than {MAX_DEPTH} levels")
         return anchor.value
 
-    def merge(self, value: dict[str, Any]) -> dict[str, Any]:
+    def counted_merge(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a merged mapping after counting it."""
         self.merged += len(value)
         if self.merged > MAX_ALIASED:
             raise UnusableDocument(_TOO_MUCH)
         return value
 
-    def check(self, value: Any) -> None:
+    def check_share_of_aliases(self, value: Any) -> None:
         """Refuse a finished document most of which comes from aliases."""
         if not self.used or not isinstance(value, (dict, list)):
             return

@@ -68,7 +68,7 @@ class Builder:
             value = self._value_of_node(root)
         except UnusableScalar as error:
             raise UnusableDocument(str(error)) from None
-        self.anchors.check(value)
+        self.anchors.check_share_of_aliases(value)
         self.next_event()
         if not self._is_at_end():
             raise UnusableDocument(
@@ -86,9 +86,9 @@ class Builder:
         """Return the value of the node that starts with an event."""
         kind = type(event)
         if kind is AliasEvent:
-            value = self.anchors.value(event.anchor, depth=self.depth)
+            value = self.anchors.value_of_alias(event.anchor, depth=self.depth)
             return value if isinstance(value, (dict, list)) else json_value(value)
-        anchor = self.anchors.open(event.anchor) if event.anchor is not None else None
+        anchor = self.anchors.register_anchor(event.anchor) if event.anchor is not None else None
         if kind is ScalarEvent:
             scalar = self._value_of_scalar(event)
             if anchor:
@@ -160,19 +160,19 @@ class Builder:
         for source in sources:
             if not isinstance(source, dict):
                 raise UnusableDocument("a merge key '<<' without a mapping", "merge a mapping or a list of mappings")
-            mapping.update(self.anchors.merge(source))
+            mapping.update(self.anchors.counted_merge(source))
 
     def _key_of_event(self, event: Any) -> str:
         """Return the key an event stands for; mappings and sequences cannot be one."""
         kind = type(event)
         if kind is AliasEvent:
-            value = self.anchors.value(event.anchor, depth=self.depth)
+            value = self.anchors.value_of_alias(event.anchor, depth=self.depth)
         elif kind is ScalarEvent:
             if event.value == "<<" and (event.implicit[0] or event.tag == _MERGE_TAG):
                 return _MERGE
             value = self._value_of_scalar(event)
             if event.anchor is not None:
-                self.anchors.open(event.anchor).value = value
+                self.anchors.register_anchor(event.anchor).value = value
         else:
             value = {}
         if isinstance(value, (dict, list)):

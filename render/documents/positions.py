@@ -97,7 +97,7 @@ def _positions_by_path(chunk: Chunk) -> dict[Path, Position]:
     for exact in (False, True):
         index = _Index(LocatedEvents(chunk.text, exact=exact).next_event, chunk.line)
         try:
-            index.document()
+            index.index_document()
         except (SyntaxProblem, UnusableScalar):
             continue
         break
@@ -112,7 +112,7 @@ class _Index:
         self.line = line
         self.places: dict[Path, Position] = {}
 
-    def document(self) -> None:
+    def index_document(self) -> None:
         self.next_event()
         if type(self.next_event()) is not StreamEndEvent:
             self._index_node(self.next_event(), ())

@@ -170,6 +170,6 @@ def binding_with_comeback(
     times = binding.moved.times if binding.moved is not None else 1
     moved = LastMove(at=instant_text(now), clusters=tuple(left), reason=RECOVERED, message=message, times=times)
     index, groups = ClusterIndex(clusters), binding.placement.cluster_affinities if binding.placement else ()
-    mask = index.named(back)
-    group = next((each.name for each in groups if index.matching(each.affinity) & mask == mask), None)
+    mask = index.clusters_named(back)
+    group = next((each.name for each in groups if index.clusters_matching_affinity(each.affinity) & mask == mask), None)
     return replace(binding, moved=moved, observed_affinity=group or binding.observed_affinity)

@@ -61,7 +61,7 @@ def convert_documents(
         shape = front_end.shape_of(each) if is_own else front_end.plain
         fault = "" if shape is None else _fault_of_shape(each, shape)
         if is_own and fault:
-            left.append(each.left(refused_remark("unreadable", fault)))
+            left.append(each.left_unconverted(refused_remark("unreadable", fault)))
         elif shape is None or fault:
             others += 1
         else:

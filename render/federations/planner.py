@@ -31,7 +31,7 @@ class ReplicaPlan(Struct, frozen=True, kw_only=True):
     overflow: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def totals(self) -> dict[str, int]:
+    def total_replicas_by_cluster(self) -> dict[str, int]:
         """Replicas by cluster as they are written: the plan with its overflow."""
         return {name: count + self.overflow.get(name, 0) for name, count in self.replicas.items()} | {
             name: count for name, count in self.overflow.items() if name not in self.replicas
@@ -81,7 +81,7 @@ def replica_plan_of_workload(
     division.give_minimums(open_clusters)
     if not is_rebalanced:
         division.keep_current(open_clusters, workload.current)
-    division.deal(open_clusters)
+    division.deal_by_weight(open_clusters)
     left = division.remaining
     overflow = division.overflow
     if not is_rebalanced:
@@ -123,7 +123,7 @@ class _Division:
                 self.planned[name] += kept
                 self._kept[name] = kept
 
-    def deal(self, ordered: Iterable[tuple[str, Preference]]) -> None:
+    def deal_by_weight(self, ordered: Iterable[tuple[str, Preference]]) -> None:
         """Deal what remains in rounds, each share rounded up, until nothing changes."""
         still_open = list(ordered)
         is_changed = True

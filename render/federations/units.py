@@ -99,7 +99,7 @@ class Placed(Struct, frozen=True, kw_only=True):
         """Its kind and name for people."""
         return f"{self.kind} {'/'.join(filter(None, self.key))}"
 
-    def left(self, remark: Remark) -> "Left":
+    def left_unconverted(self, remark: Remark) -> "Left":
         """Return it as a document that becomes no unit."""
         return Left(origin=self.origin, subject=self.subject, remark=remark)
 
@@ -200,5 +200,5 @@ class Conversion(Struct, frozen=True, kw_only=True):
             for unit in self.units
             if unit.manifest.get("kind") == "Secret"
         ]
-        left += [each.left(remark) for each in self.kept if each.kind == "Secret"]
+        left += [each.left_unconverted(remark) for each in self.kept if each.kind == "Secret"]
         return replace(self, units=tuple(units), kept=tuple(kept), left=tuple(left))

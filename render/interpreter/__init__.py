@@ -142,12 +142,12 @@ class Interpreter(SelectiveStruct, frozen=True, kw_only=True):
         """Return the part of a member object's status that is reported; None when there is none yet."""
         return self._answer_of_first_layer(Operation.INTERPRET_STATUS, None, observed)
 
-    def health(self, observed: Manifest) -> bool:
+    def is_healthy(self, observed: Manifest) -> bool:
         """Say whether a member object is healthy; an object of a kind without health is."""
         answer: bool = self._answer_of_first_layer(Operation.INTERPRET_HEALTH, True, observed)
         return answer
 
-    def finish(self, manifest: Manifest) -> str | None:
+    def ending_of_run(self, manifest: Manifest) -> str | None:
         """Return how the run of an object ended, "" while it goes on, and None for one that runs for ever."""
         kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
         known = third_party_interpretation(*kind) or NATIVE.get(kind)

@@ -37,20 +37,20 @@ class Script(Struct, frozen=True):
     operation: Operation
     source: str
 
-    def call(self, *arguments: Any) -> list[Any]:
+    def results_of_call(self, *arguments: Any) -> list[Any]:
         """Call the operation's function and return all its results."""
         return call_script(self.source, FUNCTION[self.operation], arguments, LIMITS)
 
-    def table(self, *arguments: Any) -> Any:
+    def table_of_call(self, *arguments: Any) -> Any:
         """Call the function, whose one result must be a table."""
-        answer = self._only_result(self.call(*arguments))
+        answer = self._only_result(self.results_of_call(*arguments))
         if not isinstance(answer, Mapping | list):
             raise self.error(f"it must return a table, not {yaml_type_name(answer)}")
         return answer
 
     def replicas(self, workload: Manifest) -> Replicas:
         """Ask GetReplicas: a number, and a table of requirements or nil."""
-        results: list[Any] = [*self.call(workload), None, None]
+        results: list[Any] = [*self.results_of_call(workload), None, None]
         replicas, requirements = results[:2]
         if isinstance(replicas, bool) or not isinstance(replicas, int | float):
             raise self.error(f"it must return a number first, not {yaml_type_name(replicas)}")
@@ -67,35 +67,37 @@ class Script(Struct, frozen=True):
 
     def components(self, workload: Manifest) -> Sequence[Component]:
         """Ask GetComponents: a list of components, or nil."""
-        answer = self._only_result(self.call(workload))
+        answer = self._only_result(self.results_of_call(workload))
         return () if answer is None else [component_from_answer(entry) for entry in self._checked_objects(answer)]
 
-    def revised(self, workload: Manifest, replicas: int) -> Manifest:
+    def revised_manifest(self, workload: Manifest, replicas: int) -> Manifest:
         """Ask ReviseReplica: the object."""
-        return self._checked_object(value_shaped_like_references(self.table(workload, replicas), (workload,)))
+        return self._checked_object(value_shaped_like_references(self.table_of_call(workload, replicas), (workload,)))
 
-    def retained(self, desired: Manifest, observed: Manifest) -> Manifest:
+    def retained_manifest(self, desired: Manifest, observed: Manifest) -> Manifest:
         """Ask Retain: the object."""
-        return self._checked_object(value_shaped_like_references(self.table(desired, observed), (desired, observed)))
+        return self._checked_object(
+            value_shaped_like_references(self.table_of_call(desired, observed), (desired, observed))
+        )
 
-    def aggregated(self, template: Manifest, items: Items) -> Any:
+    def aggregated_status(self, template: Manifest, items: Items) -> Any:
         """Ask AggregateStatus: the object, of which the status counts."""
-        return self._checked_object(value_without_empty_containers(self.table(template, items))).get("status")
+        return self._checked_object(value_without_empty_containers(self.table_of_call(template, items))).get("status")
 
-    def reflected(self, observed: Manifest) -> Any:
+    def reflected_status(self, observed: Manifest) -> Any:
         """Ask ReflectStatus: the status."""
-        return value_without_empty_containers(self.table(observed)) or {}
+        return value_without_empty_containers(self.table_of_call(observed)) or {}
 
-    def health(self, observed: Manifest) -> bool:
+    def is_healthy(self, observed: Manifest) -> bool:
         """Ask InterpretHealth: a boolean and nothing else."""
-        answer = self._only_result(self.call(observed))
+        answer = self._only_result(self.results_of_call(observed))
         if not isinstance(answer, bool):
             raise self.error(f"it must return a boolean, not {yaml_type_name(answer)}")
         return answer
 
     def dependencies(self, workload: Manifest) -> Sequence[DependentObject]:
         """Ask GetDependencies: a list of references."""
-        return [dependency_from_answer(entry) for entry in self._checked_objects(self.table(workload))]
+        return [dependency_from_answer(entry) for entry in self._checked_objects(self.table_of_call(workload))]
 
     def error(self, what: str) -> InterpreterError:
         """Return an error of this script."""
@@ -115,11 +117,11 @@ class Script(Struct, frozen=True):
 METHOD_BY_OPERATION: Mapping[Operation, Callable[[Script], Callable[..., Any]]] = {
     Operation.INTERPRET_REPLICA: lambda script: script.replicas,
     Operation.INTERPRET_COMPONENT: lambda script: script.components,
-    Operation.REVISE_REPLICA: lambda script: script.revised,
-    Operation.RETAIN: lambda script: script.retained,
-    Operation.AGGREGATE_STATUS: lambda script: script.aggregated,
-    Operation.INTERPRET_STATUS: lambda script: script.reflected,
-    Operation.INTERPRET_HEALTH: lambda script: script.health,
+    Operation.REVISE_REPLICA: lambda script: script.revised_manifest,
+    Operation.RETAIN: lambda script: script.retained_manifest,
+    Operation.AGGREGATE_STATUS: lambda script: script.aggregated_status,
+    Operation.INTERPRET_STATUS: lambda script: script.reflected_status,
+    Operation.INTERPRET_HEALTH: lambda script: script.is_healthy,
 }
 """The method of a script that answers each operation; dependencies are united instead."""
 

@@ -131,7 +131,7 @@ class Call(Struct, frozen=True, kw_only=True):
             raise self.error(f"refused: {_reason_of_status(mapping_at(response, 'status'))}")
         return response
 
-    def needed(self, response: Mapping[str, Any], field: str) -> Any:
+    def required_field(self, response: Mapping[str, Any], field: str) -> Any:
         """Return a field the operation's answer consists of."""
         value = value_at(response, field)
         if value is None:
@@ -145,7 +145,7 @@ class Call(Struct, frozen=True, kw_only=True):
     def replicas(self, manifest: Manifest) -> Replicas:
         """Ask for replicas and requirements."""
         response = self.ask(manifest)
-        self.needed(response, "replicas")
+        self.required_field(response, "replicas")
         needs = requirements_from_answer(mapping_at(response, "replicaRequirements") or None)
         return Replicas(replicas=integer_at(response, "replicas") or 0, requirements=needs)
 
@@ -161,18 +161,18 @@ class Call(Struct, frozen=True, kw_only=True):
                 raise self.error(f"answered with a dependency that has no {missing}")
         return found
 
-    def healthy(self, observed: Manifest) -> bool:
+    def is_healthy(self, observed: Manifest) -> bool:
         """Ask whether an object is healthy."""
-        healthy = self.needed(self.ask(observed), "healthy")
+        healthy = self.required_field(self.ask(observed), "healthy")
         if not isinstance(healthy, bool):
             raise self.error("answered with a response.healthy that is neither true nor false")
         return healthy
 
-    def status(self, template: Manifest, items: Items) -> Any:
+    def aggregated_status(self, template: Manifest, items: Items) -> Any:
         """Ask for the aggregated status of the members."""
-        return self.patched(template, aggregatedStatus=None if items is None else list(items)).get("status")
+        return self.patched_manifest(template, aggregatedStatus=None if items is None else list(items)).get("status")
 
-    def patched(self, manifest: Manifest, **more: Any) -> Manifest:
+    def patched_manifest(self, manifest: Manifest, **more: Any) -> Manifest:
         """Ask for a JSON patch and return the object it makes; neither patch nor patchType leaves it as it is."""
         response = self.ask(manifest, **more)
         patch, kind = text_at(response, "patch"), response.get("patchType")
@@ -231,12 +231,14 @@ def _check_patch_copies_little(call: Call, patch: Any) -> None:
 FUNCTIONS: Mapping[Operation, Callable[[Call], Callable[..., Any]]] = {
     Operation.INTERPRET_REPLICA: lambda call: call.replicas,
     Operation.INTERPRET_COMPONENT: lambda call: call.components,
-    Operation.REVISE_REPLICA: lambda call: lambda manifest, replicas: call.patched(manifest, replicas=replicas),
-    Operation.RETAIN: lambda call: lambda desired, observed: call.patched(desired, observedObject=observed),
-    Operation.AGGREGATE_STATUS: lambda call: call.status,
+    Operation.REVISE_REPLICA: lambda call: (
+        lambda manifest, replicas: call.patched_manifest(manifest, replicas=replicas)
+    ),
+    Operation.RETAIN: lambda call: lambda desired, observed: call.patched_manifest(desired, observedObject=observed),
+    Operation.AGGREGATE_STATUS: lambda call: call.aggregated_status,
     Operation.INTERPRET_DEPENDENCY: lambda call: call.dependencies,
-    Operation.INTERPRET_STATUS: lambda call: lambda observed: call.needed(call.ask(observed), "rawStatus"),
-    Operation.INTERPRET_HEALTH: lambda call: call.healthy,
+    Operation.INTERPRET_STATUS: lambda call: lambda observed: call.required_field(call.ask(observed), "rawStatus"),
+    Operation.INTERPRET_HEALTH: lambda call: call.is_healthy,
 }
 """The function of a call that asks for each operation."""
 

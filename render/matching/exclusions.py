@@ -43,7 +43,7 @@ class Exclusions(Struct, frozen=True, kw_only=True):
     kinds: frozenset[tuple[str, str]] = frozenset()
     namespaces: tuple[str, ...] = ("kube-.*",)
 
-    def reason(self, template: Template) -> str:
+    def reason_for_exclusion(self, template: Template) -> str:
         """Return the reason why a template is never propagated; empty if it may be."""
         ref, api_version = template.ref, template.api_version
         if ref.group in SKIPPED_GROUPS | self.groups:
@@ -64,7 +64,9 @@ class Exclusions(Struct, frozen=True, kw_only=True):
 
     def is_by_skipped_namespaces(self, template: Template) -> bool:
         """Say whether a template is never propagated for no other reason than the namespaces that are skipped."""
-        return bool(self.reason(template)) and not replace(self, namespaces=()).reason(template)
+        return bool(self.reason_for_exclusion(template)) and not replace(self, namespaces=()).reason_for_exclusion(
+            template
+        )
 
 
 def _is_namespace_of_karmada(namespace: str) -> bool:

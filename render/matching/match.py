@@ -112,10 +112,10 @@ class PolicyIndex:
         Without a previous commit, Karmada's own claim in the template's metadata counts. ``Pure`` ignores claims.
         """
         options = options or MatchOptions()
-        never = options.exclusions.reason(template)
+        never = options.exclusions.reason_for_exclusion(template)
         if never:
             return Match(reason=NoPolicyReason.NEVER_PROPAGATED, message=never)
-        met = self._index.meeting(template)
+        met = self._index.selecting_entries_by_bucket(template)
         if options.claims is ClaimMode.PURE:
             return self._best_match(template, met)
         claim = claim or policy_named_by_claim(template)
@@ -126,16 +126,16 @@ class PolicyIndex:
     def candidates(self, template: Template) -> tuple[RankedPolicy, ...]:
         """Return the policies that select a template, best first, each but the first with the reason why it lost."""
         chosen: dict[int, CandidatePolicy] = {}
-        for met in self._index.meeting(template):
-            for entry in met.all():
+        for met in self._index.selecting_entries_by_bucket(template):
+            for entry in met.all_entries():
                 known = chosen.setdefault(id(entry.owner.policy), entry.owner)
                 if entry.owner.rank < known.rank:
                     chosen[id(entry.owner.policy)] = entry.owner
         return rank_candidates(chosen.values())
 
-    def best_two(self, template: Template) -> tuple[CandidatePolicy, ...]:
+    def best_policy_and_next(self, template: Template) -> tuple[CandidatePolicy, ...]:
         """Return the best of the policies that select a template, and the one that comes after it."""
-        met = self._index.meeting(template)
+        met = self._index.selecting_entries_by_bucket(template)
         best = _best_policy(met)
         if best is None:
             return ()
@@ -143,24 +143,28 @@ class PolicyIndex:
         second = _best_policy(others)
         return (best,) if second is None else (best, second)
 
-    def selecting(self, templates: Iterable[Template]) -> Iterator[tuple[Template, CandidatePolicy]]:
+    def selecting_policies_with_template(
+        self, templates: Iterable[Template]
+    ) -> Iterator[tuple[Template, CandidatePolicy]]:
         """Yield each policy that selects some of these templates once or a few times, with the first of them."""
         seen: dict[int, int] = {}
         for template in templates:
-            for met in self._index.meeting(template):
+            for met in self._index.selecting_entries_by_bucket(template):
                 known = seen.get(id(met.bucket), 0)
                 seen[id(met.bucket)] = known | met.mask
-                for entry in Met(met.bucket, met.mask & ~known).all():
+                for entry in Met(met.bucket, met.mask & ~known).all_entries():
                     yield template, entry.owner
 
-    def selecting_among(self, policies: Iterable[PropagationPolicy], template: Template) -> list[PropagationPolicy]:
+    def policies_selecting_template(
+        self, policies: Iterable[PropagationPolicy], template: Template
+    ) -> list[PropagationPolicy]:
         """Return those of some policies that select a template."""
-        met = self._index.meeting(template)
+        met = self._index.selecting_entries_by_bucket(template)
         return [policy for policy in policies if any(each.mask & self._masks.of(each, policy) for each in met)]
 
     def candidate(self, policy: PropagationPolicy, template: Template) -> RankedPolicy | None:
         """Return a policy as one that selects a template, with the reason why it lost; None if it does not."""
-        met = self._index.meeting(template)
+        met = self._index.selecting_entries_by_bucket(template)
         best, own = (
             _best_policy(met),
             _best_policy(Met(each.bucket, each.mask & self._masks.of(each, policy)) for each in met),
@@ -204,7 +208,7 @@ class PolicyIndex:
         Karmada lets policies preempt in the order of events; here the best of those that may takes it at once. Of a
         bucket's policies the first that preempts has the highest priority, so that no other one may if it may not.
         """
-        firsts = (each.first(among=self._masks.preempting(each)) for each in met)
+        firsts = (each.first_entry(among=self._masks.mask_of_preempting_policies(each)) for each in met)
         takers = [
             each.owner for each in firsts if each is not None and may_preempt_claimant(each.owner.policy, claimant)
         ]
@@ -230,7 +234,7 @@ class PolicyIndex:
 
 def _best_policy(met: Iterable[Met[CandidatePolicy]]) -> CandidatePolicy | None:
     """Return the best of the policies that some buckets have."""
-    firsts = (each.first() for each in met)
+    firsts = (each.first_entry() for each in met)
     return min((each.owner for each in firsts if each is not None), key=lambda each: each.rank, default=None)
 
 
@@ -253,7 +257,7 @@ class _MasksByPolicy:
             known = self._by_policy[id(met.bucket)] = {key: mask_of(found) for key, found in places.items()}
         return known.get(id(policy), 0)
 
-    def preempting(self, met: Met[CandidatePolicy]) -> Mask:
+    def mask_of_preempting_policies(self, met: Met[CandidatePolicy]) -> Mask:
         """Return the entries of policies that may preempt others."""
         known = self._preempting.get(id(met.bucket))
         if known is None:

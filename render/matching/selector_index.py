@@ -50,7 +50,7 @@ class Bucket(Generic[T]):
         self.entries: list[SelectorEntry[T]] = []
         self._bits: _Bits | None = None
 
-    def selecting(self, template: Template) -> Mask:
+    def entries_selecting(self, template: Template) -> Mask:
         """Return the entries that select a template."""
         if len(self.entries) <= _FEW:
             mask = 0
@@ -60,7 +60,7 @@ class Bucket(Generic[T]):
             return mask
         if self._bits is None:
             self._bits = _Bits([entry.selector for entry in self.entries])
-        return self._bits.selecting(template)
+        return self._bits.entries_selecting(template)
 
 
 class Met(NamedTuple, Generic[T]):
@@ -69,12 +69,12 @@ class Met(NamedTuple, Generic[T]):
     bucket: Bucket[T]
     mask: Mask
 
-    def first(self, among: Mask = -1) -> SelectorEntry[T] | None:
+    def first_entry(self, among: Mask = -1) -> SelectorEntry[T] | None:
         """Return the first of the entries, of those among some."""
         mask = self.mask & among
         return self.bucket.entries[(mask & -mask).bit_length() - 1] if mask else None
 
-    def all(self) -> Iterator[SelectorEntry[T]]:
+    def all_entries(self) -> Iterator[SelectorEntry[T]]:
         """Yield the entries in order."""
         return (self.bucket.entries[place] for place in indexes_of_mask(self.mask))
 
@@ -90,9 +90,9 @@ class SelectorIndex(Generic[T]):
             self._buckets[_bucket_key_of(entry)].entries.append(entry)
         self._kinds = {key[:3] for key in self._buckets}
 
-    def meeting(self, template: Template) -> list[Met[T]]:
+    def selecting_entries_by_bucket(self, template: Template) -> list[Met[T]]:
         """Return the entries that select a template, by bucket, without buckets of which none does."""
-        found = ((bucket, bucket.selecting(template)) for bucket in self._buckets_of_template(template))
+        found = ((bucket, bucket.entries_selecting(template)) for bucket in self._buckets_of_template(template))
         return [Met(bucket, mask) for bucket, mask in found if mask]
 
     def _buckets_of_template(self, template: Template) -> Iterator[Bucket[T]]:
@@ -144,11 +144,11 @@ class _Bits:
         self._asked, self._forbidden = _Table(asked), _Table(forbidden)
         self._wanted = digit_masks(numbers)
 
-    def selecting(self, template: Template) -> Mask:
+    def entries_selecting(self, template: Template) -> Mask:
         """Return the selectors that select a template of their kind and name."""
         labels = list(_labels_of_template(template))
-        out = reduce(or_, (self._forbidden.at(key, value) for key, value in labels), self._never)
-        as_asked = (self._asked.at(key, value) for key, value in labels)
+        out = reduce(or_, (self._forbidden.places_under(key, value) for key, value in labels), self._never)
+        as_asked = (self._asked.places_under(key, value) for key, value in labels)
         return self._all & ~(out | places_in_fewer_masks(as_asked, self._wanted))
 
 
@@ -164,7 +164,7 @@ class _Table:
             for key, by_value in places.items()
         }
 
-    def at(self, key: str, value: str) -> Mask:
+    def places_under(self, key: str, value: str) -> Mask:
         """Return the places under a key and a value."""
         by_value = self._places.get(key)
         if by_value is None:

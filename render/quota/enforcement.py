@@ -101,7 +101,7 @@ class QuotaLedger:
                 used[binding.ref.namespace].append(usage_of_binding(binding))
         self._used: dict[str, Amounts] = {namespace: sum_of_amounts(each) for namespace, each in used.items()}
 
-    def refusal(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> str:
+    def quota_refusal(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> str:
         """Return why other targets of a binding would exceed a quota; an empty text where they would not.
 
         ``before`` is the same binding, or the one with the components that its object has so far.
@@ -120,7 +120,7 @@ class QuotaLedger:
         asked = replace(first, used={name: used.get(name, 0) for name in added if name in first.overall})
         return " ".join(answer_of_quotas([asked], added).refusals)
 
-    def take(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
+    def count_new_targets(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
         """Let a binding have other targets, or components, from now on."""
         namespace = binding.ref.namespace
         if namespace in self._used and (targets is not binding.targets or before is not binding):

@@ -42,7 +42,7 @@ class RescheduleRequest(Struct, frozen=True, kw_only=True):
     document: int = 0
 
     @property
-    def asked_for(self) -> tuple[NamedWorkload, ...]:
+    def requested_workloads(self) -> tuple[NamedWorkload, ...]:
         """The workloads that are to be rescheduled."""
         done = {each.workload for each in self.recorded.observed}
         return tuple(each for each in self.workloads if each not in done)
@@ -69,7 +69,7 @@ def names_by_workload(requests: Iterable[RescheduleRequest]) -> Mapping[tuple[st
     """
     names: dict[tuple[str, str, str], set[str]] = {}
     for request in requests:
-        for each in request.asked_for:
+        for each in request.requested_workloads:
             names.setdefault((each.namespace, each.kind, each.name), set()).add(request.name)
     return {key: tuple(sorted(found)) for key, found in names.items()}
 

@@ -43,10 +43,10 @@ def attempt_with_group(
     strategy = strategy_for_binding(task.binding, task.rules)
     selection, selected = _select_clusters(state, task, group, filters.feasible, trigger)
     if isinstance(selected, Refusal):
-        refusal = selected.during("failed to select clusters")
+        refusal = selected.refusal_during_step("failed to select clusters")
         return Attempt(group=group, filters=filters, selection=selection, outcome=refusal)
     if not selected:
-        refusal = NO_CLUSTERS.during("failed to assign replicas")
+        refusal = NO_CLUSTERS.refusal_during_step("failed to assign replicas")
         return Attempt(group=group, filters=filters, selection=selection, outcome=refusal)
     tiers = _overflow_tiers_of_task(task, group)
     needs_room = bool(tiers) or strategy in {Strategy.DYNAMIC_WEIGHT, Strategy.AGGREGATED}
@@ -64,7 +64,7 @@ def attempt_with_group(
     )
     outcome = state.shares(division)
     if isinstance(outcome, Refusal):
-        outcome = outcome.during("failed to assign replicas")
+        outcome = outcome.refusal_during_step("failed to assign replicas")
     return Attempt(
         group=group, filters=filters, selection=selection, selected=selected, division=division, outcome=outcome
     )
@@ -79,7 +79,7 @@ def room_of_each_cluster(state: PassState, task: Task) -> Sequence[int]:
     room, avoided = _free_room_of_each_cluster(state, task), task.binding.avoided | task.binding.unproven
     if not avoided:
         return room
-    full = state.index.named(avoided)
+    full = state.index.clusters_named(avoided)
     return [0 if full >> position & 1 else count for position, count in enumerate(room)]
 
 
@@ -142,7 +142,7 @@ def _all_feasible_clusters(state: PassState, task: Task, group: AffinityGroup, f
     is_sorted_later = strategy in {Strategy.STATIC_WEIGHT, Strategy.DYNAMIC_WEIGHT}
     is_listed = strategy in {Strategy.DUPLICATED, Strategy.UNDIVIDED} or options.propagates_empty_workloads
     if (is_sorted_later or is_listed) and (options.lists_by_name or not is_listed):
-        return state.index.members(feasible)
+        return state.index.indexes_in_mask(feasible)
     return _ordered_clusters(task, group, feasible, _room_with_current_replicas(state, task))
 
 

@@ -71,7 +71,7 @@ class BatchContext(Struct, frozen=True, kw_only=True):
     quotas: Sequence[FederatedQuota] = ()
     former: Mapping[ObjectRef, tuple[Component, ...]] = field(default_factory=dict)
 
-    def so_far(self, binding: Binding) -> Binding:
+    def binding_as_decided_so_far(self, binding: Binding) -> Binding:
         """Return a binding with the components that its object has so far."""
         former = self.former.get(binding.ref)
         return replace(binding, components=former) if former else binding
@@ -83,9 +83,9 @@ class ScheduledBatch(Struct, frozen=True, kw_only=True):
     decisions: tuple[SchedulingDecision, ...]
     scheduler: Scheduler
 
-    def reserved(self) -> dict[str, dict[str, str]]:
+    def reserved_resources_by_cluster(self) -> dict[str, dict[str, str]]:
         """Return the amounts now reserved of each cluster's observed capacity, for the next pass to know."""
-        return self.scheduler.state.capacity.reserved()
+        return self.scheduler.state.capacity.reserved_resources_by_cluster()
 
 
 def schedule_all(
@@ -148,13 +148,15 @@ def _decisions_one_by_one(
     # To Karmada a cluster serves what it has reported, and it reports a new kind only after the pass.
     apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else context.apis_by_crd
     _register_current(scheduler, (*bindings, *context.unscheduled))
-    ledger = QuotaLedger(context.quotas, (*map(context.so_far, bindings), *context.unscheduled))
+    ledger = QuotaLedger(context.quotas, (*map(context.binding_as_decided_so_far, bindings), *context.unscheduled))
     left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
     while left:
         waiting: list[DecidedBinding] = []
         is_moving = False
         for binding in left:
-            step = _step_within_quotas(ledger, _decided_binding(scheduler, binding), context.so_far(binding))
+            step = _step_within_quotas(
+                ledger, _decided_binding(scheduler, binding), context.binding_as_decided_so_far(binding)
+            )
             if step.is_refused:
                 waiting.append(step)
             else:
@@ -205,13 +207,13 @@ def _step_within_quotas(ledger: QuotaLedger, step: DecidedBinding, before: Bindi
     Components that may not grow stay as they are ``before``, and with them all that clusters have of the object.
     """
     binding, cycle, decision = step
-    exceeded = ledger.refusal(before, binding, decision.targets)
+    exceeded = ledger.quota_refusal(before, binding, decision.targets)
     if exceeded:
         refusal = Refusal(ScheduledReason.QUOTA_EXCEEDED, exceeded)
         kept = before.components if before is not binding and binding.targets else ()
         decided = replace(decision_of_refusal(binding, decision.trigger, refusal), kept_components=kept)
         return DecidedBinding(binding, cycle, decided)
-    ledger.take(before, binding, decision.targets)
+    ledger.count_new_targets(before, binding, decision.targets)
     if cycle is not None and decision.condition is None and binding.components and _was_beyond_quota(binding):
         # Nothing asks for a new decision about components, so the refusal of an earlier pass would stay.
         return step._replace(
@@ -231,7 +233,7 @@ def _note_taken_capacity_and_apis(scheduler: Scheduler, step: DecidedBinding, ap
         _move_taken_room(scheduler, binding, step.decision.targets)
     _register_placement(scheduler, binding, step.decision.targets)
     for api in apis:
-        clusters = state.targets.indexed(step.decision.targets).clusters
+        clusters = state.targets.indexed_targets(step.decision.targets).clusters
         state.delivered_apis[api] = state.delivered_apis.get(api, 0) | clusters
 
 
@@ -241,7 +243,7 @@ def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None
     declared = state.declared
     for binding in bindings:
         if declared and binding.targets and binding.is_workload and state.options.reserves_capacity:
-            current = state.targets.indexed(binding.targets)
+            current = state.targets.indexed_targets(binding.targets)
             shares_now = current.replicas
             # An observation has counted what runs already; only what the source declares knows nothing of it.
             if current.clusters & ~declared:
@@ -252,13 +254,15 @@ def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None
 
 def _register_placement(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
     if binding.affinity_group or binding.anti_affinity_group:
-        scheduler.state.workload_groups.place(binding, scheduler.state.targets.indexed(targets).clusters)
+        scheduler.state.workload_groups.note_placed_workload(
+            binding, scheduler.state.targets.indexed_targets(targets).clusters
+        )
 
 
 def _move_taken_room(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
     """Take room for the replicas a binding gains, and give back the room of those it loses."""
     lists = scheduler.state.targets
-    shares_now, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
+    shares_now, wanted = lists.indexed_targets(binding.targets).replicas, lists.indexed_targets(targets).replicas
     if binding.components:  # a cluster that stays runs the same set, whatever number of replicas is recorded there
         shares_now, wanted = dict.fromkeys(shares_now, 1), dict.fromkeys(wanted, 1)
     _take_room(scheduler, binding, _gained_replicas(wanted, shares_now))
@@ -276,9 +280,9 @@ def _take_room(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int
     """Take room for replicas, or for one full set of components in each cluster; give it back with a sign of -1."""
     capacity = scheduler.state.capacity
     for component in binding.components:
-        capacity.take(component.requirements, dict.fromkeys(shares, component.replicas), sign)
+        capacity.note_placed_replicas(component.requirements, dict.fromkeys(shares, component.replicas), sign)
     if not binding.components and binding.is_workload:
-        capacity.take(binding.requirements, shares, sign)
+        capacity.note_placed_replicas(binding.requirements, shares, sign)
 
 
 def _gained_replicas(wanted: Shares, shares_now: Shares) -> Shares:

@@ -40,7 +40,7 @@ class Estimate:
 
 
 class Capacity:
-    """The capacity left in each cluster; ``take`` lowers it, or raises it by the room given back."""
+    """The capacity left in each cluster; ``note_placed_replicas`` lowers it, or raises it by the room given back."""
 
     __slots__ = (
         "_changed",
@@ -70,7 +70,7 @@ class Capacity:
         }
 
     def replicas(self, requirements: ReplicaRequirements | None) -> Sequence[int]:
-        """Return how many replicas fit each cluster, by index; valid until the next call of ``take``.
+        """Return how many replicas fit each cluster, by index; valid until the next call of ``note_placed_replicas``.
 
         Without requirements only pods count, with empty ones a resource model counts as well.
         """
@@ -95,7 +95,7 @@ class Capacity:
             sets[position] = component_sets_that_fit_nodes(nodes, parts, sets[position])
         return sets
 
-    def take(self, requirements: ReplicaRequirements | None, shares: Shares, sign: int = 1) -> None:
+    def note_placed_replicas(self, requirements: ReplicaRequirements | None, shares: Shares, sign: int = 1) -> None:
         """Note that clusters now have so many more replicas; fewer with a sign of -1.
 
         ``shares`` are kept until an estimate is asked for, and may not change until then.
@@ -103,7 +103,7 @@ class Capacity:
         if shares:
             self._taken.setdefault(request_of_replica(requirements), []).append((shares, sign))
 
-    def reserved(self) -> dict[str, dict[str, str]]:
+    def reserved_resources_by_cluster(self) -> dict[str, dict[str, str]]:
         """Return the amounts reserved of each cluster's observed capacity: by earlier passes and by this one."""
         observed = [
             (position, cluster.name, cluster.resource_summary)

@@ -43,10 +43,10 @@ class Refusal(Struct, frozen=True):
     reason: ScheduledReason
     message: str
 
-    def during(self, step: str) -> "Refusal":
+    def refusal_during_step(self, step: str) -> "Refusal":
         """Return the refusal as the step around it reports it.
 
-        >>> Refusal(ScheduledReason.UNSCHEDULABLE, "no room").during("failed to assign replicas").message
+        >>> Refusal(ScheduledReason.UNSCHEDULABLE, "no room").refusal_during_step("failed to assign replicas").message
         'failed to assign replicas: no room'
         """
         return Refusal(self.reason, f"{step}: {self.message}")

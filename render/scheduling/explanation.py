@@ -182,7 +182,7 @@ def _explained_candidates(task: Task, attempt: Attempt, state: PassState) -> tup
             held=held.get(position),
             is_selected=position in selected,
             replicas=replicas.get(position, 0),
-            why="" if position in selected else passed_over.why(position),
+            why="" if position in selected else passed_over.why_passed_over(position),
         )
         for position in (*first, *indexes_of_mask(rest))
     )

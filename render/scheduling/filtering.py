@@ -48,7 +48,7 @@ def filter_clusters(state: PassState, task: Task, group: AffinityGroup) -> Filte
     targets, feasible = task.current.clusters, state.candidates
     passing = [each(state, task, group) | (targets & exempt) for each, exempt in _FILTERS]
     if task.binding.staying:
-        staying = state.index.named(task.binding.staying)
+        staying = state.index.clusters_named(task.binding.staying)
         for number in _OF_LAST_COPIES:
             passing[number] |= staying
     for mask in passing:

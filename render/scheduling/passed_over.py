@@ -22,7 +22,7 @@ class PassedOver(Struct, frozen=True, kw_only=True, dict=True):
     attempt: Attempt
     state: PassState
 
-    def why(self, position: int) -> str:
+    def why_passed_over(self, position: int) -> str:
         """Return the rule by which a candidate is not chosen."""
         attempt, spread = self.attempt, self.task.rules.spread or {}
         if not attempt.selected:
@@ -35,7 +35,7 @@ class PassedOver(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _clusters_of_chosen_regions(self) -> Mask:
         found = chosen = mask_of(self.attempt.selected)
-        for region in self.state.index.in_groups(SpreadField.REGION).values():
+        for region in self.state.index.clusters_by_spread_value(SpreadField.REGION).values():
             found |= region if region & chosen else 0
         return found
 

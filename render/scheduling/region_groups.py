@@ -99,7 +99,7 @@ class _Bounds(Struct, frozen=True):
     def suffices(self, state: _Progress) -> bool:
         return state.clusters >= self.target and self.minimum <= state.size <= self.maximum
 
-    def after(self, state: _Progress, group: Group) -> _Progress:
+    def progress_with_group(self, state: _Progress, group: Group) -> _Progress:
         return _Progress(state.size + 1, min(state.clusters + group.value, max(self.target, 0)))
 
     def is_listed(self, path: Sequence[Group]) -> bool:
@@ -113,7 +113,7 @@ def _heaviest_combination(groups: Sequence[Group], bounds: _Bounds) -> list[Grou
     """Return the winner of all listed combinations, before shorter ones are considered; empty without any."""
     states = [{_Progress(0, 0)}]
     for group in groups:
-        taken = {bounds.after(state, group) for state in states[-1] if state.size < bounds.maximum}
+        taken = {bounds.progress_with_group(state, group) for state in states[-1] if state.size < bounds.maximum}
         states.append(states[-1] | {state for state in taken if not bounds.suffices(state)})
     ways: dict[_Progress, _Way] = {}
     for group, before in zip(reversed(groups), reversed(states[:-1]), strict=True):
@@ -134,7 +134,7 @@ def _better_of_taking_or_passing(
     passing = ways.get(state)
     if state.size >= bounds.maximum:
         return passing
-    after = bounds.after(state, group)
+    after = bounds.progress_with_group(state, group)
     rest = _Way(0, 0, None) if bounds.suffices(after) else ways.get(after)
     if rest is None:
         return passing

@@ -176,7 +176,7 @@ def _apportionment_within_room(apportionment: Apportionment, strategy: Strategy)
     total = sum(votes)
     if total < apportionment.replicas:
         message = f"Clusters available replicas {total} are not enough to schedule."
-        return Refusal(ScheduledReason.UNSCHEDULABLE, message).during(f"failed to {apportionment.mode}")
+        return Refusal(ScheduledReason.UNSCHEDULABLE, message).refusal_during_step(f"failed to {apportionment.mode}")
     if strategy is Strategy.AGGREGATED:
         in_order = sorted(_fewest_clusters_with_room(apportionment), key=clusters.__getitem__)
     elif all(map(lt, clusters, islice(clusters, 1, None))):

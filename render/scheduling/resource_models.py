@@ -22,14 +22,14 @@ class Nodes(Struct):
     left: Mapping[str, int]
     pods: int = PODS_PER_NODE
 
-    def room(self, request: Request) -> int:
+    def replicas_that_fit(self, request: Request) -> int:
         """Return how many replicas one of the nodes can hold."""
         room = self.pods
         for name, amount in request:
             room = min(room, self.left.get(name, 0) // amount)
         return max(room, 0)
 
-    def without(self, request: Request, replicas: int, count: int) -> "Nodes":
+    def nodes_without_replicas(self, request: Request, replicas: int, count: int) -> "Nodes":
         """Return ``count`` of the nodes after each took so many replicas."""
         left = dict(self.left)
         for name, amount in request:
@@ -56,14 +56,14 @@ def modelled_nodes(cluster: Cluster) -> list[Nodes] | None:
 
 def replicas_that_fit_nodes(nodes: Sequence[Nodes], request: Request) -> int:
     """Return how many replicas fit all the nodes."""
-    return sum(each.count * each.room(request) for each in nodes)
+    return sum(each.count * each.replicas_that_fit(request) for each in nodes)
 
 
 def nodes_after_placing(nodes: Sequence[Nodes], request: Request, replicas: int) -> list[Nodes]:
     """Return the nodes after taking replicas; those that fit no node take no room."""
     after: list[Nodes] = []
     for each in nodes:
-        room = each.room(request)
+        room = each.replicas_that_fit(request)
         if replicas <= 0 or not room:
             after.append(each)
             continue
@@ -72,8 +72,8 @@ def nodes_after_placing(nodes: Sequence[Nodes], request: Request, replicas: int)
         after += [
             part
             for part in (
-                each.without(request, room, full),
-                each.without(request, rest, 1 if rest else 0),
+                each.nodes_without_replicas(request, room, full),
+                each.nodes_without_replicas(request, rest, 1 if rest else 0),
                 Nodes(each.count - full - bool(rest), each.left, each.pods),
             )
             if part.count

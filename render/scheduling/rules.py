@@ -85,8 +85,8 @@ def rules_of_placement(placement: Placement, index: ClusterIndex) -> PlacementRu
     return PlacementRules(
         placement=placement,
         groups=_affinity_groups_of_placement(placement, index),
-        tolerated=index.tolerated(placement.cluster_tolerations),
-        stays=index.tolerated(placement.cluster_tolerations, effects=frozenset({"NoExecute"})),
+        tolerated=index.clusters_tolerated_by(placement.cluster_tolerations),
+        stays=index.clusters_tolerated_by(placement.cluster_tolerations, effects=frozenset({"NoExecute"})),
         has_properties=clusters_with_properties(placement, index),
         strategy=strategy,
         spread=None
@@ -134,13 +134,13 @@ def clusters_with_properties(placement: Placement, index: ClusterIndex) -> Mask:
     mask = index.all
     for constraint in placement.spread_constraints:
         if constraint.spread_by_field is not None:
-            mask &= index.having(constraint.spread_by_field)
+            mask &= index.clusters_in_any_group(constraint.spread_by_field)
     return mask
 
 
 def _affinity_groups_of_placement(placement: Placement, index: ClusterIndex) -> tuple[AffinityGroup, ...]:
     if placement.cluster_affinity is not None:
-        return (AffinityGroup(name="", primary=index.matching(placement.cluster_affinity)),)
+        return (AffinityGroup(name="", primary=index.clusters_matching_affinity(placement.cluster_affinity)),)
     if not placement.cluster_affinities:
         return (AffinityGroup(name="", primary=index.all),)
     return tuple(_group_of_affinity_term(term, index) for term in placement.cluster_affinities)
@@ -149,8 +149,8 @@ def _affinity_groups_of_placement(placement: Placement, index: ClusterIndex) -> 
 def _group_of_affinity_term(term: ClusterAffinityTerm, index: ClusterIndex) -> AffinityGroup:
     overflow = None
     if term.overflow is not None:
-        overflow = tuple(index.matching(each.affinity) for each in term.overflow)
-    return AffinityGroup(name=term.name, primary=index.matching(term.affinity), overflow=overflow)
+        overflow = tuple(index.clusters_matching_affinity(each.affinity) for each in term.overflow)
+    return AffinityGroup(name=term.name, primary=index.clusters_matching_affinity(term.affinity), overflow=overflow)
 
 
 def _static_weight_of_each_cluster(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> Sequence[int]:
@@ -160,6 +160,6 @@ def _static_weight_of_each_cluster(scheduling: ReplicaScheduling | None, index: 
         return ()
     weights = [0] * len(index.clusters)
     for rule in sorted(preference.static_weight_list, key=lambda rule: rule.weight):
-        for position in indexes_of_mask(index.matching(rule.target_cluster)):
+        for position in indexes_of_mask(index.clusters_matching_affinity(rule.target_cluster)):
             weights[position] = max(rule.weight, 0)
     return weights

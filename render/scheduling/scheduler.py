@@ -116,8 +116,12 @@ class Scheduler:
         options, division = self.state.options, success.division
         if options.propagates_empty_workloads:
             shares = shares_with_empty_clusters(shares, success.selected)
-        elif division and division.is_copied and success.selected is self.state.index.members(success.filters.feasible):
-            return self.state.targets.copies(success.selected, shares)
+        elif (
+            division
+            and division.is_copied
+            and success.selected is self.state.index.indexes_in_mask(success.filters.feasible)
+        ):
+            return self.state.targets.target_list_of_copies(success.selected, shares)
         return self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
 
     def _hint_of_unknown_capacity(self, cycle: SchedulingCycle) -> str:

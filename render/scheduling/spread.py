@@ -132,7 +132,7 @@ def clusters_addable_to_current(
     region = spread.get(SpreadField.REGION)
     most, pool, count = cluster.max_groups, feasible & ~targets_now, targets_now.bit_count()
     if region is not None:
-        regions = [mask for mask in index.in_groups(SpreadField.REGION).values() if mask & targets_now]
+        regions = [mask for mask in index.clusters_by_spread_value(SpreadField.REGION).values() if mask & targets_now]
         if not region.min_groups <= len(regions) <= region.max_groups:
             return None
         # Each region chosen gives one cluster, even beyond the maximum of clusters.

@@ -43,7 +43,7 @@ class PassState:
         self.workload_groups = WorkloadGroups()
         self.targets = TargetLists(index)
         self.delivered_apis: dict[tuple[str, str], Mask] = {}
-        self.terminating = index.terminating()
+        self.terminating = index.terminating_clusters()
         self.candidates = index.all & ~self.terminating
         self.declared = mask_where(
             each.resource_summary is not None and each.resource_summary.is_declared for each in index.clusters
@@ -51,7 +51,7 @@ class PassState:
         self.unlimited = [UNLIMITED] * len(index.clusters)
         # To Karmada a cluster serves only the APIs it reports. Here one without a report may serve anything: a first
         # render has no facts of the members yet, and must still place objects.
-        self._unrecorded = 0 if options.requires_recorded_apis else index.without_recorded_apis()
+        self._unrecorded = 0 if options.requires_recorded_apis else index.clusters_without_recorded_apis()
         self._rules: dict[int, PlacementRules] = {}
         self._copies: dict[tuple[int, int, Strategy], tuple[Sequence[int], Shares | Refusal]] = {}
 
@@ -61,7 +61,7 @@ class PassState:
         return Task(
             binding=binding,
             rules=self.rules(binding.placement),
-            current=self.targets.indexed(binding.targets),
+            current=self.targets.indexed_targets(binding.targets),
             is_descending=are_ties_in_descending_order(self._identity_for_ties(binding)),
         )
 
@@ -82,10 +82,10 @@ class PassState:
             known = self._copies[key] = (division.selected, assign_replicas(division))
         return known[1]
 
-    def serving(self, binding: Binding) -> Mask:
+    def clusters_serving_kind(self, binding: Binding) -> Mask:
         """Return the clusters that serve a binding's kind, or will once this pass has delivered its CRD."""
         api = (binding.api_version, binding.ref.kind)
-        return self.index.serving(*api) | self._unrecorded | self.delivered_apis.get(api, 0)
+        return self.index.clusters_serving_kind(*api) | self._unrecorded | self.delivered_apis.get(api, 0)
 
     def _identity_for_ties(self, binding: Binding) -> str:
         if binding.uid or self.options.tie_break is TieBreak.NAME:

@@ -50,7 +50,7 @@ class TargetLists:
             known = self._lists[key] = tuple(map(self._target_of_share, shares))
         return known
 
-    def copies(self, positions: Sequence[int], shares: Sequence[Share]) -> TargetList:
+    def target_list_of_copies(self, positions: Sequence[int], shares: Sequence[Share]) -> TargetList:
         """Return the target clusters of shares that are all the same; of positions that bindings share, once."""
         replicas = shares[0][1] if shares else 0
         known = self._copies.get((id(positions), replicas))
@@ -65,7 +65,7 @@ class TargetLists:
             known = self._compared[id(one), id(other)] = (one, other, one == other)
         return known[2]
 
-    def indexed(self, targets: TargetList) -> IndexedTargets:
+    def indexed_targets(self, targets: TargetList) -> IndexedTargets:
         """Return targets by cluster index; the value keeps the list alive, so its identity names it."""
         known = self._indexed.get(id(targets))
         if known is None:

@@ -61,7 +61,7 @@ def hint_to_make_capacity_known(cluster: str) -> str:
 
 def clusters_of_unknown_capacity(index: ClusterIndex) -> Mask:
     """Return the clusters of which no capacity is known, and which are there to stay."""
-    return mask_where(each.resource_summary is None for each in index.clusters) & ~index.terminating()
+    return mask_where(each.resource_summary is None for each in index.clusters) & ~index.terminating_clusters()
 
 
 def clusters_of_unknown_room(placement: Placement, index: ClusterIndex, unknown: Mask) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def clusters_of_unknown_room(placement: Placement, index: ClusterIndex, unknown:
     selected: Mask = 0
     affinities = list(affinities_with_fields(placement, ""))
     for _, affinity in affinities:
-        selected |= index.matching(affinity)
+        selected |= index.clusters_matching_affinity(affinity)
     selected = unknown & (selected if affinities else index.all)
     for rule in (each.placement_rule for each in FILTERS):
         if rule is not None and selected:

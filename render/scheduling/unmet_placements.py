@@ -28,7 +28,7 @@ def unmet_requirements_of_placement(
     affinities = tuple(affinities_with_fields(placement, path))
     for field, affinity in affinities:
         yield from unmet_parts_of_affinity(affinity, index, field)
-    selected = [index.matching(affinity) for _, affinity in affinities] or [index.all]
+    selected = [index.clusters_matching_affinity(affinity) for _, affinity in affinities] or [index.all]
     for rule in (each.placement_rule for each in FILTERS):
         if rule is not None and any(selected):
             yield from rule.unmet(placement, index, selected, path)

@@ -23,19 +23,19 @@ class WorkloadGroups:
     def __init__(self) -> None:
         self._clusters: defaultdict[tuple[str, GroupKind, str], dict[ObjectRef, Mask]] = defaultdict(dict)
 
-    def place(self, binding: Binding, clusters: Mask) -> None:
+    def note_placed_workload(self, binding: Binding, clusters: Mask) -> None:
         """Record the clusters of a binding."""
         for kind, group in _affinity_groups_of(binding):
             self._clusters[binding.ref.namespace, kind, group][binding.ref] = clusters
 
-    def together(self, binding: Binding) -> Mask:
+    def clusters_of_affinity_group(self, binding: Binding) -> Mask:
         """Return the clusters every other placed workload of the affinity group is in; -1 (all) if there is none."""
         mask = -1
         for clusters in self._clusters_of_others_in_group(binding, GroupKind.AFFINITY, binding.affinity_group):
             mask &= clusters or -1
         return mask
 
-    def apart(self, binding: Binding) -> Mask:
+    def clusters_free_of_anti_affinity_group(self, binding: Binding) -> Mask:
         """Return the clusters no other workload of the anti-affinity group is in."""
         mask = 0
         for clusters in self._clusters_of_others_in_group(

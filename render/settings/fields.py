@@ -49,9 +49,9 @@ class SettingField(NamedTuple):
             return self.setting.shown
         if self.is_required or self.default in (None, "") or (self.section and not self.is_list):
             return None
-        return self.written(self.default)
+        return self.written_value(self.default)
 
-    def written(self, value: Any) -> Any:
+    def written_value(self, value: Any) -> Any:
         """Return a value as it is written in argosy.yaml."""
         choices = self.choices if self.setting.choices else None
         word = next((word for word, each in (choices or {}).items() if each == value), None)

@@ -299,7 +299,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
     path: str = ""
 
     @property
-    def reached(self) -> frozenset[str] | None:
+    def reachable_members(self) -> frozenset[str] | None:
         """The members with a way to reach them; None where that is all of them."""
         listed = frozenset(access.name for access in self.clusters)
         return None if self.kubeconfigs or OTHERS in listed else listed

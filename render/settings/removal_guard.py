@@ -67,12 +67,12 @@ class RemovalGuard(Struct, frozen=True, kw_only=True):
         ),
     ] = GuardScope.FLEET
 
-    def broken_by(
+    def limits_broken_by(
         self, removed: Collection[Place], held: Collection[Place], *, leaves_last_copy: bool = True
     ) -> tuple[str, ...]:
         """Return the limits that a removal breaks, given what of ``held`` is removed; all of it breaks that one alone.
 
-        >>> RemovalGuard().broken_by([("shop", "Secret")] * 6, [("shop", "Secret")] * 6 + [("", "Node")] * 60)
+        >>> RemovalGuard().limits_broken_by([("shop", "Secret")] * 6, [("shop", "Secret")] * 6 + [("", "Node")] * 60)
         ('all 6 of namespace shop', 'all 6 of kind Secret')
         """
         if len(removed) >= len(held) and is_worth_guarding(removed, leaves_last_copy=leaves_last_copy):

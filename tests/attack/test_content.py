@@ -127,7 +127,7 @@ def test_a_script_without_end_costs_its_limit_once_a_run() -> None:
     for number in range(200):
         widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": f"w{number}"}}
         with pytest.raises(InterpreterError, match="the script ran too long") as caught:
-            interpreter.health(widget)
+            interpreter.is_healthy(widget)
         messages.add(caught.value.what)
     assert time.process_time() - begun < 10
     assert messages == {"the script ran too long"}
@@ -138,8 +138,8 @@ def test_a_script_that_fails_otherwise_is_asked_for_every_object() -> None:
     interpreter = Interpreter.of([a_customization(script)])
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
     with pytest.raises(InterpreterError):
-        interpreter.health(widget)
-    assert interpreter.health({**widget, "metadata": {"name": "b"}})
+        interpreter.is_healthy(widget)
+    assert interpreter.is_healthy({**widget, "metadata": {"name": "b"}})
 
 
 CACHES: dict[str, Callable[[Path], object]] = {

@@ -75,7 +75,7 @@ ANSWERS: dict[Operation, Callable[[Interpreter, Case], Case]] = {
     },
     Operation.INTERPRET_DEPENDENCY: _dependencies,
     Operation.INTERPRET_STATUS: lambda asked, given: {"status": asked.reflect_status(given["object"])},
-    Operation.INTERPRET_HEALTH: lambda asked, given: {"healthy": asked.health(given["object"])},
+    Operation.INTERPRET_HEALTH: lambda asked, given: {"healthy": asked.is_healthy(given["object"])},
 }
 
 

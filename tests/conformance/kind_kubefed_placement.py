@@ -16,7 +16,9 @@ def check(case: Case) -> str | None:
     resource, namespace = given["resource"], given["federatedNamespace"]
     try:
         if given.get("selectorOnly"):
-            clusters = sorted(federation.selected_for(resource, namespace, is_namespaced=is_namespaced))
+            clusters = sorted(
+                federation.registered_clusters_selected_for(resource, namespace, is_namespaced=is_namespaced)
+            )
         else:
             clusters = sorted(federation.clusters_of(resource, namespace, is_namespaced=is_namespaced))
     except WrongShape as error:

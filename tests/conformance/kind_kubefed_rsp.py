@@ -53,5 +53,7 @@ def planned(spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         is_rebalanced=spec.get("rebalance", False),
     )
     result = replica_plan_of_workload(workload, preferences_by_cluster(spec.get("clusters")), given["clusters"])
-    totals = result.totals | {name: 0 for name in given["current"] if name not in result.totals}
+    totals = result.total_replicas_by_cluster | {
+        name: 0 for name in given["current"] if name not in result.total_replicas_by_cluster
+    }
     return {"plan": dict(result.replicas), "overflow": dict(result.overflow), "result": totals}

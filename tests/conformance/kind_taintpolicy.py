@@ -13,7 +13,7 @@ def check(case: Case) -> str | None:
     member = parse_cluster(given["cluster"])
     index = ClusterIndex([member])
     policies = [parse_cluster_taint_policy(each) for each in given["clusterTaintPolicies"]]
-    policies = [each for each in policies if each.targets is None or index.matching(each.targets)]
+    policies = [each for each in policies if each.targets is None or index.clusters_matching_affinity(each.targets)]
     conditions, taints = given["cluster"]["status"].get("conditions"), member.taints
     for step, want in zip(given["steps"], expected["steps"], strict=True):
         conditions = step.get("conditions", conditions)

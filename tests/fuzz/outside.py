@@ -95,7 +95,7 @@ class _Answering(Downloads):
         entry = {"version": "1.0.0", "urls": ["web-1.0.0.tgz"], "digest": digest[7:], "created": "2026-01-01T00:00:00Z"}
         self.index = {"apiVersion": "v1", "entries": {"web": [entry, {**entry, "version": "1.1.0-rc.1"}]}}
 
-    def _once(self, url: str, headers: Mapping[str, str], *_: Any) -> Downloaded:
+    def _download_once(self, url: str, headers: Mapping[str, str], *_: Any) -> Downloaded:
         if url not in self.known or self.rng.random() < 0.1:
             self.known[url] = self._made(url, bool(headers.get("Authorization")))
         found = self.known[url]

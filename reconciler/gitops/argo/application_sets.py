@@ -53,7 +53,7 @@ def _parameter_sets_with_templates(
     base = mapping_or_empty(spec.get("template"))
     for number, generator in enumerate(list_or_empty(written)):
         path = f"spec.generators[{number}]"
-        sets = generators.sets(path, generator)
+        sets = generators.parameter_sets(path, generator)
         own = next((mapping_or_empty(mapping_or_empty(each).get("template")) for each in generator.values()), {})
         template = overlaid_parameters(base, own)
         yield from ((template, each) for each in sets)

@@ -78,15 +78,15 @@ class ArgoSources(Struct, frozen=True, kw_only=True):
     def _tree_and_folder_of_source(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
         """Return the tree of a source, and the folder in there."""
         folder = _path_in_repository(f"{path}.path", str(source.get("path") or ""))
-        tree, inside = self.tree(f"{path}.repoURL", source.get("repoURL"), source.get("targetRevision"))
+        tree, inside = self.tree_and_path(f"{path}.repoURL", source.get("repoURL"), source.get("targetRevision"))
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
             raise UnusableRequest(f"{path}.path", f"the Source of its repository has the folder {inside!r} alone")
         return tree, folder.removeprefix(inside).strip("/")
 
-    def tree(self, path: str, url: Any, revision: Any) -> tuple[SourceTree, str]:
+    def tree_and_path(self, path: str, url: Any, revision: Any) -> tuple[SourceTree, str]:
         """Return the tree of the repository with an address, and the folder of the repository that it begins at."""
         try:
-            locked = self.locked.of_address(SourceType.GIT, url)
+            locked = self.locked.tree_and_path_of_address(SourceType.GIT, url)
             if locked is None and comparable_repository_address(url) != self.own:
                 tree = self.locked.tree_without_source(SourceType.GIT, revision_place(str(url), str(revision or "")))
                 locked = (tree, "") if tree else None

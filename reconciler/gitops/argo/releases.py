@@ -29,26 +29,26 @@ class ApplicationCharts(NamedTuple):
     places: ChartPlaces
     destinations: Destinations = Destinations()
 
-    def charts(self, manifest: Mapping[str, Any]) -> int:
+    def number_of_charts(self, manifest: Mapping[str, Any]) -> int:
         """Return the number of charts that an Application asks for."""
-        return len(self._sources(manifest["spec"]))
+        return len(self._sources_with_fields(manifest["spec"]))
 
-    def clusters(self, manifest: Mapping[str, Any]) -> frozenset[str] | None:
+    def clusters_of_release(self, manifest: Mapping[str, Any]) -> frozenset[str] | None:
         """Return the clusters that an Application is for; None: any."""
         return self.destinations.of_application(manifest["spec"])
 
-    def chart(self, manifest: Mapping[str, Any], default_namespace: str, number: int) -> AskedChart:
+    def chart_asked_for(self, manifest: Mapping[str, Any], default_namespace: str, number: int) -> AskedChart:
         """Return one of the charts of an Application as a HelmChart."""
-        found = self._sources(manifest["spec"])
+        found = self._sources_with_fields(manifest["spec"])
         if number >= len(found):
             raise UnusableRequest("spec.source", "with its overrides it has no such chart any more")
-        return self._release(manifest, default_namespace, *found[number])
+        return self._chart_of_source(manifest, default_namespace, *found[number])
 
-    def _sources(self, spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    def _sources_with_fields(self, spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
         """Return the sources of an Application that are charts; none where a plugin makes some."""
         return chart_sources(spec, self.places.has_chart)
 
-    def _release(
+    def _chart_of_source(
         self, manifest: Mapping[str, Any], default_namespace: str, field: str, source: Mapping[str, Any]
     ) -> AskedChart:
         spec, name, helm = manifest["spec"], manifest["metadata"]["name"], mapping_or_empty(source.get("helm"))
@@ -68,7 +68,7 @@ class ApplicationCharts(NamedTuple):
         chart = {
             "chart": place,
             "releaseName": str(helm.get("releaseName") or name),
-            "valuesFiles": list(self._files(field, spec, source)),
+            "valuesFiles": list(self._paths_of_values_files(field, spec, source)),
             "values": merged_chart_values(
                 _values_of_application(f"{field}.helm", helm),
                 _values_of_parameters(f"{field}.helm.parameters", parameters),
@@ -81,7 +81,7 @@ class ApplicationCharts(NamedTuple):
         namespace = str(helm.get("namespace") or destination.get("namespace") or default_namespace)
         return AskedChart.of(name, namespace, chart)._replace(has_schemas=not helm.get("skipSchemaValidation"))
 
-    def _files(self, field: str, spec: Mapping[str, Any], source: Mapping[str, Any]) -> Iterator[str]:
+    def _paths_of_values_files(self, field: str, spec: Mapping[str, Any], source: Mapping[str, Any]) -> Iterator[str]:
         """Yield the files of values of a chart; ``$NAME/PATH`` is one of the repository that another source names."""
         helm, folder = mapping_or_empty(source.get("helm")), _folder_of_source(source)
         for number, text in enumerate(map(str, list_or_empty(helm.get("valueFiles")))):

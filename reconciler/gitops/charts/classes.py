@@ -71,7 +71,7 @@ class ChartMembers(Struct, frozen=True, dict=True):
     def _engine(self) -> OverrideEngine:
         return OverrideEngine(self.policies, self.index)
 
-    def names(self, clusters: Mask) -> frozenset[str]:
+    def names_of_clusters(self, clusters: Mask) -> frozenset[str]:
         """Return the names of clusters."""
         return frozenset(self.index.names[position] for position in indexes_of_mask(clusters))
 
@@ -98,7 +98,11 @@ class ChartMembers(Struct, frozen=True, dict=True):
         classes = [ChartClass(self.index.all, chart_without_rules(chart))] if self.clusters else []
         for number, rule in enumerate(rules if isinstance(rules, list) and is_helm_chart(chart) else ()):
             target = rule.get("targetCluster")
-            clusters = self.index.all if target is None else self.index.matching(parse_cluster_affinity(target))
+            clusters = (
+                self.index.all
+                if target is None
+                else self.index.clusters_matching_affinity(parse_cluster_affinity(target))
+            )
             name = f"spec.overrideRules[{number}]"
             classes = [part for each in classes for part in _split_class(each, clusters, rule, name)]
         yield from classes
@@ -106,7 +110,7 @@ class ChartMembers(Struct, frozen=True, dict=True):
     def classes_among(self, chart: Manifest, only: frozenset[str] | None) -> Iterator[ChartClass]:
         """Yield the classes of a chart as far as it is for their clusters (None: for all)."""
         for each in self.classes_of(chart):
-            clusters = each.clusters if only is None else each.clusters & self.index.named(only)
+            clusters = each.clusters if only is None else each.clusters & self.index.clusters_named(only)
             if only is None or clusters:
                 yield each._replace(clusters=clusters)
 

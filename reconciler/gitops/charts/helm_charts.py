@@ -73,7 +73,7 @@ class ChartSource(Struct):
                 if chart is None:
                     continue
                 kind = None if is_helm_chart(chart) else releases[chart["kind"]]
-                for number in range(kind.charts(chart) if kind else 1):
+                for number in range(kind.number_of_charts(chart) if kind else 1):
                     taken.add(id(place))
                     classes = self._classes(place, chart, kind, number)
                     requests += classes.requests(chart, place, self.members)
@@ -94,7 +94,7 @@ class ChartSource(Struct):
             warnings=tuple(warnings_of_absent_clusters(own, known)) if known else (),
             charts=tuple(charts),
             is_by_facts=is_by_facts,
-            implied=self.locked.implied if self.locked else (),
+            implied=self.locked.implied_sources if self.locked else (),
         )
         return ChartRequests(tuple(requests), frozenset(folders - {""}), frozenset(taken), outcome)
 
@@ -111,13 +111,17 @@ class ChartSource(Struct):
 
     def _classes(self, place: LocatedManifest, chart: Manifest, kind: ReleaseKind | None, number: int) -> ChartClasses:
         """Return the distinct requests for a chart, for the clusters that it is for."""
-        classes, only = ChartClasses(), kind.clusters(chart) if kind else None
+        classes, only = ChartClasses(), kind.clusters_of_release(chart) if kind else None
         destination = (
             None if only is None else BuiltVariant(only, record_of_deciding_rules(chart, place, ("spec.destination",)))
         )
         for each in self.members.classes_among(chart, only):
             try:
-                asked = self._overridden_chart(each) if kind is None else self._release(kind, each.chart, number)
+                asked = (
+                    self._overridden_chart(each)
+                    if kind is None
+                    else self._chart_asked_for_by_release(kind, each.chart, number)
+                )
                 request = replace(self._request_of_chart(place, asked), number=number, destination=destination)
             except UnusableRequest as error:
                 raise self._with_clusters_named(error, each) from error
@@ -150,7 +154,7 @@ class ChartSource(Struct):
         """Return why a chart cannot be rendered, with the clusters and the rules that it is about."""
         if not each.rules:
             return error
-        names = first_few(sorted(self.members.names(each.clusters)))
+        names = first_few(sorted(self.members.names_of_clusters(each.clusters)))
         message = f"{error.message} (in {names}, by {first_few(each.rules)})"
         return UnusableRequest(error.path, message, error.hint, error.place, kind=error.kind)
 
@@ -182,9 +186,9 @@ class ChartSource(Struct):
         problems += [FieldProblem(place, problem) for problem in outcome.problems]
         return outcome.object
 
-    def _release(self, kind: ReleaseKind, release: Manifest, number: int) -> AskedChart:
+    def _chart_asked_for_by_release(self, kind: ReleaseKind, release: Manifest, number: int) -> AskedChart:
         """Return a release of another tool as a HelmChart that would be admitted."""
-        asked = kind.chart(release, self.default_namespace, number)
+        asked = kind.chart_asked_for(release, self.default_namespace, number)
         chart = asked.manifest
         name = str(chart["spec"]["releaseName"])
         if fault_of_dns_label(name) or fault_of_dns_label(chart["metadata"]["namespace"]):

@@ -21,13 +21,13 @@ RELEASES = (flux.HELM_RELEASE, APPLICATION)
 class ReleaseKind(Protocol):
     """A kind of releases, with all that its objects may refer to."""
 
-    def charts(self, manifest: Manifest, /) -> int:
+    def number_of_charts(self, manifest: Manifest, /) -> int:
         """Return the number of charts that a release asks for."""
 
-    def clusters(self, manifest: Manifest, /) -> frozenset[str] | None:
+    def clusters_of_release(self, manifest: Manifest, /) -> frozenset[str] | None:
         """Return the clusters that a release is for; None: any."""
 
-    def chart(self, manifest: Manifest, default_namespace: str, number: int, /) -> AskedChart:
+    def chart_asked_for(self, manifest: Manifest, default_namespace: str, number: int, /) -> AskedChart:
         """Return one of the charts of a release; UnusableRequest says why it cannot be rendered."""
 
 

@@ -40,10 +40,10 @@ class ChartClasses(Struct):
 
     def add(self, clusters: Mask, rules: tuple[str, ...], request: ChartRequest) -> None:
         """Add a request for some clusters; equal ones are one, named by the fewest rules that lead to it."""
-        known = self.found.get(request.asked)
+        known = self.found.get(request.deciding_values)
         if known is not None:
             clusters, rules, request = clusters | known[0], min(rules, known[1], key=len), known[2]
-        self.found[request.asked] = (clusters, rules, request)
+        self.found[request.deciding_values] = (clusters, rules, request)
 
     def requests(self, chart: Manifest, place: LocatedManifest, fleet: ChartMembers) -> list[ChartRequest]:
         """Return the requests: first that with the fewest rules, of several the one for most clusters."""
@@ -51,7 +51,7 @@ class ChartClasses(Struct):
         if len(ordered) <= 1:
             return [request for _, _, request in ordered]
         variants = tuple(
-            BuiltVariant(fleet.names(clusters), record_of_deciding_rules(chart, place, rules))
+            BuiltVariant(fleet.names_of_clusters(clusters), record_of_deciding_rules(chart, place, rules))
             for clusters, rules, _ in ordered
         )
         return [replace(request, variant=number, variants=variants) for number, (_, _, request) in enumerate(ordered)]

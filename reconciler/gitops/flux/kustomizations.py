@@ -100,7 +100,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
         unknown = sorted(spec.keys() - _READ - _TIMING - IGNORED.keys())
         if unknown:
             raise UnusableRequest(f"spec.{unknown[0]}", "no field that is known here, so that it might change anything")
-        tree, inside = self._tree(spec, namespace)
+        tree, inside = self._tree_and_path(spec, namespace)
         folder = _folder_of_path(spec.get("path"))
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
             raise UnusableRequest("spec.path", f"the Source of its repository has the folder {inside!r} alone")
@@ -113,7 +113,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
             is_printed=bool(spec.get("postBuild")),
         )
 
-    def _tree(self, spec: Mapping[str, Any], own: str) -> tuple[SourceTree, str]:
+    def _tree_and_path(self, spec: Mapping[str, Any], own: str) -> tuple[SourceTree, str]:
         """Return the tree of a Kustomization, and the folder of the repository that it begins at."""
         kind, namespace, name = _source_key_of_reference(spec, own)
         if kind == "ExternalArtifact":
@@ -132,7 +132,7 @@ class FluxSources(Struct, frozen=True, kw_only=True):
     def _locked_tree(self, key: SourceKey, found: Mapping[str, Any]) -> tuple[SourceTree, str] | None:
         """Return the tree of another repository, and the folder that it begins at; None for this one."""
         type_ = SourceType.OCI if key[0] == "OCIRepository" else SourceType.GIT
-        locked = self.locked.of_address(type_, found.get("url"))
+        locked = self.locked.tree_and_path_of_address(type_, found.get("url"))
         if locked is not None or self._is_own(key, found):
             return locked
         kind, namespace, name = key

@@ -38,15 +38,15 @@ class HelmReleases(NamedTuple):
         }
         return cls(places, repositories)
 
-    def charts(self, _: Mapping[str, Any]) -> int:
+    def number_of_charts(self, _: Mapping[str, Any]) -> int:
         """Return the number of charts that a HelmRelease asks for."""
         return 1
 
-    def clusters(self, _: Mapping[str, Any]) -> frozenset[str] | None:
+    def clusters_of_release(self, _: Mapping[str, Any]) -> frozenset[str] | None:
         """Return the clusters that a HelmRelease is for: any."""
         return None
 
-    def chart(self, manifest: Mapping[str, Any], default_namespace: str, _: int) -> AskedChart:
+    def chart_asked_for(self, manifest: Mapping[str, Any], default_namespace: str, _: int) -> AskedChart:
         """Return a HelmRelease as a HelmChart."""
         spec, metadata = manifest["spec"], manifest["metadata"]
         if spec.get("suspend"):
@@ -59,7 +59,7 @@ class HelmReleases(NamedTuple):
             list(map(mapping_or_empty, list_or_empty(spec.get("postRenderers")))),
         )
         chart: dict[str, Any] = {
-            **self._chart(spec, own),
+            **self._chart_spec(spec, own),
             "releaseName": str(spec.get("releaseName") or name),
             "values": mapping_or_empty(spec.get("values")),
             "valuesFrom": [
@@ -76,11 +76,11 @@ class HelmReleases(NamedTuple):
             common_metadata=mapping_or_empty(spec.get("commonMetadata")),
         )
 
-    def _chart(self, spec: Mapping[str, Any], namespace: str) -> dict[str, Any]:
+    def _chart_spec(self, spec: Mapping[str, Any], namespace: str) -> dict[str, Any]:
         path, wanted = "spec.chart.spec", mapping_or_empty(mapping_or_empty(spec.get("chart")).get("spec"))
         reference = mapping_or_empty(spec.get("chartRef"))
         if reference:
-            path, found = "spec.chartRef", self._repository("spec.chartRef", reference, namespace)
+            path, found = "spec.chartRef", self._repository_manifest("spec.chartRef", reference, namespace)
             if reference.get("kind") != "HelmChart":
                 secret = login_secret_name(found, str(reference.get("namespace") or namespace))
                 source = self.places.source_of(path, SourceType.OCI, artifact_place(found), secret)
@@ -95,7 +95,7 @@ class HelmReleases(NamedTuple):
             }
         if files:
             raise UnusableRequest(_field_to_blame(path, "valuesFiles"), "the files are not in this repository")
-        found = self._repository(_field_to_blame(path, "sourceRef"), reference, namespace)
+        found = self._repository_manifest(_field_to_blame(path, "sourceRef"), reference, namespace)
         secret = login_secret_name(found, str(reference.get("namespace") or namespace))
         if reference.get("kind") in _IN_GIT:
             source = self.places.source_of(
@@ -115,7 +115,7 @@ class HelmReleases(NamedTuple):
         )
         return not is_address_known or self.places.has_chart(posixpath.normpath(chart.removeprefix("/")))
 
-    def _repository(self, field: str, reference: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
+    def _repository_manifest(self, field: str, reference: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
         """Return the spec of a repository that a release refers to."""
         kind, name = str(reference.get("kind")), str(reference.get("name"))
         ref = ObjectRef(REPOSITORIES, kind, str(reference.get("namespace") or namespace), name)

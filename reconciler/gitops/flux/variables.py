@@ -37,14 +37,14 @@ class _Values:
         self._lookup = lookup
         self.unset: set[str] = set()
 
-    def required(self, name: str) -> str:
+    def required_value(self, name: str) -> str:
         """Return the value of a variable; one without is noted."""
         value = self._lookup(name)
         if value is None:
             self.unset.add(name)
         return value or ""
 
-    def optional(self, name: str) -> str:
+    def optional_value(self, name: str) -> str:
         """Return the value of a variable that the text has a default for."""
         return self._lookup(name) or ""
 
@@ -87,10 +87,10 @@ def _parsed_variable(text: str, start: int, values: _Values, depth: int) -> _Par
         raise BadSubstitutionError("variables stand in each other too deeply")
     if text.startswith("#", start):
         name, after = _parsed_variable_name(text, start + 1)
-        return _Parsed(str(len(values.required(name).encode())), _end_of_variable_use(text, after))
+        return _Parsed(str(len(values.required_value(name).encode())), _end_of_variable_use(text, after))
     name, after = _parsed_variable_name(text, start)
     if text.startswith("}", after):
-        return _Parsed(values.required(name), after + 1)
+        return _Parsed(values.required_value(name), after + 1)
     for operators, form in _FORMS:
         operator = next((each for each in operators if text.startswith(each, after)), "")
         if operator:
@@ -124,7 +124,7 @@ class _Use(NamedTuple):
 
     @property
     def value(self) -> str:
-        return self.values.required(self.name)
+        return self.values.required_value(self.name)
 
     def argument(self, start: int, ends: str, *, escapes: str = "") -> _Parsed:
         """Return an argument: a variable alone, or text up to one of these characters or a variable."""
@@ -146,7 +146,7 @@ def _parsed_default(use: _Use, start: int) -> _Parsed:
     while not use.text.startswith("}", after):
         part, after = use.argument(after, "}")
         parts.append(part)
-    return _Parsed(use.values.optional(use.name) or "".join(parts), after + 1)
+    return _Parsed(use.values.optional_value(use.name) or "".join(parts), after + 1)
 
 
 def _parsed_case_change(use: _Use, start: int) -> _Parsed:

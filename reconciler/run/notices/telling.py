@@ -65,7 +65,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         def files_with_record(tip: str | None) -> Files:
             before = self._read_record(tip)
             record = self._record_with_news(before, report, tip or "")
-            found[0] = record.claiming(now, (each.name for each in self.channels))
+            found[0] = record.record_with_claims_and_claimed(now, (each.name for each in self.channels))
             return {NoticeRecord.PATH: found[0][0].content()} if found[0][0] != before else {}
 
         self.status.commit(files_with_record, lambda _files: _commit_subject("Tell", found[0][1]), time=now)
@@ -87,7 +87,9 @@ class Telling(Struct, frozen=True, kw_only=True):
             elif notices:
                 new.append(self._message_for_channel(channel, report, tip, notices))
         # A text alone that differs, such as by a count in it, is told to nobody and recorded by nobody.
-        return replace(before, conditions=after if changed else before.conditions, verdicts=verdicts).adding(new)
+        return replace(before, conditions=after if changed else before.conditions, verdicts=verdicts).record_with_new(
+            new
+        )
 
     def _message_for_channel(
         self, channel: Channel, report: PassReport, tip: str, notices: tuple[Notice, ...]
@@ -138,7 +140,7 @@ class Telling(Struct, frozen=True, kw_only=True):
 
         def files_with_record(tip: str | None) -> Files:
             before = self._read_record(tip)
-            record[0] = before.after(mine, lambda each: each.id not in faults, now)
+            record[0] = before.record_after_tries(mine, lambda each: each.id not in faults, now)
             return {NoticeRecord.PATH: record[0].content()} if record[0] != before else {}
 
         self.status.commit(

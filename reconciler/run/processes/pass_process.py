@@ -55,7 +55,7 @@ class Stopping(Struct):
         self.is_heeded = True
         return self.is_asked_for
 
-    def ask(self, *_: Any) -> None:
+    def ask_to_stop(self, *_: Any) -> None:
         """Ask the pass to stop."""
         is_first, self.is_asked_for = not self.is_asked_for, True
         if is_first and not self.is_heeded:
@@ -117,7 +117,7 @@ def run_pass_and_report(job: PassJob, stopping: Stopping, is_making_way: Callabl
     """Run a pass and return its report, however it ends."""
     steps, begun = Steps(), time.monotonic()
     try:
-        signal.signal(signal.SIGTERM, stopping.ask)
+        signal.signal(signal.SIGTERM, stopping.ask_to_stop)
         options = ReconcileOptions(
             bootstrap=job.bootstrap,
             accepted_settings=job.accepted_settings,
@@ -281,7 +281,7 @@ def _count_of_moved_replicas(result: "PassResult") -> int:
     after = {binding.ref: binding for binding in outcome.rendered.built.bindings}
     before = {ref: binding for ref, binding in outcome.previous.bindings.items() if ref in after}
     members = {cluster.name for cluster in outcome.source.desired.clusters}
-    return sum(movement.moved for movement in movements_between(before, after, members))
+    return sum(movement.moved_replicas for movement in movements_between(before, after, members))
 
 
 def _report_of_refusal(refused: "RefusedPass") -> PassReport:

@@ -85,7 +85,7 @@ class SourceLimits:
             found = self._sources.get(source)
             return found is not None and found.is_known
 
-    def know(self, source: str) -> None:
+    def note_signed_source(self, source: str) -> None:
         """Remember that a signed webhook came from a source."""
         with self._lock:
             if source in self._sources:
@@ -104,7 +104,7 @@ class RareWakes:
         self._last = -pause
         self._asked: set[str] = set()
 
-    def ask(self, fleet: str, wake: Wake, now: float) -> None:
+    def wake_or_delay(self, fleet: str, wake: Wake, now: float) -> None:
         """Wake a fleet, at once or after the pause; of many fleets, all at once."""
         with self._lock:
             is_pending = bool(self._asked)
@@ -205,7 +205,7 @@ class Webhooks(Struct, frozen=True, kw_only=True):
         source, now = str(environ.get("REMOTE_ADDR", "")), self.clock()
         if not self.limits.is_allowed(source, now):
             if self.limits.is_known(source):
-                self.rare.ask(fleet, self.wake, now)
+                self.rare.wake_or_delay(fleet, self.wake, now)
             return TOO_MANY
         if environ.get("REQUEST_METHOD") != "POST":
             return METHOD
@@ -232,7 +232,7 @@ class Webhooks(Struct, frozen=True, kw_only=True):
         now = self.clock()
         if not is_webhook_signed(provider, headers, body, secrets, now=now):
             return UNSIGNED
-        self.limits.know(str(environ.get("REMOTE_ADDR", "")))
+        self.limits.note_signed_source(str(environ.get("REMOTE_ADDR", "")))
         id_ = delivery_id(provider, headers)
         if id_ and not self.seen.is_new(f"{provider} {fleet} {id_}", now):
             return DUPLICATE

@@ -101,10 +101,10 @@ class _Subscriptions:
                 units += found
                 left += missing
             elif each.kind != CHART_KIND:
-                left.append(each.left(self._remark_on_document_only_read(each)))
+                left.append(each.left_unconverted(self._remark_on_document_only_read(each)))
         fed = {each.origin for each in units} | {each.origin for each in left}
         left += [
-            each.left(exact_remark("not-fed", "no Subscription feeds it, so that it goes nowhere"))
+            each.left_unconverted(exact_remark("not-fed", "no Subscription feeds it, so that it goes nowhere"))
             for each in self._charts
             if each.origin not in fed
         ]
@@ -133,21 +133,25 @@ class _Subscriptions:
             divided = [replace(each, replicas=None) if (each.replicas or 0) < 0 else each for each in orders]
             route = route_of_subscription(document, self._clusters, divided, self._names)
         except WrongShape as error:
-            return [], [document.left(refused_remark("unreadable", str(error)))]
+            return [], [document.left_unconverted(refused_remark("unreadable", str(error)))]
         units: list[Unit] = []
-        left = [document.left(each) for each in (*route.remarks, *_remarks_on_doubtful_fields(document))]
+        left = [document.left_unconverted(each) for each in (*route.remarks, *_remarks_on_doubtful_fields(document))]
         if not left:
-            left.append(document.left(exact_remark("subscription-read", "it became the policies of what it feeds")))
+            left.append(
+                document.left_unconverted(exact_remark("subscription-read", "it became the policies of what it feeds"))
+            )
         order_by_key = {each.key: each for each in orders}
         for feed, one in fed:
             order = order_by_key.get(feed_key(feed))
             if one is None:
                 left.append(
-                    document.left(refused_remark("feed-missing", f"{feed_key(feed)} is not among the documents"))
+                    document.left_unconverted(
+                        refused_remark("feed-missing", f"{feed_key(feed)} is not among the documents")
+                    )
                 )
                 continue
             if order is not None and (order.replicas or 0) < 0:
-                left.append(one.left(refused_remark("negative-replicas", f"it {NEGATIVE}")))
+                left.append(one.left_unconverted(refused_remark("negative-replicas", f"it {NEGATIVE}")))
                 continue
             found = self._units_of_fed_object(one, document, route, order)
             more, missing = units_and_left_documents(found)
@@ -165,7 +169,7 @@ class _Subscriptions:
             if self._ways[place] == route.reach and order is None:
                 return []
             what = f"{first} feeds it already: an object has one policy, so put the subscribers into one Subscription"
-            return [one.left(refused_remark("fed-twice", what))]
+            return [one.left_unconverted(refused_remark("fed-twice", what))]
         members = Reached(clusters=route.reached, names=self._names)
         if one.kind == CHART_KIND:
             return self._units_of_chart(one, route, members)

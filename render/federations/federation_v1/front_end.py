@@ -79,7 +79,7 @@ def _convert_federation_v1_documents(documents: Documents, known_clusters: Label
     labels = {**known_clusters, **{name: each.metadata.get("labels") or {} for name, each in members.items()}}
     scaled = _Scaled(own, labels)
     units, left = units_and_left_documents(
-        each.left(_remark_on_credentials(each))
+        each.left_unconverted(_remark_on_credentials(each))
         if _is_federation_v1_cluster(each)
         else _unit_of_document(each, labels, scaled)
         for each in own
@@ -114,7 +114,7 @@ def _unit_of_document(document: Placed, labels: Labels, scaled: _Scaled) -> Unit
     try:
         reach, remarks = _reach_of_manifest(document.manifest, labels)
     except WrongShape as error:
-        return document.left(
+        return document.left_unconverted(
             refused_remark("cluster-selector-unreadable", f"Federation v1 syncs nothing of it: {error}")
         )
     manifest, changes = manifest_of_current_version(document.manifest)
@@ -132,7 +132,7 @@ def _unit_of_document(document: Placed, labels: Labels, scaled: _Scaled) -> Unit
     try:
         return _unit_with_division(unit, document, labels, scaled)
     except WrongShape as error:
-        return document.left(refused_remark("unreadable", str(error)))
+        return document.left_unconverted(refused_remark("unreadable", str(error)))
 
 
 def _unit_with_division(unit: Unit, document: Placed, labels: Labels, scaled: _Scaled) -> Unit:

@@ -86,7 +86,7 @@ def shares_of_workload(
         capacity=seen.capacity,
         is_rebalanced=preferences.is_rebalanced,
     )
-    return replica_plan_of_workload(planned, preferences.clusters, clusters).totals
+    return replica_plan_of_workload(planned, preferences.clusters, clusters).total_replicas_by_cluster
 
 
 class JobShare(Struct, frozen=True):

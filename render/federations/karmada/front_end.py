@@ -75,21 +75,23 @@ def _convert_karmada_documents(documents: Documents, _known: Labels) -> Conversi
     for each in documents.own:
         if each.kind in _BINDINGS and KARMADA.is_its(each.manifest) and each.spec.get("clusters"):
             kept.append(Placed(manifest=_starting_binding(each), origin=each.origin))
-            left += [each.left(remark) for remark in _remarks_on_binding(each)]
+            left += [each.left_unconverted(remark) for remark in _remarks_on_binding(each)]
         elif reason := _reason_to_leave_out(each):
-            left.append(each.left(reason))
+            left.append(each.left_unconverted(reason))
         elif _is_rebalancer(each):
             kept += _rebalancer_yet_to_answer(each)
-            left.append(each.left(_remark_on_rebalancer(each)))
+            left.append(each.left_unconverted(_remark_on_rebalancer(each)))
         elif each.group == "cluster.karmada.io" and each.kind == "Cluster":
             members.append((each.origin, _cluster_as_person_writes_it(each)))
             way = words_of_access_to_member(each.key[1], is_pulling=each.spec.get("syncMode") == "Pull")
-            left.append(each.left(exact_remark("credentials-left-out", f"its Secrets are not copied; {way}")))
+            left.append(
+                each.left_unconverted(exact_remark("credentials-left-out", f"its Secrets are not copied; {way}"))
+            )
         else:
             manifest = _without_server_fields(each.manifest)
             gone = sorted(_removed_fields(each.manifest, manifest))
             what = f"left out: {', '.join(gone)}" if gone else "as it is"
-            left.append(each.left(exact_remark("cleaned" if gone else "kept", what)))
+            left.append(each.left_unconverted(exact_remark("cleaned" if gone else "kept", what)))
             kept.append(Placed(manifest=manifest, origin=each.origin))
     return Conversion(members=tuple(members), kept=tuple(kept), left=tuple(left))
 

@@ -66,17 +66,19 @@ def _converted_document(
     document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels
 ) -> Unit | Left:
     if document.group == _GROUP:
-        return document.left(_remark_on_document_only_read(document))
+        return document.left_unconverted(_remark_on_document_only_read(document))
     try:
         return _unit_of_document(document, policies, labels)
     except WrongShape as error:
-        return document.left(refused_remark("unreadable", str(error)))
+        return document.left_unconverted(refused_remark("unreadable", str(error)))
 
 
 def _unit_of_document(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: Labels) -> Unit | Left:
     named = _policies_named_by(document, POLICY_LABELS, policies)
     if not named:
-        return document.left(refused_remark("policy-missing", "the policy that it names is not among the documents"))
+        return document.left_unconverted(
+            refused_remark("policy-missing", "the policy that it names is not among the documents")
+        )
     policy, own_labels = named[0], document.metadata.get("labels") or {}
     manifest = without_server_fields(document.manifest)
     kept = {key: value for key, value in own_labels.items() if key not in {**POLICY_LABELS, **OVERRIDE_LABELS}}
@@ -112,7 +114,9 @@ def _unit_with_division(unit: Unit, document: Placed, policy: Placed, labels: La
         return replace(unit, remarks=(*unit.remarks, approximate_remark("clusters-unknown", what)))
     replicas = document.spec.get("replicas")
     total = 1 if replicas is None else replicas
-    shares = replica_plan(AdmiralWorkload(replicas=total, key="/".join(document.key)), preferences, names).totals
+    shares = replica_plan(
+        AdmiralWorkload(replicas=total, key="/".join(document.key)), preferences, names
+    ).total_replicas_by_cluster
     if weights := static_weights_giving_replicas(total, preferences, shares):
         return replace(unit, weights=weights)
     chosen = {name: count for name, count in sorted(shares.items()) if count > 0}

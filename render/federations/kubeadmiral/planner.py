@@ -77,7 +77,7 @@ def _plan_without_current_replicas(
     rounds = _Rounds(division)
     rounds.give_minimums(still_open)
     while rounds.is_changed and rounds.remaining > 0:
-        still_open = rounds.deal(still_open)
+        still_open = rounds.deal_by_weight(still_open)
     if is_kept:
         return ReplicaPlan(replicas=rounds.replicas, overflow=rounds.overflow)
     trimmed = {name: min(count, rounds.remaining) for name, count in rounds.overflow.items()}
@@ -100,7 +100,7 @@ class _Rounds:
         for name, preference in ordered:
             self._give_as_many_as_fit(name, min(preference.min_replicas, self.remaining))
 
-    def deal(self, ordered: list[tuple[str, Preference]]) -> list[tuple[str, Preference]]:
+    def deal_by_weight(self, ordered: list[tuple[str, Preference]]) -> list[tuple[str, Preference]]:
         """Deal what remains once, and return the clusters that are not full."""
         self.is_changed = False
         weights = sum(preference.weight for _, preference in ordered)

@@ -70,7 +70,7 @@ class _Fleet:
         for each in self._documents:
             if each.kind == "KubeFedCluster":
                 members.append((each.origin, _member_of_manifest(each.manifest)))
-                left.append(each.left(_remark_on_credentials(each.manifest)))
+                left.append(each.left_unconverted(_remark_on_credentials(each.manifest)))
             elif each.kind.startswith("Federated") and each.kind not in {"FederatedTypeConfig", *_CONTROLLER_WRITTEN}:
                 found = self._unit_of_federated(each)
                 if isinstance(found, Unit):
@@ -78,7 +78,7 @@ class _Fleet:
                 else:
                     left.append(found)
             else:
-                left.append(each.left(self._remark_on_unneeded_document(each)))
+                left.append(each.left_unconverted(self._remark_on_unneeded_document(each)))
         return Conversion(units=tuple(units), members=tuple(members), left=tuple(left))
 
     def _remark_on_unneeded_document(self, document: Placed) -> Remark:
@@ -99,13 +99,13 @@ class _Fleet:
         target = self._target_type_of_federated(document)
         if target is None:
             hint = "add the FederatedTypeConfig of the kind, or an apiVersion to the template"
-            return document.left(
+            return document.left_unconverted(
                 refused_remark("ftc-unknown-kind", f"what {document.kind} stands for is not known; {hint}")
             )
         try:
             return self._converted_unit(document, target)
         except (WrongShape, PatchFailed) as error:
-            return document.left(refused_remark("unreadable", str(error)))
+            return document.left_unconverted(refused_remark("unreadable", str(error)))
 
     def _converted_unit(self, document: Placed, target: TargetType) -> Unit:
         federated = document.manifest

@@ -23,13 +23,13 @@ class FederatedPlacement(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] | None = None
     selector: LabelSelector | None = None
 
-    def chosen(self, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
+    def chosen_clusters(self, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
         """Return the registered clusters that it names or selects; a missing selector selects none."""
         if self.names is not None:
             return frozenset(self.names) & labels_by_cluster.keys()
-        return self.selected(labels_by_cluster)
+        return self.clusters_selected_by_labels(labels_by_cluster)
 
-    def selected(self, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
+    def clusters_selected_by_labels(self, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
         """Return the registered clusters that its selector alone selects."""
         if self.selector is None:
             return frozenset()
@@ -65,26 +65,26 @@ class RegisteredClusters(Struct, frozen=True, kw_only=True):
         self, federated: Manifest, federated_namespace: Manifest | None, *, is_namespaced: bool
     ) -> frozenset[str]:
         """Return the clusters that an object goes to; WrongShape where KubeFed reports ComputePlacementFailed."""
-        chosen = placement_of(federated).chosen(self.labels_by_cluster)
+        chosen = placement_of(federated).chosen_clusters(self.labels_by_cluster)
         if not is_namespaced:
             return chosen
         if federated_namespace is None:
             return chosen if self.is_limited else frozenset()
-        return chosen & placement_of(federated_namespace).chosen(self.labels_by_cluster)
+        return chosen & placement_of(federated_namespace).chosen_clusters(self.labels_by_cluster)
 
-    def selected_for(
+    def registered_clusters_selected_for(
         self, federated: Manifest, federated_namespace: Manifest | None, *, is_namespaced: bool = True
     ) -> frozenset[str]:
         """Return the clusters that the selectors of an object and its namespace select, whatever lists there are.
 
         Replica scheduling preferences that intersect with selectors consider these.
         """
-        chosen = placement_of(federated).selected(self.labels_by_cluster)
+        chosen = placement_of(federated).clusters_selected_by_labels(self.labels_by_cluster)
         if not is_namespaced:
             return chosen
         if federated_namespace is None:
             return chosen if self.is_limited else frozenset()
-        return chosen & placement_of(federated_namespace).selected(self.labels_by_cluster)
+        return chosen & placement_of(federated_namespace).clusters_selected_by_labels(self.labels_by_cluster)
 
 
 def _decode_cluster_name(plain: Any, what: str) -> str:

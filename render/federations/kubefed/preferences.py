@@ -107,7 +107,7 @@ def replicas_by_cluster_as_written(preference: Manifest, clusters: Sequence[str]
         is_rebalanced=bool(spec.get("rebalance")),
     )
     preferences = preferences_by_cluster(spec.get("clusters")) or {ANY_CLUSTER: Preference(weight=1)}
-    totals = replica_plan_of_workload(workload, preferences, clusters).totals
+    totals = replica_plan_of_workload(workload, preferences, clusters).total_replicas_by_cluster
     return totals | {name: 0 for name in seen.current if name not in totals}
 
 
@@ -147,5 +147,5 @@ def _clusters_of_both_selectors(inputs: PreferenceInputs, federated: Manifest) -
     """
     if inputs.federated_namespace is None:
         raise WrongShape("the namespace has no FederatedNamespace")
-    chosen = inputs.federation.selected_for(federated, inputs.federated_namespace)
+    chosen = inputs.federation.registered_clusters_selected_for(federated, inputs.federated_namespace)
     return tuple(name for name in inputs.federation.labels_by_cluster if name in chosen)

@@ -27,17 +27,17 @@ def units_of_release(document: Placed, repositories: Mapping[str, str]) -> list[
     labels, spec = document.metadata.get("labels") or {}, document.spec
     url, cluster = repositories.get(str(spec.get("repoId"))), labels.get(_CLUSTER)
     if not url:
-        return document.left(
+        return document.left_unconverted(
             refused_remark("repository-unknown", f"the HelmRepo {spec.get('repoId')} is not among them")
         )
     if not cluster:
-        return document.left(
+        return document.left_unconverted(
             refused_remark("release-without-cluster", f"the label {_CLUSTER} does not say where it goes")
         )
     try:
         values = _values_in_yaml(base64.b64decode(spec.get("values") or "", validate=True))
     except (binascii.Error, WrongShape) as error:
-        return document.left(refused_remark("unreadable", f"its values cannot be read: {error}"))
+        return document.left_unconverted(refused_remark("unreadable", f"its values cannot be read: {error}"))
     namespace, name = str(labels.get("kubesphere.io/namespace") or "default"), str(spec.get("name") or document.key[1])
     chart = {
         "chart": spec.get("chartName"),
@@ -62,7 +62,7 @@ def units_of_extension(document: Placed, labels_by_cluster: Mapping[str, Mapping
     extension, scheduling = document.spec.get("extension") or {}, document.spec.get("clusterScheduling") or {}
     if not scheduling:
         what = "it says of no members where it goes: it is installed in the host alone"
-        return document.left(exact_remark("host-only", what))
+        return document.left_unconverted(exact_remark("host-only", what))
     name = str(extension.get("name") or document.key[1])
     chart = {
         "chart": name,
@@ -84,7 +84,7 @@ def units_of_extension(document: Placed, labels_by_cluster: Mapping[str, Mapping
             if (operations := tuple(operations_between(base, other)))
         )
     except WrongShape as error:
-        return document.left(refused_remark("unreadable", str(error)))
+        return document.left_unconverted(refused_remark("unreadable", str(error)))
     if document.spec.get("enabled") is False:
         reach = Reach(is_nowhere=True)
     return [_unit_of_document(document, base, reach, rules)]

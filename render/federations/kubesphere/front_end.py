@@ -74,7 +74,11 @@ def _units_of_kubesphere_documents(own: Sequence[Placed], clusters: Sequence[Pla
             made = units_of_extension(each, {one.key[1]: one.metadata.get("labels") or {} for one in clusters})
         else:
             if each.kind != "WorkspaceTemplate":
-                left.append(each.left(_remark_on_credentials(each) if each in clusters else _remark_on_setting(each)))
+                left.append(
+                    each.left_unconverted(
+                        _remark_on_credentials(each) if each in clusters else _remark_on_setting(each)
+                    )
+                )
             continue
         if isinstance(made, Left):
             left.append(made)
@@ -127,7 +131,7 @@ def _projects_beyond_their_workspaces(federated: Sequence[Placed]) -> list[Left]
             beyond = sorted(_names_of_federated(each) - names[workspace])
             if beyond:
                 what = f"it goes to {', '.join(beyond)}, where its workspace {workspace} does not go"
-                found.append(each.left(exact_remark("project-exceeds-workspace", what)))
+                found.append(each.left_unconverted(exact_remark("project-exceeds-workspace", what)))
     return found
 
 

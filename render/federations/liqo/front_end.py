@@ -87,16 +87,18 @@ class _Peering:
         """Convert all of them."""
         units: list[Unit] = []
         left = [
-            each.left(_remark_on_document_only_read(each)) for each in self._own if each.kind != "NamespaceOffloading"
+            each.left_unconverted(_remark_on_document_only_read(each))
+            for each in self._own
+            if each.kind != "NamespaceOffloading"
         ]
         offloaded: set[str] = set()
         for each in self._documents_of_kind("NamespaceOffloading"):
             found = self._offloading_of(each)
             offloaded.add(each.key[0])
             if isinstance(found, Remark):
-                left.append(each.left(found))
+                left.append(each.left_unconverted(found))
                 continue
-            left += [each.left(remark) for remark in found.remarks]
+            left += [each.left_unconverted(remark) for remark in found.remarks]
             made = self._units_of_offloaded_namespace(found)
             more, missing = units_and_left_documents(made)
             units += more
@@ -136,7 +138,7 @@ class _Peering:
         for each in within:
             if each.kind == "Pod":
                 what = "a Pod that the scheduler of the home cluster sends to a peer has no counterpart"
-                made.append(each.left(refused_remark("bare-pod", what)))
+                made.append(each.left_unconverted(refused_remark("bare-pod", what)))
             else:
                 made.append(self._unit_of_offloaded_object(each, offloaded))
         return made

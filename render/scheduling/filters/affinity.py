@@ -51,7 +51,9 @@ def affinities_with_fields(placement: Placement, path: str) -> Iterator[tuple[st
 
 def unmet_parts_of_affinity(affinity: ClusterAffinity, index: ClusterIndex, path: str) -> Iterator[Unmet]:
     """Yield why an affinity matches no cluster; one whose names are all of no cluster is left to those names."""
-    if index.matching(affinity) or (affinity.cluster_names and not index.named(affinity.cluster_names)):
+    if index.clusters_matching_affinity(affinity) or (
+        affinity.cluster_names and not index.clusters_named(affinity.cluster_names)
+    ):
         return
     found = [
         *_unmet_labels_of_selector(affinity.label_selector, index, f"{path}.labelSelector"),
@@ -71,7 +73,7 @@ def _are_expressions_readable(affinity: ClusterAffinity) -> bool:
 def _unmet_by_all_parts_together(affinity: ClusterAffinity, index: ClusterIndex, path: str) -> Unmet:
     """Return that some cluster matches every part of an affinity, and none all of them."""
     total = counted_noun(len(index.clusters), "cluster")
-    if affinity.exclude and index.matching(replace(affinity, exclude=())):
+    if affinity.exclude and index.clusters_matching_affinity(replace(affinity, exclude=())):
         return Unmet(field=f"{path}.exclude", message=f"leaves out all that is selected of {total}")
     parts = {
         "clusterNames": replace(_ANY, cluster_names=affinity.cluster_names),
@@ -79,7 +81,9 @@ def _unmet_by_all_parts_together(affinity: ClusterAffinity, index: ClusterIndex,
         "fieldSelector": replace(_ANY, field_selector=affinity.field_selector),
     }
     matches_by_part = [
-        f"{name} matches {index.matching(part).bit_count()}" for name, part in parts.items() if part != _ANY
+        f"{name} matches {index.clusters_matching_affinity(part).bit_count()}"
+        for name, part in parts.items()
+        if part != _ANY
     ]
     return Unmet(field=path, message=f"matches none of {total}", hint=f"each for itself, {', '.join(matches_by_part)}")
 
@@ -89,10 +93,12 @@ def _unmet_labels_of_selector(selector: LabelSelector | None, index: ClusterInde
     if selector is None:
         return
     for key, value in selector.match_labels:
-        if not index.labelled(LabelSelector(match_labels=((key, value),))):
+        if not index.clusters_with_labels(LabelSelector(match_labels=((key, value),))):
             yield _unmet_label(key, (value,), index, f"{path}.matchLabels")
     for number, requirement in enumerate(selector.match_expressions):
-        if has_valid_values(requirement) and not index.labelled(LabelSelector(match_expressions=(requirement,))):
+        if has_valid_values(requirement) and not index.clusters_with_labels(
+            LabelSelector(match_expressions=(requirement,))
+        ):
             here = f"{path}.matchExpressions[{number}]"
             if requirement.operator in {"In", "Exists"}:
                 yield _unmet_label(requirement.key, requirement.values, index, here)
@@ -127,14 +133,18 @@ def _unmet_label(key: str, values: Sequence[str], index: ClusterIndex, path: str
 def _unmet_field_expressions(requirements: Sequence[Requirement], index: ClusterIndex, path: str) -> Iterator[Unmet]:
     """Yield the providers, regions and zones that no cluster has, with the nearest."""
     for number, requirement in enumerate(requirements):
-        if not requirement.values or index.matching(replace(_ANY, field_selector=(requirement,))):
+        if not requirement.values or index.clusters_matching_affinity(replace(_ANY, field_selector=(requirement,))):
             continue
         here, where = (
             f"{path}.matchExpressions[{number}]",
             f"{requirement.key} {_words_of_alternatives(requirement.values)}",
         )
         if requirement.operator == "In":
-            groups = index.in_groups(SpreadField(requirement.key)) if requirement.key in set(SpreadField) else {}
+            groups = (
+                index.clusters_by_spread_value(SpreadField(requirement.key))
+                if requirement.key in set(SpreadField)
+                else {}
+            )
             hint = hint_of_nearest_values(requirement.values, groups, f"{requirement.key}s")
             yield Unmet(field=here, message=f"no cluster has the {where}", hint=hint)
         else:

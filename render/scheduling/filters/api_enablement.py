@@ -8,7 +8,7 @@ from .filter import Filter, reasons_of_single_text
 
 
 def _clusters_serving_kind(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
-    return state.serving(task.binding)
+    return state.clusters_serving_kind(task.binding)
 
 
 API_ENABLEMENT = Filter(

@@ -9,7 +9,7 @@ from .filter import Filter, reasons_of_single_text
 
 def _clusters_not_being_left(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     tasks = task.binding.eviction_tasks
-    return ~state.index.named(each.from_cluster for each in tasks) if tasks else -1
+    return ~state.index.clusters_named(each.from_cluster for each in tasks) if tasks else -1
 
 
 CLUSTER_EVICTION = Filter(

@@ -9,7 +9,7 @@ from .filter import Filter, reasons_of_single_text
 
 def _clusters_known_healthy_or_current(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     unproven = task.binding.unproven
-    return ~state.index.named(unproven) if unproven else -1
+    return ~state.index.clusters_named(unproven) if unproven else -1
 
 
 CLUSTER_HEALTH = Filter(

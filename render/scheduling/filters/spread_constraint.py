@@ -31,7 +31,7 @@ def _rejected_by_missing_property(
     left = rejected
     for constraint in placement.spread_constraints:
         field = constraint.spread_by_field
-        lacking = left & ~index.having(field) if field in _WORDS else 0
+        lacking = left & ~index.clusters_in_any_group(field) if field in _WORDS else 0
         if field is not None and lacking:
             left &= ~lacking
             yield f"cluster(s) did not have {_WORDS[field]}", lacking
@@ -58,7 +58,7 @@ def _unmet_spread_constraints(
 
 def _names_of_groups_in(mask: Mask, field: SpreadField, index: ClusterIndex) -> list[str]:
     """Return the names of the groups that some clusters are in."""
-    return sorted(name for name, members in index.in_groups(field).items() if members & mask)
+    return sorted(name for name, members in index.clusters_by_spread_value(field).items() if members & mask)
 
 
 SPREAD_CONSTRAINT = Filter(

@@ -30,14 +30,14 @@ def _rejected_by_untolerated_taint(
     placement: Placement, rejected: Mask, index: ClusterIndex
 ) -> Iterator[tuple[str, Mask]]:
     """Yield the clusters by their first untolerated taint."""
-    for taints, clusters in index.tainted().items():
+    for taints, clusters in index.clusters_by_taints().items():
         taint = first_untolerated_taint(taints, placement.cluster_tolerations) if clusters & rejected else None
         if taint is not None:
             yield f"cluster(s) had untolerated taint {{{taint}}}", clusters & rejected
 
 
 def _clusters_tolerated_by_placement(placement: Placement, index: ClusterIndex) -> Mask:
-    return index.tolerated(placement.cluster_tolerations)
+    return index.clusters_tolerated_by(placement.cluster_tolerations)
 
 
 def _unmet_tolerations(
@@ -48,7 +48,7 @@ def _unmet_tolerations(
         return
     taints = (
         first_untolerated_taint(taints, placement.cluster_tolerations)
-        for taints, mask in index.tainted().items()
+        for taints, mask in index.clusters_by_taints().items()
         if any(mask & each for each in selected)
     )
     names = sorted({str(taint) for taint in taints if taint is not None})

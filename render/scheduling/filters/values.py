@@ -9,7 +9,7 @@ from .filter import Filter, reasons_of_single_text
 
 def _clusters_in_which_it_is_made(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     absent = task.binding.absent_in
-    return ~state.index.named(absent) if absent else -1
+    return ~state.index.clusters_named(absent) if absent else -1
 
 
 VALUES = Filter(

@@ -9,7 +9,7 @@ from .filter import Filter, reasons_of_single_text
 
 def _clusters_of_affinity_group(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     is_grouped = task.binding.affinity_group and state.options.honours_workload_affinity
-    return state.workload_groups.together(task.binding) if is_grouped else -1
+    return state.workload_groups.clusters_of_affinity_group(task.binding) if is_grouped else -1
 
 
 WORKLOAD_AFFINITY = Filter(

@@ -9,7 +9,7 @@ from .filter import Filter, reasons_of_single_text
 
 def _clusters_without_anti_affinity_group(state: PassState, task: Task, _group: AffinityGroup) -> Mask:
     is_grouped = task.binding.anti_affinity_group and state.options.honours_workload_affinity
-    return state.workload_groups.apart(task.binding) if is_grouped else -1
+    return state.workload_groups.clusters_free_of_anti_affinity_group(task.binding) if is_grouped else -1
 
 
 WORKLOAD_ANTI_AFFINITY = Filter(

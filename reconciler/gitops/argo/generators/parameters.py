@@ -56,7 +56,9 @@ class Generators(Struct):
     tree_of: TreeOf
     inputs: set[tuple[str, bytes]] = field(default_factory=set)
 
-    def sets(self, path: str, written: Any, outer: Parameters | None = None, *, depth: int = 0) -> Sequence[Parameters]:
+    def parameter_sets(
+        self, path: str, written: Any, outer: Parameters | None = None, *, depth: int = 0
+    ) -> Sequence[Parameters]:
         """Return the sets of parameters of a generator; ``outer`` are filled into its own texts before."""
         generator = mapping_or_empty(written)
         kinds = [key for key, value in generator.items() if value is not None and key not in _BESIDE]
@@ -183,8 +185,8 @@ class Generators(Struct):
         if len(children) != 2:
             raise UnusableRequest(f"{path}.generators", "must be two generators")
         found: list[Parameters] = []
-        for first in self.sets(f"{path}.generators[0]", children[0], depth=depth + 1):
-            seconds = self.sets(f"{path}.generators[1]", children[1], first, depth=depth + 1)
+        for first in self.parameter_sets(f"{path}.generators[0]", children[0], depth=depth + 1):
+            seconds = self.parameter_sets(f"{path}.generators[1]", children[1], first, depth=depth + 1)
             found += (combined_parameters(first, second, is_go=self.texts.is_go) for second in seconds)
             checked_number_of_sets(found)
         return found
@@ -196,7 +198,8 @@ class Generators(Struct):
         if not keys:
             raise UnusableRequest(f"{path}.mergeKeys", "required, but missing")
         every = [
-            self.sets(f"{path}.generators[{number}]", each, depth=depth + 1) for number, each in enumerate(children)
+            self.parameter_sets(f"{path}.generators[{number}]", each, depth=depth + 1)
+            for number, each in enumerate(children)
         ]
         return list(merged_sets(every, keys, is_go=self.texts.is_go))
 

@@ -100,7 +100,7 @@ _Action = Sequence[_Token]
 def parsed_template(text: str) -> tuple[Node, ...]:
     """Return the nodes of a template; TemplateError says what is wrong with it."""
     parser = _Parser(_texts_and_actions(text))
-    nodes = parser.nodes(0)
+    nodes = parser.parsed_nodes(0)
     for item in parser.items:
         raise TemplateError(f"{{{{{'' if isinstance(item, str) else _keyword_of_action(item)}}}}} ends nothing")
     return nodes
@@ -167,7 +167,7 @@ class _Parser:
     def __init__(self, items: list[str | _Action]) -> None:
         self.items = deque(items)
 
-    def nodes(self, depth: int) -> tuple[Node, ...]:
+    def parsed_nodes(self, depth: int) -> tuple[Node, ...]:
         """Take nodes up to an ``end`` or ``else``, which is left."""
         if depth > _DEEPEST:
             raise TemplateError("branches stand in each other too deeply")
@@ -181,30 +181,30 @@ class _Parser:
             if isinstance(item, str):
                 found.append(item)
             elif word in _BRANCHES:
-                found.append(self._branch(word, item[1:], depth))
+                found.append(self._parsed_branch(word, item[1:], depth))
             elif word in _REFUSED:
                 raise TemplateError(f"{{{{{word}}}}} is not read here")
             else:
-                found.append(_Operands(item).whole())
+                found.append(_Operands(item).whole_pipeline())
         return tuple(found)
 
-    def _branch(self, kind: str, tokens: _Action, depth: int) -> Branch:
-        pipeline = _Operands(tokens).whole()
-        body = self.nodes(depth + 1)
+    def _parsed_branch(self, kind: str, tokens: _Action, depth: int) -> Branch:
+        pipeline = _Operands(tokens).whole_pipeline()
+        body = self.parsed_nodes(depth + 1)
         otherwise: tuple[Node, ...] = ()
-        ending = self._ending(kind)
+        ending = self._parsed_end_of_branch(kind)
         if _keyword_of_action(ending) == "else" and len(ending) > 1:
             inner = _keyword_of_action(ending[1:])
             if inner not in {"if", "with"}:
                 raise TemplateError("{{else}} is followed by something else than if or with")
-            return Branch(kind, pipeline, body, (self._branch(inner, ending[2:], depth + 1),))
+            return Branch(kind, pipeline, body, (self._parsed_branch(inner, ending[2:], depth + 1),))
         if _keyword_of_action(ending) == "else":
-            otherwise = self.nodes(depth + 1)
-            if _keyword_of_action(self._ending(kind)) != "end":
+            otherwise = self.parsed_nodes(depth + 1)
+            if _keyword_of_action(self._parsed_end_of_branch(kind)) != "end":
                 raise TemplateError("{{else}} stands twice")
         return Branch(kind, pipeline, body, otherwise)
 
-    def _ending(self, kind: str) -> _Action:
+    def _parsed_end_of_branch(self, kind: str) -> _Action:
         ending = self.items.popleft() if self.items else ""
         if isinstance(ending, str):
             raise TemplateError(f"{{{{{kind}}}}} lacks its {{{{end}}}}")
@@ -221,10 +221,10 @@ class _Operands:
     def __init__(self, tokens: _Action) -> None:
         self.tokens = deque(tokens)
 
-    def whole(self) -> Pipeline:
+    def whole_pipeline(self) -> Pipeline:
         """Take all tokens as one pipeline, which may set variables."""
         variables, is_new = self._variables()
-        pipeline = self._pipeline(0)._replace(variables=variables, is_new=is_new)
+        pipeline = self._parsed_pipeline(0)._replace(variables=variables, is_new=is_new)
         if self.tokens:
             raise TemplateError(f"{self.tokens[0].text!r} stands where nothing is expected")
         return pipeline
@@ -233,43 +233,43 @@ class _Operands:
         texts = [token.text for token in islice(self.tokens, 4)]
         kinds = [token.kind for token in islice(self.tokens, 3)]
         if kinds[:1] == ["variable"] and texts[1:2] and texts[1] in {":=", "="}:
-            self._drop(2)
+            self._drop_tokens(2)
             return (texts[0],), texts[1] == ":="
         if kinds[::2] == ["variable", "variable"] and texts[1] == "," and texts[3:] and texts[3] in {":=", "="}:
-            self._drop(4)
+            self._drop_tokens(4)
             return (texts[0], texts[2]), texts[3] == ":="
         return (), True
 
-    def _drop(self, count: int) -> None:
+    def _drop_tokens(self, count: int) -> None:
         for _ in range(count):
             self.tokens.popleft()
 
-    def _pipeline(self, depth: int) -> Pipeline:
+    def _parsed_pipeline(self, depth: int) -> Pipeline:
         if depth > _DEEPEST:
             raise TemplateError("parentheses stand in each other too deeply")
-        commands = [self._command(depth)]
+        commands = [self._parsed_command(depth)]
         while self.tokens and self.tokens[0].text == "|":
             self.tokens.popleft()
-            commands.append(self._command(depth))
+            commands.append(self._parsed_command(depth))
         return Pipeline(tuple(commands))
 
-    def _command(self, depth: int) -> tuple[Operand, ...]:
+    def _parsed_command(self, depth: int) -> tuple[Operand, ...]:
         operands: list[Operand] = []
         while self.tokens and not (self.tokens[0].kind == "mark" and self.tokens[0].text in {"|", ")"}):
-            operands.append(self._operand(depth))
+            operands.append(self._parsed_operand(depth))
         if not operands:
             raise TemplateError("a command is missing")
         return tuple(operands)
 
-    def _operand(self, depth: int) -> Operand:
+    def _parsed_operand(self, depth: int) -> Operand:
         token = self.tokens.popleft()
-        base = self._base(token, depth)
+        base = self._parsed_operand_without_fields(token, depth)
         names: list[str] = [token.text[1:]] if token.kind == "field" else []
         while self.tokens and self.tokens[0].kind == "field" and self.tokens[0].is_joined:
             names.append(self.tokens.popleft().text[1:])
         return Fields(base, tuple(names)) if names else base
 
-    def _base(self, token: _Token, depth: int) -> Operand:
+    def _parsed_operand_without_fields(self, token: _Token, depth: int) -> Operand:
         if token.kind == "string":
             return Literal(text_of_literal(token.text))
         if token.kind == "number":
@@ -283,7 +283,7 @@ class _Operands:
             return Literal(words[token.text]) if token.text in words else Function(token.text)
         if token.text != "(":
             raise TemplateError(f"{token.text!r} stands where a value is expected")
-        inner = self._pipeline(depth + 1)
+        inner = self._parsed_pipeline(depth + 1)
         if not self.tokens or self.tokens.popleft().text != ")":
             raise TemplateError("a parenthesis is not closed")
         return inner
