@@ -90,13 +90,13 @@ def _collect_changes_of_items(keys: Keys, before: list[Any], after: list[Any], f
         removed = before[old] if old >= 0 else _NOTHING
         added = after[new] if new >= 0 else _NOTHING
         here = (*keys, old if new < 0 else new)
-        if removed is _NOTHING or added is _NOTHING or _took_place_of_another(removed, added):
+        if removed is _NOTHING or added is _NOTHING or _is_item_shown_as_replaced(removed, added):
             found.append(_changed_field(here, removed, added))
         else:
             _collect_changes(here, removed, added, found)
 
 
-def _took_place_of_another(removed: Any, added: Any) -> bool:
+def _is_item_shown_as_replaced(removed: Any, added: Any) -> bool:
     """Say whether an item took another's place: shown whole, unless the value of one tells the secret of the other."""
     return _name_of_item(removed) != _name_of_item(added) and not (is_secret_entry(removed) or is_secret_entry(added))
 

@@ -88,15 +88,15 @@ def keys_and_container_of_last_token(document: Any, tokens: Sequence[str]) -> tu
     for token in tokens[:-1]:
         key = _existing_key(node, token)
         if key is None:
-            raise refusal_of_missing(keys, token, node)
+            raise refusal_of_missing_segment(keys, token, node)
         keys.append(key)
         node = node[key]
     if not isinstance(node, dict | list):
-        raise refusal_of_missing(keys, tokens[-1], node)
+        raise refusal_of_missing_segment(keys, tokens[-1], node)
     return keys, node
 
 
-def refusal_of_missing(keys: Sequence[Key], token: str, container: Any, *, within: str = "") -> Refused:
+def refusal_of_missing_segment(keys: Sequence[Key], token: str, container: Any, *, within: str = "") -> Refused:
     """Return the refusal for a segment that leads nowhere in its container."""
     is_short = isinstance(container, dict) and len(container) <= _MOST_COMPARED
     near = most_similar_word(token, map(str, container)) if is_short else ""

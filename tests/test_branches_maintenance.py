@@ -46,7 +46,7 @@ def test_a_pass_joins_the_packs_of_earlier_ones(repository: Repository, capsys: 
 
 def test_what_cannot_be_joined_is_told_and_nothing_more() -> None:
     class Full:
-        def maintain(self) -> bool:
+        def maintain_packs(self) -> bool:
             raise GitError("git repack: no space left on device")
 
     stream = io.StringIO()

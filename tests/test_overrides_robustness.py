@@ -13,7 +13,7 @@ from overrides.engine import OverrideEngine
 from overrides.explanation import effects_of_rules
 from overrides.lint import lint_overrides
 from overrides.parsing import parse_override_policy
-from overrides.pointer import refusal_of_missing
+from overrides.pointer import refusal_of_missing_segment
 from overrides.record import AppliedRule, applied_annotations
 from overrides.rules import compile_recorded_rule, run_edits_of_rule
 from render.documents import emit, parse_documents
@@ -149,7 +149,7 @@ def one_by_one(manifest: Manifest, applied: Sequence[AppliedRule]) -> Manifest:
 def test_a_key_that_is_missing_is_compared_with_no_more_than_a_thousand() -> None:
     """Every rule may miss another one, of an object as large as a file may be."""
     keys = {f"key-{number}": "" for number in range(1_000)}
-    found = [refusal_of_missing([], "key_1", each) for each in (keys, {**keys, "more": ""})]
+    found = [refusal_of_missing_segment([], "key_1", each) for each in (keys, {**keys, "more": ""})]
     assert [(each.message, each.hint) for each in found] == [
         ("'key_1' does not exist in the top level", "did you mean 'key-1'?"),
         ("'key_1' does not exist in the top level", ""),

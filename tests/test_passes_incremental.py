@@ -12,7 +12,7 @@ from reconciler.branches.checkpoint import FILE_NAME, read_checkpoint
 from reconciler.branches.reading import read_observed_inputs, read_previous, read_source
 from reconciler.cli import run
 from reconciler.ledger.facts import ClusterFacts
-from reconciler.passes.incremental import scope_of_next_pass
+from reconciler.passes.incremental import scope_after_previous_pass
 from reconciler.pipeline.scope import Scope
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.repository import open_repository
@@ -366,7 +366,7 @@ def next_scope(repository: Repository) -> Scope | None:
         tip = opened.resolve("argosy/rendered")
         desired = read_source(opened, opened.resolve("HEAD")).desired
         observed = read_observed_inputs(opened, opened.tip("refs/heads/argosy/status"))
-        return scope_of_next_pass(opened, read_previous(opened, tip), desired, RenderInputs(observed=observed))
+        return scope_after_previous_pass(opened, read_previous(opened, tip), desired, RenderInputs(observed=observed))
 
 
 class Spoilt(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.record.work_changes import Occasion, numbers_waiting_since, work_to_record
+from reconciler.record.work_changes import Occasion, time_of_unrecorded_numbers, work_to_record
 from render.timing import instant_text
 
 from .tables import each_row
@@ -297,6 +297,6 @@ def test_what_is_recorded_is_as_it_was_last_seen_or_says_that_it_is_unsettled(
     for seconds, ready, is_well in steps:
         observed = work(status={"ready": ready}) if is_well else work(**ILL, status={"ready": ready})
         flapper.see(observed, seconds)
-        if not numbers_waiting_since(flapper.recorded):
+        if not time_of_unrecorded_numbers(flapper.recorded):
             (recorded,), (seen,) = (each["status"]["manifestStatuses"] for each in (flapper.recorded, observed))
             assert recorded == seen

@@ -13,7 +13,7 @@ from msgspec import Struct
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
 from overrides.jsontext import json_text, parse_json
-from overrides.pointer import first_field_of_pointer, index_of_token, refusal_of_missing, tokens_of_pointer
+from overrides.pointer import first_field_of_pointer, index_of_token, refusal_of_missing_segment, tokens_of_pointer
 from render.admission.findings import Findings
 from render.admission.schema import ListOf, Record
 from render.admission.shared_schema import TEXT
@@ -82,7 +82,7 @@ def _text_at_field_path(manifest: Any, overrider: FieldPatch) -> tuple[list[Key]
     for token in overrider.tokens:
         key = _key_of_token(node, token)
         if key is None:
-            raise refusal_of_missing(keys, token, node, within=".fieldPath")
+            raise refusal_of_missing_segment(keys, token, node, within=".fieldPath")
         node = node[key]
         keys.append(key)
     if not isinstance(node, str):

@@ -21,7 +21,7 @@ from overrides.pointer import (
     first_field_of_pointer,
     index_of_token,
     pointer_meant_by_path,
-    refusal_of_missing,
+    refusal_of_missing_segment,
 )
 from render.admission.findings import Findings
 from render.admission.schema import Record, Text
@@ -156,7 +156,7 @@ def _value_at_predicate_path(manifest: Any, path: str) -> Any:
     node, keys = manifest, list[Key]()
     for step in steps:
         if not isinstance(node, dict) or step not in node:
-            raise refusal_of_missing(keys, step, node, within=".predicate.path")
+            raise refusal_of_missing_segment(keys, step, node, within=".predicate.path")
         node = node[step]
         keys.append(step)
         index = next(steps, None) if isinstance(node, list) else None
@@ -170,7 +170,7 @@ def _value_at_predicate_path(manifest: Any, path: str) -> Any:
 def _index_in_items(keys: list[Key], index: str, items: list[Any]) -> int:
     place = None if index.startswith("-") else index_of_token(index, len(items))
     if place is None:
-        raise refusal_of_missing(keys, index, items, within=".predicate.path")
+        raise refusal_of_missing_segment(keys, index, items, within=".predicate.path")
     if not isinstance(items[place], dict):
         raise Refused(f"{escaped_pointer([*keys, place])} is not a mapping", within=".predicate.path")
     return place

@@ -23,7 +23,7 @@ from overrides.pointer import (
     index_of_token,
     keys_and_container_of_last_token,
     pointer_meant_by_path,
-    refusal_of_missing,
+    refusal_of_missing_segment,
     tokens_of_pointer,
 )
 from render.admission.findings import Findings
@@ -121,12 +121,12 @@ def _key_of_last_token(operator: str, keys: Sequence[Key], token: str, container
             return token
         index = index_of_token(token, len(container) + (operator == "add"))
         if index is None:
-            raise refusal_of_missing(keys, token, container)
+            raise refusal_of_missing_segment(keys, token, container)
         return index
     # Karmada's replace finds an empty key in every mapping, so that it adds it.
     is_settable = operator == "add" or (operator == "replace" and not token)
     if not is_settable and token not in container:
-        raise refusal_of_missing(keys, token, container)
+        raise refusal_of_missing_segment(keys, token, container)
     return token
 
 

@@ -91,10 +91,10 @@ def _text_of_document(
     found = sealed.get(str(value["sops"].get("mac")))
     if found is None:
         return text, None
-    return _signed_text(value, found)
+    return _signed_text_or_refusal(value, found)
 
 
-def _signed_text(value: Mapping[str, Any], found: SealedDocument) -> tuple[bytes, tuple[str, str] | None]:
+def _signed_text_or_refusal(value: Mapping[str, Any], found: SealedDocument) -> tuple[bytes, tuple[str, str] | None]:
     """Return the text of a document that SOPS encrypted and signed, or why it is left out."""
     if found.is_shared:
         message = f"{_name_of_object(value)} is signed by SOPS together with other documents of {found.origin.path}"

@@ -122,7 +122,7 @@ class MirroredCommits(RenderedCommits, kw_only=True):
 
     def _read_commit(self, commit: str) -> Previous:
         cluster = self.mirror.cluster
-        trees = StoredTrees(self._trees_without_settings)
+        trees = StoredTrees(self._tree_entries_without_settings_file)
         if (
             self.is_lenient
             and commit != self.mirror.rendered_commit
@@ -136,7 +136,7 @@ class MirroredCommits(RenderedCommits, kw_only=True):
         tree = RenderedTree(root=folder, trees=trees, clusters={cluster: folder})
         return Previous(commit=commit, source="", version="", bindings=bindings, tree=tree)
 
-    def _trees_without_settings(self, ids: Iterable[bytes]) -> Mapping[bytes, tuple[TreeEntry, ...]]:
+    def _tree_entries_without_settings_file(self, ids: Iterable[bytes]) -> Mapping[bytes, tuple[TreeEntry, ...]]:
         found = self.repository.read_trees(ids)
         return {id_: tuple(entry for entry in entries if entry.text != FILE) for id_, entries in found.items()}
 

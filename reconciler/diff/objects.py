@@ -144,7 +144,7 @@ class Texts(Struct):
     _manifests: dict[Text, Manifest] = field(default_factory=dict)
     _changes: dict[tuple[Text, Text], tuple[ChangedField, ...]] = field(default_factory=dict)
 
-    def changes(self, before: bytes, after: bytes, kind: str) -> tuple[tuple[ChangedField, ...], bool]:
+    def fields_and_has_numbers(self, before: bytes, after: bytes, kind: str) -> tuple[tuple[ChangedField, ...], bool]:
         """Return the fields in which two blobs differ, but for divided replicas, and whether those differ as well.
 
         What a Job divides are completions too, which no movement tells: its numbers are fields like others.
@@ -202,7 +202,7 @@ def object_changes(
             )
         else:
             action = ChangeAction.CHANGED
-            fields, has_numbers = texts.changes(change.before, change.after, ref.kind)
+            fields, has_numbers = texts.fields_and_has_numbers(change.before, change.after, ref.kind)
             if not fields and not has_numbers:
                 continue
         grouped.setdefault((ref, action, _comparable_text_of_fields(fields)), (fields, []))[1].extend(clusters)

@@ -121,11 +121,11 @@ def _fetched_repository(
         except GitError as error:
             if wanted.startswith("refs/"):
                 raise UnavailableSource(f"{_url_for_messages(url)} cannot be fetched: {error.message}") from error
-            _fetch_all(inside, url, wanted, named)
+            _fetch_all_branches_and_tags(inside, url, wanted, named)
         yield Repository(GitFolder(git_dir=path, common_dir=path), inside)
 
 
-def _fetch_all(git: GitCommand, url: str, commit: str, named: str) -> None:
+def _fetch_all_branches_and_tags(git: GitCommand, url: str, commit: str, named: str) -> None:
     """Fetch every branch and tag of a server that hands out no commit by its id, and a ref that is neither."""
     refs = [f"+{_HEADS}*:refs/fetched/heads/*", f"+{_TAGS}*:refs/fetched/tags/*"]
     try:

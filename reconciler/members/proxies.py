@@ -67,11 +67,11 @@ class _OpeningPool(urllib3.HTTPConnectionPool):
             # Closed, a connection forgets how far it came.
             is_lost = bool(connection.proxy) and not connection.has_connected_to_proxy
             connection.close()
-            raise _error_of_proxy(error, is_lost=is_lost) or _as_system_error(error) from error
+            raise _proxy_error_in_causes(error, is_lost=is_lost) or _as_system_error(error) from error
         return connection
 
 
-def _error_of_proxy(error: BaseException, *, is_lost: bool) -> OSError | None:
+def _proxy_error_in_causes(error: BaseException, *, is_lost: bool) -> OSError | None:
     """Return the error of a proxy that is not there or refuses us; None where it could not get to the server."""
     if isinstance(error, ssl.SSLError):
         return None

@@ -48,7 +48,7 @@ def _words_of_ref(ref: ObjectRef) -> list[str]:
     return [ref.group, ref.kind, ref.namespace, ref.name]
 
 
-def scope_of_next_pass(
+def scope_after_previous_pass(
     repository: Repository, previous: Previous, desired: Desired, given: RenderInputs
 ) -> Scope | None:
     """Return what the pass after ``previous`` has to look at, reading the bindings and folders it will need.

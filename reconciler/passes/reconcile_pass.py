@@ -49,7 +49,7 @@ from render.errors import ConfigError, GitError, GuardRefused, InputError, Sourc
 from render.timing import Flip, earliest_flip, instant_text
 
 from .checkpointing import EndedRender, SeenFacts
-from .incremental import scope_of_next_pass
+from .incremental import scope_after_previous_pass
 from .options import ReconcileOptions, is_reaching
 from .pass_inputs import PassInputs, is_proposing, read_inputs, recorded_inputs
 from .settings_check import acceptance_of
@@ -214,7 +214,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     source = _source_with_facts(repository, inputs, observed, log)
     scope = None
     if previous is not None and not is_proposing(source):
-        scope = scope_of_next_pass(repository, previous, source.desired, given)
+        scope = scope_after_previous_pass(repository, previous, source.desired, given)
     outcome = run_pass(repository, source, previous, replace(given, scope=scope), log)
     refuse_objects_clusters_reject(outcome, log)
     result = _commit_pass(outcome, inputs, options, log).with_holds()
@@ -248,7 +248,7 @@ def _scope_of_members(inputs: PassInputs, source: Source, given: RenderInputs) -
         return None
     observed = replace(given.observed, folder=recorded.folder, rendered_ids=recorded.rendered_ids)
     given = replace(given, observed=observed)
-    return scope_of_next_pass(inputs.publication.repository, inputs.previous, source.desired, given)
+    return scope_after_previous_pass(inputs.publication.repository, inputs.previous, source.desired, given)
 
 
 class _Applied(NamedTuple):

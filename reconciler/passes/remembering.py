@@ -74,7 +74,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
 
     def remembered_fleet(self) -> RememberedFleet:
         """Return the fleet as the pass leaves it, with the members that are idle."""
-        if not (_are_options_ordinary(self.options) and _depends_on_answers_alone(self.desired, self.options)):
+        if not (_are_options_ordinary(self.options) and _rests_on_member_answers_alone(self.desired, self.options)):
             return RememberedFleet()
         members = sorted((*self._skipped_members(), *self._newly_idle_members()), key=lambda member: member.cluster)
         failed = self._failures_by_member()
@@ -143,7 +143,7 @@ def _are_options_ordinary(options: DeliveryOptions) -> bool:
     return all(getattr(options, name) == getattr(usual, name) for name in unusual)
 
 
-def _depends_on_answers_alone(desired: Desired, options: AccessOptions) -> bool:
+def _rests_on_member_answers_alone(desired: Desired, options: AccessOptions) -> bool:
     """Return whether all depends on what members answer: no agent tells of one, no webhook of an object."""
     reached = names_of_reached_members(desired.fleet, options)
     is_reached = reached is None or all(cluster.name in reached for cluster in desired.clusters)

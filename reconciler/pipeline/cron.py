@@ -216,7 +216,7 @@ def _fire_rules(
     scaled, memories = scaling.scaled, list(scaling.memories)
     for each in rules:
         before = known.get(each.name, CronState())
-        state = state_after_due_rules(before, now, _accept_scale, only_latest=True, deadline=each.deadline)
+        state = state_after_due_rules(before, now, _no_scaling_failure, only_latest=True, deadline=each.deadline)
         for rule, run in _fired_rules(before, state):
             if scaled is None or run.due >= scaled.due:
                 number = run.scale.replicas or 0
@@ -265,7 +265,7 @@ class _MovingBounds:
         return ""
 
 
-def _accept_scale(_scale: Scale) -> str:
+def _no_scaling_failure(_scale: Scale) -> str:
     return ""
 
 

@@ -46,7 +46,7 @@ def _is_rule_about(rule: FieldRule, ref: ObjectRef) -> bool:
 
 def ruling_for(path: Path, owners: Iterable[Owner], rules: Iterable[FieldRule]) -> FieldRuling | None:
     """Return what the first fitting rule says about a field that others own."""
-    managers, field = [owner.manager for owner in owners], _pointer_with_marks(path)
+    managers, field = [owner.manager for owner in owners], _path_text_with_dots_marked(path)
     for rule in rules:
         is_meant = not rule.manager or any(fnmatchcase(manager, rule.manager) for manager in managers)
         if is_meant and _pattern_of_path(rule.path).match(field):
@@ -87,7 +87,7 @@ def _expression_of_step(step: str | Items) -> str:
     return rf"\[{','.join(keys)}(?:,{_KEY})*\]"
 
 
-def _pointer_with_marks(path: Path) -> str:
+def _path_text_with_dots_marked(path: Path) -> str:
     """Return the text of a path, in which the dots that a name has itself are marked."""
     return path_text(tuple(step.replace(".", _DOT_IN_NAME) if isinstance(step, str) else step for step in path))
 

@@ -7,7 +7,7 @@ from reconciler.branches.status_branch import Files
 from reconciler.deliver.results import ClusterReport
 
 from .recorded_status import RecordedStatus, path_in_cluster
-from .work_changes import WorkStatuses, numbers_waiting_since
+from .work_changes import WorkStatuses, time_of_unrecorded_numbers
 from .work_status import WorkInputs, work_inputs_of_report
 
 
@@ -50,4 +50,4 @@ def _files_of_works(
 
 def _is_work_unsettled(path: str, recorded: RecordedStatus) -> bool:
     work = recorded.manifest(path)
-    return work is not None and bool(numbers_waiting_since(work))
+    return work is not None and bool(time_of_unrecorded_numbers(work))

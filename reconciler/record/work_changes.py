@@ -97,7 +97,7 @@ def work_to_record(before: Manifest | None, observed: Manifest, now: str, occasi
         return _written_work(observed, old.get("conditions") or (), {}, now)
     is_scaled = _has_other_scale(before, observed)
     if moved and not turned and is_on_its_way(before) and not is_scaled:
-        known = known._replace(numbers=known.numbers.streak_begun_at(numbers_waiting_since(before)))
+        known = known._replace(numbers=known.numbers.streak_begun_at(time_of_unrecorded_numbers(before)))
     if not _is_to_write(known, now, occasion, turned=turned, moved=moved):
         return before
     is_counting = is_on_its_way(observed) and not is_scaled
@@ -128,7 +128,7 @@ def is_on_its_way(work: Manifest) -> bool:
     return entry.get("health") != str(Health.HEALTHY) and entry["identifier"]["kind"] in _COUNTED_KINDS
 
 
-def numbers_waiting_since(work: Manifest) -> str:
+def time_of_unrecorded_numbers(work: Manifest) -> str:
     """Return since when a Work may tell other numbers than its object has; empty where they are as last seen."""
     if "unsettled" in work or not is_on_its_way(work):
         return str(work.get("unsettled") or "")

@@ -16,7 +16,7 @@ from reconciler.pipeline.under_way import moving_words
 from reconciler.record.binding_status import FULLY_APPLIED, expected_clusters
 from reconciler.record.cluster_files import ObjectReason
 from reconciler.record.recorded_status import RecordedStatus, reason_in_work
-from reconciler.record.work_changes import numbers_waiting_since
+from reconciler.record.work_changes import time_of_unrecorded_numbers
 from reconciler.record.work_status import APPLIED
 from render.binding import Binding
 from render.layout import object_path
@@ -83,7 +83,7 @@ def object_in_cluster(cluster: str, work: Manifest | None, replicas: int | None 
         applied=str(applied.get("status") or "Unknown"),
         health=str(entry.get("health") or "Unknown"),
         observed_at=str(work.get("observedAt") or ""),
-        unsettled=numbers_waiting_since(work),
+        unsettled=time_of_unrecorded_numbers(work),
         status=entry.get("status"),
         findings=tuple(work.get("findings") or ()),
         live=LiveReplicas.of_work(work),

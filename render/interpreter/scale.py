@@ -57,12 +57,12 @@ class ScaleSubresource(Struct, frozen=True, kw_only=True):
         value = self.default if parent.get(field) is None else parent[field]
         return value if type(value) is int and 0 <= value < INT32 else None
 
-    def revised(self, manifest: Manifest, replicas: int) -> Manifest:
+    def revised_manifest(self, manifest: Manifest, replicas: int) -> Manifest:
         """Return the object with this number of replicas; what is so by default is not written."""
         current = self.replicas(manifest)
         return manifest if current in {None, replicas} else manifest_with_value(manifest, replicas, *self.spec_replicas)
 
-    def aggregated(self, template: Manifest, items: Items) -> Any:
+    def aggregated_status(self, template: Manifest, items: Items) -> Any:
         """Return the status of a template: the sum of its members' replicas, and the selector if all have the same."""
         status: Any = template.get("status")
         statuses = [{"status": reported} for _, reported in statuses_by_cluster(items)]
@@ -95,11 +95,11 @@ REPLICATION_CONTROLLERS: Scales = {
 def interpretation_by_scale(scale: ScaleSubresource) -> Interpretation:
     """Return the interpretation of a kind by its scale subresource."""
     if scale.is_ambiguous:
-        return Interpretation(replicas=_refuse_operation, revise=_refuse_operation, aggregate=scale.aggregated)
+        return Interpretation(replicas=_refuse_operation, revise=_refuse_operation, aggregate=scale.aggregated_status)
     return Interpretation(
         replicas=partial(_replicas_by_scale, scale),
-        revise=scale.revised,
-        aggregate=scale.aggregated,
+        revise=scale.revised_manifest,
+        aggregate=scale.aggregated_status,
         replica_field=scale.spec_replicas,
     )
 

@@ -185,7 +185,7 @@ def with_delivery_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options to a command that applies; it gets them as one value, ``delivery``."""
 
     @wraps(command)
-    def command_with_delivery(*arguments: Any, **options: Any) -> Any:
+    def command_with_delivery_options(*arguments: Any, **options: Any) -> Any:
         delivery = DeliveryOptions(**{name: options.pop(name) for name in DeliveryOptions.names()})
         if delivery.no_prune:
             refuse_given_options(_PRUNING, "goes without --no-prune, which deletes nothing")
@@ -194,7 +194,7 @@ def with_delivery_options(command: Callable[..., Any]) -> Callable[..., Any]:
         _refuse_groups_without_user(delivery)
         return command(*arguments, delivery=delivery, **options)
 
-    return _command_with_options(command_with_delivery, (*_ACCESS, *_WRITING))
+    return _command_with_options(command_with_delivery_options, (*_ACCESS, *_WRITING))
 
 
 def with_unattended_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -206,12 +206,12 @@ def with_unattended_options(command: Callable[..., Any]) -> Callable[..., Any]:
     writing = dict(zip(DeliveryOptions.names()[len(_ACCESS) :], _WRITING, strict=True))
 
     @wraps(command)
-    def command_with_delivery(*arguments: Any, **options: Any) -> Any:
+    def command_with_delivery_options(*arguments: Any, **options: Any) -> Any:
         delivery = DeliveryOptions(**{name: options.pop(name) for name in names})
         _refuse_groups_without_user(delivery)
         return command(*arguments, delivery=delivery, **options)
 
-    return _command_with_options(command_with_delivery, (*_ACCESS, *(writing[name] for name in _UNATTENDED)))
+    return _command_with_options(command_with_delivery_options, (*_ACCESS, *(writing[name] for name in _UNATTENDED)))
 
 
 def with_agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -223,13 +223,13 @@ def with_agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
     every = dict(zip(DeliveryOptions.names(), (*_ACCESS, *_WRITING), strict=True)) | {"kubeconfig": _OWN_KUBECONFIG}
 
     @wraps(command)
-    def command_with_delivery(*arguments: Any, cluster: str, **options: Any) -> Any:
+    def command_with_delivery_options(*arguments: Any, cluster: str, **options: Any) -> Any:
         chosen = {name: options.pop(name) for name in names}
         inside = "" if chosen["kubeconfig"] else cluster
         delivery = DeliveryOptions(clusters=(cluster,), in_cluster=inside, **chosen)
         return command(*arguments, cluster=cluster, delivery=delivery, **options)
 
-    return _command_with_options(command_with_delivery, (every[name] for name in names))
+    return _command_with_options(command_with_delivery_options, (every[name] for name in names))
 
 
 def _command_with_options(command: Callable[..., Any], options: Iterable[Option]) -> Callable[..., Any]:

@@ -96,7 +96,7 @@ def _application_with_patch(made: Mapping[str, Any], text: str) -> dict[str, Any
     return {**patched, "spec": {**mapping_or_empty(patched.get("spec")), **({"project": project} if project else {})}}
 
 
-def _ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _ignored_fields_with_reasons(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields of an ApplicationSet that are not read though they are set, with what people are told."""
     yield from ((f"spec.{name}", reason) for name, reason in IGNORED.items() if spec.get(name))
     if mapping_or_empty(spec.get("syncPolicy")).get("preserveResourcesOnDeletion"):
@@ -105,7 +105,7 @@ def _ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 APPLICATION_SET = ToolKind(
-    RenderedRelease.APPLICATION_SET, GROUP, is_any_object, is_no_object, is_no_object, _ignored_fields
+    RenderedRelease.APPLICATION_SET, GROUP, is_any_object, is_no_object, is_no_object, _ignored_fields_with_reasons
 )
 
 

@@ -198,7 +198,7 @@ def _artifact_copy(copy: Mapping[str, Any]) -> Copy:
     return pattern, target.strip("/")
 
 
-def _ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _ignored_fields_with_reasons(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields of a Kustomization that are not read though they are set, with what people are told."""
     for name, reason in IGNORED.items():
         if spec.get(name):
@@ -213,7 +213,7 @@ KUSTOMIZATION = ToolKind(
     is_any_object,
     is_no_object,
     is_no_object,
-    _ignored_fields,
+    _ignored_fields_with_reasons,
 )
 
 

@@ -192,7 +192,7 @@ class _Subscriptions:
             remarks.append(
                 remark_exact_for_now("shares-pinned", "the replicas of each cluster are those Clusternet gives it now")
             )
-        found = _rules_of_overrides(one.manifest, overriding, members, made)
+        found = _overridden_feed(one.manifest, overriding, members, made)
         by_room = route.by_room if order is not None and order.replicas is not None else None
         return _unit_with_rules(one, manifest, route, found, remarks, weights=weights, by_room=by_room)
 
@@ -224,7 +224,7 @@ class _Subscriptions:
         remarks = [approximate_remark("chart-by-flux", what)]
         if (one.spec.get("chartPullSecret") or {}).get("name"):
             remarks.append(approximate_remark("chart-pull-secret", "the Secret to pull it with is not copied"))
-        found = _rules_of_overrides(one.manifest, overriding, members, made)
+        found = _overridden_feed(one.manifest, overriding, members, made)
         repository = _unit_with_rules(one, helm_repository_of(chart), route, OverriddenFeed(), [])
         return [_unit_with_rules(one, made(()), route, found, remarks), repository]
 
@@ -271,9 +271,7 @@ def _unit_with_rules(
     )
 
 
-def _rules_of_overrides(
-    source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made
-) -> OverriddenFeed:
+def _overridden_feed(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> OverriddenFeed:
     try:
         return rules_of_overridden_feed(source, overriding, members, made)
     except (WrongShape, PatchFailed) as error:
@@ -282,7 +280,7 @@ def _rules_of_overrides(
 
 def _overrides_set_replicas(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> bool:
     """Say whether people override the replicas, which then are not Karmada's to divide alone."""
-    rules = _rules_of_overrides(source, overriding, members, made).rules
+    rules = _overridden_feed(source, overriding, members, made).rules
     return any(each["path"] in {"/spec", "/spec/replicas"} for rule in rules for each in rule.operations)
 
 

@@ -239,8 +239,8 @@ def _taint_without_time(taint: Any) -> Any:
 
 def test_of_propagation(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
     """Return what says of an object whether it is propagated: by its binding, a mark of its policy, or a selector."""
-    policies = PolicyIndex(parse_propagation_policy(each) for each in _admitted_objects_of(manifests, POLICIES))
-    bound = {parse_binding(each).ref for each in _admitted_objects_of(manifests, _BINDINGS)}
+    policies = PolicyIndex(parse_propagation_policy(each) for each in _objects_that_karmada_admits(manifests, POLICIES))
+    bound = {parse_binding(each).ref for each in _objects_that_karmada_admits(manifests, _BINDINGS)}
 
     def is_propagated(manifest: Manifest) -> bool:
         metadata = manifest["metadata"]
@@ -252,7 +252,7 @@ def test_of_propagation(manifests: Sequence[Manifest]) -> Callable[[Manifest], b
     return is_propagated
 
 
-def _admitted_objects_of(manifests: Iterable[Manifest], kinds: frozenset[str]) -> Iterable[Manifest]:
+def _objects_that_karmada_admits(manifests: Iterable[Manifest], kinds: frozenset[str]) -> Iterable[Manifest]:
     """Yield the objects of some of Karmada's kinds, but for those that it would not take itself."""
     for manifest in manifests:
         kind = render_kinds().get(str(manifest["kind"])) if manifest["kind"] in kinds else None
