@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.branches.publication import Publication
 from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
-from reconciler.ledger.holds import ClusterHold, HoldRules
+from reconciler.ledger.holds import RELEASED, ClusterHold, HoldRules
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.repository import open_repository
@@ -141,21 +142,28 @@ def test_a_pass_that_a_hold_overtook_is_to_write_nothing(status: StatusBranch) -
 
 def test_a_hold_is_over_with_the_attempt_at_a_commit_of_another_source(status: StatusBranch) -> None:
     """It is taken away in the commit that records the attempt, and one whose UID is not known yet may be held."""
-    hold = ClusterHold(commit=OTHER, source="50ce" + 36 * "0", by="Ada", since=SINCE, until="2027-01-15T09:00:00Z")
+    hold = ClusterHold(commit=OTHER, source="50ce" + 36 * "0", by="Ada", since=SINCE)
     held = HoldRules(commit=OTHER, source=hold.source, set_for=frozenset({"eu", "us"}), hold=hold)
     AttemptRecord(status=status, hold_rules=held, now=1_800_000_000).record({"eu": "uid-eu"})
     assert read_inventories(status, status.tip()) == {
         "eu": Inventory(cluster="eu", uid="uid-eu", attempted=(OTHER,), hold=hold),
         "us": Inventory(cluster="us", hold=hold),
     }
-    for source, now, left in (
-        (hold.source, "2027-01-15T08:59:59Z", True),
-        (hold.source, "2027-01-15T09:00:00Z", False),
-        ("beef" + 36 * "0", "", False),
+    other = "beef" + 36 * "0"
+    for source, until, now, left in (
+        (hold.source, "", "", True),
+        (other, "", "", False),
+        (hold.source, "2027-01-15T09:00:00Z", "2027-01-15T08:59:59Z", True),
+        (other, "2027-01-15T09:00:00Z", "2027-01-15T08:59:59Z", True),
+        (hold.source, "2027-01-15T09:00:00Z", "2027-01-15T09:00:00Z", False),
+        (other, "2027-01-15T09:00:00Z", "2027-01-15T09:00:00Z", False),
+        (hold.source, RELEASED, "2999-01-15T09:00:00Z", True),
+        (other, RELEASED, "2999-01-15T09:00:00Z", True),
     ):
-        rules = HoldRules(commit=COMMIT, source=source, now=now)
-        assert (rules.hold_after("eu", hold) is not None) is left
-        assert rules.commit_for("eu", hold) == (OTHER if left else COMMIT)
+        rules, known = HoldRules(commit=COMMIT, source=source, now=now), replace(hold, until=until)
+        assert (rules.hold_after("eu", known) is not None) is left
+        assert (rules.ended_hold("eu", known) is None) is left
+        assert rules.commit_for("eu", known) == (OTHER if left else COMMIT)
     newer = HoldRules(commit=COMMIT, source="beef" + 36 * "0")
     AttemptRecord(status=status, hold_rules=newer, now=1_800_000_000).record({"eu": "uid-eu"})
     assert read_inventories(status, status.tip())["eu"].hold is None

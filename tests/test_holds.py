@@ -1,4 +1,7 @@
-"""Holds: a cluster that went back to an older commit stays there until a newer source, its time or a person ends it."""
+"""Holds: a cluster that went back to an older commit stays there until a newer source, its time or a person ends it.
+
+Which of them, the person says who goes back.
+"""
 
 import json
 import secrets
@@ -10,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.ledger.holds import ClusterHold
 from render.documents import parse_documents
 from render.timing import epoch_text
 
@@ -123,9 +127,90 @@ def test_passes_keep_a_cluster_that_went_back_until_a_newer_source(fleet: Fleet)
         assert fleet.said == ["good", "bad"]
     assert fleet.apply().code == 0
     assert fleet.said == ["good", "bad"]
-    assert fleet.release("better").code == 0
+    words = held_words(fleet)
+    ended = fleet.release("better", "-o", "json")
+    assert ended.code == 0
     assert fleet.said == ["better", "better"]
     assert "hold" not in fleet.inventory()
+    source = fleet.repository.git("rev-parse", "HEAD")[:12]
+    assert f"warning: {ended_words(words, f'source {source}')}\n" in ended.err
+    document = json.loads(ended.out)
+    part = {
+        "at": fleet.commits[0],
+        "by": hold["by"],
+        "since": hold["since"],
+        "because": "1.5 loses orders",
+        "endedBy": f"source {source}",
+    }
+    assert document["endedHolds"] == {"member1": part}
+    assert document["clusters"]["member1"]["endedHold"] == part
+    assert "held" not in document
+
+
+def ended_words(held: str, ended_by: str) -> str:
+    return f"member1 is no longer held (ended by {ended_by}): it was {held}"
+
+
+def state_of(table: str, name: str) -> str:
+    """The last column of a cluster's row in the table of a pass or an apply."""
+    return next(line for line in table.splitlines() if line.startswith(name)).split("  ")[-1].strip()
+
+
+@pytest.mark.parametrize("command", ["reconcile", "apply"])
+def test_a_pass_that_ends_a_hold_says_so_even_if_it_is_quiet(fleet: Fleet, command: str) -> None:
+    """A colleague's commit ends it, who may know nothing of the hold; the pass may be one that nobody watches."""
+    fleet.go_back("--reason", "orders are lost")
+    words = held_words(fleet)
+    fleet.repository.commit({"b.yaml": a_config_map("b", namespace=SPACE, said="beside")})
+    if command == "apply":
+        assert fleet.argosy("render", "--commit").code == 0
+    ended = fleet.argosy("-q", command, "--kubeconfigs", str(fleet.kubeconfigs))
+    source = fleet.repository.git("rev-parse", "HEAD")[:12]
+    line = ended_words(words, f"source {source}")
+    assert ended.err == f"warning: {line}\n"
+    assert state_of(ended.out, "member1") == "Converged, no longer held"
+    assert state_of(ended.out, "member2") == "Converged"
+    assert line in fleet.repository.git("log", "--format=%B", "argosy/status")
+    again = fleet.argosy("-q", command, "--kubeconfigs", str(fleet.kubeconfigs))
+    assert ("no longer" in again.err, state_of(again.out, "member1")) == (False, "Converged")
+
+
+@pytest.mark.parametrize("until", ["8h", "released"])
+def test_newer_sources_do_not_end_a_hold_of_which_somebody_said_until_when(fleet: Fleet, until: str) -> None:
+    """Once any commit ended it within seconds, so that nobody could keep a cluster where it was."""
+    fleet.go_back("--until", until, "--reason", "keep it there")
+    words = held_words(fleet)
+    if until == "released":
+        assert ", until released: keep it there" in words
+    for said in ("better", "best"):
+        ended = fleet.release(said, "-o", "json")
+        assert ended.code == 0
+        assert fleet.said == ["good", said]
+        assert "no longer held" not in ended.err
+        document = json.loads(ended.out)
+        assert ("endedHolds" in document, document["held"]["member1"]["until"]) == (
+            False,
+            fleet.inventory()["hold"]["until"],
+        )
+    assert fleet.apply().code == 0
+    assert fleet.said == ["good", "best"]
+    fleet.repository.write({"a.yaml": a_config_map("a", namespace=SPACE, said="other")})
+    when = "somebody releases it" if until == "released" else fleet.inventory()["hold"]["until"]
+    staying = f"this does not end the hold: member1 gets nothing newer than {fleet.commits[0][:12]} until {when}"
+    assert f"\nHELD\n  ! member1 is {words}\n      {staying}\n" in fleet.argosy("diff").out
+    assert "endsHolds" not in json.loads(fleet.argosy("diff", "-o", "json").out)
+    assert "hold" in fleet.inventory()
+    assert fleet.argosy("cluster", "release", "member1").code == 0
+    assert fleet.reconcile().code == 0
+    assert fleet.said == ["best", "best"]
+
+
+def test_an_apply_by_hand_of_the_newest_commit_says_that_it_ends_a_hold(fleet: Fleet) -> None:
+    fleet.go_back("--until", "released")
+    words = held_words(fleet)
+    ended = fleet.apply(fleet.commits[1], "--allow-older", "--cluster", "member1")
+    assert ended_words(words, f"applying {fleet.commits[1][:12]} by hand") in ended.err
+    assert (fleet.said, "hold" in fleet.inventory()) == (["bad", "bad"], False)
 
 
 def test_an_edit_of_members_says_which_hold_it_ends_and_so_does_the_pass(fleet: Fleet) -> None:
@@ -141,7 +226,9 @@ def test_an_edit_of_members_says_which_hold_it_ends_and_so_does_the_pass(fleet: 
     assert f"\nHELD\n  ! m1 is {said}\n{ends.replace('member1', 'm1')}" in renamed
     (fleet.kubeconfigs / "member1.yaml").rename(fleet.kubeconfigs / "m1.yaml")
     ended = fleet.reconcile()
-    assert (ended.code, f"m1 is not held any more: it was {said}\n" in ended.err) == (0, True)
+    by = f"source {fleet.repository.git('rev-parse', 'HEAD')[:12]}"
+    assert ended.code == 0
+    assert ended_words(said, by).replace("member1", "m1") in ended.err
     assert fleet.said == ["bad", "bad"]
 
 
@@ -236,7 +323,8 @@ def test_every_view_names_a_hold(fleet: Fleet) -> None:
     }
     words = held_words(fleet)
     ended = fleet.reconcile()
-    assert f"member1 is {words}\n  hint: it ends with a newer source, or by hand: argosy cluster release" in ended.err
+    hint = "hint: no newer source ends it; it ends at that time, or by hand: argosy cluster release member1"
+    assert f"member1 is {words}\n  {hint}\n" in ended.err
     assert [line.split()[-2:] for line in ended.out.splitlines() if line.startswith("member")] == [
         ["Converged,", "held"],
         ["0", "Converged"],
@@ -251,7 +339,7 @@ def test_every_view_names_a_hold(fleet: Fleet) -> None:
     assert "held" not in status["clusters"]["member2"]
     shown = fleet.argosy("status")
     assert shown.code == 1
-    assert f"member1: not applied: it is {words}\n  hint: it ends with a newer source, or by hand: argosy" in shown.out
+    assert f"member1: not applied: it is {words}\n  {hint}\n" in shown.out
     assert f"it is {words}" in fleet.argosy("status", "cluster/member1").out
     live = ["diff", "--live", "--kubeconfigs", str(fleet.kubeconfigs)]
     assert f"member1: equal (compared with that: it is {words})\n" in fleet.argosy(*live).out
@@ -270,7 +358,8 @@ def test_a_diff_says_whether_a_change_ends_a_hold(fleet: Fleet) -> None:
     fleet.repository.write({"a.yaml": a_config_map("a", namespace=SPACE, said="better")})
     ending = f"this ends the hold: member1 gets all that was rendered since {fleet.commits[0][:12]}"
     assert f"\nHELD\n  ! member1 is {words}\n      {ending}\n" in fleet.argosy("diff").out
-    assert json.loads(fleet.argosy("diff", "-o", "json").out)["held"]["member1"]["because"] == "orders are lost"
+    document = json.loads(fleet.argosy("diff", "-o", "json").out)
+    assert (document["held"]["member1"]["because"], document["endsHolds"]) == ("orders are lost", ["member1"])
     markdown = fleet.argosy("diff", "-o", "markdown").out
     assert "**Held (1)**" in markdown
     assert "this ends the hold" in markdown
@@ -290,7 +379,10 @@ def test_a_hold_ends_at_its_time(fleet: Fleet) -> None:
     assert fleet.reconcile().code == 0
     until = fleet.inventory()["hold"]["until"]
     eventually(lambda: epoch_text(time.time()) >= until, "the hold is over")
-    assert fleet.reconcile().code == 0
+    words = held_words(fleet)
+    ended = fleet.reconcile()
+    assert ended.code == 0
+    assert ended_words(words, "its time") in ended.err
     assert fleet.said == ["bad", "bad"]
     assert "hold" not in fleet.inventory()
 
@@ -316,7 +408,7 @@ def test_a_lost_status_branch_has_held_nothing_and_the_next_pass_says_so(fleet: 
             "2026-01-01T00:00:00Z is over, so that nothing would be",
         ),
         (["--until", "0s", "--allow-older"], "is over, so that nothing would be held"),
-        (["--until", "soon", "--allow-older"], "write a time, such as 2026-03-01T14:05:00Z, or a duration"),
+        (["--until", "soon", "--allow-older"], "write a time, such as 2026-03-01T14:05:00Z, a duration"),
     ],
     ids=["no flag", "past", "no duration", "no time"],
 )
@@ -378,8 +470,29 @@ def test_the_mirror_of_a_held_member_goes_back_and_is_not_advanced(
     assert status["clusters"]["member1"]["reason"] == "Held"
     document = json.loads(argosy(fleet.repository, capsys, "reconcile", "-o", "json").out)
     assert document["held"]["member1"]["at"] == first
-    change_and_run(fleet, "better")
+    words = str(ClusterHold(**fleet.recorded("inventory/member1.yaml")["hold"]))
+    fleet.repository.commit({"a.yaml": a_config_map("a", namespace=SPACE, said="better")})
+    ended = argosy(fleet.repository, capsys, "-q", "reconcile", "-o", "json")
+    source = fleet.repository.git("rev-parse", "HEAD")[:12]
+    assert ended.err == f"warning: {ended_words(words, f'source {source}')}\n"
+    assert json.loads(ended.out)["endedHolds"]["member1"]["endedBy"] == f"source {source}"
+    assert "hold" not in fleet.recorded("inventory/member1.yaml")
+    assert argosy(fleet.repository, capsys, "-q", "reconcile").err == ""
+    fleet.run()
     assert text_in(fleet) == "better"
+
+
+def test_the_mirror_of_a_member_that_is_held_until_released_outlasts_newer_sources(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet, first = a_pulling_fleet(tmp_path)
+    argosy(fleet.repository, capsys, "apply", first, "--allow-older", "--until", "released")
+    for said in ("better", "best"):
+        change_and_run(fleet, said)
+        assert (text_in(fleet), mirrored(fleet)) == ("good", first)
+    assert argosy(fleet.repository, capsys, "cluster", "release", "member1").code == 0
+    fleet.run()
+    assert text_in(fleet) == "best"
 
 
 def test_a_member_that_pulls_goes_on_once_it_is_released(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -390,6 +503,22 @@ def test_a_member_that_pulls_goes_on_once_it_is_released(tmp_path: Path, capsys:
     assert argosy(fleet.repository, capsys, "cluster", "release", "member1").code == 0
     fleet.run()
     assert text_in(fleet) == "bad"
+
+
+def test_what_newer_sources_move_to_a_cluster_that_outlasts_them_stays_where_it_is(fleet: Fleet) -> None:
+    """Each of them is kept out, so that the only copy would be gone with the first or with the next."""
+    other = a_policy("other", selectors=[{**SELECTED, "name": "b"}], placement=on_clusters("member2"), namespace=SPACE)
+    fleet.repository.commit({"b.yaml": a_config_map("b", namespace=SPACE), "other.yaml": other})
+    assert fleet.reconcile().code == 0
+    assert fleet.go_back("--until", "released").code == 0
+    other["spec"]["placement"] = on_clusters("member1")
+    fleet.repository.commit({"other.yaml": other})
+    for said in ("better", "best"):
+        assert "it leaves once the hold has ended" in fleet.release(said).out
+        assert fleet.members["member2"].read(PATH[:-1] + "b")
+    fleet.argosy("cluster", "release", "member1")
+    assert fleet.reconcile().code == 0
+    assert [bool(fleet.members[name].read(PATH[:-1] + "b")) for name in NAMES] == [True, False]
 
 
 def test_what_moves_to_held_clusters_alone_stays_where_it_is(fleet: Fleet) -> None:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import FileFault
-from reconciler.ledger.holds import ClusterHold
+from reconciler.ledger.holds import RELEASED, ClusterHold
 from reconciler.ledger.inventory import ApplyOutcome, HeldObject, Inventory
 from render.model import ObjectRef
 
@@ -122,12 +122,17 @@ HOLD = ClusterHold(commit=40 * "a", source=40 * "b", by="Ada <ada@example.com>",
 
 
 def test_an_inventory_with_a_hold_is_none_for_an_argosy_that_knows_no_holds() -> None:
-    """Such an Argosy would undo the rollback; every other inventory stays one that it reads."""
+    """Such an Argosy would undo the rollback, and so would one that ends every hold with a newer source.
+
+    Every other inventory stays one that it reads.
+    """
     plain = Inventory(cluster="member1", uid="u", converged=40 * "a")
     held = replace(plain, hold=HOLD)
+    outlasting = [replace(plain, hold=replace(HOLD, until=until)) for until in (RELEASED, "2027-01-15T09:00:00Z")]
     assert b"\nversion: 1\n" in plain.content()
     assert b"\nversion: 2\n" in held.content()
-    for each in (plain, held):
+    assert all(b"\nversion: 3\n" in each.content() for each in outlasting)
+    for each in (plain, held, *outlasting):
         assert Inventory.read("inventory/member1.yaml", each.content()) == each
         assert each.inventory_after_apply(40 * "c", ApplyOutcome.CONVERGED, []).hold == each.hold
 
@@ -137,6 +142,8 @@ def test_an_inventory_with_a_hold_is_none_for_an_argosy_that_knows_no_holds() ->
     [
         ("commit", "main", "hold.commit has a value of no use"),
         ("source", "", "hold.source has a value of no use"),
+        ("since", "released", "hold has 'released' for a time"),
+        ("since", "", "hold has '' for a time"),
         ("since", "yesterday", "hold has 'yesterday' for a time"),
         ("until", "soon", "hold has 'soon' for a time"),
         ("by", 7, "hold.by is no text"),

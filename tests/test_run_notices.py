@@ -115,6 +115,15 @@ def test_what_is_told(case: Course) -> None:
     assert tuple(said) == case.want
 
 
+def test_a_hold_that_a_newer_source_ended_is_no_problem_that_is_solved() -> None:
+    words = "no longer held (ended by source abc): it was held at c0ffee: orders are lost"
+    known = {"hold/west": "cluster west is held at c0ffee", "hold/east": "cluster east is held at c0ffee"}
+    assert [str(each) for each in notices_of_changed_conditions(known, {}, {"west": words})] == [
+        "solved: cluster east is held at c0ffee",
+        f"cluster west is {words}",
+    ]
+
+
 def test_drift_that_was_healed_is_told_of_each_pass() -> None:
     report = replace(ALL_WELL, clusters={"east": replace(WELL, drifted=3), "west": WELL})
     assert notices_of_healed_drift(report) == (Notice(text="cluster east: drift healed, objects written again: 3"),)

@@ -281,7 +281,8 @@ def files_that_record_attempts(
     def made(tip: str | None) -> Files:
         known = read_inventories(status, tip)
         files: dict[str, bytes | None] = {}
-        for cluster in sorted({*uid_by_cluster, *hold_rules.set_for}):
+        over = {name for name in hold_rules.members if name in known and hold_rules.ended_hold(name, known[name].hold)}
+        for cluster in sorted({*uid_by_cluster, *hold_rules.set_for, *over}):
             before = known.get(cluster, Inventory(cluster=cluster))
             after = replace(before, hold=hold_rules.hold_after(cluster, before.hold))
             if cluster in uid_by_cluster:

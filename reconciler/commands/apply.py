@@ -41,15 +41,18 @@ def _refuse_filename_option(ctx: click.Context, _option: click.Parameter, value:
 
 
 def _end_of_hold(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-    """Return the time that is meant by a time or by a duration from now, as RFC 3339 text."""
+    """Return the time that is meant by a time or by a duration from now, as RFC 3339 text, or that there is none."""
+    from reconciler.ledger.holds import RELEASED
     from render.notations import seconds_of_duration
     from render.timing import epoch_text, instant_text, parse_instant
 
-    if not value:
-        return ""
+    if value in {"", RELEASED}:
+        return value
     seconds, instant = seconds_of_duration(value), parse_instant(value)
     if seconds is None and instant is None:
-        raise click.BadParameter("write a time, such as 2026-03-01T14:05:00Z, or a duration, such as 90m or 8h")
+        raise click.BadParameter(
+            "write a time, such as 2026-03-01T14:05:00Z, a duration, such as 90m or 8h, or released"
+        )
     end = instant_text(instant) if instant is not None else epoch_text(time.time() + (seconds or 0))
     if end <= epoch_text(time.time()):
         raise click.BadParameter(f"{end} is over, so that nothing would be held")
@@ -76,7 +79,8 @@ def _end_of_hold(_ctx: click.Context, _option: click.Parameter, value: str) -> s
     default="",
     metavar="TIME",
     callback=_end_of_hold,
-    help="When that ends: 8h from now, or 2026-03-01T14:05:00Z  [default: with a newer source]",
+    help="Hold them so long, whatever newer sources render: 8h from now, until 2026-03-01T14:05:00Z, or until they are"
+    " released  [default: until a newer source renders anything]",
 )
 @with_removal_option
 @click.option(
@@ -102,8 +106,10 @@ def command(log: Log, /, **options: Any) -> int:
 
     What many objects have in common is said once; -v has a line for each.
 
-    With --allow-older the clusters go back to an older commit and are held there: passes give them nothing newer until
-    a newer source renders something else, the time of --until comes, or 'argosy cluster release' ends it.
+    With --allow-older the clusters go back to an older commit and are held there: passes give them nothing newer.
+    Without --until, the first commit rendered from a newer source ends that, whatever that changes. With --until TIME
+    newer sources do not end it, and with --until released nothing does but a person: 'argosy cluster release', or
+    another commit applied with --allow-older.
     """
     chosen = ApplyOptions(**options)
     if chosen.dry_run == "server":

@@ -244,8 +244,9 @@ def _print_rejoining(found: "Rejoining", output: str, *, is_accepted: bool) -> N
 def release(log: Log, /, names: tuple[str, ...], *, selector: str) -> int:
     """End the hold on members: they get the newest commit.
 
-    The next pass gives it to them. 'argosy apply --allow-older' holds a member at an older commit. The hold also ends
-    with the first rendered commit of a newer source, and at its time, if it has one.
+    The next pass gives it to them. 'argosy apply --allow-older' holds a member at an older commit. A hold without
+    --until also ends with the first commit rendered from a newer source; one with a time ends at that time, and not
+    before, and one with --until released ends in no other way than this.
     """
     from reconciler.branches.fleet_context import context_and_source_of_commit
     from reconciler.edit.member_selection import MemberSelection, names_selected_among

@@ -63,6 +63,11 @@ class Log(Struct, frozen=True, kw_only=True):
         """Write something the user should look at."""
         self._write_log_line("warning", event, values, NORMAL)
 
+    def warn_always(self, *events: str) -> None:
+        """Write lines the user must look at: ``-q`` shows these, too."""
+        for event in events:
+            self._write_log_line("warning", event, {}, ERRORS_ONLY)
+
     def warn_of(self, lines: Iterable[object]) -> None:
         """Write something about many things: what is alike is one line, unless ``-v`` or a program asks for each."""
         from .grouping import lines_grouped_by_wording

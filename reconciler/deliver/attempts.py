@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.status_branch import StatusBranch, files_that_record_attempts, read_inventories
-from reconciler.ledger.holds import HoldRules
+from reconciler.ledger.holds import EndedHold, HoldRules, lines_of_ended_holds
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.exchange import Failure, FailureKind
 
@@ -27,7 +27,8 @@ class AttemptRecord(Struct, kw_only=True):
 
     ``hold_rules`` say which commit each cluster gets. ``now`` is the time of the commits made here, in seconds;
     ``clock`` measures how long ago the branch was read, which counts as now for ``fresh`` seconds.
-    ``turn`` is held by whoever reads or writes the branch; ``wanted`` are the UIDs of clusters that wait for it.
+    ``ended`` are the holds on members that were over, and that it took away. ``turn`` is held by whoever reads or
+    writes the branch; ``wanted`` are the UIDs of clusters that wait for it.
     """
 
     status: StatusBranch
@@ -37,6 +38,7 @@ class AttemptRecord(Struct, kw_only=True):
     fresh: float = FRESH_SECONDS
     turn: threading.Lock = field(default_factory=threading.Lock)
     wanted: dict[str, str] = field(default_factory=dict)
+    ended: dict[str, EndedHold] = field(default_factory=dict)
     _known: Mapping[str, Inventory] = field(default_factory=dict)
     _read_at: float = float("-inf")
 
@@ -46,10 +48,19 @@ class AttemptRecord(Struct, kw_only=True):
         self._read_at = self.clock()
         return self._known
 
+    def _ended_holds(self) -> dict[str, EndedHold]:
+        """Return the holds on members that are over and still recorded, as they were last read."""
+        recorded = {name: known.hold for name, known in self._known.items() if name in self.hold_rules.members}
+        found = {name: self.hold_rules.ended_hold(name, hold) for name, hold in recorded.items()}
+        return {name: each for name, each in found.items() if each is not None}
+
     def record(self, uid_by_cluster: Mapping[str, str]) -> Mapping[str, Inventory]:
         """Record in one commit that clusters are about to get the commit, and return all inventories after that."""
         made = files_that_record_attempts(self.status, self.hold_rules, uid_by_cluster)
-        self.status.commit(made, f"Attempt {self.hold_rules.commit[:12]}", time=self.now)
+        ended = self._ended_holds()
+        self.ended.update(ended)
+        message = "\n\n".join([f"Attempt {self.hold_rules.commit[:12]}", *lines_of_ended_holds(ended)])
+        self.status.commit(made, message, time=self.now)
         # From here on the branch says what is held: who changes that now knows of this apply.
         self.hold_rules = replace(self.hold_rules, set_for=frozenset())
         return self.inventories()

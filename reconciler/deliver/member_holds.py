@@ -4,7 +4,7 @@ A held cluster gets the commit that it is held at, as often as passes apply: dri
 comes. So what another commit would have moved to it is not there, and must not leave where it is.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -38,7 +38,9 @@ class HoldWish(Struct, frozen=True, kw_only=True):
     def hold_rules(self, commit: str, source: str, now: str, members: tuple[str, ...]) -> HoldRules:
         """Return the holds that the apply goes by."""
         chosen = frozenset((*members, *self.pulling)) if self.is_set else frozenset[str]()
-        return HoldRules(commit=commit, source=source, now=now, set_for=chosen, hold=self.hold)
+        return HoldRules(
+            commit=commit, source=source, now=now, set_for=chosen, hold=self.hold, members=frozenset(members)
+        )
 
 
 class MemberHolds(Struct, frozen=True, kw_only=True):
@@ -58,13 +60,6 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
     def hold_in_force(self, cluster: str) -> ClusterHold | None:
         """Return the hold that is told of a member: none that a dry run would set, for nothing is held by it."""
         return None if self.is_only_asked else self.by_cluster.get(cluster)
-
-    def lines_of_ended_holds(self, clusters: Iterable[str]) -> Iterator[str]:
-        """Yield a line for each of some clusters whose recorded hold is over, so that it gets newer commits again."""
-        for cluster in clusters:
-            hold = self.inventory(cluster).hold
-            if hold is not None and cluster not in self.by_cluster:
-                yield f"{cluster} is not held any more: it was {hold}"
 
     def commit_for(self, cluster: str) -> str:
         """Return the commit that a member gets; one that somebody asked to see is shown whatever is held."""
@@ -91,9 +86,10 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
 
     def refusal(self, cluster: str) -> Failure | None:
         """Return why a member gets nothing: another commit was named, or that which it is held at cannot be read."""
-        hold, hint = self.by_cluster.get(cluster), release_hint(cluster)
+        hold = self.by_cluster.get(cluster)
         if hold is None or (self.is_named and self.is_observing):
             return None
+        hint = release_hint(hold, cluster)
         if self.is_named and hold.commit != self.commit:
             message = f"{cluster!r} is {hold}; it gets no other commit"
             return Failure(kind=FailureKind.HELD, message=message, hint=f"{hint}; --allow-older holds it at this one")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from reconciler.console.text import text_table
-from reconciler.ledger.holds import release_hint
+from reconciler.ledger.holds import ClusterHold, release_hint
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import UNREACHABLE
 from reconciler.plans.model import Action
@@ -55,7 +55,7 @@ def report_lines(report: ClusterReport) -> list[str]:
         hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
         lines.append(f"{name}: {report.failure.kind}: {report.failure.message}{hint}")
     elif report.hold is not None:
-        lines.append(f"{name} is {report.hold}\n  hint: {release_hint(name)}")
+        lines.append(f"{name} is {report.hold}\n  hint: {release_hint(report.hold, name)}")
     return lines
 
 
@@ -77,12 +77,13 @@ def change_lines(reports: Iterable[ClusterReport]) -> list[str]:
 
 def hold_lines(reports: Iterable[ClusterReport]) -> Iterator[str]:
     """Yield a line for each hold that kept a commit from clusters that were applied to."""
-    held: dict[str, list[str]] = {}
+    held: dict[ClusterHold, list[str]] = {}
     for report in reports:
         if report.hold is not None and report.failure is None and report.applied is not None:
-            held.setdefault(str(report.hold), []).append(report.cluster)
+            held.setdefault(report.hold, []).append(report.cluster)
     for hold, clusters in held.items():
-        yield f"{first_few(clusters)} {'is' if len(clusters) == 1 else 'are'} {hold}\n  hint: {release_hint(*clusters)}"
+        verb = "is" if len(clusters) == 1 else "are"
+        yield f"{first_few(clusters)} {verb} {hold}\n  hint: {release_hint(hold, *clusters)}"
 
 
 def report_table(reports: Iterable[ClusterReport]) -> str:
@@ -117,7 +118,9 @@ def _rows_of_clusters(reports: Iterable[ClusterReport]) -> list[tuple[str, ...]]
 def _is_as_committed(report: ClusterReport, numbers: tuple[int, ...]) -> bool:
     """Say whether nothing in a cluster failed, is kept or is held back, and whether somebody could see how it is."""
     is_converged = report.applied is not None and report.applied.outcome is ApplyOutcome.CONVERGED
-    return is_converged and not (report.failure or report.hold or report.unseen or any(numbers[_KEPT:]))
+    return is_converged and not (
+        report.failure or report.hold or report.ended_hold or report.unseen or any(numbers[_KEPT:])
+    )
 
 
 def _numbers_of_report(report: ClusterReport) -> tuple[int, ...]:
@@ -131,8 +134,13 @@ def _numbers_of_report(report: ClusterReport) -> tuple[int, ...]:
 
 
 def _row_of_report(report: ClusterReport, numbers: tuple[int, ...]) -> tuple[str, ...]:
-    is_held = report.hold is not None and report.failure is None
-    return (report.cluster, *map(str, numbers), f"{report.state}, held" if is_held else report.state)
+    return (report.cluster, *map(str, numbers), _state_with_hold(report))
+
+
+def _state_with_hold(report: ClusterReport) -> str:
+    if report.ended_hold is not None:
+        return f"{report.state}, no longer held"
+    return f"{report.state}, held" if report.hold is not None and report.failure is None else report.state
 
 
 def action_counts(report: ClusterReport) -> Counter[str]:

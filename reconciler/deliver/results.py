@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.ledger.holds import ClusterHold
+from reconciler.ledger.holds import ClusterHold, EndedHold
 from reconciler.ledger.inventory import ApplyOutcome, HeldObject
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
@@ -130,7 +130,8 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
 
     ``findings`` are those about workloads that are not well. ``is_repeated``: the cluster was idle and still is, so
     that this is the report of an earlier pass, without an observation or a plan. ``unseen`` is the reason why nobody
-    could see how the cluster is, though it may have been applied to. ``hold`` keeps newer commits from it.
+    could see how the cluster is, though it may have been applied to. ``hold`` keeps newer commits from it;
+    ``ended_hold`` did so, and is over with this apply.
     """
 
     cluster: str
@@ -143,6 +144,11 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     is_repeated: bool = False
     unseen: str = ""
     hold: ClusterHold | None = None
+    ended_hold: EndedHold | None = None
+
+    def with_hold(self, hold: ClusterHold | None, ended: Mapping[str, EndedHold]) -> "ClusterReport":
+        """Return the report with the hold on its cluster, or the one among these that is over."""
+        return replace(self, hold=hold, ended_hold=ended.get(self.cluster))
 
     @property
     def state(self) -> str:

@@ -188,8 +188,13 @@ class Difference(Struct, frozen=True, kw_only=True):
 
     @property
     def ends_holds(self) -> bool:
-        """Return whether clusters that are held get the change, and all that they were spared before."""
+        """Return whether the change ends the holds that newer sources end."""
         return self.is_newer and not self.is_empty
+
+    @property
+    def clusters_no_longer_held(self) -> tuple[str, ...]:
+        """The clusters that are held, and get the change and all that they were spared before."""
+        return tuple(name for name, hold in self.holds.items() if self.ends_holds and not hold.outlasts_sources)
 
     @property
     def is_empty(self) -> bool:

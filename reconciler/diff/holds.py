@@ -31,7 +31,7 @@ def holds_on_members(comparison: Comparison) -> dict[str, ClusterHold]:
 def is_newer_than_held(comparison: Comparison, holds: ClusterHolds) -> bool:
     """Say whether the head is no source that the holds keep out, nor one before that, as no work tree is."""
     repository, head = comparison.head.repository, comparison.head.source.commit
-    sources = {hold.source for hold in holds.values()}
+    sources = {hold.source for hold in holds.values() if not hold.outlasts_sources}
     return not head or not any(head == source or _is_before(repository, head, source) for source in sources)
 
 

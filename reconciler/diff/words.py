@@ -7,7 +7,7 @@ from overrides.changes import ChangedField
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
 from reconciler.console.cluster_lists import shortened_cluster_list, summarized_cluster_names
-from reconciler.ledger.holds import ClusterHold
+from reconciler.ledger.holds import RELEASED, ClusterHold
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.pending import LAZY, SUSPENDED
 from reconciler.pipeline.unselected import unselected_words
@@ -197,6 +197,15 @@ def _window_in_text(text: str, start: int) -> str:
 
 
 def hold_words(cluster: str, hold: ClusterHold, *, is_ended: bool) -> tuple[str, str]:
-    """Return what is said of a cluster that is held, and what becomes of the hold."""
-    ending = f"this ends the hold: {cluster} gets all that was rendered since {hold.commit[:12]}"
-    return f"{cluster} is {hold}", ending if is_ended else "nothing here ends the hold"
+    """Return what is said of a cluster that is held, and what becomes of the hold.
+
+    ``is_ended``: a change ends whatever newer sources end.
+    """
+    if not is_ended:
+        ending = "nothing here ends the hold"
+    elif hold.outlasts_sources:
+        when = "somebody releases it" if hold.until == RELEASED else hold.until
+        ending = f"this does not end the hold: {cluster} gets nothing newer than {hold.commit[:12]} until {when}"
+    else:
+        ending = f"this ends the hold: {cluster} gets all that was rendered since {hold.commit[:12]}"
+    return f"{cluster} is {hold}", ending

@@ -77,7 +77,7 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
 
     PATH: ClassVar[str] = "inventory/{cluster}.yaml"
     KIND: ClassVar[str] = "Inventory"
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
     ABOUT: ClassVar[str] = (
         "The commits a cluster may hold objects of, by which is pruned, what its server answered, and the commit that"
         " somebody holds the cluster at."
@@ -95,8 +95,13 @@ class Inventory(BranchFile, frozen=True, kw_only=True):
 
     @property
     def written_version(self) -> int:
-        """The version: an Argosy that knows no holds must not apply to a cluster that is held, but to any other."""
-        return self.VERSION if self.hold is not None else 1
+        """The version: an Argosy that does not know such a hold must not apply to the cluster, but to any other.
+
+        One that knows version 2 would let a newer source end every hold.
+        """
+        if self.hold is None:
+            return 1
+        return self.VERSION if self.hold.outlasts_sources else 2
 
     @classmethod
     def of(cls, value: Any) -> Self:

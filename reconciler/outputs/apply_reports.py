@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, meaning_of_field, value_unless_empty
-from .parts import FailurePart, Held, ObjectName, Reason, failure_part, hold_part
+from .parts import EndedHoldPart, FailurePart, Held, ObjectName, Reason, ended_hold_part, failure_part, hold_part
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport, ObjectResult
@@ -55,6 +55,9 @@ class ClusterReportPart(DocumentPart, frozen=True, kw_only=True):
     )
     hold: Annotated[str, meaning_of_field("The reason why nothing was deleted.")] | UnsetType = UNSET
     held: Held | UnsetType = UNSET
+    ended_hold: (
+        Annotated[EndedHoldPart, meaning_of_field("Present if the cluster was held until then.")] | UnsetType
+    ) = UNSET
     objects: Annotated[
         tuple[ObjectResultPart, ...],
         meaning_of_field(
@@ -80,6 +83,7 @@ def _cluster_report_part(report: "ClusterReport") -> ClusterReportPart:
         failure=UNSET if report.failure is None else failure_part(report.failure),
         hold=UNSET if report.applied is None else value_unless_empty(report.applied.prune_hold),
         held=hold_part(report.hold),
+        ended_hold=ended_hold_part(report.ended_hold),
         objects=tuple(
             _object_result_part(result)
             for result in results

@@ -78,11 +78,12 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     held: (
         Annotated[
             Mapping[str, HoldPart],
-            meaning_of_field(
-                "The clusters that somebody holds at an earlier commit, until a newer source renders anything new."
-            ),
+            meaning_of_field("The clusters that somebody holds at an earlier commit."),
         ]
         | UnsetType
+    ) = UNSET
+    ends_holds: (
+        Annotated[tuple[str, ...], meaning_of_field("Those of them whose hold this change ends.")] | UnsetType
     ) = UNSET
     clusters: Annotated[
         tuple[ClusterTotalPart, ...],
@@ -219,6 +220,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         movements=tuple(_movement_part(difference, each) for each in difference.movements),
         undivided=value_unless_empty(tuple(map(_undivided_part, difference.undivided))),
         held=value_unless_empty(hold_parts(difference.holds)),
+        ends_holds=value_unless_empty(difference.clusters_no_longer_held),
         unselected=value_unless_empty(tuple(map(_unselected_part, difference.unselected))),
         unknown_capacities=value_unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
         unplaced=value_unless_empty(tuple(map(_part_without_cluster, difference.unplaced))),

@@ -1,5 +1,6 @@
 """Parts that several documents share, and fields that mean the same in each."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
@@ -8,7 +9,7 @@ from .document import DocumentPart, meaning_of_field, value_unless_empty
 
 if TYPE_CHECKING:
     from overrides.changes import ChangedField
-    from reconciler.ledger.holds import ClusterHold, ClusterHolds
+    from reconciler.ledger.holds import ClusterHold, ClusterHolds, EndedHold
     from reconciler.ledger.refusal import SourceRefusal
     from reconciler.members.exchange import Failure
     from reconciler.pipeline.pending import Pending
@@ -150,7 +151,21 @@ class HoldPart(DocumentPart, frozen=True, kw_only=True):
     by: Annotated[str, meaning_of_field("The person who wanted that, as Git names people.")]
     since: Annotated[str, meaning_of_field("The time when the hold began, as RFC 3339.")]
     because: Annotated[str, meaning_of_field("The reason that was given for it.")] | UnsetType = UNSET
-    until: Annotated[str, meaning_of_field("The time when it ends by itself, as RFC 3339.")] | UnsetType = UNSET
+    until: (
+        Annotated[
+            str,
+            meaning_of_field(
+                "The time when it ends, as RFC 3339, or `released`; left out where a newer source ends it."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class EndedHoldPart(HoldPart, frozen=True, kw_only=True):
+    """A hold that is over."""
+
+    ended_by: Annotated[str, meaning_of_field("What ended it: a source, its time, or a commit applied by hand.")]
 
 
 Held = Annotated[
@@ -175,6 +190,28 @@ def _hold_part(hold: "ClusterHold") -> HoldPart:
         since=hold.since,
         because=value_unless_empty(hold.reason),
         until=value_unless_empty(hold.until),
+    )
+
+
+def ended_hold_parts(ended: Mapping[str, "EndedHold"]) -> dict[str, EndedHoldPart]:
+    """Return holds that are over by cluster, as documents have them."""
+    return {name: _ended_hold_part(each) for name, each in sorted(ended.items())}
+
+
+def ended_hold_part(ended: "EndedHold | None") -> EndedHoldPart | UnsetType:
+    """Return a hold that is over, as documents have it; it is left out where there is none."""
+    return UNSET if ended is None else _ended_hold_part(ended)
+
+
+def _ended_hold_part(ended: "EndedHold") -> EndedHoldPart:
+    hold = ended.hold
+    return EndedHoldPart(
+        at=hold.commit,
+        by=hold.by,
+        since=hold.since,
+        because=value_unless_empty(hold.reason),
+        until=value_unless_empty(hold.until),
+        ended_by=ended.ended_by,
     )
 
 

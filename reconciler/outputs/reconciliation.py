@@ -9,6 +9,7 @@ from .apply_reports import ClusterReportPart, report_parts
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 from .parts import (
     ClusterName,
+    EndedHoldPart,
     HoldPart,
     NextChange,
     PendingObjects,
@@ -17,6 +18,7 @@ from .parts import (
     ReleasedObjects,
     Skipped,
     UnplacedObjects,
+    ended_hold_parts,
     hold_parts,
     next_change_part,
     pending_part,
@@ -121,6 +123,13 @@ class ReconciliationDocument(OutputDocument, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    ended_holds: (
+        Annotated[
+            Mapping[str, EndedHoldPart],
+            meaning_of_field("The clusters that were held, and are not any more with this pass."),
+        ]
+        | UnsetType
+    ) = UNSET
     clusters: (
         Annotated[
             Mapping[str, ClusterReportPart],
@@ -158,6 +167,7 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
         proposal=UNSET if result.proposal is None else _proposal_part(result.proposal),
         held_back=value_unless_empty(held),
         held=value_unless_empty(hold_parts(result.holds)),
+        ended_holds=value_unless_empty(ended_hold_parts(result.ended_holds)),
         clusters=UNSET if result.reports is None else report_parts(result.reports),
     )
 

@@ -140,7 +140,6 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         orphans = self._agreed_orphans(inventories)
         held = self._held_members(attempts.hold_rules, inventories)
         if self.delivery.writes:
-            self._say_ended_holds(held)
             inventories = attempts.record(self._to_announce(identities, held))
             held = self._held_members(attempts.hold_rules, inventories)
         recording = ReportRecording(
@@ -164,7 +163,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             remembered = self._members_without_news(identities, held) if self.delivery.writes else {}
             jobs = self._jobs_of_members(held, remembered, orphans, attempts.turn)
             for report in apply_fleet(jobs, self.reach, options):
-                with_hold = replace(report, hold=held.hold_in_force(report.cluster))
+                with_hold = report.with_hold(held.hold_in_force(report.cluster), attempts.ended)
                 tell(with_hold)
                 recording.add(with_hold)
         return recording.recorded_reports()
@@ -189,10 +188,6 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             is_observing=self.delivery.is_observing,
             is_only_asked=self.wish.is_set and not self.delivery.writes,
         )
-
-    def _say_ended_holds(self, held: MemberHolds) -> None:
-        for line in held.lines_of_ended_holds(member.name for member in self.delivery.members):
-            self.say(line)
 
     def _identities(self, inventories: Mapping[str, Inventory]) -> Identities:
         """Return who the fleet's members are, as recorded or as they answered."""

@@ -27,6 +27,8 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
         done["clusters"] += 1
         for line in report_lines(report) if log.tells_each else ():
             log.info(line)
+        if report.ended_hold is not None:
+            log.warn_always(f"{report.cluster} is {report.ended_hold}")
         if report.failure and report.failure.trace:
             log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
         log.progress(f"{counted_noun(done['clusters'], 'cluster')} done")

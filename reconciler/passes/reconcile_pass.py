@@ -34,7 +34,7 @@ from reconciler.console.log import Log
 from reconciler.guards.continuity import continued_source
 from reconciler.guards.limits import check_allowed_clusters
 from reconciler.guards.source_branch import SourceElsewhere
-from reconciler.ledger.holds import ClusterHolds, end_of_first_hold
+from reconciler.ledger.holds import ClusterHolds, EndedHold, end_of_first_hold
 from reconciler.members.options import AccessOptions, names_of_reached_members
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
@@ -49,6 +49,7 @@ from render.errors import ConfigError, GitError, GuardRefused, InputError, Sourc
 from render.timing import Flip, earliest_flip, instant_text
 
 from .checkpointing import EndedRender, SeenFacts
+from .ended_holds import end_holds_of_pulling_members
 from .incremental import scope_after_previous_pass
 from .options import ReconcileOptions, is_reaching
 from .pass_inputs import PassInputs, is_proposing, read_inputs, recorded_inputs
@@ -77,7 +78,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
     ``publication`` is where its branches are. ``reports`` are those of the members, None where none are reached.
     ``proposal`` is the commit that a person is asked to merge, where that is the way of one to the rendered branch.
     ``behind`` are the seconds by which the clock here was found to be behind; ``fault`` is that of its mirrors.
-    ``holds`` are those that keep what is rendered from clusters.
+    ``holds`` are those that keep what is rendered from clusters, and ``ended_holds`` those that are over with it.
     """
 
     outcome: Outcome
@@ -88,6 +89,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
     behind: float = 0.0
     fault: GitError | None = None
     holds: ClusterHolds = field(default_factory=dict)
+    ended_holds: Mapping[str, EndedHold] = field(default_factory=dict)
 
     @property
     def flip(self) -> Flip | None:
@@ -273,7 +275,8 @@ def _result_with_reports(
     status, before = members.context.status, members.context.status.tip()
     apply = _apply_rendered if result.proposal is None else _apply_merged
     applied = apply(result, inputs, members, options, log)
-    result = replace(result, reports=applied.reports).with_holds()
+    ended = {each.cluster: each.ended_hold for each in applied.reports if each.ended_hold is not None}
+    result = replace(result, reports=applied.reports, ended_holds={**result.ended_holds, **ended}).with_holds()
     if options.is_stopping() or options.is_making_way():
         return result
     recorded = read_observed_inputs(result.publication.repository, status.tip())
@@ -353,7 +356,11 @@ def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions
     merged = settings.merged_commit(outcome.previous, commit)
     settings.record_place_of_branches(inputs.publication.repository, outcome.source.desired.fleet, merged, log)
     mirrored.log_mirrored_branches(log)
-    return PassResult(outcome=outcome, publication=inputs.publication, commit=commit, fault=mirrored.fault)
+    result = PassResult(outcome=outcome, publication=inputs.publication, commit=commit, fault=mirrored.fault)
+    if result.rendered is None:
+        return result
+    ended = end_holds_of_pulling_members(outcome.source.desired, inputs.publication, result.rendered, log)
+    return replace(result, ended_holds=ended)
 
 
 def _write_checkpoint(

@@ -56,6 +56,10 @@ EXAMPLES: Mapping[str, Examples] = {
             "argosy apply argosy/rendered~1 --allow-older --reason 'loses orders'",
             "Go back, and hold clusters there",
         ),
+        (
+            "argosy apply argosy/rendered~1 --allow-older --cluster paris --until released",
+            "Hold one there, whatever newer sources render",
+        ),
     ),
     "cluster": (
         ("argosy cluster join paris --region eu", "Add a member"),

@@ -68,13 +68,13 @@ class PassReport(Struct, frozen=True, kw_only=True):
 
     ``source`` and ``rendered`` are its commits ("": not known). ``is_committed``: the rendered commit is its own.
     ``is_unchanged``: nothing was new, and the end in each cluster is that of the pass before. ``members`` are those
-    that passes apply to (None: not known), of which ``clusters`` may lack some. ``unplaced`` are objects
-    that could not be placed or built, ``held`` says of clusters that they stay at an earlier commit, by whom and why
-    (None: not known). ``moved`` counts replicas that went to another cluster, ``refused`` is the reason
-    why the source was refused. ``steps`` are the seconds of each step, ``failed_steps`` those that failed.
-    ``notified`` counts notifications by kind and result, ``conflicts`` how often somebody else moved a branch first.
-    ``next_wall`` is the time of day at which a time rule asks for the next pass, ``next_notice`` the one at which a
-    notification is tried again.
+    that passes apply to (None: not known), of which ``clusters`` may lack some. ``unplaced`` are objects that could not
+    be placed or built, ``held`` says of clusters that they stay at an earlier commit, by whom and why (None: not
+    known), and ``ended_holds`` that they do so no longer, and what ended that. ``moved`` counts replicas that went to
+    another cluster, ``refused`` is the reason why the source was refused. ``steps`` are the seconds of each step,
+    ``failed_steps`` those that failed. ``notified`` counts notifications by kind and result, ``conflicts`` how often
+    somebody else moved a branch first. ``next_wall`` is the time of day at which a time rule asks for the next pass,
+    ``next_notice`` the one at which a notification is tried again.
     """
 
     code: int
@@ -86,6 +86,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     is_unchanged: bool = False
     unplaced: tuple[str, ...] = ()
     held: Mapping[str, str] | None = None
+    ended_holds: Mapping[str, str] = field(default_factory=dict)
     moved: int = 0
     refused: str = ""
     seconds: float = 0.0

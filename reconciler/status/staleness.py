@@ -107,7 +107,7 @@ def _held_progress(cluster: str, progress: MemberProgress, hold: ClusterHold | N
         return progress
     if not progress.is_reached:
         return replace(progress, message=f"{progress.message}; it is {hold}", hold=hold)
-    message, hint = f"it is {hold}", release_hint(cluster)
+    message, hint = f"it is {hold}", release_hint(hold, cluster)
     return replace(progress, reason="Held", message=message, hint=hint, since=hold.since, hold=hold)
 
 

@@ -5,6 +5,7 @@ that was healed is an event: it is over when it is told of.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -82,15 +83,26 @@ def _is_condition_observed(key: str, report: PassReport) -> bool:
     return kind == _SOURCE or report.code not in _REFUSED
 
 
-def notices_of_changed_conditions(known: Mapping[str, str], now: Mapping[str, str]) -> tuple[Notice, ...]:
-    """Return what to tell: conditions that began, another source that is refused, and conditions that are over."""
+def notices_of_changed_conditions(
+    known: Mapping[str, str], now: Mapping[str, str], ended_holds: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Notice, ...]:
+    """Return what to tell: conditions that began, another source that is refused, and conditions that are over.
+
+    Of ``ended_holds`` it is known by cluster what ended them. That solves nothing: the cluster gets what was kept out.
+    """
     began = [
         Notice(text=text)
         for key, text in sorted(now.items())
         if key not in known or (key == _SOURCE and known[key] != text)
     ]
-    over = [Notice(text=text, is_solved=True) for key, text in sorted(known.items()) if key not in now]
-    return (*began, *over)
+    keys_of_ended_holds = {f"{_HOLD}/{name}" for name in ended_holds}
+    over = [
+        Notice(text=text, is_solved=True)
+        for key, text in sorted(known.items())
+        if key not in now and key not in keys_of_ended_holds
+    ]
+    ended = [Notice(text=f"cluster {name} is {words}") for name, words in sorted(ended_holds.items())]
+    return (*began, *over, *ended)
 
 
 def notices_of_healed_drift(report: PassReport) -> tuple[Notice, ...]:

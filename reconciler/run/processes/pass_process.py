@@ -253,6 +253,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         is_committed=result.commit is not None,
         unplaced=(*_lines_of_objects_left_out(result), *map(str, problems_by_object(result.outcome))),
         held={name: str(hold) for name, hold in result.holds.items()},
+        ended_holds={name: str(each) for name, each in result.ended_holds.items()},
         moved=_count_of_moved_replicas(result),
         next_wall=flip.at.timestamp() - result.behind if flip else None,
     )
