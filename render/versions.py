@@ -65,21 +65,21 @@ def newest_version_in_range(texts: Iterable[str], wanted: str) -> str | None:
     >>> newest_version_in_range(["1.2.0", "1.10.1", "2.0.0", "1.11.0-rc.1", "latest"], "^1.2")
     '1.10.1'
     """
-    is_in = test_of_version_range(wanted)
+    is_in = predicate_of_version_range(wanted)
     versions = ((version, text) for text in texts if (version := parse_version(text)) is not None)
     found = [(version.sort_key, text) for version, text in versions if is_in(version)]
     return max(found)[1] if found else None
 
 
-def test_of_version_range(text: str) -> Callable[[Version], bool]:
+def predicate_of_version_range(text: str) -> Callable[[Version], bool]:
     """Return what says whether a version is in a range; UnusableRange where the text is none."""
     if len(text) > _LONGEST_RANGE:
         raise UnusableRange(f"is longer than {_LONGEST_RANGE} characters")
-    alternatives = [_test_of_range_alternative(part.strip()) for part in text.split("||")]
+    alternatives = [_predicate_of_range_alternative(part.strip()) for part in text.split("||")]
     return lambda version: any(is_in(version) for is_in in alternatives)
 
 
-def _test_of_range_alternative(text: str) -> Callable[[Version], bool]:
+def _predicate_of_range_alternative(text: str) -> Callable[[Version], bool]:
     comparisons, position = [], 0
     text = _HYPHEN.sub(r">=\1 <=\2", text) or "*"
     while position < len(text):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from render.versions import UnusableRange, newest_version_in_range, parse_version, test_of_version_range
+from render.versions import UnusableRange, newest_version_in_range, parse_version, predicate_of_version_range
 
 from .tables import each_row
 
@@ -39,7 +39,7 @@ RANGES = [
 
 @each_row("case", RANGES, ids=lambda case: case.why)
 def test_a_range_has_these_versions(case: Range) -> None:
-    is_in = test_of_version_range(case.text)
+    is_in = predicate_of_version_range(case.text)
     assert [text for text in VERSIONS if (version := parse_version(text)) and is_in(version)] == case.want
     assert newest_version_in_range(reversed(VERSIONS), case.text) == case.want[-1]
 
@@ -47,7 +47,7 @@ def test_a_range_has_these_versions(case: Range) -> None:
 @each_row("text", ["newest", "1.2.3.4", ">", "1 ?", "=" * 300])
 def test_a_text_that_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(UnusableRange):
-        test_of_version_range(text)
+        predicate_of_version_range(text)
 
 
 def test_a_release_comes_after_its_pre_releases_and_numbers_before_words() -> None:

@@ -20,7 +20,7 @@ from render.errors import ClusterError, ConfigError
 from render.federations import federation_named, federations_found_in
 from render.federations.federation import Federation
 from render.federations.karmada import KARMADA
-from render.federations.karmada.front_end import test_of_propagation
+from render.federations.karmada.front_end import predicate_of_propagation
 from render.federations.manifests import SKIP_NAMESPACE
 from render.federations.plain_clusters.system_objects import KINDS_LEFT_OUT, METADATA_ALONE
 from render.federations.plain_clusters.written_form import object_without_filled_in_fields
@@ -112,7 +112,7 @@ def _federation_with_counts(reading: HubReading, read: WholeCluster) -> Federati
 
 def _propagated_and_other_objects(documents: Sequence[Placed]) -> tuple[list[Placed], list[Left]]:
     """Return Karmada's own documents and those that it propagates, and how many of each kind it does not."""
-    is_propagated = test_of_propagation([each.manifest for each in documents])
+    is_propagated = predicate_of_propagation([each.manifest for each in documents])
     kept: list[Placed] = []
     left: Counter[tuple[str, str]] = Counter()
     for each in documents:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from render.versions import UnusableRange, test_of_version_range
+from render.versions import UnusableRange, predicate_of_version_range
 
 from .findings import Findings
 from .schema import Record, Text
@@ -79,7 +79,7 @@ def _fault_of_url(url: str, schemes: tuple[str, ...]) -> str:
 def _fault_of_version(field: str, text: str) -> str:
     if field in {"semver", "version"}:
         try:
-            test_of_version_range(text)
+            predicate_of_version_range(text)
         except UnusableRange as error:
             return f"is no range of versions: {error}"
         return ""

@@ -64,6 +64,6 @@ class Federation(Struct, frozen=True, kw_only=True):
         return convert_documents(documents, front_end, self.is_its, known_clusters)
 
 
-def test_of_group_endings(*endings: str) -> Callable[[str, str], bool]:
+def predicate_of_group_endings(*endings: str) -> Callable[[str, str], bool]:
     """Return what says of an API group and a kind that the group ends so."""
     return lambda group, _kind: group.endswith(endings)

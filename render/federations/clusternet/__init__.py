@@ -1,13 +1,13 @@
 """Clusternet: the clusters of a subscription, the division of its feeds, and what each cluster gets of them."""
 
-from render.federations.federation import Federation, test_of_group_endings
+from render.federations.federation import Federation, predicate_of_group_endings
 
 CLUSTERNET = Federation(
     name="clusternet",
     title="Clusternet",
     about="Subscriptions with what they feed, Globalizations, Localizations, HelmCharts",
     setting="Clusternet",
-    is_of_type=test_of_group_endings(".clusternet.io"),
+    is_of_type=predicate_of_group_endings(".clusternet.io"),
     rules={
         "subscription-read": "CN-01",
         "union-frozen": "CN-02",

@@ -237,7 +237,7 @@ def _taint_without_time(taint: Any) -> Any:
     return {key: value for key, value in taint.items() if key != "timeAdded"} if isinstance(taint, dict) else taint
 
 
-def test_of_propagation(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
+def predicate_of_propagation(manifests: Sequence[Manifest]) -> Callable[[Manifest], bool]:
     """Return what says of an object whether it is propagated: by its binding, a mark of its policy, or a selector."""
     policies = PolicyIndex(parse_propagation_policy(each) for each in _objects_that_karmada_admits(manifests, POLICIES))
     bound = {parse_binding(each).ref for each in _objects_that_karmada_admits(manifests, _BINDINGS)}

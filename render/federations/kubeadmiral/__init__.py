@@ -1,6 +1,6 @@
 """KubeAdmiral, which comes from KubeFed: plain objects, policies that they name, and a planner that avoids moves."""
 
-from render.federations.federation import Federation, test_of_group_endings
+from render.federations.federation import Federation, predicate_of_group_endings
 from render.model import Manifest
 
 from .labels import POLICY_LABELS
@@ -16,7 +16,7 @@ KUBEADMIRAL = Federation(
     name="kubeadmiral",
     title="KubeAdmiral",
     about="plain objects that name a policy, and these policies",
-    is_of_type=test_of_group_endings(".kubeadmiral.io"),
+    is_of_type=predicate_of_group_endings(".kubeadmiral.io"),
     is_marked=_names_a_policy,
     rules={},
 )

@@ -1,13 +1,13 @@
 """Liqo: namespaces that are offloaded from a home cluster to its peers."""
 
-from render.federations.federation import Federation, test_of_group_endings
+from render.federations.federation import Federation, predicate_of_group_endings
 
 LIQO = Federation(
     name="liqo",
     title="Liqo",
     about="offloaded namespaces with what stands in them",
     setting="Liqo",
-    is_of_type=test_of_group_endings(".liqo.io"),
+    is_of_type=predicate_of_group_endings(".liqo.io"),
     rules={
         "divided-by-room": "LQ-01",
         "peers-frozen": "LQ-02",

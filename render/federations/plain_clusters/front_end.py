@@ -71,7 +71,7 @@ def objects_as_person_writes_them(cluster: LiveCluster, *, with_system: bool = F
     forms: dict[ObjectRef, Manifest] = {}
     left: list[Left] = []
     reasons: Counter[tuple[str, Remark]] = Counter()
-    is_claim = test_of_claims_of_stateful_sets(cluster.objects)
+    is_claim = predicate_of_claims_of_stateful_sets(cluster.objects)
     for manifest in cluster.objects:
         ref = ObjectRef.of(manifest)
         reason = OWNED if is_claim(ref) else reason_to_leave_out(manifest, with_system=with_system)
@@ -101,7 +101,7 @@ def conversion_of_clusters(clusters: Sequence[ReadCluster], skipped_kinds: Itera
     return Conversion(units=tuple(units), members=members, left=(*_left_with_clusters_joined(left), *others))
 
 
-def test_of_claims_of_stateful_sets(objects: Iterable[Manifest]) -> Callable[[ObjectRef], bool]:
+def predicate_of_claims_of_stateful_sets(objects: Iterable[Manifest]) -> Callable[[ObjectRef], bool]:
     """Return what says of an object whether it is a claim that a StatefulSet made, which does not own it."""
     stems: set[tuple[str, str]] = set()
     for manifest in objects:
