@@ -20,22 +20,22 @@ class End(NamedTuple):
     why: str
     words: tuple[str, ...]
     code: int
-    files: dict[str, Any] = {}  # noqa: RUF012 - nobody changes it
+    files: dict[str, Any] = {"a.yaml": a_config_map("a")}  # noqa: RUF012 - nobody changes it
     fault: BaseException | None = None
 
 
 ENDS = [
-    End("nothing is wrong", (), 0, {"a.yaml": a_config_map("a")}),
+    End("nothing is wrong", (), 0),
     End("a warning that counts", ("--strict",), 1, {"policy.yaml": FLEET | {"kind": "Fleets"}}),
     End("an option that there is not", ("--nope",), 2),
     End("a revision that there is not", ("--rev", "\x1b[2J]]>&<nope"), 4),
     End("a source that is refused", (), 3, {"argosy.yaml": FLEET}),
-    End("no cluster", (), 5, {}, ClusterError("no ]]> cluster")),
-    End("a guard", (), 6, {}, GuardRefused("too much\nof it")),
-    End("a folder that may not be written", (), 4, {}, PermissionError(13, "x", "/nope")),
-    End("a machine that fails", (), 70, {}, OSError(22, "hunter2")),
-    End("a bug", (), 70, {}, ZeroDivisionError("hunter2")),
-    End("an interruption", (), 130, {}, KeyboardInterrupt()),
+    End("no cluster", (), 5, fault=ClusterError("no ]]> cluster")),
+    End("a guard", (), 6, fault=GuardRefused("too much\nof it")),
+    End("a folder that may not be written", (), 4, fault=PermissionError(13, "x", "/nope")),
+    End("a machine that fails", (), 70, fault=OSError(22, "hunter2")),
+    End("a bug", (), 70, fault=ZeroDivisionError("hunter2")),
+    End("an interruption", (), 130, fault=KeyboardInterrupt()),
 ]
 
 

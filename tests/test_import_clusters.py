@@ -449,7 +449,7 @@ def test_a_cluster_that_cannot_be_read_is_named_and_ends_no_other(
         tmp_path / "one", capsys, *clusters, arguments=("--output-dir", str(fleet), "--timeout", "20s"), west=gone
     )
     assert (ended.code, ended.out.splitlines()[-1]) == (7, "east: 3 objects taken over without a change")
-    assert ended.err.splitlines()[-1].startswith("warning: west is left out, for it could not be read: ")
+    assert ended.err.splitlines()[-1].startswith("warning: west: it is left out, for it could not be read: ")
     assert (fleet / "clusters" / "east.yaml").exists()
     assert not (fleet / "clusters" / "west.yaml").exists()
     ended = imported_from(tmp_path / "none", capsys, clusters[1], arguments=("--timeout", "20s"), west=gone)

@@ -534,13 +534,13 @@ LEFT = [
 KEPT = ["objects/pack/pack-0f.rev", "refs/heads/tmp_pack"]
 OPENING = """
 import sys
-from reconciler.repository import open_branches, open_repository
+from reconciler.repository import open_repository, open_repository_for_branches
 for _ in range({times}):
     {how}
     print(flush=True)
     sys.stdin.readline()
 """
-WHOLE, BRANCHES = "open_repository(sys.argv[1])", "open_branches(sys.argv[1], 'one')"
+WHOLE, BRANCHES = "open_repository(sys.argv[1])", "open_repository_for_branches(sys.argv[1], 'one')"
 LOOK = "open_repository(sys.argv[1], refresh=False)"
 
 

@@ -472,4 +472,4 @@ def modules_with(pattern: str) -> set[str]:
 def test_whatever_reads_documents_has_a_reason_why_no_ciphertext_goes_on_there() -> None:
     """A new front end fails here: it reads ``Contents.manifests``, or says how it refuses ciphertext."""
     assert modules_with(r"\bread_documents\(") == set(BY_THEMSELVES)
-    assert modules_with(r"\.(?:sealed|every|with_sealed_refused)\b") == SEE_SEALED
+    assert modules_with(r"\.(?:sealed|all_manifests|refuse_encrypted_where_read)\b") == SEE_SEALED
