@@ -642,6 +642,28 @@ def test_maintenance_joins_packs_and_keeps_everything(tmp_path: Path) -> None:
 # Incomplete clones
 
 
+def test_a_revision_begins_with_a_branch_that_one_remote_alone_has(tmp_path: Path) -> None:
+    """As the rendered branch of most fleets, from which people go back by ``~1``."""
+    source = a_source(tmp_path / "repo")
+    source.git("checkout", "-q", "-b", "argosy/rendered")
+    first, second = source.commit({"a": "1"}), source.commit({"a": "2"})
+    source.git("checkout", "-q", "main")
+    source.git("clone", "-q", f"file://{source.path}", str(tmp_path / "clone"))
+    opened = open_repository(tmp_path / "clone")
+    assert [opened.resolve(f"argosy/rendered{suffix}") for suffix in ("", "^0", "~1", "^")] == [second] * 2 + [
+        first
+    ] * 2
+    for revision, hint in (
+        ("argosy/renderd~1", "did you mean 'origin/argosy/rendered~1'?"),
+        ("argosy/rendered~9", "fetch it first (git fetch origin), or check the spelling: git branch --all"),
+        ("main~9", "fetch it first (git fetch origin), or check the spelling: git branch --all"),
+        ("HEAD~9", "fetch it first (git fetch origin), or check the spelling: git branch --all"),
+    ):
+        with pytest.raises(GitError) as caught:
+            opened.resolve(revision)
+        assert whole(caught) == f"there is no commit {revision!r}\n  hint: {hint}"
+
+
 def test_a_shallow_clone_says_what_it_cannot_know(tmp_path: Path) -> None:
     source = a_source(tmp_path / "repo")
     last = source.commit({"a": "1"})

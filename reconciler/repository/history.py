@@ -56,7 +56,10 @@ def _refs_named(folder: GitFolder, revision: str) -> list[str]:
 
 
 def _commit_at_name(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
-    answer = git.run("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}", answers=frozenset({0, 1, 128}))
+    codes = frozenset({0, 1, 128})
+    answer = git.run("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}", answers=codes)
+    if answer.returncode and (tracked := _name_with_remote(git, name)):
+        answer = git.run("rev-parse", "--verify", "--end-of-options", f"{tracked}^{{commit}}", answers=codes)
     if not answer.returncode:
         return answer.stdout.decode().strip()
     complaint = answer.stderr.decode("utf-8", "replace")
@@ -65,14 +68,37 @@ def _commit_at_name(git: GitCommand, folder: GitFolder, name: str, *, shallow: b
     raise GitError(f"there is no commit {name!r}", hint=_hint_for_missing_revision(git, folder, name, shallow=shallow))
 
 
+def _branch_and_suffix(name: str) -> tuple[str, str]:
+    """Return a revision as the name it begins with and the rest, such as ``~1``; a suffix ends no name of a branch."""
+    end = min((place for mark in ("~", "^", "@{", ":") if (place := name.find(mark)) >= 0), default=len(name))
+    return name[:end], name[end:]
+
+
+def _name_with_remote(git: GitCommand, name: str) -> str:
+    """Return a revision by the remote-tracking branch that it begins with; empty where it is here, or in no one remote.
+
+    Branches of a fleet are often here as those of a remote alone.
+    """
+    branch, suffix = _branch_and_suffix(name)
+    if not is_ref_name(f"refs/heads/{branch}") or branch in {"HEAD", "@"}:
+        return ""
+    refs = frozenset(git.text("for-each-ref", "--format=%(refname)").split())
+    if any(place.format(branch) in refs for place in _PLACES):
+        return ""
+    found = [f"refs/remotes/{remote}/{branch}" for remote in git.text("remote").split()]
+    there = [ref for ref in found if ref in refs]
+    return f"{there[0]}{suffix}" if len(there) == 1 else ""
+
+
 def _hint_for_missing_revision(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
     if name == "HEAD" or f"refs/heads/{name}" == head_branch(folder.git_dir):
         return "commit something first: the branch is still empty"
     if shallow:
         return "this clone is shallow; fetch the whole history: git fetch --unshallow"
     refs = git.text("for-each-ref", "--format=%(refname:short)").split()
-    if near := most_similar_word(name, refs):
-        return f"did you mean {near!r}?"
+    branch, suffix = _branch_and_suffix(name)
+    if branch not in refs and not _name_with_remote(git, name) and (near := most_similar_word(branch, refs)):
+        return f"did you mean {f'{near}{suffix}'!r}?"
     remotes = git.text("remote").split()
     fetch = f"fetch it first (git fetch {remotes[0]}), or " if remotes else ""
     return f"{fetch}check the spelling: git branch --all"
