@@ -159,6 +159,37 @@ def test_observed_room_and_what_is_reserved_of_it_stay(tmp_path: Path, capsys: p
     assert argosy(fleet.repository, capsys, "verify").code == 0
 
 
+def test_no_folder_of_a_former_name_is_taken_for_a_cluster_that_was_emptied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rename is taken back and the cluster told anew that it is the same; the folder of the former name is old."""
+    web = a_deployment("web", replicas=6)
+    placement = on_clusters("paris", "rome", replicaScheduling=DYNAMIC)
+    placement["clusterAffinity"] = {"labelSelector": {"matchLabels": {"tier": "web"}}}
+    policy = a_policy("web", selectors=[SELECTED[1]], placement=placement)
+    room = {"cpu": "8", "memory": "16Gi", "pods": "10"}
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"paris": (2, room), "rome": (2, room)}, {"web.yaml": [web, policy]})
+    repository = fleet.repository
+    repository.commit({f"clusters/{name}.yaml": a_cluster(name, labels={"tier": "web"}) for name in ("paris", "rome")})
+    fleet.run()
+    assert argosy(repository, capsys, "cluster", "rename", "paris", "lutetia", "--commit").code == 0
+    fleet.members["lutetia"] = fleet.members.pop("paris")
+    fleet.run()
+    repository.git("revert", "--no-edit", "HEAD")
+    fleet.members["paris"] = fleet.members.pop("lutetia")
+    fleet.run()
+    assert {path.split("/")[1] for path in repository.files(under="clusters")} == {"lutetia", "paris", "rome"}
+    assert argosy(repository, capsys, "cluster", "rename", "lutetia", "paris", "--commit").code == 0
+    fleet.run()
+    assert {path.split("/")[1] for path in repository.files(under="clusters")} == {"paris", "rome"}
+    drained = argosy(repository, capsys, "cluster", "drain", "paris", "--commit")
+    assert drained.code == 0, drained.err
+    for _ in range(2):
+        fleet.run()
+        assert {path.split("/")[1] for path in repository.files(under="clusters")} == {"rome"}
+    assert not [key for key in fleet.members["paris"].objects if key[0] == "deployments.apps"]
+
+
 @pytest.fixture
 def reached(members: tuple[Member, ...], tmp_path: Path) -> Iterator[tuple[Repository, Member, str]]:
     """A fleet that says how its member is reached, a real server, and the namespace of its object."""

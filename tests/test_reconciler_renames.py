@@ -2,9 +2,11 @@
 
 from typing import NamedTuple
 
-from reconciler.pipeline.renames import likely_renames, new_names_of_clusters, renamed_binding
+from reconciler.pipeline.previous import RenderedTree, StoredTrees
+from reconciler.pipeline.renames import likely_renames, new_names_of_clusters, renamed_binding, tree_by_new_names
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.cluster import Cluster
+from render.gitobjects import BLOB_MODE, TREE_MODE, TreeEntry
 from render.model import ObjectRef, TargetCluster
 from render.placement import (
     ClusterAffinityTerm,
@@ -101,3 +103,30 @@ LIKELY = [
 @each_row("case", LIKELY, ids=lambda case: case.why)
 def test_a_rename_by_hand_is_guessed_only_where_it_is_plain(case: Likely) -> None:
     assert likely_renames(case.before, case.after) == case.want
+
+
+class Read(NamedTuple):
+    """The folders of a rendered commit, the clusters that it has facts of, and the folders by the names of now."""
+
+    why: str
+    folders: dict[str, bytes]
+    facts: tuple[str, ...]
+    want: dict[str, bytes]
+
+
+READ = [
+    Read("the new name is not known yet", {"paris": b"1"}, ("paris",), {"lyon": b"1"}),
+    Read("it has a folder: that of the former name is old", {"paris": b"1", "lyon": b"2"}, (), {"lyon": b"2"}),
+    Read("it was emptied, and has facts", {"paris": b"1"}, ("lyon",), {}),
+    Read("it was emptied, and nothing is left of the former name", {"rome": b"1"}, ("lyon",), {"rome": b"1"}),
+]
+
+
+@each_row("case", READ, ids=lambda case: case.why)
+def test_a_folder_of_a_former_name_counts_until_the_new_name_has_anything(case: Read) -> None:
+    files = tuple(TreeEntry(f"{name}.yaml".encode(), BLOB_MODE, b"f") for name in case.facts)
+    trees = {b"root": (TreeEntry(b"facts", TREE_MODE, b"facts"),), b"facts": files}
+    stored = StoredTrees(lambda ids: {each: trees[each] for each in ids})
+    tree = RenderedTree(root=b"root", trees=stored, clusters=case.folders)
+    lyon = Cluster(name="lyon", former_names=("paris",))
+    assert tree_by_new_names(tree, [lyon, Cluster(name="rome")]).clusters == case.want

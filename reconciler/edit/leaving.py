@@ -13,14 +13,13 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reconciler.branches.publication import publication_of, remote_of_source
 from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.pipeline.previous import RenderedTree
-from reconciler.pipeline.renames import new_names_of_clusters, values_by_new_names
+from reconciler.pipeline.renames import tree_by_new_names
 from reconciler.repository import Repository
 from render.cluster import DRAIN, drain_taints, is_applied_by_own_agent
 from render.errors import ConfigError
@@ -183,8 +182,7 @@ def _rendered_paths(source: MemberSource, name: str) -> tuple[str, ...]:
 def _rendered_tree_at(source: MemberSource, commit: str) -> RenderedTree:
     repository = source.repository
     tree = RenderedTree.of(repository.commit_info(commit).tree, repository.read_trees)
-    names = new_names_of_clusters(source.loaded.desired.clusters, tree.clusters)
-    return replace(tree, clusters=values_by_new_names(tree.clusters, names))
+    return tree_by_new_names(tree, source.loaded.desired.clusters)
 
 
 def _paths_of_member_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:

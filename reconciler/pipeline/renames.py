@@ -2,7 +2,9 @@
 
 A Cluster lists its former names in the annotation ``argosy.dev/renamed-from``, the last one last. The previous commit,
 the facts and the reserves are read as if they had always named it as the source does now. So nothing moves, and the
-next commit has the new name everywhere. From then on the annotation changes nothing.
+next commit has the new name everywhere. From then on the annotation changes nothing: a commit that has a folder or
+facts of the new name is never read by a former one, and what it has of that one beside is of no cluster any more.
+Otherwise a cluster that is emptied would fall back to what it held under an earlier name.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -14,11 +16,12 @@ from msgspec.structs import replace
 from reconciler.ledger.facts import Facts
 from render.binding import Binding, BindingSnapshot
 from render.cluster import Cluster
+from render.gitobjects import TREE_MODE
 from render.model import ObjectRef, TargetCluster
 from render.placement import ClusterAffinityTerm, OverflowAffinity, Placement, ReplicaScheduling, StaticClusterWeight
 from render.selectors import ClusterAffinity
 
-from .previous import Previous
+from .previous import Previous, RenderedTree
 from .reserves import Reserves, reserves_of_renamed
 
 NewNames = Mapping[str, str]
@@ -42,7 +45,42 @@ def new_names_of_clusters(clusters: Iterable[Cluster], known: Container[str]) ->
 
 def previous_by_new_names(previous: Previous, clusters: Iterable[Cluster]) -> Previous:
     """Return a previous commit as if it had named every cluster as the source does now."""
-    return previous_with_names(previous, new_names_of_clusters(clusters, previous.tree.clusters))
+    return replace(
+        previous_with_names(previous, names_to_read_tree_by(previous.tree, clusters)),
+        tree=tree_by_new_names(previous.tree, clusters),
+    )
+
+
+def names_to_read_tree_by(tree: RenderedTree, clusters: Iterable[Cluster]) -> dict[str, str]:
+    """Return the new names of the clusters of which a rendered tree has neither a folder nor facts by their names.
+
+    A cluster that is drained has no folder, but its facts.
+    """
+    return new_names_of_clusters(clusters, {*tree.clusters, *_clusters_with_facts(tree)})
+
+
+def tree_by_new_names(tree: RenderedTree, clusters: Iterable[Cluster]) -> RenderedTree:
+    """Return a rendered tree with the folders of clusters by the names of now.
+
+    The folder of a former name is left out where the tree knows the cluster by its own: it tells of the same cluster
+    at an earlier time.
+    """
+    clusters = tuple(clusters)
+    names = names_to_read_tree_by(tree, clusters)
+    former = {name for cluster in clusters for name in cluster.former_names} - {cluster.name for cluster in clusters}
+    gone = (former - names.keys()) & tree.clusters.keys()
+    if not names and not gone:
+        return tree
+    kept = {name: folder for name, folder in tree.clusters.items() if name not in gone}
+    return replace(tree, clusters=values_by_new_names(kept, names))
+
+
+def _clusters_with_facts(tree: RenderedTree) -> Iterator[str]:
+    folder = tree.trees.entries(tree.root).get("facts")
+    if folder is not None and folder.mode == TREE_MODE:
+        for name in tree.trees.entries(folder.id):
+            if name.endswith(".yaml"):
+                yield name.removesuffix(".yaml")
 
 
 def previous_with_names(previous: Previous, names: NewNames) -> Previous:

@@ -82,7 +82,9 @@ ANNOTATIONS = (
                 "argosy.dev/renamed-from",
                 "The names that the cluster had before, separated by commas, the last one last. `argosy cluster rename`"
                 " sets it. What the previous commit, the facts and the status branch record under such a name is read"
-                " as recorded of this cluster, unless they know it by its own name already. So it may stay when the"
+                " as recorded of this cluster, unless they know it by its own name already: by a folder, or, once it"
+                " is emptied, by its facts. What they still have of a former name beside its own is left out of the"
+                " next commit. So it may stay when the"
                 " rename is done; a name in it that another cluster of the source has is a problem.",
             ),
         ),

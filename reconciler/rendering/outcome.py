@@ -1,6 +1,6 @@
 """One pass with its effects: read, render, guard, and commit by compare-and-swap where the fleet is published."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from reconciler.pipeline.need_notes import needed_lines
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects
-from reconciler.pipeline.renames import NewNames, new_names_of_clusters
+from reconciler.pipeline.renames import NewNames, names_to_read_tree_by
 from reconciler.pipeline.reserves import RESERVED_FILE
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Rendered
@@ -32,6 +32,7 @@ from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.trailers import EVICTED, engine_version, trailers_of_rendered_commit
 from reconciler.source.schemas.observed import ObservedSchemas
+from render.cluster import Cluster
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange, is_recorded_at_once
 from render.gitobjects import TREE_MODE, TreeEntry, git_object_id, parse_tree
@@ -251,7 +252,7 @@ def run_pass(
     Where clusters are held back one by one, what commits and options allow is a part of what decides.
     """
     source = source.without_objects_never_delivered(previous.bindings if previous else ())
-    now, known = time_not_before_last_pass(repository, previous, given.now), previous.tree.clusters if previous else {}
+    now = time_not_before_last_pass(repository, previous, given.now)
     inputs = pipeline_inputs_of_source(repository, source, previous, replace(given, now=now))
     with log.timed("render"):
         rendered = render_or_name_culprits(inputs, source)
@@ -265,11 +266,19 @@ def run_pass(
         allowed=given.allowed,
         now=now,
         clock=given.now,
-        new_names={old: new for old, new in new_names_of_clusters(clusters, known).items() if old in known},
+        new_names=_names_of_renamed_folders(previous, clusters),
         schemas=schemas_by_new_names(given.observed.schemas, clusters),
         facts=inputs.facts,
     )
     return _with_emitted_files(outcome) if source.desired.fleet.emit else outcome
+
+
+def _names_of_renamed_folders(previous: Previous | None, clusters: Sequence[Cluster]) -> NewNames:
+    """Return the new names of the clusters whose folders the previous commit has by former names."""
+    if previous is None:
+        return {}
+    names = names_to_read_tree_by(previous.tree, clusters)
+    return {old: new for old, new in names.items() if old in previous.tree.clusters}
 
 
 def _with_emitted_files(outcome: Outcome) -> Outcome:
