@@ -90,6 +90,7 @@ class BindingSnapshot(Struct, frozen=True, kw_only=True):
 class KeptTargets(Struct, frozen=True, kw_only=True):
     """Target clusters that keep what they have of an object, for dispatching to them is suspended.
 
+    So do clusters that it leaves, until others which are to have it instead get it.
     ``replicas`` are those they keep (None: the object is not there). ``is_outdated``: they would get something else.
     """
 

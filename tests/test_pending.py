@@ -31,6 +31,7 @@ from .build import (
     weighted,
 )
 from .memory_fleet import MemoryFleet, settle
+from .test_failover import a_fleet
 
 pytestmark = pytest.mark.xdist_group("pending")  # one process makes the shared fleet for all of them
 
@@ -451,6 +452,71 @@ def test_a_secret_that_is_pending_is_never_shown(fleet: Fleet) -> None:
         "  ! Secret default/key is not dispatched to b, where it would change",
         "      data.key: (hidden) -> (hidden)",
     ]
+
+
+COPY = "clusters/{}/default/Deployment.apps/nginx.yaml"
+STAYS_IN_A = "stays in a: its new place does not get it while dispatching is suspended"
+ONE_CLUSTER = {"spreadConstraints": [{"spreadByField": "cluster", "maxGroups": 1}]}
+
+
+def drain_of_a(fleet: Fleet) -> None:
+    assert fleet.run("cluster", "drain", "a", "--commit").code == 0
+
+
+def edit_of_the_policy(fleet: Fleet) -> None:
+    fleet.commit(policy=a_policy(placement=on_clusters("b"), suspension=EVERYWHERE))
+
+
+class Left(NamedTuple):
+    """An object is placed by something, leaves cluster a by something, and stays there as no other has all of it."""
+
+    why: str
+    placement: dict[str, Any]
+    leave: Callable[[Fleet], None]
+    stays: bool = True
+
+
+LEFT = [
+    Left("its one copy, by a drain", ONE_CLUSTER, drain_of_a),
+    Left("its one copy, by an edit", on_clusters("a"), edit_of_the_policy),
+    Left("replicas that others are to get", the_policy()["spec"]["placement"], drain_of_a),
+    Left("a copy that another cluster has as well", on_clusters("a", "b"), drain_of_a, stays=False),
+]
+
+
+@pytest.mark.parametrize("case", LEFT, ids=lambda case: case.why)
+def test_nothing_leaves_a_cluster_while_its_new_place_does_not_get_it(case: Left, fleet: Fleet) -> None:
+    def policy(**spec: Any) -> dict[str, Any]:
+        return a_policy(placement=case.placement, **spec)
+
+    settings = {"removalGuard": {"whole": 100, "count": 100}}
+    fleet.commit(argosy=a_fleet(**settings), policy=policy())
+    fleet.reconcile("--accept-settings", "--allow-movement", "*=100", "--allow-removal", "b=1")
+    fleet.commit(policy=policy(suspension=EVERYWHERE))
+    fleet.reconcile()
+    copy = fleet.repository.show(COPY.format("a"))
+    case.leave(fleet)
+    for _ in range(3):
+        ended = fleet.run("reconcile", "--allow-movement", "*=100", "--allow-removal", "a=1")
+        assert ended.code == (1 if case.stays else 0), ended.err
+        assert (STAYS_IN_A in ended.err) is case.stays
+        assert (COPY.format("a") in fleet.repository.files()) is case.stays
+    notes = [each["message"] for each in fleet.binding()["status"].get("conditions", []) if each["type"] == "Evicted"]
+    assert notes == ([STAYS_IN_A] if case.stays else [])
+    if case.stays:
+        assert fleet.repository.show(COPY.format("a")) == copy
+        assert STAYS_IN_A in fleet.run("explain", "cluster/a").out
+        explained = fleet.run("explain", "deploy/nginx").out
+        assert STAYS_IN_A in explained, explained
+        assert "suspends dispatching, but nothing differs" not in explained
+        assert "a" in {line.split()[0] for line in fleet.run("status", "deploy/nginx").out.splitlines() if line}
+    text = (fleet.repository.path / "policy.yaml").read_text()
+    document = parse_documents(text.encode())[0].value
+    document["spec"].pop("suspension")
+    fleet.commit(policy=document)
+    fleet.reconcile("--allow-movement", "*=100", "--allow-removal", "a=1")
+    assert COPY.format("a") not in fleet.repository.files()
+    assert COPY.format("b") in fleet.repository.files()
 
 
 def test_a_lazy_policy_waits_until_the_template_changes(fleet: Fleet) -> None:

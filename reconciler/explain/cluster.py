@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from reconciler.pipeline.dependencies import binding_name
+from reconciler.pipeline.eviction_notes import EVICTED
 from reconciler.pipeline.need_notes import REMOVED
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
 from reconciler.pipeline.stages import Rendered
@@ -144,7 +145,7 @@ def _objects_in_cluster(name: str, rendered: Rendered) -> Iterator[ClusterObject
         ]
         own = [each for each in binding.targets if each.name == name]
         if needed := _reason_to_stay(name, binding):
-            yield ClusterObject(ref=binding.ref, replicas=0, why=needed)
+            yield ClusterObject(ref=binding.ref, replicas=binding.placed_replicas.get(name, 0), why=needed)
         elif (own or required) and name not in binding.undispatched_clusters:
             by_policy = [binding.policy or "released: it stays as it was"] if own else []
             replicas = binding.placed_replicas[name] if own else 0
@@ -160,8 +161,9 @@ def _objects_in_cluster(name: str, rendered: Rendered) -> Iterator[ClusterObject
 
 
 def _reason_to_stay(name: str, binding: Binding) -> str:
-    """Return because of what an object stays that a cluster would lose, if others need it there."""
-    return next((each.message for each in binding.conditions if each.type == REMOVED and name in each.clusters), "")
+    """Return because of what an object stays that a cluster would lose: others need it, or no other gets it yet."""
+    types = {REMOVED} if any(each.name == name for each in binding.targets) else {REMOVED, EVICTED}
+    return next((each.message for each in binding.conditions if each.type in types and name in each.clusters), "")
 
 
 def _clusters_keeping_former(binding: Binding) -> frozenset[str]:

@@ -309,7 +309,10 @@ def _clusters_keeping_former_bytes(binding: Binding, built: Built) -> Iterator[K
         names = tuple(sorted(target.name for target in binding.targets))
         yield Kept(clusters=names, reason=reason.reason if reason else "", message=reason.message if reason else "")
         return
+    staying = {name for each in binding.conditions if each.reason in NOTES for name in each.clusters}
     for kept in binding.kept:
+        if not staying.isdisjoint(kept.clusters):
+            continue  # their note says why they have it still
         yield Kept(clusters=kept.clusters, reason=SUSPENDED, message=_suspension_message(binding, kept))
     failed: set[str] = set()
     for failure in works.failures:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
+from render.cluster import loses_last_copies
 from render.cluster_index import ClusterIndex
 from render.documents import emit
 from render.failover.eviction import DIRECTLY
@@ -33,10 +34,14 @@ from .previous import RenderedTree
 
 
 class TreeContext(Struct, frozen=True, kw_only=True):
-    """The member clusters as bits, and the tree they hold now (None on a first run)."""
+    """The member clusters as bits, and the tree they hold now (None on a first run).
+
+    ``keeps_undispatched``: what leaves a cluster stays there while its new places do not get it.
+    """
 
     index: ClusterIndex
     previous: RenderedTree | None
+    keeps_undispatched: bool = True
 
     def variants_of(self, ref: ObjectRef, among: Mask) -> tuple[Variant, ...]:
         """Return the bytes that some clusters hold of an object now."""
@@ -70,9 +75,32 @@ def clusters_left_gracefully(binding: Binding, fleet: TreeContext) -> Mask:
     return leaving & ~clusters_an_object_goes_to(binding, fleet) if leaving else 0
 
 
+def clusters_left_without_dispatch(binding: Binding, fleet: TreeContext) -> Mask:
+    """Return the clusters that an object leaves while its new places do not get it: dispatching is suspended there.
+
+    They keep what they have of it. A divided object leaves once its targets have all their replicas, another one once
+    any of its targets has it. A drain that allows the loss of last copies takes it away all the same.
+    """
+    if not (fleet.keeps_undispatched and binding.kept and binding.targets and _is_missing_in_new_places(binding)):
+        return 0
+    found = 0
+    for clusters, _ in fleet.variants_of(binding.ref, fleet.index.all):
+        found |= clusters
+    losing = (each.name for each in fleet.index.clusters if loses_last_copies(each))
+    return found & ~clusters_an_object_goes_to(binding, fleet) & ~fleet.index.clusters_named(losing)
+
+
+def _is_missing_in_new_places(binding: Binding) -> bool:
+    """Say whether suspended targets miss replicas, or whether none of all targets has the object."""
+    if binding.is_divided and binding.replicas:
+        there = binding.assigned_replicas
+        return any(there.get(target.name, 0) < target.replicas for target in binding.targets)
+    return {target.name for target in binding.targets} <= binding.undispatched_clusters
+
+
 def clusters_that_keep_what_they_have(binding: Binding, works: Works | None, fleet: TreeContext) -> Mask:
     """Return the clusters that keep what they have of a binding's object, whatever its template says now."""
-    leaving = clusters_left_gracefully(binding, fleet)
+    leaving = clusters_left_gracefully(binding, fleet) | clusters_left_without_dispatch(binding, fleet)
     if works is None:
         return clusters_an_object_goes_to(binding, fleet) | leaving
     kept = clusters_with_suspended_dispatch(binding, fleet) | leaving

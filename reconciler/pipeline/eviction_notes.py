@@ -24,6 +24,19 @@ def with_blocked_note(binding: Binding, clusters: Iterable[str], unproven: Itera
     )
 
 
+def with_undispatched_note(binding: Binding, clusters: Sequence[str]) -> Binding:
+    """Return a binding with the note that it stays in the clusters it leaves until it is dispatched to others.
+
+    What another note says is kept beside it.
+    """
+    message = f"stays in {', '.join(clusters)}: its new place does not get it while dispatching is suspended"
+    earlier = next((each for each in binding.conditions if each.type == EVICTED), None)
+    if earlier is None:
+        return _binding_with_note(binding, BLOCKED, message, clusters)
+    names = tuple(dict.fromkeys((*earlier.clusters, *clusters)))
+    return _binding_with_note(binding, earlier.reason, f"{earlier.message}; {message}", names)
+
+
 def with_sparing_note(binding: Binding, words_by_cluster: Mapping[str, str], reason: str) -> Binding:
     """Return a binding with the note that it stays in clusters which may be well, though we get no answer."""
     return _binding_with_note(binding, reason, f"stays in {'; '.join(words_by_cluster.values())}", words_by_cluster)

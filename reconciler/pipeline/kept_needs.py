@@ -39,10 +39,13 @@ from .assembly import (
 )
 from .companions import NEVER_COMPANIONS, CompanionIndex
 from .dependencies import NOT_SCHEDULED, binding_name
+from .eviction_notes import EVICTED
 from .namespaces import namespace_ref
 from .need_notes import REMOVED, NeededObject, Variants, holders, with_needed_bindings
 from .rendered_condition import RENDERED
 
+_KEEPING = frozenset({RENDERED, REMOVED, EVICTED})
+"""The types of conditions that name clusters which have an object, though these may be no target of it."""
 _DEFINITIONS = ("apiextensions.k8s.io", "CustomResourceDefinition", "")
 
 
@@ -106,7 +109,7 @@ class _TargetMasks:
         if id(targets) not in self._known:
             self._known[id(targets)] = targets, index.clusters_named(target.name for target in targets)
         required = index.clusters_named(target.name for snapshot in binding.required_by for target in snapshot.clusters)
-        kept = (name for each in binding.conditions if each.type in {RENDERED, REMOVED} for name in each.clusters)
+        kept = (name for each in binding.conditions if each.type in _KEEPING for name in each.clusters)
         placed = self._known[id(targets)][1] | required
         return placed | clusters_left_gracefully(binding, self._fleet) | index.clusters_named(kept)
 

@@ -3,7 +3,8 @@
 That is asked for, and so no problem. But none of it stays unsaid: a binding has a condition for it, with the reason,
 and ``kept`` says what suspended clusters have instead. Everything that tells of bindings tells it from there.
 
-1. dispatching is suspended (``SuspendDispatching``): clusters keep the bytes they have, or have none;
+1. dispatching is suspended (``SuspendDispatching``): clusters keep the bytes they have, or have none; what leaves a
+   cluster stays there as well, until its new places get it;
 2. a lazy policy (``LazyActivation``) waits for its template to change; the binding is as an earlier policy made it;
 3. scheduling is suspended (``SuspendScheduling``) or another scheduler's (``OtherScheduler``): clusters and replicas
    stay.
@@ -21,7 +22,13 @@ from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.words import first_few
 from render.works import Works
 
-from .assembly import TreeContext, clusters_an_object_goes_to, clusters_with_suspended_dispatch
+from .assembly import (
+    TreeContext,
+    clusters_an_object_goes_to,
+    clusters_left_without_dispatch,
+    clusters_with_suspended_dispatch,
+)
+from .eviction_notes import with_undispatched_note
 from .rendered_condition import with_condition
 
 DISPATCHING = "Dispatching"
@@ -115,7 +122,21 @@ def with_pending_conditions(binding: Binding, works: Works | None, waiting: str,
         binding = replace(binding, conditions=others, kept=kept)
     for condition in _conditions_of_binding(binding, waiting, past.fleet):
         binding = with_condition(binding, condition, past.before, past.source)
-    return binding
+    return _with_copies_that_wait_to_leave(binding, past)
+
+
+def _with_copies_that_wait_to_leave(binding: Binding, past: PastOutcome) -> Binding:
+    """Return the binding with what stays in clusters that it leaves, for its new places do not get it yet."""
+    names = past.fleet.index.names
+    left = [names[index] for index in indexes_of_mask(clusters_left_without_dispatch(binding, past.fleet))]
+    if not left:
+        return binding
+    replicas = _replicas_there(binding, past.before.get(binding.ref))
+    groups: dict[int, list[str]] = {}
+    for name in sorted(left):
+        groups.setdefault(replicas.get(name, 0), []).append(name)
+    staying = [KeptTargets(clusters=tuple(found), replicas=count) for count, found in sorted(groups.items())]
+    return with_undispatched_note(replace(binding, kept=(*binding.kept, *staying)), sorted(left))
 
 
 def _conditions_of_binding(binding: Binding, waiting: str, fleet: TreeContext) -> Iterator[Condition]:

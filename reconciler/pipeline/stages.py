@@ -231,7 +231,8 @@ def _scaled_templates(inputs: Inputs, interpreter: Interpreter, before: Mapping[
 
 
 def _tree_context(inputs: Inputs, index: ClusterIndex) -> TreeContext:
-    return TreeContext(index=index, previous=inputs.previous.tree if inputs.previous else None)
+    keeps, before = inputs.desired.fleet.failover.guard.keeps_last_copy, inputs.previous
+    return TreeContext(index=index, previous=before.tree if before else None, keeps_undispatched=keeps)
 
 
 def _claims_of_pass(

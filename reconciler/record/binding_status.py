@@ -73,10 +73,12 @@ def binding_status_after(
 def expected_clusters(binding: Binding) -> tuple[str, ...]:
     """Return the clusters of a binding's object: its targets, those of what requires it, those it is evicted from.
 
-    A cluster it leaves at once (``purgeMode: Directly``) is not among them.
+    So are those that it would leave, if others were to get it. A cluster it leaves at once (``purgeMode: Directly``)
+    is not among them.
     """
     required = (snapshot.clusters for snapshot in binding.required_by)
-    return tuple(sorted(clusters_with_a_copy(binding.targets, required, binding.eviction_tasks)))
+    kept = (name for each in binding.kept if each.replicas is not None for name in each.clusters)
+    return tuple(sorted({*clusters_with_a_copy(binding.targets, required, binding.eviction_tasks), *kept}))
 
 
 def aggregated_status_items(inputs: BindingInputs) -> list[dict[str, Any]]:
