@@ -379,12 +379,16 @@ def test_a_force_pushed_source_is_refused_until_it_is_accepted(
     author.git("commit", "-q", "--amend", "-m", "rewritten")
     author.git("push", "-q", "--force")
     refused = (6, "", REWOUND.format(first[:12]))
-    assert ran(clone, origin, capsys, "reconcile") == refused
+    said = (
+        f"warning: HEAD {first[:12]} is not looked at: source <main> of 'origin' is rendered, and the two have"
+        " diverged\n  hint: git log --oneline --left-right HEAD...<main> shows what each has\n"
+    )
+    assert ran(clone, origin, capsys, "reconcile") == (6, "", said + refused[2])
     assert ran(cloned(origin, "fresh"), origin, capsys, "reconcile") == refused
     shallow = cloned(origin, "shallow", "--depth", "1", "--single-branch", "-b", "main")
     assert ran(shallow, origin, capsys, "reconcile") == refused
     assert len(tips(origin)) == 1
-    assert ran(clone, origin, capsys, "reconcile", "--accept-rewind") == (0, COMMITTED, "")
+    assert ran(clone, origin, capsys, "reconcile", "--accept-rewind") == (0, COMMITTED, said)
     assert ran(cloned(origin, "later"), origin, capsys, "reconcile") == (0, UNCHANGED, "")
     assert (held(origin), len(tips(origin))) == (SIX, 2)
 

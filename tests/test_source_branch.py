@@ -163,6 +163,76 @@ def test_a_commit_of_the_branch_that_is_not_pushed_is_refused(clone: Repository,
     assert run(clone, "reconcile", "--rev", commit).code == 0
 
 
+@pytest.mark.parametrize("words", [(), ("--dry-run",), ("-o", "json"), ("--accept-rewind",)])
+def test_a_pass_on_the_branch_says_that_its_newest_commit_is_not_pushed(
+    words: tuple[str, ...], clone: Repository, run: Run
+) -> None:
+    """The pass renders what is pushed: it was "unchanged", and nothing said why the commit had no effect."""
+    pushed = clone.git("rev-parse", "HEAD")[:12]
+    commit = changed(clone)
+    said = (
+        f"warning: HEAD {commit} is not pushed, and so not looked at: source {pushed} of 'origin' is rendered\n"
+        "  hint: git push origin main\n"
+    )
+    for _ in range(2):  # with a checkpoint as well
+        ended = run(clone, "reconcile", *words)
+        assert (ended.code, ended.err) == (0, said)
+    clone.git("push", "-q", "origin", "main")
+    assert run(clone, "reconcile", *words)[::2] == (0, "")
+
+
+def test_a_pass_renders_what_others_pushed_and_says_that_head_has_diverged(
+    clone: Repository, origin: Repository, run: Run
+) -> None:
+    author = Repository(clone.path.with_name("author"))
+    clone.git("clone", "-q", f"file://{origin.path}", str(author.path))
+    author.git("config", "user.name", "author")
+    author.git("config", "user.email", "author@example.com")
+    pushed = changed(author, "nginx:3")
+    author.git("push", "-q", "origin", "HEAD:main")
+    commit = changed(clone)
+    said = (
+        f"warning: HEAD {commit} is not looked at: source {pushed} of 'origin' is rendered, and the two have diverged\n"
+        f"  hint: git log --oneline --left-right HEAD...{pushed} shows what each has\n"
+    )
+    for out in ("committed", "unchanged:"):
+        ended = run(clone, "reconcile")
+        assert (ended.code, ended.out.split()[0], ended.err) == (0, out, said)
+
+
+def test_a_clone_that_is_behind_has_nothing_to_push(clone: Repository, run: Run) -> None:
+    changed(clone)
+    clone.git("push", "-q", "origin", "main")
+    clone.git("reset", "-q", "--hard", "HEAD~1")
+    for _ in range(2):
+        assert run(clone, "reconcile")[::2] == (0, "")
+
+
+def test_a_broken_source_is_refused_and_the_mend_that_is_not_pushed_is_named(clone: Repository, run: Run) -> None:
+    clone.commit({"nginx.yaml": "a: [", "policy.yaml": [a_policy()]})
+    clone.git("push", "-q", "origin", "main")
+    commit = changed(clone)
+    ended = run(clone, "reconcile")
+    assert (ended.code, f"warning: HEAD {commit} is not pushed, " in ended.err) == (3, True), ended.err
+
+
+def test_a_feature_branch_with_more_than_is_pushed_is_not_to_be_pushed(clone: Repository, run: Run) -> None:
+    clone.git("switch", "-q", "-c", "feature")
+    commit = changed(clone)
+    clone.git("push", "-q", "origin", "feature")
+    changed(clone, "nginx:3")
+    assert run(clone, "reconcile") == (6, "", REFUSED.format(commit) + SWITCH)
+
+
+def test_what_is_not_committed_is_told_where_a_remote_has_the_source(clone: Repository, run: Run) -> None:
+    clone.write({"nginx.yaml": a_deployment(replicas=9)})
+    said = "warning: not committed, and so not looked at: nginx.yaml\n  hint: commit and push them first\n"
+    for _ in range(2):
+        assert run(clone, "reconcile")[::2] == (0, said)
+    clone.git("checkout", "-q", "--", ".")
+    assert run(clone, "reconcile")[::2] == (0, "")
+
+
 @pytest.mark.parametrize("kind", ["main", "feature"])
 def test_a_shallow_detached_clone_fetches_the_history_it_asks_about(
     kind: str, clone: Repository, origin: Repository, run: Run

@@ -8,7 +8,7 @@ answer have to fail the same way.
 from msgspec import Struct
 
 from reconciler.branches.checkpoint import BranchNames, Checkpoint, are_branches_as_left, read_checkpoint
-from reconciler.branches.left_out import warn_of_uncommitted
+from reconciler.branches.left_out import PUSH_FIRST, warn_of_uncommitted, warn_of_unpushed
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given
 from reconciler.console.log import Log
@@ -57,8 +57,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         if remembered is None:
             return None
         table, problems, code = remembered.table, remembered.problems, remembered.code
-    if checkpoint.names.source_ref == "HEAD":
-        warn_of_uncommitted(repository, log)
+    _warn_of_what_is_left_out(repository, checkpoint, log)
     log.warn_of((*checkpoint.warnings, *checkpoint.problems))
     rendered, source = str(checkpoint.tips.rendered), checkpoint.tips.source
     text = f"{proposal or f'unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}'}\n{table}"
@@ -71,6 +70,16 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         problems=problems,
         next_flip=checkpoint.next_flip,
     )
+
+
+def _warn_of_what_is_left_out(repository: Repository, checkpoint: Checkpoint, log: Log) -> None:
+    """Warn of commits and edits that are not in the source of a pass, which is done for the tip of a branch alone."""
+    names = checkpoint.names
+    if names.source_remote:
+        warn_of_unpushed(repository, names.source_remote, names.source_ref, checkpoint.tips.source, log)
+        warn_of_uncommitted(repository, log, hint=PUSH_FIRST)
+    else:
+        warn_of_uncommitted(repository, log)
 
 
 def _line_of_waiting_proposal(repository: Repository, checkpoint: Checkpoint) -> str | None:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from reconciler.branches.in_force import fleet_source_at, settings_in_force
 from reconciler.branches.in_force import rendered_tip_asked_of_remote as asked_rendered_tip
-from reconciler.branches.left_out import warn_of_uncommitted
+from reconciler.branches.left_out import PUSH_FIRST, is_head_left_out, warn_of_uncommitted, warn_of_unpushed
 from reconciler.branches.publication import fetch_source_branches, remote_of_source
 from reconciler.console.log import Log
 from reconciler.guards.source_branch import check_source_branch
@@ -68,7 +68,18 @@ def find_source(repository: Repository, revision: str, log: Log) -> SourceTip:
         commit = _fetch_tip(repository, remote, branch)
         if commit is None:
             return _tip_beside(repository, remote, branch)
+        _warn_of_what_is_left_out(repository, remote, branch, commit, log)
         return SourceTip(commit=commit, remote=remote, ref=branch, branch=_short_name(branch))
+
+
+def _warn_of_what_is_left_out(repository: Repository, remote: str, branch: str, commit: str, log: Log) -> None:
+    """Warn of commits and edits that are not in the source, which is where the branch is at the remote.
+
+    Nobody shall push a branch for a pass from which the fleet is not rendered: that one is refused as it is.
+    """
+    if is_head_left_out(repository, commit) and _fleet_branch(repository, commit) in {"", _short_name(branch)}:
+        warn_of_unpushed(repository, remote, branch, commit, log)
+    warn_of_uncommitted(repository, log, hint=PUSH_FIRST)
 
 
 def _tip_beside(repository: Repository, remote: str, branch: str) -> SourceTip:
