@@ -550,6 +550,17 @@ def test_the_folders_that_another_tool_deploys_are_those_that_are_read(
     assert (first.code, repository.files("argosy/rendered", "clusters")) == (1, []), first.err
 
 
+def test_a_remote_without_the_branch_is_given_it_before_the_first_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Passes take the source from the remote, and refuse one that has no such branch."""
+    repository = Repository.create(tmp_path / "fleet")
+    repository.git("init", "-q", "--bare", str(tmp_path / "hub"))
+    repository.git("remote", "add", "origin", str(tmp_path / "hub"))
+    ended = argosy(repository, capsys, "init", "--new-cluster", "paris")
+    assert "  git commit -m 'Begin a fleet'\n  git push -u origin main\n  argosy reconcile --boot" in ended.out
+
+
 def test_an_empty_folder_becomes_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "new"
     folder.mkdir()

@@ -13,6 +13,7 @@ from render.words import counted_noun
 
 if TYPE_CHECKING:
     from reconciler.edit.beginning import NewFleet
+    from reconciler.repository import Repository
 
 
 @click.command(
@@ -82,11 +83,22 @@ def write_first_files(
         for path in fleet.files:
             log.info("wrote", file=path)
         is_ignored = warn_of_ignored(source.repository, fleet.files, log)
+        first_push = _first_push(source.repository)
     said = first_pass_lines(outcome) if outcome else ()
     for line in (*said, "next:", *(f"  {each}" for each in placeholders_to_fill_in(pipelines))):
         print_text(line)
-    _print_next_steps(fleet, is_reaching=bool(found), is_ignored=is_ignored)
+    _print_next_steps(fleet, is_reaching=bool(found), is_ignored=is_ignored, first_push=first_push)
     return 0
+
+
+def _first_push(repository: "Repository") -> str:
+    """Return the command that gives a remote its first commits, for passes take the source from there; "": none."""
+    from reconciler.branches.publication import branch_of_head, remote_of_source
+
+    remote, branch = remote_of_source(repository), branch_of_head(repository)
+    if not remote or not branch or repository.tip(f"refs/remotes/{remote}/{branch}"):
+        return ""
+    return f"git push -u {remote} {branch}"
 
 
 def _notes_on_new_fleet(fleet: "NewFleet") -> Iterator[str]:
@@ -132,12 +144,14 @@ def _print_files(files: Mapping[str, bytes]) -> None:
         print_text(f"# {path}\n{content.decode()}")
 
 
-def _print_next_steps(fleet: "NewFleet", *, is_reaching: bool, is_ignored: bool) -> None:
+def _print_next_steps(fleet: "NewFleet", *, is_reaching: bool, is_ignored: bool, first_push: str) -> None:
     if fleet.unlocked:
         print_text("  argosy lock")
     add = "git add -f" if is_ignored else "git add"
     print_text(f"  {add} {' '.join([*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}")
     print_text("  git commit -m 'Begin a fleet'")
+    if first_push:
+        print_text(f"  {first_push}")
     print_text("  argosy reconcile --bootstrap --dry-run")
     if is_reaching:
         print_text("  argosy reconcile --bootstrap")
