@@ -33,6 +33,18 @@ spec:
       name: nginx
       clusters: [paris]
 """
+RENAMED = """\
+cluster/lyon renamed from paris, and more changes by that:
+
+SETTINGS
+  spec.mirrors: [rome, paris] -> [rome, lyon]
+  spec.movementGuard.pinned: [apps/Deployment/nginx@paris] -> [apps/Deployment/nginx@lyon] - waits until somebody\
+ accepts it, with argosy reconcile --accept-settings
+  spec.clusters[paris].name: paris -> none
+  spec.clusters[lyon].name: none -> lyon
+  spec.clusters[paris].context: paris -> none
+  spec.clusters[lyon].context: none -> paris
+"""
 OVERRIDE = {
     "apiVersion": "policy.karmada.io/v1alpha1",
     "kind": "OverridePolicy",
@@ -71,7 +83,7 @@ def values(repository: Repository, path: str) -> Any:
 def test_every_list_of_the_source_names_it_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = a_fleet(tmp_path / "fleet", **{"argosy.yaml": FLEET})
     ended = argosy(repository, capsys, "cluster", "rename", "paris", "lyon")
-    assert (ended.code, ended.out) == (0, "cluster/lyon renamed from paris\n")
+    assert (ended.code, ended.out) == (0, RENAMED)
     assert ended.err.splitlines() == [
         "wrote file=argosy.yaml",
         "wrote file=clusters/lyon.yaml",
