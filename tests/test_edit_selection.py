@@ -85,6 +85,14 @@ class Refusal(NamedTuple):
     said: str
 
 
+def test_a_region_among_labels_is_answered_with_the_clusters_of_the_region(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = argosy(repository, capsys, "cluster", "drain", "-l", "region=eu")
+    assert ended.code == 2
+    assert "-l looks at labels, and region is a field of the spec; name the clusters: eu-1 eu-2" in ended.err
+
+
 REFUSALS = [
     Refusal("nobody", ("cordon",), "name a member, or select some by their labels with -l"),
     Refusal("a glob of nobody", ("cordon", "asia-*"), "no cluster of the source is called like 'asia-*'"),

@@ -54,8 +54,19 @@ def names_selected_among(clusters: Iterable[Cluster], selection: MemberSelection
     chosen = {each.name for each in known if selector is None or matches_labels(selector, each.labels)}
     found = meant & chosen if selection.names else chosen
     if not found:
-        raise UnknownName(f"no cluster of the source is meant by {selection}", hint="argosy status lists the clusters")
+        hint = _hint_of_no_member(selection.selector, known)
+        raise UnknownName(f"no cluster of the source is meant by {selection}", hint=hint)
     return tuple(sorted(found))
+
+
+def _hint_of_no_member(selector: str, clusters: Sequence[Cluster]) -> str:
+    """Return how to name clusters whose spec has as region or provider what was looked for among their labels."""
+    for field in ("region", "provider"):
+        key, _, value = selector.replace("==", "=").partition("=")
+        named = sorted(each.name for each in clusters if value and getattr(each, field) == value.strip())
+        if key.strip() == field and named:
+            return f"-l looks at labels, and {field} is a field of the spec; name the clusters: {' '.join(named)}"
+    return "argosy status lists the clusters"
 
 
 def _members_meant_by(word: str, known: Sequence[str]) -> Iterator[str]:
