@@ -703,6 +703,21 @@ def test_a_live_difference_names_what_a_run_leaves_because_of_it() -> None:
     assert "".join(told) == f"b: equal\n  ! {NGINX} kept (SuspendDispatching): its dispatch is suspended\n"
 
 
+def test_what_is_missing_or_differs_while_it_is_suspended_is_not_called_equal(
+    applied: MemoryFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    applied.repository.commit({"policy.yaml": the_policy(suspension=EVERYWHERE)})
+    applied.run()
+    member, key = applied.members["a"], ("deployments.apps", "default", "nginx")
+    (report,) = (each for each in applied.run(dry_run=True) if each.cluster == "a")
+    assert "".join(live_text([report])).startswith("a: equal\n")
+    del member.objects[key]
+    (report,) = (each for each in applied.run(dry_run=True) if each.cluster == "a")
+    assert "".join(live_text([report])).startswith("a: equal but for this: 1 kept object is missing\n")
+    applied.run(60)
+    assert "it is missing in the cluster" in applied.status(capsys, "deploy/nginx").out
+
+
 @pytest.mark.parametrize(
     ("reason", "said"),
     [

@@ -4,10 +4,15 @@
 what it would make of it. Both are printed alike.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from reconciler.deliver.results import UNDONE, WAITING, ClusterReport
-from reconciler.plans.model import Action, ObjectOutcome
+from reconciler.plans.model import (
+    SUSPENDED_AND_DIFFERENT,
+    SUSPENDED_AND_MISSING,
+    Action,
+    ObjectOutcome,
+)
 from reconciler.plans.ownership import DifferenceKind
 from render.words import counted_noun
 
@@ -51,7 +56,7 @@ def live_text(reports: Iterable[ClusterReport], *, is_full: bool = False) -> Ite
             hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
             yield f"{report.cluster}: not known: {report.failure.message}{hint}\n"
             continue
-        yield f"{report.cluster}: {_counted_differences(sum(map(is_unwanted, changes)))}{_held_words(report)}\n"
+        yield f"{report.cluster}: {_counted_differences(changes)}{_held_words(report)}\n"
         for change in changes:
             yield from change_lines(change)
             for field in change.expected if is_full else ():
@@ -68,8 +73,16 @@ def _held_words(report: ClusterReport) -> str:
     return f" ({compared}it is {hold})"
 
 
-def _counted_differences(number: int) -> str:
-    return "equal" if not number else counted_noun(number, "object differs", "objects differ")
+def _counted_differences(changes: Sequence[ObjectOutcome]) -> str:
+    """Return how many objects differ, and how many of those that are kept are missing or differ."""
+    number = sum(map(is_unwanted, changes))
+    words = "equal" if not number else counted_noun(number, "object differs", "objects differ")
+    kept = [
+        f"{counted_noun(count, 'kept object is', 'kept objects are')} {state}"
+        for state, message in (("missing", SUSPENDED_AND_MISSING), ("different", SUSPENDED_AND_DIFFERENT))
+        if (count := sum(each.message == message for each in changes))
+    ]
+    return f"{words}{' but for this: ' if not number else ', and '}{', '.join(kept)}" if kept else words
 
 
 def change_lines(change: ObjectOutcome) -> Iterator[str]:

@@ -19,6 +19,10 @@ from render.values import DiscreetStruct
 from .admission import Admission
 from .applyset import ApplySet
 
+SUSPENDED = "its dispatch is suspended"
+SUSPENDED_AND_MISSING = f"{SUSPENDED}; it is missing in the cluster"
+SUSPENDED_AND_DIFFERENT = f"{SUSPENDED}; it differs in the cluster"
+
 
 class Action(StrEnum):
     """An action on an object, planned or done; ``DELETED``, ``HANDED_OFF`` and ``FAILED`` only ever are results."""

@@ -32,7 +32,15 @@ from .field_paths import MISSING, value_without_path
 from .first_contact import plan_of_another
 from .fixed_fields import with_fixed_fields
 from .membership import OTHER_SET, fleet_or_set_that_claims, managed_fields_of_fleet, other_managers
-from .model import Action, DesiredObject, FieldChange, PlannedObject
+from .model import (
+    SUSPENDED,
+    SUSPENDED_AND_DIFFERENT,
+    SUSPENDED_AND_MISSING,
+    Action,
+    DesiredObject,
+    FieldChange,
+    PlannedObject,
+)
 from .ownership import (
     DifferenceKind,
     FieldDifference,
@@ -90,8 +98,7 @@ def _plan_of_live_object(live: Manifest | None, context: PlanContext) -> Planned
     if live is not None and live["metadata"].get("deletionTimestamp"):
         return _plan_of_terminating_object(_plan_before_comparison(context, want, live), live)
     if desired.is_suspended:
-        base = _plan_before_comparison(context, want, live, action=Action.KEPT, reason="SuspendDispatching")
-        return replace(base, message="its dispatch is suspended")
+        return _plan_of_suspended_object(want, live, context)
     if live is None:
         return _plan_before_comparison(context, want, None)
     try:
@@ -99,6 +106,20 @@ def _plan_of_live_object(live: Manifest | None, context: PlanContext) -> Planned
     except RetainFailed as error:
         base = _plan_before_comparison(context, want, live, action=Action.BLOCKED, reason="InterpreterFailed")
         return replace(base, message=str(error), hint="correct its Retain rule, or see to its webhook")
+
+
+def _plan_of_suspended_object(want: dict[str, Any], live: Manifest | None, context: PlanContext) -> PlannedObject:
+    """Return a plan that writes nothing, and says whether the object is missing or differs meanwhile."""
+    base = _plan_before_comparison(context, want, live, action=Action.KEPT, reason="SuspendDispatching")
+    if live is None:
+        return replace(base, message=SUSPENDED_AND_MISSING)
+    try:
+        compared = _plan_existing(want, live, context)
+    except RetainFailed:
+        return replace(base, message=SUSPENDED)
+    is_different = compared.action is Action.CONFIGURED and bool(compared.changes)
+    message = SUSPENDED_AND_DIFFERENT if is_different else SUSPENDED
+    return replace(base, message=message, changes=compared.changes if is_different else ())
 
 
 def _plan_before_comparison(

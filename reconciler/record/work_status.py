@@ -17,7 +17,7 @@ from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.findings import Finding
 from reconciler.observe.progress import NOT_HEALTHY, progress_of_live_object, unmet_health
-from reconciler.plans.model import PlannedObject
+from reconciler.plans.model import SUSPENDED_AND_MISSING, PlannedObject
 from render.interpretation.progress import LiveState, Progress
 from render.interpretation.statuses import GENERATION_ANNOTATION
 from render.interpreter import Interpreter, InterpreterError
@@ -174,7 +174,7 @@ def _applied_condition(item: PlannedObject, result: ObjectResult | None) -> dict
         cure = f"; {source.hint}" if source.reason == FailureKind.FORBIDDEN and source.hint else ""
         return new_condition(APPLIED, "False", "AppliedFailed", f"{message}{cure}")
     if item.reason == SUSPENDED and item.live is None:
-        return new_condition(APPLIED, "False", "AppliedFailed", "its dispatch is suspended")
+        return new_condition(APPLIED, "False", "AppliedFailed", SUSPENDED_AND_MISSING)
     return new_condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
 
 
