@@ -53,6 +53,8 @@ LINES = re.compile(
 )
 MOMENT = 1_768_467_600  # 2026-01-15 09:00 UTC
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
+_NOBODY = "127.0.0.1:1023"
+"""An address that refuses connections, as wide as the one that documents show."""
 _PLAIN = re.compile(r"argosy(?: (?:[\w./:=@,^+-]+|'[^'\n]*'))+")
 """A command in which a shell would have nothing to do."""
 
@@ -226,7 +228,7 @@ class Script:
     def _write_contexts(self, down: set[str]) -> None:
         """Write the usual kubeconfig; the context of a member that is down leads nowhere."""
         texts = {name: (self.kubeconfigs / f"{name}.yaml").read_text(encoding="utf-8") for name in self.members}
-        shown = (_PORT.sub("127.0.0.1:1", text) if name in down else text for name, text in texts.items())
+        shown = (_PORT.sub(_NOBODY, text) if name in down else text for name, text in texts.items())
         values = [parse_documents(text.encode())[0].value for text in shown]
         parts = {part: [item for value in values for item in value[part]] for part in ("contexts", "clusters", "users")}
         config = self.home / ".kube" / "config"
