@@ -21,6 +21,15 @@ _STEPS_BACK = 3
 _AN_ID = re.compile("[0-9a-f]{12}")
 
 
+NO_CLUSTER_OF_THREE = "no cluster (1 template, 1 propagation policy, 3 clusters)"
+"""The words for the commit of one template and one policy that fills none of three clusters."""
+UNPLACED = (
+    "warning: nothing is rendered of 1 template: no cluster takes any of them\n"
+    "  hint: argosy explain KIND/NAME says why\n"
+)
+UNBUILT = UNPLACED.replace("no cluster takes any of them", "what policies select of them waits, or could not be built")
+
+
 class Run(NamedTuple):
     """A command and everything about how it ends."""
 

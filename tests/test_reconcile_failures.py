@@ -11,7 +11,19 @@ from render.documents import emit, parse_documents
 from render.gitobjects import git_object_id
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
-from .stories import Run, Story, a_fleet, check_runs, held, play, removal_hint, settings
+from .stories import (
+    NO_CLUSTER_OF_THREE,
+    UNBUILT,
+    UNPLACED,
+    Run,
+    Story,
+    a_fleet,
+    check_runs,
+    held,
+    play,
+    removal_hint,
+    settings,
+)
 
 ON_TWO = on_clusters("member1", "member2")
 ONE_TO_ONE = {"replicaScheduling": weighted(member1=1, member2=1)}
@@ -128,7 +140,7 @@ INTERPRETERS = [
         "what cannot be interpreted at first goes nowhere",
         {"README.md": "# fleet\n"},
         {**WIDGETS, **UNREADABLE},
-        (Run("reconcile", 1, UNCHANGED, f"warning: {LUA_WORDS}\n"),),
+        (Run("reconcile", 1, UNCHANGED, f"warning: {LUA_WORDS}\n{UNBUILT.replace('1 template', '2 templates')}"),),
         (),
     ),
 ]
@@ -147,7 +159,7 @@ NO_ROOM = (
 )
 NO_CLUSTER = (
     "warning: Deployment.apps default/nginx: NoClusterFit: 0/3 clusters are available: 3 cluster(s) did not match the"
-    " placement cluster affinity constraint.\n"
+    " placement cluster affinity constraint.\n" + UNPLACED
 )
 EMPTIED = (
     "this change removes too much at once; nothing was committed\n"
@@ -170,7 +182,12 @@ PLACEMENTS = [
         {"policy.yaml": PROD},
         (
             Run("reconcile", 6, "", EMPTIED),
-            Run("reconcile --allow-removal *=1", 1, committed("0 clusters"), NO_CLUSTER),
+            Run(
+                "reconcile --allow-removal *=1",
+                1,
+                committed(NO_CLUSTER_OF_THREE),
+                NO_CLUSTER,
+            ),
         ),
         (),
     ),
@@ -210,7 +227,14 @@ SUSPENDED = [
         "what is suspended from its beginning is not there",
         {"README.md": "# fleet\n"},
         {**APPS, "policy.yaml": a_policy(placement=ON_TWO, suspension={"dispatching": True})},
-        (Run("reconcile", 0, committed("0 clusters"), pending("member1, member2", "do not have it")),),
+        (
+            Run(
+                "reconcile",
+                0,
+                committed(NO_CLUSTER_OF_THREE),
+                pending("member1, member2", "do not have it"),
+            ),
+        ),
         (),
     ),
     Story(

@@ -16,7 +16,7 @@ from .build import (
     weighted,
 )
 from .memory_fleet import MemoryFleet
-from .stories import Run, Story, a_fleet, check_runs, held, play, refused_section, removal_hint, settings
+from .stories import UNBUILT, Run, Story, a_fleet, check_runs, held, play, refused_section, removal_hint, settings
 
 NGINX_ON_TWO = (
     "member1 default/Deployment.apps/nginx 2 nginx:1.29",
@@ -48,7 +48,10 @@ OVERRIDES_TO_CLASS = (
     "policy.yaml:17: spec.schedulePriority.priorityClassName: it is not applied: it waits for PriorityClass urgent",
 )
 COMMITTED = "committed <rendered> to argosy/rendered: source <main> for 2 clusters\n"
-
+NO_POLICY = (
+    "warning: nothing is rendered of 1 template: the source has no policy that selects them\n"
+    "  hint: argosy init writes a first one\n"
+)
 UNCHANGED = "unchanged: argosy/rendered <rendered> holds source <main>\n"
 RELEASED = "Deployment.apps default/nginx is released: no policy selects it, so member1, member2 keep it as it is"
 TABLE = """\
@@ -56,6 +59,12 @@ NAMESPACE   OBJECT                  CLUSTERS              POLICY
 default     Deployment.apps/nginx   member1:2 member2:2   NoPolicy
 """
 OUTDATED = f"{RELEASED}, though its template or its overrides have changed"
+
+
+def emptied(templates: str) -> str:
+    """Return the line of a commit after which no cluster has anything, of a source without policies."""
+    has = f"{templates}, 0 propagation policies, 3 clusters"
+    return COMMITTED.replace("2 clusters", f"no cluster ({has})")
 
 
 def checked(warning: str, *, policies: str, files: int) -> str:
@@ -232,7 +241,7 @@ STORIES = [
             Run("validate", 0, UNSELECTED),
             Run("diff main~1 main", 1, REMOVED_WITH_POLICY + refused_section(ALL_OF_TWO)),
             Run("reconcile", 6, "", ALL_OF_TWO),
-            Run("reconcile --allow-removal *=1", 0, COMMITTED.replace("2 clusters", "0 clusters")),
+            Run("reconcile --allow-removal *=1", 1, emptied("1 template"), NO_POLICY),
         ),
         (),
     ),
@@ -249,7 +258,7 @@ STORIES = [
         {"policy.yaml": None, "nginx.yaml": None},
         (
             Run("reconcile", 6, "", ALL_OF_TWO),
-            Run("reconcile --allow-removal *=1", 0, COMMITTED.replace("2 clusters", "0 clusters")),
+            Run("reconcile --allow-removal *=1", 0, emptied("0 templates")),
         ),
         (),
     ),
@@ -405,7 +414,7 @@ STORIES = [
         "a template whose first policy waits goes nowhere, and that is said",
         {"nginx.yaml": a_deployment(), "policy.yaml": WAITING},
         {"README.md": "# fleet\n"},
-        (Run("reconcile", 1, UNCHANGED, WAITS),),
+        (Run("reconcile", 1, UNCHANGED, WAITS + UNBUILT),),
         (),
     ),
 ]

@@ -11,6 +11,14 @@ MAPS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
 EVERYWHERE = a_policy("all", selectors=MAPS, placement=on_clusters("rome"))
 MAP, ROME = {"a.yaml": a_config_map("a")}, {"rome.yaml": a_cluster("rome")}
 NOTHING = "warning: nothing is rendered of 1 template: "
+EXPLAINED = "\n  hint: argosy explain KIND/NAME says why"
+UNBUILT = f"{NOTHING}what policies select of them waits, or could not be built{EXPLAINED}"
+WRONG = {
+    "apiVersion": "policy.karmada.io/v1alpha1",
+    "kind": "OverridePolicy",
+    "metadata": {"name": "tuned", "namespace": "default"},
+    "spec": {"overrideRules": [{"overriders": {"plaintext": [{"path": "/data/none", "operator": "remove"}]}}]},
+}
 
 
 class Empty(NamedTuple):
@@ -57,7 +65,21 @@ EMPTY = [
         {**MAP, **ROME, "p.yaml": a_policy("p", selectors=MAPS, placement=on_clusters("oslo"))},
         1,
         "1 template, 1 propagation policy, 1 cluster",
-        f"{NOTHING}no cluster takes any of them\n  hint: argosy explain KIND/NAME says why",
+        f"{NOTHING}no cluster takes any of them{EXPLAINED}",
+    ),
+    Empty(
+        "a policy that waits for its overrides",
+        {**MAP, **ROME, "p.yaml": {**EVERYWHERE, "spec": {**EVERYWHERE["spec"], "dependentOverrides": ["tuned"]}}},
+        1,
+        "1 template, 1 propagation policy, 1 cluster",
+        UNBUILT,
+    ),
+    Empty(
+        "an override that fails in every cluster",
+        {**MAP, **ROME, "p.yaml": EVERYWHERE, "o.yaml": WRONG},
+        1,
+        "1 template, 1 propagation policy, 1 cluster",
+        UNBUILT,
     ),
     Empty(
         "a template that is meant to stay",

@@ -1,13 +1,18 @@
 """The objects of a pass that could not be placed or built, with the reason."""
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
+from reconciler.pipeline.claims import Claims
 from reconciler.pipeline.eviction_notes import RUN_NOTES
 from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
+from reconciler.pipeline.stages import Built
 from reconciler.pipeline.unselected import is_meant_to_stay
 from render.bits import indexes_of_mask
+from render.matching.match import Match
 from render.model import ObjectRef
 from render.words import counted_noun
 
@@ -18,6 +23,7 @@ EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy", STILL_NEEDED} | RUN_NO
 
 Nor is it one that something stays where it has begun to run, or is over.
 """
+_EXPLAINED = "argosy explain KIND/NAME says why"
 
 
 class ObjectProblem(Struct, frozen=True, kw_only=True, order=True):
@@ -44,16 +50,35 @@ def reason_for_empty_outcome(outcome: Outcome) -> str:
     meant_to_go = [each for each in desired.templates if not is_meant_to_stay(each, desired.fleet)]
     if not meant_to_go:
         return ""
-    nothing = f"nothing is rendered of {counted_noun(len(meant_to_go), 'template')}"
+    return f"nothing is rendered of {counted_noun(len(meant_to_go), 'template')}: {_why_nothing_goes(outcome)}"
+
+
+def _why_nothing_goes(outcome: Outcome) -> str:
+    """Return what keeps all templates of a source from going anywhere, and what helps."""
+    desired, built = outcome.source.desired, outcome.rendered.built
     if not desired.clusters:
-        hint = "argosy cluster join NAME declares a cluster"
-        return f"{nothing}: the source has no cluster\n  hint: {hint}"
+        return "the source has no cluster\n  hint: argosy cluster join NAME declares a cluster"
     if not desired.policies:
-        return f"{nothing}: the source has no policy that selects them\n  hint: argosy init writes a first one"
-    if not outcome.rendered.built.bindings:
-        hint = "argosy validate names the nearest policy of each"
-        return f"{nothing}: no policy selects any of them\n  hint: {hint}"
-    return f"{nothing}: no cluster takes any of them\n  hint: argosy explain KIND/NAME says why"
+        return "the source has no policy that selects them\n  hint: argosy init writes a first one"
+    if _has_waiting_or_failed(built):
+        return f"what policies select of them waits, or could not be built\n  hint: {_EXPLAINED}"
+    if not built.bindings:
+        return "no policy selects any of them\n  hint: argosy validate names the nearest policy of each"
+    return f"no cluster takes any of them\n  hint: {_EXPLAINED}"
+
+
+def _has_waiting_or_failed(built: Built) -> bool:
+    """Return whether anything that a policy selects goes nowhere though clusters would take it, for now or at all."""
+    is_failed = built.claims.failed or any(works.failures for works in built.works.values())
+    return bool(is_failed) or any(_waiting_matches(built.claims))
+
+
+def _waiting_matches(claims: Claims) -> Iterator[tuple[ObjectRef, Match]]:
+    """Yield the templates that are nowhere because the policy that selects them waits for something."""
+    for template in claims.unmatched:
+        match = claims.matches[template.ref]
+        if match.reason is not None and match.reason.is_waiting:
+            yield template.ref, match
 
 
 def problems_by_object(outcome: Outcome) -> list[ObjectProblem]:
@@ -70,10 +95,8 @@ def problems_by_object(outcome: Outcome) -> list[ObjectProblem]:
         for condition in binding.conditions
         if condition.status == "False" and condition.type != RENDERED and condition.reason not in EXPECTED
     ]
-    for template in built.claims.unmatched:
-        match = built.claims.matches[template.ref]
-        if match.reason is not None and match.reason.is_waiting:
-            found.append(ObjectProblem(ref=template.ref, reason=match.reason, message=match.message))
+    for ref, match in _waiting_matches(built.claims):
+        found.append(ObjectProblem(ref=ref, reason=str(match.reason), message=match.message))
     for template, error in built.claims.failed:
         found.append(ObjectProblem(ref=template.ref, reason=INTERPRETER_FAILED, message=str(error)))
     for ref, error in built.following.failed:
