@@ -28,12 +28,17 @@ class Ended(NamedTuple):
     count_before: GuardRefused | None = None
     reports: tuple[ClusterReport, ...] | None = (WELL,)
     problems: int = 0
+    left_out: int = 0
+    empty: str = ""
 
 
 ENDED = [
     Ended("all is well", (0, "")),
     Ended("members are left alone", (0, ""), reports=None),
     Ended("an object has no place", (1, ""), problems=1),
+    Ended("an object is left out", (1, ""), left_out=1),
+    Ended("nothing is rendered of all that there is", (1, ""), empty="no cluster takes any of them"),
+    Ended("one member of two is away, and an object is left out", (7, ""), reports=(WELL, AWAY), left_out=1),
     Ended("one member of two is away", (7, ""), reports=(WELL, AWAY)),
     Ended("one is away, and an object has no place", (7, ""), reports=(WELL, AWAY), problems=1),
     Ended("all members are away", (5, "no cluster could be used"), reports=(AWAY,), problems=1),
@@ -51,8 +56,10 @@ def test_the_end_of_a_pass(case: Ended, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(ending, "check_removals_held_back", check)
     monkeypatch.setattr(ending, "problems_by_object", lambda _outcome: [object()] * case.problems)
+    monkeypatch.setattr(ending, "reason_for_empty_outcome", lambda _outcome: case.empty)
     proposal = SimpleNamespace(error=case.proposal)
-    result = SimpleNamespace(proposal=proposal, fault=case.fault, outcome=None, reports=case.reports)
+    outcome = SimpleNamespace(source=SimpleNamespace(objects_left_out=(object(),) * case.left_out))
+    result = SimpleNamespace(proposal=proposal, fault=case.fault, outcome=outcome, reports=case.reports)
     end = end_of_pass(cast("PassResult", result))
     assert (end.code, "" if end.error is None else end.error.message) == case.want
 
