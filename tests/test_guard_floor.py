@@ -29,6 +29,7 @@ from .memory_fleet import MemoryFleet
 from .test_failover import a_fleet
 from .test_kept_needs import plain
 
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 GOLD, NONE = {"tier": "gold"}, {"tier": "none"}
 ANY_OF = [
     {"apiVersion": "v1", "kind": "ConfigMap"},
@@ -69,7 +70,7 @@ MOVES = [
     Move("a StatefulSet", [a_stateful_set()], 6),
     Move(
         "a claim",
-        [plain("PersistentVolumeClaim", "data", namespace="default", spec={"accessModes": ["ReadWriteOnce"]})],
+        [plain("PersistentVolumeClaim", "data", namespace="default", spec=CLAIM)],
         6,
     ),
     Move(

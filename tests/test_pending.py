@@ -613,8 +613,8 @@ def test_an_object_is_well_though_a_suspended_cluster_does_not_have_it(
     assert (told.code, [line.split() for line in lines[-2:]]) == (
         0,
         [
-            ["a", "3", "3/3", "True", "Healthy", "2027-01-15T08:01:00Z"],
-            ["b", "False", "Unknown", "SuspendDispatching"],
+            ["a", "3", "3", "3/3", "True", "Healthy", "2027-01-15T08:01:00Z"],
+            ["b", "-", "False", "Unknown", "SuspendDispatching"],
         ],
     )
     assert f"  {ABSENT}" in lines
@@ -642,7 +642,7 @@ def test_an_older_version_is_told_from_the_wanted_one(applied: MemoryFleet, caps
     rows = [line.split()[:-1] for line in told.out.splitlines()[-2:]]
     assert (told.code, rows) == (
         0,
-        [["a", "5", "5/5", "True", "Healthy"], ["b", "3", "3/3", "True", "Healthy", "SuspendDispatching"]],
+        [["a", "5", "5", "5/5", "True", "Healthy"], ["b", "3", "3", "3/3", "True", "Healthy", "SuspendDispatching"]],
     )
 
 

@@ -16,7 +16,7 @@ from .build import (
     on_clusters,
     weighted,
 )
-from .stories import Files, Run, Story, a_fleet, check_runs, held, play, tips, told
+from .stories import NO_CLUSTER_OF_THREE, UNPLACED, Files, Run, Story, a_fleet, check_runs, held, play, tips, told
 
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -219,9 +219,13 @@ def test_a_idle_pass_repeats_what_is_wrong(repository: Repository, capsys: pytes
     )
     nowhere = (
         "warning: Deployment.apps default/nginx: NoClusterFit: 0/3 clusters are available: 3 cluster(s) did not match"
-        " the placement cluster affinity constraint.\n"
+        " the placement cluster affinity constraint.\n" + UNPLACED
     )
-    assert told(first, repository) == (1, committed("0 clusters"), absent + nowhere)
+    assert told(first, repository) == (
+        1,
+        committed(NO_CLUSTER_OF_THREE),
+        absent + nowhere,
+    )
     assert told(second, repository) == (1, UNCHANGED, absent + nowhere)
 
 

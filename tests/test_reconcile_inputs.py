@@ -19,7 +19,20 @@ from .build import (
     on_clusters,
     weighted,
 )
-from .stories import Files, Run, Story, a_fleet, check_runs, held, play, settings, tips, told
+from .stories import (
+    NO_CLUSTER_OF_THREE,
+    UNPLACED,
+    Files,
+    Run,
+    Story,
+    a_fleet,
+    check_runs,
+    held,
+    play,
+    settings,
+    tips,
+    told,
+)
 from .waiting import SECONDS
 
 ON_ONE = on_clusters("member1")
@@ -345,7 +358,8 @@ def test_what_is_not_committed_is_told_and_not_looked_at(
 def test_what_is_not_committed_in_another_folder_is_not_told(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    repository.commit({"eu/argosy.yaml": settings(), "eu/nginx.yaml": a_deployment(), "us/argosy.yaml": settings()})
+    fleet = {"argosy.yaml": settings(), "nginx.yaml": a_deployment(), "member1.yaml": a_cluster("member1"), **POLICY}
+    repository.commit({**{f"eu/{path}": each for path, each in fleet.items()}, "us/argosy.yaml": settings()})
     repository.write({"us/nginx.yaml": a_deployment()})
     inside = Repository(repository.path / "eu")
     assert argosy(inside, capsys, "reconcile", "--bootstrap").err == ""
@@ -453,7 +467,7 @@ KNOWN = [
             "nginx.yaml": a_deployment(),
             "policy.yaml": a_policy(placement={}),
         },
-        first_pass("0 clusters")._replace(code=1, err=NO_API),
+        first_pass(NO_CLUSTER_OF_THREE)._replace(code=1, err=NO_API + UNPLACED),
         (),
     ),
     Known(
@@ -496,7 +510,7 @@ KNOWN = [
     Known(
         "without any capacity, dividing by room is Unschedulable, with what to do",
         {"nginx.yaml": a_deployment(), **BY_ROOM},
-        first_pass("0 clusters")._replace(code=1, err=NO_ROOM),
+        first_pass(NO_CLUSTER_OF_THREE)._replace(code=1, err=NO_ROOM + UNPLACED),
         (),
     ),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .build import NGINX, a_cluster, a_config_map, a_deployment, a_policy, on_clusters, weighted
-from .stories import Files, Run, Story, a_fleet, play, settings
+from .stories import UNPLACED, Files, Run, Story, a_fleet, play, settings
 
 KARMADA = settings(compatibility="Karmada")
 ANY_CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
@@ -296,7 +296,7 @@ def unserved(why: str, fleet: dict[str, Any]) -> Story:
         why,
         {**UNSERVED, "argosy.yaml": fleet},
         {"README.md": "# fleet\n"},
-        (Run("reconcile", 1, UNCHANGED, NO_API),),
+        (Run("reconcile", 1, UNCHANGED, NO_API + UNPLACED),),
         (),
     )
 

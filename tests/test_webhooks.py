@@ -324,7 +324,8 @@ def test_health_and_status_are_what_the_webhook_says(reached: Fleet) -> None:
     ]
     assert reached.recorded("bindings/" + WIDGET.format("w"))["templateStatus"] == {"ready": 4}
     ended = reached.argosy("status", "widget/w")
-    assert (ended.code, ended.out.splitlines()[-1]) == (1, "member2: NotHealthy: its health rule says that it is not")
+    unmet = "its health rule says that it is not: it has no status, so that no controller has told how it is"
+    assert (ended.code, ended.out.splitlines()[-1]) == (1, f"member2: NoStatus: {unmet}")
 
 
 def test_what_the_webhook_retains_stays_as_the_cluster_has_it(fleet: Fleet) -> None:
