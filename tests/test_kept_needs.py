@@ -236,7 +236,11 @@ def a_claim() -> dict[str, Any]:
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {"name": "data", "namespace": "shop"},
-        "spec": {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"]},
+        "spec": {
+            "storageClassName": "fast",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
     }
 
 

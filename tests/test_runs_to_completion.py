@@ -243,14 +243,18 @@ def test_a_job_with_indexes_runs_each_of_them_once(tmp_path: Path) -> None:
     assert rendered(fleet) == {"oslo": (2, 6)}
 
 
-def test_a_job_whose_mode_is_no_text_is_divided_and_no_bug(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The warning names the field; before, the Job could not be built, for what was called a bug of Argosy."""
+def test_a_job_whose_mode_is_no_text_is_left_out_and_no_bug(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server would refuse it, which names the field: the Job cannot be divided, and that is no bug of Argosy."""
     fleet = a_fleet(tmp_path, a_job(completionMode=5), divided("oslo", "rome"))
-    assert rendered(fleet) == {"oslo": (1, 4), "rome": (1, 3)}
+    assert rendered(fleet) == {}
     rendering = argosy(fleet.repository, capsys, "render")
-    assert (rendering.code, rendering.err.splitlines()[-2:]) == (
-        0,
-        ["warning: sums.yaml:7: spec.completionMode: must be a string, not a number", "  hint: put it in quotes"],
+    assert (rendering.code, rendering.err.splitlines()) == (
+        1,
+        [
+            "warning: sums.yaml:7: spec.completionMode: left out: must be a string, not a number",
+            "  hint: put it in quotes",
+            "warning: no object goes anywhere",
+        ],
     )
 
 
