@@ -206,6 +206,82 @@ def test_a_change_is_told_in_words(edit: Edit, repository: Repository, capsys: p
     assert argosy(repository, capsys, "-q", "diff", "HEAD~1", "HEAD").out.partition(": ")[2] == edit.said
 
 
+NGINX = {"replicaScheduling": weighted(bern=1, oslo=1, lima=2)}
+
+
+@pytest.mark.parametrize(
+    ("field", "before", "after", "meaning"),
+    [
+        (
+            "conflictResolution",
+            "Abort",
+            "Overwrite",
+            "what others made in the clusters is taken over, but for other fleets",
+        ),
+        ("conflictResolution", "Overwrite", "Abort", "what others made in the clusters stays theirs"),
+        ("preserveResourcesOnDeletion", False, True, "what is removed stays in the clusters"),
+        ("preserveResourcesOnDeletion", True, False, "what is removed is deleted in the clusters"),
+    ],
+)
+def test_a_rule_of_delivery_is_a_difference_though_no_object_changes(
+    field: str, before: Any, after: Any, meaning: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was "no difference", and the pass overwrote what another owner had made."""
+    policies = [a_policy(placement=NGINX) for _ in range(2)]
+    for policy, value in zip(policies, (before, after), strict=True):
+        policy["spec"][field] = value
+    repository.commit({"weights.yaml": policies[0]})
+    repository.commit({"weights.yaml": policies[1]})
+    words = [str(value).lower() if isinstance(value, bool) else value for value in (before, after)]
+    ended = argosy(repository, capsys, "diff", "HEAD~1", "HEAD")
+    said = f"Deployment.apps default/nginx: {field} {words[0]} -> {words[1]}: {meaning}"
+    assert (ended.code, ended.out.partition(": ")[2]) == (
+        1,
+        f"1 object is delivered by another rule\n\nPOLICIES\n  {said}\n",
+    )
+    markdown = argosy(repository, capsys, "diff", "HEAD~1", "HEAD", "-o", "markdown").out
+    assert "### 1 object is delivered by another rule\n" in markdown
+    assert meaning in markdown
+    document = json.loads(argosy(repository, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)
+    nginx = {"group": "apps", "kind": "Deployment", "namespace": "default", "name": "nginx"}
+    part = {"object": nginx, "rule": field, "before": words[0], "after": words[1]}
+    assert (document["different"], document["delivered"]) == (True, [{**part, "clusters": ["bern", "lima", "oslo"]}])
+
+
+def test_an_annotation_of_the_object_beats_the_rule_of_its_policy(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nginx = a_deployment(replicas=8)
+    nginx["metadata"]["annotations"] = {"work.karmada.io/conflict-resolution": "abort"}
+    repository.commit({"nginx.yaml": nginx})
+    policy = a_policy(placement=NGINX)
+    policy["spec"]["conflictResolution"] = "Overwrite"
+    repository.commit({"weights.yaml": policy})
+    assert argosy(repository, capsys, "diff", "HEAD~1", "HEAD").out.endswith(": no difference\n")
+
+
+def test_what_the_status_branch_records_as_not_applied_is_named_where_it_is_to_be_taken_over(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = {"type": "Applied", "status": "False", "reason": "AppliedFailed", "message": "Foreign: kubectl has it"}
+    work = {
+        "apiVersion": "work.karmada.io/v1alpha1",
+        "kind": "Work",
+        "metadata": {"name": "nginx"},
+        "status": {"conditions": [{**failed, "lastTransitionTime": "2026-01-01T00:00:00Z"}]},
+    }
+    repository.git("switch", "-q", "--orphan", "argosy/status")
+    repository.commit({"works/oslo/default/Deployment.apps/nginx.yaml": work})
+    repository.git("switch", "-q", "main")
+    policy = a_policy(placement=NGINX)
+    policy["spec"]["conflictResolution"] = "Overwrite"
+    repository.commit({"weights.yaml": policy})
+    said = argosy(repository, capsys, "diff", "HEAD~1", "HEAD").out
+    assert "is taken over, but for other fleets; recorded as not applied in oslo\n      oslo: Foreign:" in said
+    document = json.loads(argosy(repository, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)
+    assert document["delivered"][0]["failures"] == {"oslo": "Foreign: kubectl has it"}
+
+
 def test_a_line_for_each_cluster(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     repository.write({"weights.yaml": a_policy(placement={"replicaScheduling": weighted(bern=1, oslo=2, lima=1)})})
     assert argosy(repository, capsys, "diff", "--stat").out == (

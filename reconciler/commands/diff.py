@@ -76,9 +76,10 @@ def command(log: Log, /, **options: Any) -> int:
     BASE is a commit, branch or tag  [default: HEAD]; without HEAD the work tree is compared as it stands. Both sides
     are rendered from the same facts and the same previous commit, the one that stood when BASE was the newest source:
     what is shown is due to the change alone, and a pass that renders it changes nothing about that. It is objects
-    added, changed field by field and removed, templates that another policy takes over, replicas that move, what is
-    pending because it is suspended or a lazy policy waits, and what has no place any more. What is said of many objects
-    alike is said once; with -v each has its own line. The values of Secrets are never shown, and no cluster is asked.
+    added, changed field by field and removed, templates that another policy takes over or delivers by another rule,
+    replicas that move, what is pending because it is suspended or a lazy policy waits, and what has no place any more.
+    What is said of many objects alike is said once; with -v each has its own line. The values of Secrets are never
+    shown, and no cluster is asked.
 
     With --live the clusters are asked what differs from the rendered commit BASE  [default: the newest]; the options
     that say which clusters and how they are reached are for this alone.

@@ -58,6 +58,7 @@ from render.settings.removal_guard import GuardScope
 from render.words import counted_noun
 
 from .causes import difference_with_causes
+from .delivery import delivery_changes
 from .difference import Allowance, ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
 from .origins import difference_with_origins
@@ -243,6 +244,7 @@ def difference_of(comparison: Comparison) -> Difference:
         members=tuple(sorted(names[1])),
     )
     found = _with_what_stays(_difference_with_pending(found, base, head), before, after, head)
+    found = replace(found, delivered=delivery_changes(before, after, base, head))
     return difference_with_causes(difference_with_origins(found, base.source.desired, head.source.desired), base, head)
 
 

@@ -66,6 +66,28 @@ class Takeover(Struct, frozen=True, kw_only=True):
     after: str
 
 
+CONFLICTS, PRESERVES = "conflictResolution", "preserveResourcesOnDeletion"
+
+
+class DeliveryChange(Struct, frozen=True, kw_only=True):
+    """An object that its clusters get by another rule of its policy, though the object is the same.
+
+    ``failures`` are the clusters that are recorded as not having applied it, with the message.
+    """
+
+    ref: ObjectRef
+    rule: str
+    before: str
+    after: str
+    clusters: tuple[str, ...]
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def takes_over(self) -> bool:
+        """Return whether objects and fields that others made are overwritten from now on."""
+        return self.rule == CONFLICTS and self.after == "Overwrite"
+
+
 class ClusterTotal(Struct, frozen=True, kw_only=True):
     """The difference in one cluster, in numbers."""
 
@@ -149,7 +171,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     which guards refuse the change, and say what would let it pass. ``unselected`` are templates that go nowhere since
     the change, which is no difference in any cluster. ``unknown_capacities`` are clusters that get no replicas by room
     after it, and had no such lack before. ``unplaced`` are templates that end in no cluster, ``staying`` objects that
-    stay for a reason that is no problem, such as that something which stays needs them. ``holds`` are those on
+    stay for a reason that is no problem, such as that something which stays needs them. ``delivered`` are objects that
+    are delivered by other rules. ``holds`` are those on
     clusters now, which a difference ends if the head ``is_newer`` than what they keep out.
     """
 
@@ -185,6 +208,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     unselected: tuple[Unselected, ...] = ()
     unplaced: tuple[Unplaced, ...] = ()
     staying: tuple[StayNote, ...] = ()
+    delivered: tuple[DeliveryChange, ...] = ()
 
     @property
     def ends_holds(self) -> bool:
@@ -200,7 +224,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     def is_empty(self) -> bool:
         """Return whether the change changes no cluster, no claim and no problem, and nothing that is pending."""
         changes = (self.objects, self.takeovers, self.movements, self.problems, self.solved, self.pending, self.ended)
-        return not any((self.settings, self.joined, self.renamed, self.left, self.taken, *changes))
+        return not any((self.settings, self.joined, self.renamed, self.left, self.taken, self.delivered, *changes))
 
     @property
     def moved_replicas(self) -> int:

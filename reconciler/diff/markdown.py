@@ -24,6 +24,7 @@ from .text import SIGNS, is_number_change_only, numbers_before_and_after
 from .words import (
     PRESERVED,
     cause_words,
+    delivery_words,
     hold_words,
     note_of_origin,
     pending_words,
@@ -124,9 +125,21 @@ def _sections_of_difference(difference: Difference) -> Iterator[MarkdownSection]
     yield MarkdownSection(title="Stay", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.staying])
     yield _warning_section("Not divided", difference.undivided)
     yield _warning_section("Capacity unknown", unknown_capacities_joined(difference.unknown_capacities))
-    yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
+    yield from _policy_sections(difference)
     yield MarkdownSection(title="Released", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
+
+
+def _policy_sections(difference: Difference) -> Iterator[MarkdownSection]:
+    yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
+    yield MarkdownSection(
+        title="Delivered by other rules",
+        lines=[
+            f"- {inline_code(str(each.ref))}: {escape_markdown(on_one_line(delivery_words(each)))}\n"
+            for each in difference.delivered
+        ],
+        is_open=True,
+    )
 
 
 def _taken_section(difference: Difference) -> MarkdownSection:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from reconciler.console.cluster_lists import MOST_NAMED, shortened_cluster_list, summarized_cluster_names
-from reconciler.console.text import text_table
+from reconciler.console.text import on_one_line, text_table
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.released import released_lines
 from reconciler.pipeline.unselected import unselected_lines
@@ -24,6 +24,7 @@ from .words import (
     PRESERVED,
     allowance_words,
     cause_words,
+    delivery_words,
     field_words,
     hold_words,
     moved_words,
@@ -175,6 +176,10 @@ def _lines_of_takeovers(difference: Difference, *, is_full: bool) -> Iterator[st
     for group in group_items(difference.takeovers, takeover_words, is_full=is_full):
         refs = [each.ref for each in group]
         yield f"  {_object_or_counts(refs)}: {takeover_words(group[0])}\n"
+    for changes in group_items(difference.delivered, delivery_words, is_full=is_full):
+        yield f"  {_object_or_counts([each.ref for each in changes])}: {delivery_words(changes[0])}\n"
+        for name, message in changes[0].failures.items() if len(changes) == 1 else ():
+            yield f"      {name}: {on_one_line(message)}\n"
 
 
 def _object_or_counts(refs: Sequence[ObjectRef]) -> str:

@@ -15,7 +15,16 @@ from render.fleet_settings import SettingChange
 from render.model import ObjectRef
 from render.words import counted_noun, first_few
 
-from .difference import Allowance, ChangeAction, ChangedInput, Difference, PendingChange, Takeover
+from .difference import (
+    PRESERVES,
+    Allowance,
+    ChangeAction,
+    ChangedInput,
+    DeliveryChange,
+    Difference,
+    PendingChange,
+    Takeover,
+)
 
 NO_POLICY = "no policy"
 WAITS = " - waits until somebody accepts it, with argosy reconcile --accept-settings"
@@ -41,6 +50,11 @@ def summary_of_difference(difference: Difference) -> str:
             for action in ChangeAction
         ),
         _counted_unless_zero(len(difference.takeovers), "object changes hands", "objects change hands"),
+        _counted_unless_zero(
+            len({each.ref for each in difference.delivered}),
+            "object is delivered by another rule",
+            "objects are delivered by other rules",
+        ),
         _counted_unless_zero(
             len(difference.taken), "object taken over by another folder", "objects taken over by other folders"
         ),
@@ -148,6 +162,20 @@ def words_of_ended_pending(change: PendingChange, every: Collection[str]) -> str
 def takeover_words(takeover: Takeover) -> str:
     """Return the policy that claimed a template and the one that claims it now."""
     return f"{takeover.before or NO_POLICY} -> {takeover.after or NO_POLICY}"
+
+
+def delivery_words(change: DeliveryChange) -> str:
+    """Return the rule by which an object is delivered, what it means, and where it is not applied now."""
+    if change.takes_over:
+        meaning = "what others made in the clusters is taken over, but for other fleets"
+    elif change.rule != PRESERVES:
+        meaning = "what others made in the clusters stays theirs"
+    elif change.after == "true":
+        meaning = "what is removed stays in the clusters"
+    else:
+        meaning = "what is removed is deleted in the clusters"
+    failed = f"; recorded as not applied in {first_few(tuple(change.failures))}" if change.failures else ""
+    return f"{change.rule} {change.before} -> {change.after}: {meaning}{failed}"
 
 
 def movement_words(movement: Movement, *, is_full: bool = True) -> str:

@@ -17,6 +17,7 @@ from .difference_parts import (
     CausePart,
     ChangedBuildPart,
     ClusterTotalPart,
+    DeliveryPart,
     MisplacedPart,
     MovementPart,
     ObjectChangePart,
@@ -40,12 +41,14 @@ from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_par
 if TYPE_CHECKING:
     from reconciler.diff.difference import (
         ClusterTotal,
+        DeliveryChange,
         Difference,
         ObjectChange,
         OriginChange,
         PartChange,
         PendingChange,
         StayNote,
+        Takeover,
         Unplaced,
     )
     from reconciler.pipeline.movements import Movement, ReplicaChange
@@ -115,6 +118,13 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         | UnsetType
     ) = UNSET
     takeovers: Annotated[tuple[TakeoverPart, ...], meaning_of_field("The objects that another policy claims.")]
+    delivered: (
+        Annotated[
+            tuple[DeliveryPart, ...],
+            meaning_of_field("The objects that are delivered by another rule of their policy, and are the same."),
+        ]
+        | UnsetType
+    ) = UNSET
     released: Annotated[
         tuple[ReleasePart, ...],
         meaning_of_field("Objects that no policy selects any more, and that clusters therefore keep as they are."),
@@ -207,10 +217,8 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         objects=tuple(_object_change_part(difference, each) for each in difference.objects),
         origins=tuple(map(_changed_build_part, difference.builds)),
         taken=value_unless_empty(tuple(TakenPart(object=_object_identity_part(ref), by=by) for ref, by in taken)),
-        takeovers=tuple(
-            TakeoverPart(object=_object_identity_part(each.ref), before=each.before or None, after=each.after or None)
-            for each in difference.takeovers
-        ),
+        takeovers=tuple(map(_takeover_part, difference.takeovers)),
+        delivered=value_unless_empty(tuple(map(_delivery_part, difference.delivered))),
         released=tuple(
             ReleasePart(object=_object_identity_part(each.ref), clusters=each.clusters, outdated=each.is_outdated)
             for each in difference.released
@@ -228,6 +236,22 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
         refused=value_unless_empty(difference.refused),
+    )
+
+
+def _takeover_part(takeover: "Takeover") -> TakeoverPart:
+    before, after = takeover.before or None, takeover.after or None
+    return TakeoverPart(object=_object_identity_part(takeover.ref), before=before, after=after)
+
+
+def _delivery_part(change: "DeliveryChange") -> DeliveryPart:
+    return DeliveryPart(
+        object=_object_identity_part(change.ref),
+        rule=change.rule,
+        before=change.before,
+        after=change.after,
+        clusters=change.clusters,
+        failures=value_unless_empty(change.failures),
     )
 
 

@@ -1,5 +1,6 @@
 """The parts of the document of ``argosy diff``: what changes, and what is to be said of it."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
@@ -142,6 +143,25 @@ class TakeoverPart(DocumentPart, frozen=True, kw_only=True):
     object: Identity
     before: Annotated[str | None, meaning_of_field("The policy that claimed it before.")]
     after: Annotated[str | None, meaning_of_field("The policy that claims it afterwards.")]
+
+
+class DeliveryPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that its clusters get by another rule of its policy, though the object is the same."""
+
+    object: Identity
+    rule: Annotated[
+        str, meaning_of_field("The field of the policy: `conflictResolution` or `preserveResourcesOnDeletion`.")
+    ]
+    before: Annotated[str, meaning_of_field("Its value before.")]
+    after: Annotated[str, meaning_of_field("Its value afterwards.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters that get the object.")]
+    failures: (
+        Annotated[
+            Mapping[str, str],
+            meaning_of_field("Where others' objects are to be overwritten: why clusters did not apply it until now."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class ReleasePart(DocumentPart, frozen=True, kw_only=True):
