@@ -14,6 +14,7 @@ from .other_words import ELSEWHERE, OTHERWISE
 from .schemas import json_schema_of_kind, nodes_by_field_path
 from .topics import TOPICS, load_topic
 
+_BETWEEN_WORDS = re.compile(r"[^\w-]+")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SHORTEST_PLURAL = 4
 
@@ -132,7 +133,8 @@ def words_of_names(entries: Iterable[ReferenceEntry]) -> frozenset[str]:
 
 
 def _last_word(name: str) -> list[str]:
-    return re.findall(r"[\w-]+$", name.rpartition(".")[2])
+    last = _BETWEEN_WORDS.split(name.rpartition(".")[2])[-1]
+    return [last] if last else []
 
 
 def hint_where_nothing_is_found(words: Sequence[str], entries: Sequence[ReferenceEntry]) -> str:
