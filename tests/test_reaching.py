@@ -82,8 +82,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def applied(out: str) -> list[str]:
-    """The clusters in the table of what was done."""
-    _, *rows = out[out.index("CLUSTER ") :].splitlines() if "CLUSTER " in out else [""]
+    """The clusters in the table of what was done; after an empty line comes what failed."""
+    _, *rows = out[out.index("CLUSTER ") :].partition("\n\n")[0].splitlines() if "CLUSTER " in out else [""]
     return [row.split()[0] for row in rows]
 
 
@@ -300,4 +300,4 @@ def test_a_kubeconfig_on_the_command_line_outranks_what_argosy_yaml_says_of_all(
     repository.commit({"argosy.yaml": manifest})
     ended = argosy(repository, capsys, "reconcile", "--bootstrap", "--kubeconfig", "/mine")
     assert ended.code == 5
-    assert ended.err.count("there is no kubeconfig at /mine") == 2
+    assert ended.out.count("there is no kubeconfig at /mine") == 2

@@ -79,7 +79,7 @@ def _end_of_hold(_ctx: click.Context, _option: click.Parameter, value: str) -> s
     default="",
     metavar="TIME",
     callback=_end_of_hold,
-    help="Hold them so long, whatever newer sources render: 8h from now, until 2026-03-01T14:05:00Z, or until they are"
+    help="Hold them so long, whatever newer sources render: for 8h, until a time (RFC 3339), or until they are"
     " released  [default: until a newer source renders anything]",
 )
 @with_removal_option

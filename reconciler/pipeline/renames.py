@@ -45,6 +45,9 @@ def new_names_of_clusters(clusters: Iterable[Cluster], known: Container[str]) ->
 
 def previous_by_new_names(previous: Previous, clusters: Iterable[Cluster]) -> Previous:
     """Return a previous commit as if it had named every cluster as the source does now."""
+    clusters = tuple(cluster for cluster in clusters if cluster.former_names)
+    if not clusters:
+        return previous
     return replace(
         previous_with_names(previous, names_to_read_tree_by(previous.tree, clusters)),
         tree=tree_by_new_names(previous.tree, clusters),
@@ -54,8 +57,11 @@ def previous_by_new_names(previous: Previous, clusters: Iterable[Cluster]) -> Pr
 def names_to_read_tree_by(tree: RenderedTree, clusters: Iterable[Cluster]) -> dict[str, str]:
     """Return the new names of the clusters of which a rendered tree has neither a folder nor facts by their names.
 
-    A cluster that is drained has no folder, but its facts.
+    A cluster that is drained has no folder, but its facts. Without former names nothing is read.
     """
+    clusters = [cluster for cluster in clusters if cluster.former_names]
+    if not clusters:
+        return {}
     return new_names_of_clusters(clusters, {*tree.clusters, *_clusters_with_facts(tree)})
 
 
@@ -76,6 +82,8 @@ def tree_by_new_names(tree: RenderedTree, clusters: Iterable[Cluster]) -> Render
 
 
 def _clusters_with_facts(tree: RenderedTree) -> Iterator[str]:
+    if not tree.root:  # of a commit that a mirror never had, nothing is known
+        return
     folder = tree.trees.entries(tree.root).get("facts")
     if folder is not None and folder.mode == TREE_MODE:
         for name in tree.trees.entries(folder.id):
