@@ -85,6 +85,8 @@ def walk(simulated: tuple[Member, ...], tmp_path: Path) -> Iterator[RealWalk]:
     for member in simulated:
         member.kubectl("delete", "deployment", "hello", "--ignore-not-found")
     remove_namespaces(simulated, "shop", "argosy-system")
+    for member in simulated:
+        member.kubectl("delete", "customresourcedefinition", "banners.shop.example.com", "--ignore-not-found")
 
 
 @pytest.mark.cluster

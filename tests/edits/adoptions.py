@@ -152,7 +152,7 @@ class Adoptions:
         """Render the manifests, and return the pairs in the tree; the source's checks leave some out."""
         self.fleet.commit({name: pair.wanted for name, pair in pairs.items()})
         run = self.fleet.argosy("render", "--commit", "--bootstrap")
-        assert run.returncode == 0, run.stderr
+        assert run.returncode in {0, 1}, run.stderr  # 1: some were left out
         files = {Path(path).stem for path in self.fleet.repository.files(under=f"clusters/{self.ours.name}")}
         return {name: pair for name, pair in pairs.items() if any(name in file for file in files)}
 
