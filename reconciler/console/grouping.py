@@ -13,7 +13,7 @@ from render.words import first_few
 _MOST_APART = 2
 """So many lines that are alike are told one by one, for each is soon read."""
 _MOST_NAMED = 3
-_KIND = r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9]++(?:\.[a-z0-9-]++)*+"
+_KIND = r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9]++(?:\.[a-z0-9-]++)*"
 """It begins where a word does and gives nothing back, so that a long word without a name is read once."""
 _NAME = r"[a-z0-9][a-z0-9.:-]*[a-z0-9]|[a-z0-9]"
 _OBJECT = re.compile(rf"{_KIND} (?:{_NAME})/(?:{_NAME})")
