@@ -495,6 +495,21 @@ def test_the_mirror_of_a_member_that_is_held_until_released_outlasts_newer_sourc
     assert text_in(fleet) == "best"
 
 
+def test_a_merged_proposal_ends_no_hold_of_its_own_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The merge has no trailers, so that its source was taken for a newer one, and the mirror went on."""
+    fleet, first = a_pulling_fleet(tmp_path)
+    newest, git = fleet.repository.git("rev-parse", "argosy/rendered"), fleet.repository.git
+    merge = git("commit-tree", f"{newest}^{{tree}}", "-p", first, "-p", newest, "-m", "Merge pull request #7")
+    git("update-ref", "refs/heads/argosy/rendered", merge)
+    assert argosy(fleet.repository, capsys, "apply", first, "--allow-older").code == 0
+    assert mirrored(fleet) == first
+    ended = argosy(fleet.repository, capsys, "-q", "reconcile", "-o", "json")
+    assert (ended.err, mirrored(fleet)) == ("", first)
+    document = json.loads(ended.out)
+    assert ("endedHolds" in document, document["held"]["member1"]["at"]) == (False, first)
+    assert "nothing here ends the hold" in argosy(fleet.repository, capsys, "diff").out
+
+
 def test_a_member_that_pulls_goes_on_once_it_is_released(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fleet, first = a_pulling_fleet(tmp_path)
     argosy(fleet.repository, capsys, "apply", first, "--allow-older")

@@ -10,7 +10,7 @@ from reconciler.console.log import Log
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.options import AccessOptions
 from reconciler.repository import Repository
-from reconciler.repository.trailers import SOURCE, commit_written_by_argosy
+from reconciler.repository.trailers import source_of_rendered_commit
 from render.cluster import Cluster
 from render.errors import GitError
 from render.fleet_settings import SettingChange
@@ -121,10 +121,10 @@ def rendered_source(repository: Repository, commit: str) -> "Source":
 
 def source_of(repository: Repository, commit: str) -> str:
     """Return the source commit that a rendered commit was made from; GitError where it is none."""
-    named = commit_written_by_argosy(repository, commit).trailer(SOURCE)
-    if len(named) != 1:
+    source = source_of_rendered_commit(repository, commit)
+    if not source:
         raise GitError(
             f"commit {commit[:12]} was not rendered by Argosy",
             hint="name a commit of the rendered branch: git log argosy/rendered",
         )
-    return named[0]
+    return source

@@ -18,7 +18,7 @@ from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.pipeline.previous import StoredTrees
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.repository import NewCommit, Repository
-from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED, SOURCE
+from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED, source_of_rendered_commit
 from render.cluster import is_applied_by_own_agent
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
@@ -133,7 +133,7 @@ def _folders_at_holds(rendered: RenderedFolders, publication: Publication, commi
     repository, desired = publication.repository, rendered.source.desired
     found = {name: _MirroredFolder(folder, commit) for name, folder in rendered.mirrored.items()}
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
-    source = next(iter(repository.commit_info(commit).trailer(SOURCE)), "")
+    source = source_of_rendered_commit(repository, commit)
     for name, hold in read_holds(status, status.tip(), source, epoch_text(time.time())).items():
         if name not in found:
             continue

@@ -5,7 +5,7 @@ from reconciler.branches.status_branch import StatusBranch, read_holds
 from reconciler.console.clock import given_or_current_time
 from reconciler.ledger.holds import ClusterHold, ClusterHolds
 from reconciler.repository import Repository
-from reconciler.repository.trailers import SOURCE
+from reconciler.repository.trailers import source_of_rendered_commit
 from render.errors import GitError
 from render.timing import instant_text
 
@@ -21,7 +21,7 @@ def holds_on_members(comparison: Comparison) -> dict[str, ClusterHold]:
     if rendered is None:
         return {}
     status = StatusBranch(publication=publication, branch=fleet.status_branch, clusters=desired.clusters)
-    source = next(iter(repository.commit_info(rendered).trailer(SOURCE)), "")
+    source = source_of_rendered_commit(repository, rendered)
     known = repository.tip(publication.ref(fleet.status_branch))
     found = read_holds(status, known, source, instant_text(given_or_current_time()))
     members = {cluster.name for cluster in desired.clusters}

@@ -11,7 +11,7 @@ from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.ledger.holds import EndedHold, HoldRules, lines_of_ended_holds
 from reconciler.ledger.inventory import Inventory
-from reconciler.repository.trailers import SOURCE
+from reconciler.repository.trailers import source_of_rendered_commit
 from reconciler.source.desired import Desired
 from render.cluster import is_applied_by_own_agent
 from render.timing import instant_text
@@ -25,7 +25,7 @@ def end_holds_of_pulling_members(
     if not members:
         return {}
     now = given_or_current_time()
-    source = next(iter(publication.repository.commit_info(commit).trailer(SOURCE)), "")
+    source = source_of_rendered_commit(publication.repository, commit)
     rules = HoldRules(commit=commit, source=source, now=instant_text(now))
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     ended = dict[str, EndedHold]()

@@ -43,7 +43,7 @@ from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
 from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
-from reconciler.repository.trailers import SOURCE
+from reconciler.repository.trailers import source_of_rendered_commit
 from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
 from render.timing import Flip, earliest_flip, instant_text
@@ -101,7 +101,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
         fleet, rendered = self.outcome.source.desired.fleet, self.rendered
         if rendered is None:
             return self
-        source = next(iter(self.publication.repository.commit_info(rendered).trailer(SOURCE)), "")
+        source = source_of_rendered_commit(self.publication.repository, rendered)
         status = StatusBranch(publication=self.publication, branch=fleet.status_branch)
         return replace(self, holds=read_holds(status, status.tip(), source, instant_text(given_or_current_time())))
 

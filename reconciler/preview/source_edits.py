@@ -22,7 +22,7 @@ from reconciler.edit.cluster_files import MemberSource
 from reconciler.guards.allowances import Allowed, RemovalAllowance
 from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.rendering.memory import SourceMemory
-from reconciler.repository.trailers import ALLOW_REMOVAL, SOURCE
+from reconciler.repository.trailers import ALLOW_REMOVAL, source_of_rendered_commit
 from render.errors import GitError, GuardRefused
 from render.layout import object_path
 
@@ -116,9 +116,9 @@ def _rendered_tip(source: MemberSource, log: Log) -> str | None:
 
 def _rendered_source(source: MemberSource, tip: str, head: str) -> str:
     """Return the source of the newest rendered commit, or ``HEAD`` where that does not follow it."""
-    named = source.repository.commit_info(tip).trailer(SOURCE)
+    named = source_of_rendered_commit(source.repository, tip)
     try:
-        return named[0] if len(named) == 1 and source.repository.is_ancestor(named[0], head) else head
+        return named if named and source.repository.is_ancestor(named, head) else head
     except GitError:  # a shallow clone may lack it
         return head
 

@@ -64,3 +64,9 @@ def commit_written_by_argosy(repository: "Repository", commit: str) -> "CommitIn
         return info
     parents = reversed(repository.commit_infos(info.parents))
     return next((each for each in parents if each.tree == info.tree and each.trailer(SOURCE)), info)
+
+
+def source_of_rendered_commit(repository: "Repository", commit: str) -> str:
+    """Return the source commit that a commit on a rendered branch was made from; empty where nobody can tell."""
+    named = commit_written_by_argosy(repository, commit).trailer(SOURCE)
+    return named[0] if len(named) == 1 else ""
