@@ -24,6 +24,18 @@ class Variant(NamedTuple):
     id: bytes
 
 
+def clusters_of_variants(variants: Iterable[Variant]) -> Mask:
+    """Return the clusters that hold any of some variants.
+
+    >>> clusters_of_variants([Variant(0b001, b"x"), Variant(0b100, b"y")])
+    5
+    """
+    found: Mask = 0
+    for clusters, _ in variants:
+        found |= clusters
+    return found
+
+
 class Base(NamedTuple):
     """Existing folders: their trees with the clusters that have each, and a function that reads a tree's entries."""
 
@@ -49,10 +61,7 @@ class PlacedFile(Struct, frozen=True, kw_only=True):
     @property
     def clusters(self) -> Mask:
         """The clusters that have the file."""
-        clusters = 0
-        for variant in self.variants:
-            clusters |= variant.clusters
-        return clusters
+        return clusters_of_variants(self.variants)
 
 
 class TreeStore(Struct):

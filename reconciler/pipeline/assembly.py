@@ -25,6 +25,7 @@ from render.tree import (
     TreeStore,
     Variant,
     build_nested_tree,
+    clusters_of_variants,
     trees_of_clusters,
     variants_with_equal_ids_joined,
 )
@@ -83,9 +84,7 @@ def clusters_left_without_dispatch(binding: Binding, fleet: TreeContext) -> Mask
     """
     if not (fleet.keeps_undispatched and binding.kept and binding.targets and _is_missing_in_new_places(binding)):
         return 0
-    found = 0
-    for clusters, _ in fleet.variants_of(binding.ref, fleet.index.all):
-        found |= clusters
+    found = clusters_of_variants(fleet.variants_of(binding.ref, fleet.index.all))
     losing = (each.name for each in fleet.index.clusters if loses_last_copies(each))
     return found & ~clusters_an_object_goes_to(binding, fleet) & ~fleet.index.clusters_named(losing)
 

@@ -28,7 +28,7 @@ from render.model import Manifest, ObjectRef, TargetCluster, group_of, mapping_o
 from render.parsing.selectors import parse_label_selector
 from render.resources import DependentObject
 from render.selectors import matches_labels
-from render.tree import Variant, variants_with_equal_ids_joined
+from render.tree import Variant, clusters_of_variants, variants_with_equal_ids_joined
 from render.works import Works
 
 from .assembly import (
@@ -41,7 +41,7 @@ from .companions import NEVER_COMPANIONS, CompanionIndex
 from .dependencies import NOT_SCHEDULED, binding_name
 from .eviction_notes import EVICTED
 from .namespaces import namespace_ref
-from .need_notes import REMOVED, NeededObject, Variants, holders, with_needed_bindings
+from .need_notes import REMOVED, NeededObject, Variants, with_needed_bindings
 from .rendered_condition import RENDERED
 
 _KEEPING = frozenset({RENDERED, REMOVED, EVICTED})
@@ -78,8 +78,9 @@ class PassedTree(Struct, frozen=True, kw_only=True):
         found: dict[ObjectRef, Variants] = {}
         masks = _TargetMasks(self.fleet)
         for ref in refs:
-            binding = self.before.get(ref)
-            missing = masks.targets_before_pass(binding) & ~holders(self.placed.get(ref, ())) if binding else 0
+            if (binding := self.before.get(ref)) is None:
+                continue
+            missing = masks.targets_before_pass(binding) & ~clusters_of_variants(self.placed.get(ref, ()))
             if missing and (variants := self.fleet.variants_of(ref, missing)):
                 found[ref] = variants
         return found
@@ -167,8 +168,8 @@ class _NeedSearch:
     def __init__(self, passed: PassedTree, interpreter: Interpreter, lost: Mapping[ObjectRef, Variants]) -> None:
         self._passed, self._interpreter, self._lost = passed, interpreter, lost
         self._bindings = {binding.ref: binding for binding in passed.bindings}
-        self._mask = {ref: holders(variants) for ref, variants in lost.items()}
-        self._every = holders(variant for variants in lost.values() for variant in variants)
+        self._mask = {ref: clusters_of_variants(variants) for ref, variants in lost.items()}
+        self._every = clusters_of_variants(variant for variants in lost.values() for variant in variants)
         self._names: dict[tuple[str, str], list[ObjectRef]] = {}
         self._refs_by_kind: dict[tuple[str, str, str], list[ObjectRef]] = {}
         for ref in lost:
@@ -186,11 +187,11 @@ class _NeedSearch:
                 owner = ref_by_name.get((snapshot.namespace, snapshot.name))
                 if owner is not None:
                     clusters = self._passed.fleet.index.clusters_named(target.name for target in snapshot.clusters)
-                    self._add(owner, ref, clusters & holders(self._passed.placed.get(owner, ())))
+                    self._add(owner, ref, clusters & clusters_of_variants(self._passed.placed.get(owner, ())))
 
     def follow_needs(self, staying: Iterable[StayingObject]) -> None:
         """Add what objects need, and what that needs, until there is nothing more."""
-        level = [each for each in staying if holders(each.variants) & self._every]
+        level = [each for each in staying if clusters_of_variants(each.variants) & self._every]
         while level:
             self._read_level(level)
             found: list[StayingObject] = []

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from render.binding import Binding, BindingSnapshot, Condition
 from render.bits import Mask, indexes_of_mask
 from render.model import Manifest, ObjectRef, TargetCluster
-from render.tree import Variant
+from render.tree import Variant, clusters_of_variants
 from render.words import first_few
 
 from .dependencies import NOT_SCHEDULED, binding_name
@@ -34,15 +34,7 @@ class NeededObject(Struct, frozen=True, kw_only=True):
     @property
     def clusters(self) -> Mask:
         """The clusters in which it stays."""
-        return holders(self.variants)
-
-
-def holders(variants: Iterable[Variant]) -> Mask:
-    """Return the clusters of variants."""
-    found: Mask = 0
-    for clusters, _ in variants:
-        found |= clusters
-    return found
+        return clusters_of_variants(self.variants)
 
 
 def with_needed_bindings(

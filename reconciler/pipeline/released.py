@@ -17,7 +17,7 @@ from render.interpreter import InterpreterError
 from render.matching.bindings import interpreted_workload
 from render.matching.match import NoPolicyReason
 from render.model import ObjectRef, Template
-from render.tree import Variant
+from render.tree import Variant, clusters_of_variants
 from render.words import first_few
 from render.works import TargetGroups, WorkContext, render_works
 
@@ -89,7 +89,7 @@ def _released_objects(
         if kept:
             yield Released(
                 ref=binding.ref,
-                clusters=tuple(fleet.index.names[index] for index in indexes_of_mask(_clusters_that_hold(kept))),
+                clusters=tuple(fleet.index.names[index] for index in indexes_of_mask(clusters_of_variants(kept))),
                 is_outdated=_is_released_object_outdated(template_by_ref[binding.ref], binding, kept, work_context),
             )
 
@@ -114,10 +114,3 @@ def _clusters_by_blob(variants: Iterable[Variant]) -> dict[bytes, Mask]:
     for clusters, blob_id in variants:
         blobs[blob_id] = blobs.get(blob_id, 0) | clusters
     return blobs
-
-
-def _clusters_that_hold(variants: Iterable[Variant]) -> Mask:
-    holders = 0
-    for clusters, _ in variants:
-        holders |= clusters
-    return holders
