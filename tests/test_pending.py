@@ -1,8 +1,9 @@
 """Suspension and laziness, told everywhere: what a cluster does not get counts nowhere and is never unsaid."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -463,6 +464,10 @@ def drain_of_a(fleet: Fleet) -> None:
     assert fleet.run("cluster", "drain", "a", "--commit").code == 0
 
 
+def drain_that_allows_the_loss(fleet: Fleet) -> None:
+    assert fleet.run("cluster", "drain", "a", "--commit", "--allow-unplaced").code == 0
+
+
 def edit_of_the_policy(fleet: Fleet) -> None:
     fleet.commit(policy=a_policy(placement=on_clusters("b"), suspension=EVERYWHERE))
 
@@ -474,6 +479,7 @@ class Left(NamedTuple):
     placement: dict[str, Any]
     leave: Callable[[Fleet], None]
     stays: bool = True
+    settings: Mapping[str, Any] = MappingProxyType({})
 
 
 LEFT = [
@@ -481,6 +487,14 @@ LEFT = [
     Left("its one copy, by an edit", on_clusters("a"), edit_of_the_policy),
     Left("replicas that others are to get", the_policy()["spec"]["placement"], drain_of_a),
     Left("a copy that another cluster has as well", on_clusters("a", "b"), drain_of_a, stays=False),
+    Left("its one copy, by a drain that allows the loss", ONE_CLUSTER, drain_that_allows_the_loss, stays=False),
+    Left(
+        "its one copy, where last copies are not kept",
+        ONE_CLUSTER,
+        drain_of_a,
+        stays=False,
+        settings={"failover": {"lastCopy": "Evict"}},
+    ),
 ]
 
 
@@ -489,7 +503,7 @@ def test_nothing_leaves_a_cluster_while_its_new_place_does_not_get_it(case: Left
     def policy(**spec: Any) -> dict[str, Any]:
         return a_policy(placement=case.placement, **spec)
 
-    settings = {"removalGuard": {"whole": 100, "count": 100}}
+    settings = {"removalGuard": {"whole": 100, "count": 100}, **case.settings}
     fleet.commit(argosy=a_fleet(**settings), policy=policy())
     fleet.reconcile("--accept-settings", "--allow-movement", "*=100", "--allow-removal", "b=1")
     fleet.commit(policy=policy(suspension=EVERYWHERE))
