@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.binding import Binding
-from render.bits import Mask, indexes_of_mask
+from render.bits import Mask, indexes_of_mask, mask_of
 from render.cluster import loses_last_copies
 from render.cluster_index import ClusterIndex
 from render.documents import emit
@@ -84,9 +84,9 @@ def clusters_left_without_dispatch(binding: Binding, fleet: TreeContext) -> Mask
     """
     if not (fleet.keeps_undispatched and binding.kept and binding.targets and _is_missing_in_new_places(binding)):
         return 0
-    found = clusters_of_variants(fleet.variants_of(binding.ref, fleet.index.all))
-    losing = (each.name for each in fleet.index.clusters if loses_last_copies(each))
-    return found & ~clusters_an_object_goes_to(binding, fleet) & ~fleet.index.clusters_named(losing)
+    others = fleet.index.all & ~clusters_an_object_goes_to(binding, fleet)
+    left = indexes_of_mask(clusters_of_variants(fleet.variants_of(binding.ref, others)))
+    return mask_of(index for index in left if not loses_last_copies(fleet.index.clusters[index]))
 
 
 def _is_missing_in_new_places(binding: Binding) -> bool:
