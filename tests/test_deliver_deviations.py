@@ -189,6 +189,12 @@ def test_a_refused_confirmation_says_so() -> None:
         "--confirm Namespace/shap: no chosen cluster has such an object to delete",
         "--confirm Deployment/web: eu must hold Deployment.apps shop/web, so it is not deleted",
     )
+    down = Failure(kind=FailureKind.UNREACHABLE, message="refuses connections")
+    for unseen in (None, Plan(cluster="us", refusal=down)):
+        blind = ClusterReport(cluster="us", plan=unseen, failure=down)
+        assert unconfirmed_removals(["Namespace/shap"], [report, blind]) == (
+            "--confirm Namespace/shap: no chosen cluster that was looked at has such an object to delete",
+        )
 
 
 def test_a_manager_of_nothing_says_so_where_everything_was_looked_at() -> None:
@@ -201,7 +207,9 @@ def test_a_manager_of_nothing_says_so_where_everything_was_looked_at() -> None:
         f"{unused}\n  hint: known here: argosy, kubectl-edit",
     )
     assert unused_managers(["nonsense"], [ClusterReport(cluster="eu", plan=Plan(cluster="eu"))]) == (unused,)
-    assert unused_managers(["nonsense"], [looked_at, ClusterReport(cluster="us")]) == ()
+    refused = Plan(cluster="us", refusal=Failure(kind=FailureKind.UNREACHABLE, message="refuses connections"))
+    for unseen in (None, refused):
+        assert unused_managers(["nonsense"], [looked_at, ClusterReport(cluster="us", plan=unseen)]) == ()
     assert unused_managers([], [looked_at]) == ()
 
 

@@ -73,25 +73,26 @@ def _deviation_of_field(ref: ObjectRef, reason: str, change: FieldChange, messag
 def unconfirmed_removals(confirmed: Iterable[str], reports: Iterable[ClusterReport]) -> tuple[str, ...]:
     """Return a line for each confirmation (``Namespace/shop``) that was of no use, with the reason, by cluster."""
     seen = tuple(reports)
+    where = "no chosen cluster" if all(map(_is_looked_at, seen)) else "no chosen cluster that was looked at"
     lines = []
     for word in dict.fromkeys(confirmed):
         about = [line for report in seen for line in _lines_about_refused_confirmation(word, report)]
         is_known = any(
             _is_confirmed_by(item.ref, word) for report in seen for item in _planned_objects_of_report(report)
         )
-        lines += about if is_known else [f"--confirm {word}: no chosen cluster has such an object to delete"]
+        lines += about if is_known else [f"--confirm {word}: {where} has such an object to delete"]
     return tuple(lines)
 
 
 def unused_managers(managers: Iterable[str], reports: Iterable[ClusterReport]) -> tuple[str, ...]:
     """Return a line for each manager that was to be migrated from, and that has fields of no object.
 
-    Where a cluster was not looked at, because it is idle or did not answer, nobody knows that.
+    Where a cluster was not looked at, because it is idle, was refused or did not answer, nobody knows that.
     """
-    named, plans = tuple(dict.fromkeys(managers)), [report.plan for report in reports]
-    if not named or not all(plans):
+    named, seen = tuple(dict.fromkeys(managers)), tuple(reports)
+    if not named or not all(map(_is_looked_at, seen)):
         return ()
-    live = [item.live for plan in plans if plan for item in plan.objects if item.live is not None]
+    live = [item.live for report in seen for item in (report.plan.objects if report.plan else ()) if item.live]
     known = {str(entry.get("manager") or "") for each in live for entry in each["metadata"].get("managedFields") or ()}
     known.discard("")
     hint = "" if not known else "\n  hint: {}"
@@ -101,6 +102,11 @@ def unused_managers(managers: Iterable[str], reports: Iterable[ClusterReport]) -
         for name in named
         if name not in known
     )
+
+
+def _is_looked_at(report: ClusterReport) -> bool:
+    """Say whether a plan was made for a cluster by what is there; a refused one has no objects."""
+    return report.plan is not None and not report.plan.refusal
 
 
 def _planned_objects_of_report(report: ClusterReport) -> tuple[PlannedObject, ...]:
