@@ -387,6 +387,13 @@ def test_a_hold_ends_at_its_time(fleet: Fleet) -> None:
     assert "hold" not in fleet.inventory()
 
 
+def test_a_hold_for_longer_than_there_are_dates_ends_with_the_last_one(fleet: Fleet) -> None:
+    assert fleet.go_back("--until", "99999999999h").code == 0
+    assert fleet.inventory()["hold"]["until"] == "9999-12-31T23:59:59Z"
+    assert fleet.reconcile().code == 0
+    assert fleet.said == ["good", "bad"]
+
+
 def test_a_lost_status_branch_has_held_nothing_and_the_next_pass_says_so(fleet: Fleet) -> None:
     fleet.go_back()
     fleet.repository.git("branch", "-D", "argosy/status")

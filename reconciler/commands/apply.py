@@ -1,6 +1,5 @@
 """``argosy apply``: make clusters hold what a rendered commit says."""
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,19 +41,21 @@ def _refuse_filename_option(ctx: click.Context, _option: click.Parameter, value:
 
 def _end_of_hold(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     """Return the time that is meant by a time or by a duration from now, as RFC 3339 text, or that there is none."""
+    from reconciler.console.clock import given_or_current_time
     from reconciler.ledger.holds import RELEASED
     from render.notations import seconds_of_duration
-    from render.timing import epoch_text, instant_text, parse_instant
+    from render.timing import instant_after, instant_text, parse_instant
 
     if value in {"", RELEASED}:
         return value
-    seconds, instant = seconds_of_duration(value), parse_instant(value)
-    if seconds is None and instant is None:
+    now, seconds = given_or_current_time(), seconds_of_duration(value)
+    instant = parse_instant(value) if seconds is None else instant_after(now, seconds)
+    if instant is None:
         raise click.BadParameter(
             "write a time, such as 2026-03-01T14:05:00Z, a duration, such as 90m or 8h, or released"
         )
-    end = instant_text(instant) if instant is not None else epoch_text(time.time() + (seconds or 0))
-    if end <= epoch_text(time.time()):
+    end = instant_text(instant)
+    if end <= instant_text(now):
         raise click.BadParameter(f"{end} is over, so that nothing would be held")
     return end
 
