@@ -6,9 +6,12 @@ from pathlib import Path
 import click
 import pytest
 
+from reconciler.branches.place import check_place_of_pass
 from reconciler.cli import COMMANDS
 from reconciler.cli import argosy as program
 from reconciler.commands.options.place_check import BEGINNING, WITHOUT_SOURCE
+from reconciler.repository import open_repository
+from reconciler.repository.command import GitCommand
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy
 
@@ -121,6 +124,22 @@ def rendered(written: Repository, capsys: pytest.CaptureFixture[str]) -> Reposit
     if not written.git("branch", "--list", "argosy/*"):
         assert argosy(written, capsys, "reconcile", "--bootstrap").code == 0
     return written
+
+
+@pytest.mark.parametrize("kind", ["work tree", "of a remote", "bare"])
+def test_a_place_is_found_without_a_process(
+    kind: str, rendered: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of a fleet says it, in a bare repository that of HEAD, or the rendered branch, here or of a remote."""
+    source = Repository.create(tmp_path / "source") if kind == "bare" else rendered
+    if kind == "bare":
+        source.commit({"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\n"})
+    place = source.path if kind == "work tree" else tmp_path / "place"
+    if kind != "work tree":
+        source.git("clone", "-q", *(["--bare"] if kind == "bare" else []), source.path.as_uri(), str(place))
+    monkeypatch.setattr(GitCommand, "_started_process", None)
+    with open_repository(place) as repository:
+        check_place_of_pass(repository)
 
 
 @pytest.mark.parametrize("name", sorted(commands()))

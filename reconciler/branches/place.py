@@ -16,6 +16,7 @@ from reconciler.repository.commits import CommitInfo, parse_commit
 from reconciler.repository.stored_objects import StoredObjects
 from reconciler.repository.trailers import BRANCH, RENDERED, SOURCE, VERSION
 from render.errors import ConfigError, GitError
+from render.gitobjects import parse_tree
 
 from .publication import branch_of_head
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:  # an ordinary command has found the file of its fleet, and lo
     from reconciler.source.files import SourceFile
 
 _FLEET_FILE = "argosy.yaml"
-_RENDERED = "refs/heads/argosy/rendered"
+_RENDERED = ("refs/heads/argosy/rendered", "refs/remotes/origin/argosy/rendered")
+"""The rendered branch by its usual name: here, and in most clones that of a remote."""
 _AT_ONCE = 64
 """So many files are read before it is looked whether one of them is a manifest: most fleets begin with one."""
 
@@ -48,7 +50,7 @@ def check_source_is_checked_out(repository: Repository) -> None:
 
 def check_fleet_is_there(repository: Repository) -> None:
     """Raise ConfigError where there is nothing of a fleet: no argosy.yaml, and no manifest; nor was any rendered."""
-    if _has_fleet_file(repository) or repository.tip(_RENDERED) is not None:
+    if _has_fleet_file(repository) or _known_rendered_tip(repository) is not None:
         return
     try:
         is_fleet = _has_manifest(repository)
@@ -73,17 +75,29 @@ def _commit_of_head(repository: Repository) -> CommitInfo | None:
     return None
 
 
+def _known_rendered_tip(repository: Repository) -> str | None:
+    tips = (repository.tip(ref) for ref in _RENDERED)
+    return next((tip for tip in tips if tip is not None), None)
+
+
 def _stored_commit(repository: Repository, commit: str) -> CommitInfo | None:
-    id_ = bytes.fromhex(commit)
-    stored = StoredObjects(repository.folder.objects, "sha1" if len(id_) == 20 else "sha256")
-    content = stored.read((id_,), "commit").get(id_)
+    content = _stored_object(repository, bytes.fromhex(commit), "commit")
     return parse_commit(commit, content) if content is not None else None
+
+
+def _stored_object(repository: Repository, id_: bytes, kind: str) -> bytes | None:
+    """Return a commit or tree without asking git, which would read its configuration first; None if not easily read."""
+    return StoredObjects(repository.folder.objects, _algorithm_of_id(id_)).read((id_,), kind).get(id_)
+
+
+def _algorithm_of_id(id_: bytes) -> str:
+    return "sha1" if len(id_) == 20 else "sha256"
 
 
 def _way_back(repository: Repository, head: CommitInfo) -> str:
     """Return how to get to the branch that the fleet is rendered from."""
     known = "".join(head.trailer(BRANCH)[:1])
-    rendered = repository.tip(_RENDERED)
+    rendered = _known_rendered_tip(repository)
     if not known and rendered is not None and (info := _stored_commit(repository, rendered)):
         known = "".join(info.trailer(BRANCH)[:1])
     if known:
@@ -94,8 +108,18 @@ def _way_back(repository: Repository, head: CommitInfo) -> str:
 def _has_fleet_file(repository: Repository) -> bool:
     folder = repository.folder
     if folder.work_tree is None:
-        return False
+        return _has_committed_fleet_file(repository)
     return any((folder.work_tree / under / _FLEET_FILE).is_file() for under in {"", folder.under})
+
+
+def _has_committed_fleet_file(repository: Repository) -> bool:
+    """Say whether the commit at HEAD has an argosy.yaml at its root; False as well where that is not easily read."""
+    head = _commit_of_head(repository)
+    content = _stored_object(repository, head.tree, "tree") if head is not None else None
+    with suppress(ValueError):
+        entries = parse_tree(content, _algorithm_of_id(head.tree)) if head is not None and content is not None else ()
+        return any(entry.text == _FLEET_FILE for entry in entries)
+    return False
 
 
 def _has_manifest(repository: Repository) -> bool:
