@@ -268,6 +268,31 @@ def test_what_a_server_would_refuse_is_never_delivered(
         assert argosy(repository, capsys, command).code == 3
 
 
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_what_was_never_delivered_is_left_out_however_often_its_file_changes(
+    case: Refused, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One object that never was anywhere does not stop those of everybody else."""
+    repository = Repository.create(tmp_path / "fleet")
+    policy = a_policy(selectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}], placement=on_clusters("m"))
+    repository.commit({**FLEET, "policy.yaml": policy, "a.yaml": a_deployment(name="a")})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    again = {**case.template, "metadata": {**case.template["metadata"], "labels": {"tier": "web"}}}
+    for number, template in enumerate((case.template, again)):
+        repository.commit({"new.yaml": template, f"right{number}.yaml": a_deployment(name=f"right-{number}")})
+        ended = argosy(repository, capsys, "validate")
+        assert (ended.code, ended.out.startswith("new.yaml:")) == (3, True)
+        for command in ("render", "reconcile --dry-run", "reconcile"):
+            ended = argosy(repository, capsys, *command.split())
+            assert (ended.code, ended.err.count("warning: new.yaml:"), "left out: " in ended.err) == (1, 1, True)
+        deployments = {path for path in repository.files() if path.startswith("clusters/m/default/Deployment.apps/")}
+        names = ("a", *(f"right-{each}" for each in range(number + 1)))
+        assert deployments == {f"clusters/m/default/Deployment.apps/{name}.yaml" for name in names}
+    repository.commit({"a.yaml": case.template, "new.yaml": None})
+    for command in ("validate", "render", "reconcile"):
+        assert argosy(repository, capsys, command).code == 3, "what was delivered from the file would be gone"
+
+
 def test_what_was_as_wrong_before_is_a_warning_until_it_changes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

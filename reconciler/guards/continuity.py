@@ -2,7 +2,7 @@
 
 1. What is broken and can be left out, or is delivered although a schema does not allow it, is a warning while it stands
    there as it did - at a first run, whatever there is - and a problem once it changes, or once another change has its
-   objects made nowhere any more.
+   objects made nowhere any more. An object that was never delivered is left out, changed or not: nothing goes with it.
 2. A file that another folder's kustomization builds upon, and that is therefore not read by itself any more, is a
    problem if something is gone that came from it.
 3. A file that is not read any more though objects were rendered from it, or policies and clusters stood in it, is a
@@ -85,12 +85,14 @@ def problems_of_continuity(repository: Repository, source: Source, previous: Pre
     if source.broken:
         before = files_before(repository, previous)
         blobs = {path: file.id for path, file in before.items()}
-        judged = [each for each in source.broken if each.problem.kind != UNKNOWN_SCOPE]
-        changed = [each for each in judged if not (each.is_partial or each.was_unchanged_in(blobs, previous.tools))]
-        problems += (each.problem for each in changed)
-        problems += _problems_of_made_nowhere(
-            repository, source, previous, [each for each in judged if each not in changed]
-        )
+        unchanged: list[Broken] = []
+        changed: list[Broken] = []
+        for each in source.broken:
+            if each.problem.kind != UNKNOWN_SCOPE:
+                is_as_before = each.is_partial or each.was_unchanged_in(blobs, previous.tools)
+                (unchanged if is_as_before else changed).append(each)
+        problems += _problems_of_changed_files(repository, source, previous, changed)
+        problems += _problems_of_made_nowhere(repository, source, previous, unchanged)
     problems += _problems_of_taken_over_files(repository, source, previous)
     problems += _unread_problems(each for each in unread_files(repository, source, previous) if not each.is_meant)
     return sorted({*problems})
@@ -110,6 +112,28 @@ def _problems_of_lost_by_bugs(source: Source, previous: Previous) -> Iterator[Pr
     ]
     if unexpected and not previous.bindings.keys() <= {template.ref for template in source.desired.templates}:
         yield from unexpected
+
+
+def _problems_of_changed_files(
+    repository: Repository, source: Source, previous: Previous, changed: Sequence[Broken]
+) -> Iterator[Problem]:
+    """Yield what is broken in files that changed, but for objects that were never delivered: these are left out.
+
+    An object that cannot even be named may be any that is gone, and so may one that is built of a file that lost some.
+    The source before is read only where some binding has no template any more.
+    """
+    objects = [each for each in changed if each.is_object_beside(previous.bindings)]
+    names = {template.ref for template in source.desired.templates}
+    if previous.bindings.keys() <= names:
+        lost: Collection[str] = ()
+    else:
+        # Another version of the program may read the source before without what was delivered of it.
+        is_upgraded = previous.version != engine_version()
+        objects = [each for each in objects if each.refs and not is_upgraded]
+        paths = {path for each in objects for path, _ in each.files}
+        lost = _lost_objects(repository, source.desired, previous, paths) if paths else ()
+    left_out = {id(each) for each in objects if not any(path in lost for path, _ in each.files)}
+    yield from (each.problem for each in changed if id(each) not in left_out)
 
 
 def _problems_of_objects_delivered_before(source: Source, previous: Previous) -> Iterator[Problem]:

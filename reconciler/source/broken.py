@@ -10,7 +10,7 @@ passes and renderings exit with 1, and ``argosy validate`` with 3. Once it was d
 changes, which stops the pass. An object that the commit before has as wrong as it is now stays where it is.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -77,6 +77,10 @@ class Broken(Struct, frozen=True, kw_only=True):
     def is_answered_no(self) -> bool:
         """Say whether the answer is no while it is left out: an object is missing that somebody meant to be there."""
         return (self.loses_object or self.is_refused) and not self.is_kept
+
+    def is_object_beside(self, delivered: Container[ObjectRef]) -> bool:
+        """Say whether it is about objects, and about none of those that were delivered."""
+        return (self.loses_object or self.is_refused) and not any(ref in delivered for ref in self.refs)
 
     @property
     def warning(self) -> Problem:
