@@ -87,6 +87,10 @@ def unwell(api_version: str, kind: str, spec: dict[str, Any], **status: Any) -> 
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec, "status": status}
 
 
+def with_annotations(manifest: dict[str, Any], annotations: dict[str, str]) -> dict[str, Any]:
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
+
+
 RULE = "its health rule says that it is not"
 NO_ADDRESS = "it has no address: the controller of the {} has not given it one"
 CONSUMER = "one that waits for its first consumer is bound when a Pod mounts it"
@@ -108,6 +112,12 @@ UNWELL = [
         NO_ADDRESS.format("default IngressClass"),
     ),
     Unwell(
+        "an Ingress whose class is in its annotation",
+        with_annotations(unwell("networking.k8s.io/v1", "Ingress", {}), {"kubernetes.io/ingress.class": "nginx"}),
+        "NoAddress",
+        NO_ADDRESS.format("class nginx, by its annotation kubernetes.io/ingress.class,"),
+    ),
+    Unwell(
         "a Service of a load balancer",
         unwell("v1", "Service", {"type": "LoadBalancer"}),
         "NoAddress",
@@ -116,6 +126,27 @@ UNWELL = [
     Unwell(
         "a claim",
         unwell("v1", "PersistentVolumeClaim", {"storageClassName": "fast"}, phase="Pending"),
+        "NotBound",
+        f"its phase is Pending: no volume of the StorageClass fast is bound to it; {CONSUMER}",
+    ),
+    Unwell(
+        "a claim of the default class",
+        unwell("v1", "PersistentVolumeClaim", {}, phase="Pending"),
+        "NotBound",
+        f"its phase is Pending: no volume of the default StorageClass is bound to it; {CONSUMER}",
+    ),
+    Unwell(
+        "a claim that asks for no class",
+        unwell("v1", "PersistentVolumeClaim", {"storageClassName": ""}, phase="Pending"),
+        "NotBound",
+        "its phase is Pending: no volume without a StorageClass is bound to it, and Kubernetes makes none for it",
+    ),
+    Unwell(
+        "a claim whose class is in its annotation",
+        with_annotations(
+            unwell("v1", "PersistentVolumeClaim", {}, phase="Pending"),
+            {"volume.beta.kubernetes.io/storage-class": "fast"},
+        ),
         "NotBound",
         f"its phase is Pending: no volume of the StorageClass fast is bound to it; {CONSUMER}",
     ),

@@ -32,6 +32,7 @@ from .kind import (
 )
 
 BALANCED = "LoadBalancer"
+CLASS_NOTE = "kubernetes.io/ingress.class"
 
 
 def reflect_service(observed: Manifest) -> Any:
@@ -93,8 +94,9 @@ def missing_address(ingress: Manifest) -> tuple[str, str] | None:
     """Say that no controller gave an address to an ingress, and which one should."""
     if has_load_balancer_address(ingress):
         return None
-    name = text_at(ingress, "spec", "ingressClassName")
-    controller = f"the controller of the IngressClass {name}" if name else "the controller of the default IngressClass"
+    name, noted = text_at(ingress, "spec", "ingressClassName"), text_at(ingress, "metadata", "annotations", CLASS_NOTE)
+    of_class = f"class {noted}, by its annotation {CLASS_NOTE}," if noted else "default IngressClass"
+    controller = f"the controller of the {f'IngressClass {name}' if name else of_class}"
     return "NoAddress", f"it has no address: {controller} has not given it one"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpretation.fields import manifest_without_value, text_at
+from render.interpretation.fields import manifest_without_value, text_at, value_at
 from render.interpretation.operations import Interpretation, Items
 from render.interpretation.progress import LiveState, Progress, status_of
 from render.interpretation.removal import Path
@@ -29,6 +29,7 @@ CLAIM_NOTES = (
     "volume.kubernetes.io/storage-provisioner",
     "volume.kubernetes.io/selected-node",
 )
+CLASS_NOTE = "volume.beta.kubernetes.io/storage-class"
 NOTES_OF_CONTROLLERS = tuple(("metadata", "annotations", note) for note in CLAIM_NOTES)
 CLAIM_DEFAULTS: Mapping[Path, Default] = {("spec", "volumeMode"): "Filesystem"}
 VOLUME_PHASES = ("Failed", "Pending", "Available", "Bound", "Released")
@@ -55,10 +56,22 @@ def missing_volume(claim: Manifest) -> tuple[str, str] | None:
     """Say that a claim is not bound, and to what it should be."""
     if is_claim_bound(claim):
         return None
-    phase, storage = text_at(claim, "status", "phase") or "unknown", text_at(claim, "spec", "storageClassName")
-    where = f"the StorageClass {storage}" if storage else "the default StorageClass"
-    wait = "one that waits for its first consumer is bound when a Pod mounts it"
-    return "NotBound", f"its phase is {phase}: no volume of {where} is bound to it; {wait}"
+    phase, storage = text_at(claim, "status", "phase") or "unknown", _storage_class_of_claim(claim)
+    where = "the default StorageClass" if storage is None else f"the StorageClass {storage}"
+    lack = f"no volume of {where} is bound to it; one that waits for its first consumer is bound when a Pod mounts it"
+    if storage == "":
+        lack = "no volume without a StorageClass is bound to it, and Kubernetes makes none for it"
+    return "NotBound", f"its phase is {phase}: {lack}"
+
+
+def _storage_class_of_claim(claim: Manifest) -> str | None:
+    """Return the class that a claim asks for: None for the cluster's default, "" for volumes without a class.
+
+    The annotation of early versions of Kubernetes still counts before the field.
+    """
+    noted = value_at(claim, "metadata", "annotations", CLASS_NOTE)
+    asked = value_at(claim, "spec", "storageClassName") if noted is None else noted
+    return None if asked is None else str(asked)
 
 
 def aggregated_volume(_template: Manifest, items: Items) -> Any:
