@@ -5,15 +5,21 @@ Which of them, the person says who goes back.
 
 import json
 import secrets
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
-from reconciler.ledger.holds import ClusterHold
+from reconciler.console.log import ERRORS_ONLY, Log
+from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.holds import ClusterHold, EndedHold
+from reconciler.passes.logged_apply import apply_and_log
 from render.documents import parse_documents
 from render.timing import epoch_text
 
@@ -173,6 +179,31 @@ def test_a_pass_that_ends_a_hold_says_so_even_if_it_is_quiet(fleet: Fleet, comma
     assert line in fleet.repository.git("log", "--format=%B", "argosy/status")
     again = fleet.argosy("-q", command, "--kubeconfigs", str(fleet.kubeconfigs))
     assert ("no longer" in again.err, state_of(again.out, "member1")) == (False, "Converged")
+
+
+class RunThatEndsHolds(Struct):
+    """An apply whose members finish against their order, each of which was held."""
+
+    say: Any = None
+    commits: Any = None
+    context: Any = SimpleNamespace(status=SimpleNamespace(tip=lambda: "c0ffee"))
+    delivery: Any = SimpleNamespace(writes=False, options=SimpleNamespace(confirmed=(), migrate_from=()))
+    record: Any = None
+
+    def reports(self, tell: Callable[[ClusterReport], None]) -> tuple[ClusterReport, ...]:
+        hold = ClusterHold(commit="a" * 40, source="b" * 40, by="Ada", since=epoch_text(0))
+        ended = EndedHold(hold=hold, ended_by="its time")
+        reports = tuple(ClusterReport(cluster=name, ended_hold=ended) for name in NAMES)
+        for report in reversed(reports):
+            tell(report)
+        return reports
+
+
+def test_ended_holds_are_told_by_name_whichever_member_is_first(capsys: pytest.CaptureFixture[str]) -> None:
+    run: Any = RunThatEndsHolds()
+    apply_and_log(run, Log(stream=sys.stderr, level=ERRORS_ONLY))
+    starts = [" ".join(line.split()[:6]) for line in capsys.readouterr().err.splitlines()]
+    assert starts == [f"warning: {name} is no longer held" for name in NAMES]
 
 
 @pytest.mark.parametrize("until", ["8h", "released"])

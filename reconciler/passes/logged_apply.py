@@ -13,6 +13,7 @@ from reconciler.deliver.deviations import unconfirmed_removals, unused_managers
 from reconciler.deliver.grouped_problems import problem_lines
 from reconciler.deliver.reports import change_lines, hold_lines, report_lines
 from reconciler.deliver.results import ClusterReport
+from reconciler.ledger.holds import lines_of_ended_holds
 from render.words import counted_noun
 
 from .applying import ApplyRun
@@ -27,14 +28,13 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
         done["clusters"] += 1
         for line in report_lines(report) if log.tells_each else ():
             log.info(line)
-        if report.ended_hold is not None:
-            log.warn_always(f"{report.cluster} is {report.ended_hold}")
         if report.failure and report.failure.trace:
             log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
         log.progress(f"{counted_noun(done['clusters'], 'cluster')} done")
 
     reports = replace(run, say=log.info).reports(tell)
     log.progress("")
+    log.warn_always(*lines_of_ended_holds({each.cluster: each.ended_hold for each in reports if each.ended_hold}))
     if run.delivery.writes and not log.tells_each:
         for line in (*change_lines(reports), *hold_lines(reports)):
             log.info(line)
