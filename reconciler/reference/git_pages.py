@@ -13,7 +13,11 @@ BRANCHES = (
                 "argosy/rendered",
                 "The truth: one commit for each change of outcome. `spec.rendered` in argosy.yaml renames or moves it.",
             ),
-            Entry("argosy/status", "What was seen in the members. Only reconcile passes and `argosy apply` write it."),
+            Entry(
+                "argosy/status",
+                "What was seen in the members. Reconcile passes and `argosy apply` write it, and besides them only"
+                " `argosy cluster release` and `argosy cluster rejoin`.",
+            ),
             Entry(
                 "argosy/cluster/<cluster>",
                 "A cluster's folder as a branch of its own, where it pulls or `spec.mirrors` asks; where it pulls, with"
