@@ -58,6 +58,9 @@ GUESSED = {
     "set": "Edit the file in the source and commit it; 'argosy diff'",
     "promote": "add these to the rule of the override policy",
     "freeze": "'suspension: {dispatching: true}'",
+    "pause": "'argosy cluster cordon NAME', until 'argosy cluster uncordon NAME'",
+    "canary": "'argosy wait cluster/NAME --for healthy'",
+    "prometheus": "examples/deploy/monitoring has rules",
     "report": "'argosy status' is that of the fleet",
 }
 """Words that people try who have read nothing, each with a part of its answer."""

@@ -77,6 +77,7 @@ FIRST = {
         "argosy explain PropagationPolicy.spec.placement.clusterAffinities",
     ),
     "rollback": ("rollback", "argosy help rollback"),
+    "alerts": ("alert", "argosy help alert"),
     "KUBECONFIG": ("KUBECONFIG", "argosy help environment"),
     "ignore-fields": ("argosy.dev/ignore-fields", "argosy help annotations"),
     "FleetStatus clusters": ("FleetStatus.clusters", "argosy schema FleetStatus"),

@@ -73,7 +73,21 @@ OTHERWISE: Mapping[str, str] = {
     " programs.",
     **dict.fromkeys(
         ("suspend", "pause", "resume", "freeze", "unfreeze"),
-        "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again.",
+        "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again. A cluster gets"
+        " nothing new placed after 'argosy cluster cordon NAME', until 'argosy cluster uncordon NAME', and stays at an"
+        " older commit by 'argosy apply --allow-older COMMIT --cluster NAME --until released', until 'argosy cluster"
+        " release NAME'.",
+    ),
+    **dict.fromkeys(
+        ("wave", "canary"),
+        "Give some clusters a version first by an override policy that selects them by a label, and label more; or"
+        " render alone, and run 'argosy apply --cluster NAME' and 'argosy wait cluster/NAME --for healthy' for one"
+        " after the other.",
+    ),
+    **dict.fromkeys(
+        ("alert", "monitor", "prometheus"),
+        "'argosy run --inside PORT' serves metrics, for which examples/deploy/monitoring has rules of Prometheus and a"
+        " dashboard, and 'argosy run --notify KIND=FILE' tells people what changed.",
     ),
     **{
         word: _ASK_THE_MEMBER.format(word)
