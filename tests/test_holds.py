@@ -283,6 +283,7 @@ def test_a_hold_ends_by_hand(fleet: Fleet) -> None:
         f"next, to give them {fleet.commits[1][:12]}:",
         "  argosy reconcile",
     ]
+    assert fleet.repository.git("log", "-1", "--format=%s", "argosy/status") == "Release member1"
     assert fleet.argosy("cluster", "release", "member1").out == "cluster/member1 is not held\n"
     assert fleet.argosy("cluster", "release", "-l", "env=none").code == 2
     assert "did you mean 'member1'?" in fleet.argosy("cluster", "release", "member11").err

@@ -99,5 +99,8 @@ def release(context: FleetContext, names: Iterable[str]) -> dict[str, ClusterHol
             if inventory.hold is not None
         }
 
-    status.commit(made, f"Release {', '.join(names)}", time=int(time.time()))
+    def message(_files: Files) -> str:
+        return f"Release {', '.join(name for name, hold in ended.items() if hold is not None)}"
+
+    status.commit(made, message, time=int(time.time()))
     return ended
