@@ -125,6 +125,24 @@ def test_failures_are_grouped_by_reason_with_each_hint_once_the_worst_first() ->
     )
 
 
+def test_clusters_that_are_held_refuse_a_commit_for_one_reason() -> None:
+    """Each names itself in the middle of its words, so that fifty of them had fifty rows, and as many hints."""
+
+    def refusal(name: str) -> ClusterReport:
+        said = Failure(kind=FailureKind.HELD, message=f"{name!r} is held at aaaa by Ada", hint=f"release {name}")
+        return ClusterReport(cluster=name, failure=said)
+
+    names = [f"m{number}" for number in range(5)]
+    assert problem_lines(map(refusal, names)) == (
+        (
+            "m0, m1, m2 and 2 more: ClusterHeld: 'm0' is held at aaaa by Ada\n"
+            "  hint: release m0\n  hint: release m1\n  hint: release m2\n  hint: 2 more like it, which -v lists"
+        ),
+    )
+    elsewhere = [ClusterReport(cluster=each, failure=refusal("m0").failure) for each in names[1:4]]
+    assert len(problem_lines([refusal("m0"), *elsewhere])) == 2
+
+
 def applied(tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str, before: tuple[str, ...] = ()) -> Ended:
     """Apply three objects to three clusters, of which each has one already, made by somebody."""
     repository = Repository.create(tmp_path / "fleet")

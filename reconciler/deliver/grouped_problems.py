@@ -32,11 +32,10 @@ class MemberProblem(NamedTuple):
     hint: str = ""
 
     @property
-    def message_without_name(self) -> str:
-        """The message without the name of the object, for servers name it in the middle of their words."""
-        name = self.ref.rpartition(" ")[2]
-        quoted = name.rpartition("/")[2]
-        return self.message.replace(self.ref or "\0", "").replace(f'"{quoted}"', "") if name else self.message
+    def message_without_names(self) -> str:
+        """The message without the names of the cluster and the object, which stand in the middle of its words."""
+        message, name = self.message.replace(repr(self.cluster), ""), self.ref.rpartition("/")[2].rpartition(" ")[2]
+        return message.replace(self.ref, "").replace(f'"{name}"', "") if name else message
 
 
 class MemberProblemGroup(NamedTuple):
@@ -66,7 +65,7 @@ def problem_groups(reports: Iterable[ClusterReport]) -> tuple[MemberProblemGroup
     """Return the groups of an apply's problems, the most important first; one or two alike stand for themselves."""
     problems_by_reason: dict[tuple[str, str, str], list[MemberProblem]] = {}
     for each in chain.from_iterable(map(_problems_of_cluster, reports)):
-        problems_by_reason.setdefault((each.action, each.reason, each.message_without_name), []).append(each)
+        problems_by_reason.setdefault((each.action, each.reason, each.message_without_names), []).append(each)
     groups, shown_hints = [], set[str]()
     for problems in sorted(problems_by_reason.values(), key=_place_by_importance):
         parts = [[each] for each in problems] if len(problems) <= _MOST_APART else [problems]
