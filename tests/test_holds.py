@@ -436,6 +436,11 @@ def test_a_lost_status_branch_has_held_nothing_and_the_next_pass_says_so(fleet: 
     )
     assert fleet.said == ["bad", "bad"]
     assert "was lost" not in fleet.reconcile().err
+    fleet.repository.git("branch", "-D", "argosy/status")
+    lost = "the status branch 'argosy/status' was lost, and with it what was held: no"
+    assert f"{lost} cluster is held any more\n" in fleet.go_back("--dry-run").err
+    assert f"{lost} other cluster is held any more\n" in fleet.go_back().err
+    assert fleet.inventory()["hold"]["commit"] == fleet.commits[0]
 
 
 @pytest.mark.parametrize(

@@ -69,5 +69,6 @@ def _lines_of_lost_holds(run: ApplyRun, reports: Iterable[ClusterReport]) -> Ite
     """Yield a line where members were applied to before, and the status branch that says so is gone."""
     plans = [report.plan for report in reports if report.plan is not None and report.plan.recorded.commit]
     if plans:
-        branch = run.context.status.branch
-        yield f"the status branch {branch!r} was lost, and with it what was held: no cluster is held any more"
+        branch, sets_holds = run.context.status.branch, run.wish.hold is not None and run.delivery.writes
+        others = "other cluster" if sets_holds else "cluster"
+        yield f"the status branch {branch!r} was lost, and with it what was held: no {others} is held any more"
