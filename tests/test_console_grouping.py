@@ -108,10 +108,23 @@ def test_problems_that_are_alike_are_one_line_and_v_names_each(
     fleet: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
-    fleet.commit({f"j{number}.yaml": JOB for number in range(4)})
+    policies = {f"p{number}.yaml": a_policy(f"p{number}", placement={"nowhere": {}}) for number in range(4)}
+    fleet.commit(policies)
     for command in (["validate"], ["reconcile"]):
         for words, lines in ((command, 1), (["-v", *command], 4)):
             ended = argosy(fleet, capsys, *words)
-            said = [line for line in (ended.out + ended.err).splitlines() if "metadata.name: required" in line]
+            said = [line for line in (ended.out + ended.err).splitlines() if "spec.placement.nowhere: " in line]
             assert (ended.code, len(said)) == (3, lines), said
             assert "4 problems" in ended.out + ended.err
+
+
+def test_objects_never_delivered_that_are_alike_are_left_out_in_one_line(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    fleet.commit({f"j{number}.yaml": JOB for number in range(4)})
+    for command, code in (["validate"], 3), (["reconcile"], 1):
+        for words, lines in ((command, 1), (["-v", *command], 4)):
+            ended = argosy(fleet, capsys, *words)
+            said = [line for line in (ended.out + ended.err).splitlines() if "metadata.name: " in line]
+            assert (ended.code, len(said)) == (code, lines), said
