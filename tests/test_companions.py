@@ -209,6 +209,30 @@ def test_a_companion_leaves_by_an_edit_and_with_what_it_serves(
     assert fleet.files(under="clusters/paris") == []
 
 
+def test_what_stays_as_its_policy_asks_keeps_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A database and the ServiceAccount that follows it tolerate the drain; what names these two does not."""
+    fleet = Repository.create(tmp_path / "fleet")
+    subjects = {
+        "subjects": ROBOT,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+    }
+    binding = plain("RoleBinding", "robot", RBAC, **subjects)
+    tolerant = {**on_clusters("paris"), "clusterTolerations": [{"key": "argosy.dev/drain", "operator": "Exists"}]}
+    rest = [{"apiVersion": each["apiVersion"], "kind": each["kind"]} for each in (SERVICE, binding)]
+    policies = [
+        a_policy("db", namespace="shop", selectors=[TARGET], placement=tolerant, propagateDeps=True),
+        a_cluster_policy("rest", selectors=rest),
+    ]
+    files = {"paris.yaml": a_cluster("paris"), "rome.yaml": a_cluster("rome"), "policies.yaml": policies}
+    templates = [DATABASE, SERVICE, binding, plain("ServiceAccount", "robot")]
+    fleet.commit({**files, "db.yaml": templates, "argosy.yaml": WIDE})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    assert held(fleet) == ["RoleBinding.rbac.authorization.k8s.io/robot", "Service/read", "ServiceAccount/robot"]
+    fleet.commit({"paris.yaml": a_cluster("paris", taints=DRAINED)})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert held(fleet) == ["ServiceAccount/robot"]
+
+
 def test_what_cannot_be_scheduled_keeps_its_companions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A spread that the cluster which is left cannot meet: the Deployment keeps its clusters, and its Service."""
     fleet = Repository.create(tmp_path / "fleet")
