@@ -252,6 +252,33 @@ def test_what_cannot_be_scheduled_keeps_its_companions(tmp_path: Path, capsys: p
     assert held(fleet) == ["Deployment.apps/web", "Service/read"]
 
 
+def test_what_waited_to_leave_stays_where_a_last_copy_needs_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A ConfigMap stays in a drained cluster while it is suspended, and then for the database that cannot leave."""
+    fleet = Repository.create(tmp_path / "fleet")
+    database = {**DATABASE, "spec": pods(volumes=[{"name": "conf", "configMap": {"name": "conf"}}])}
+    conf, one = (
+        a_config_map("conf", namespace="shop"),
+        {"spreadConstraints": [{"spreadByField": "cluster", "maxGroups": 1}]},
+    )
+    maps = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    moving = a_policy("conf", namespace="shop", selectors=maps, placement=one)
+    waiting = a_policy("conf", namespace="shop", selectors=maps, placement=one, suspension={"dispatching": True})
+    pinned = a_policy("db", namespace="shop", selectors=[TARGET], placement=on_clusters("paris"))
+    clusters = {"paris.yaml": a_cluster("paris"), "rome.yaml": a_cluster("rome")}
+    fleet.commit({**clusters, "db.yaml": [database, conf, pinned], "conf.yaml": moving, "argosy.yaml": WIDE})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    fleet.commit({"conf.yaml": waiting})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    fleet.commit({"paris.yaml": a_cluster("paris", taints=DRAINED)})
+    assert "ConfigMap shop/conf: EvictionBlocked: stays in paris" in argosy(fleet, capsys, "reconcile").err
+    fleet.commit({"conf.yaml": moving})
+    assert argosy(fleet, capsys, "reconcile").code == 1
+    assert "clusters/rome/shop/ConfigMap/conf.yaml" in fleet.files()
+    assert held(fleet) == ["ConfigMap/conf"]
+
+
 MALFORMED = [
     {"matchLabels": {"app": 1}},
     {"matchExpressions": ["app"]},
