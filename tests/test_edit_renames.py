@@ -37,13 +37,8 @@ RENAMED = """\
 cluster/lyon renamed from paris, and more changes by that:
 
 SETTINGS
-  spec.mirrors: [rome, paris] -> [rome, lyon]
   spec.movementGuard.pinned: [apps/Deployment/nginx@paris] -> [apps/Deployment/nginx@lyon] - waits until somebody\
  accepts it, with argosy reconcile --accept-settings
-  spec.clusters[paris].name: paris -> none
-  spec.clusters[lyon].name: none -> lyon
-  spec.clusters[paris].context: paris -> none
-  spec.clusters[lyon].context: none -> paris
 """
 OVERRIDE = {
     "apiVersion": "policy.karmada.io/v1alpha1",
@@ -78,6 +73,24 @@ def a_fleet(path: Path, **files: Any) -> Repository:
 
 def values(repository: Repository, path: str) -> Any:
     return parse_documents((repository.path / path).read_bytes())[0].value
+
+
+def test_the_line_of_argosy_yaml_that_names_it_is_no_further_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another line of that file that is not committed yet is one, for the commit of the new name holds it."""
+    listed = FLEET.partition("  movementGuard:\n")[0]
+    repository = a_fleet(tmp_path / "fleet", **{"argosy.yaml": listed})
+    ended = argosy(repository, capsys, "cluster", "rename", "paris", "lyon")
+    assert ended.out == "cluster/lyon renamed from paris: nothing changes in any cluster\n"
+    repository.git("checkout", "-q", ".")
+    repository.git("clean", "-fdq")
+    repository.write({"argosy.yaml": listed + "  rescheduling: Karmada\n"})
+    ended = argosy(repository, capsys, "cluster", "rename", "paris", "lyon")
+    assert ended.out == (
+        "cluster/lyon renamed from paris, and more changes by that:\n"
+        "\nSETTINGS\n  spec.rescheduling: Source -> Karmada\n"
+    )
 
 
 def test_every_list_of_the_source_names_it_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -263,6 +263,15 @@ def test_an_edit_of_members_says_which_hold_it_ends_and_so_does_the_pass(fleet: 
     assert fleet.said == ["bad", "bad"]
 
 
+def test_another_name_leaves_a_hold_that_no_source_ends(fleet: Fleet) -> None:
+    fleet.go_back("--until", "released")
+    words = held_words(fleet).replace("member1", "m1")
+    assert fleet.argosy("cluster", "rename", "member1", "m1").out == (
+        "cluster/m1 renamed from member1: nothing changes in any cluster\n"
+        f"\nHELD\n  ! m1 is {words}\n      nothing here ends the hold\n"
+    )
+
+
 def test_a_source_that_renders_nothing_new_ends_no_hold(fleet: Fleet) -> None:
     """There is nothing to give the cluster but what it is held against."""
     fleet.go_back()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from reconciler.edit.leaving import Drain
     from reconciler.edit.member_selection import MemberSelection
+    from reconciler.edit.renaming import Renaming
     from reconciler.preview.source_edits import EditOutcome, EmptiedMember
     from render.settings.fleet import Fleet
 
@@ -111,25 +112,27 @@ def rename_and_show(log: Log, old: str, new: str, request: EditRequest) -> int:
     if request.output == "json":
         print_edit_document(renaming.change, commit, outcome)
     else:
-        print_text(f"cluster/{new} renamed from {old}{_renaming_in_words(outcome)}")
-        print_outcome_of_edit(log, _without_renaming(outcome))
+        others = _outcome_beside_name(outcome, renaming)
+        print_text(f"cluster/{new} renamed from {old}{_renaming_in_words(others)}")
+        print_outcome_of_edit(log, others)
     _warn_of_names_elsewhere(log, fleet, old, new)
     return 0
 
 
-def _without_renaming(outcome: "EditOutcome | None") -> "EditOutcome | None":
+def _outcome_beside_name(outcome: "EditOutcome | None", renaming: "Renaming") -> "EditOutcome | None":
     """Return an outcome that does not tell of the name itself, unless that ends the hold on a cluster."""
-    if outcome is None or outcome.difference.holds:
-        return outcome
-    return replace(outcome, difference=replace(outcome.difference, renamed={}))
+    if outcome is None:
+        return None
+    found = outcome.difference
+    settings = tuple(each for each in found.settings if each not in renaming.settings)
+    renamed = found.renamed if found.clusters_no_longer_held else {}
+    return replace(outcome, difference=replace(found, settings=settings, renamed=renamed))
 
 
 def _renaming_in_words(outcome: "EditOutcome | None") -> str:
     if outcome is None:
         return ""
-    other = replace(outcome.difference, renamed={})
-    is_nothing = other.is_empty and not outcome.difference.holds
-    return ": nothing changes in any cluster" if is_nothing else ", and more changes by that:"
+    return ": nothing changes in any cluster" if outcome.difference.is_empty else ", and more changes by that:"
 
 
 def _warn_of_names_elsewhere(log: Log, fleet: "Fleet", old: str, new: str) -> None:

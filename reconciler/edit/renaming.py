@@ -19,6 +19,7 @@ from reconciler.source.policy_tests import KIND as POLICY_TEST
 from render.admission.clusters import cluster_name_fault
 from render.documents.editing import Edit
 from render.errors import ConfigError
+from render.fleet_settings import SettingChange, setting_changes
 from render.model import ARGOSY_GROUP, group_of
 from render.parsing import RENAMED_FROM, former_names_of_cluster
 from render.settings.clusters import OTHERS
@@ -32,11 +33,13 @@ from .leaving import rendered_clusters
 class Renaming(Struct, frozen=True, kw_only=True):
     """A member that gets another name: the change of the source, and the fields that name it anew.
 
-    ``tests`` are the PolicyTests that still name it as before.
+    ``settings`` are the changes of argosy.yaml that are the name itself, and that nobody has to accept. ``tests`` are
+    the PolicyTests that still name it as before.
     """
 
     change: SourceChange
     fields: tuple[str, ...]
+    settings: tuple[SettingChange, ...]
     tests: tuple[str, ...]
 
 
@@ -53,9 +56,13 @@ def renaming_of_member(source: MemberSource, old: str, new: str) -> Renaming:
     contents = _contents_with_fleet_file(source, contents, old, new)
     if path != place.file.path:
         contents = {**contents, path: contents[place.file.path], place.file.path: None}
-    source.checked_source(contents)
-    change = SourceChange(contents=contents, subject=f"Rename {old} to {new}")
-    return Renaming(change=change, fields=tuple(fields), tests=tuple(_policy_tests_naming(source, old)))
+    after = source.checked_source(contents).desired.fleet
+    return Renaming(
+        change=SourceChange(contents=contents, subject=f"Rename {old} to {new}"),
+        fields=tuple(fields),
+        settings=tuple(each for each in setting_changes(source.fleet, after) if not each.waits),
+        tests=tuple(_policy_tests_naming(source, old)),
+    )
 
 
 def _place_and_path(source: MemberSource, old: str, new: str) -> tuple[LocatedManifest, str]:
