@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
+from tests.test_failover import a_fleet
 
 DYNAMIC = {
     "replicaSchedulingType": "Divided",
@@ -135,6 +136,31 @@ def test_the_command_refuses_what_is_not_there(fleet: Repository, capsys: pytest
     assert (ended.code, ended.out) == (2, "")
     assert "did you mean" in ended.err
     assert fleet.git("status", "--short") == ""
+
+
+def test_what_would_end_in_no_cluster_is_not_rebalanced_unless_it_is_allowed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Karmada does it, a label that a member loses drives nothing out: only to schedule it afresh would."""
+    fleet = Repository.create(tmp_path / "fleet")
+    settings = a_fleet(rescheduling="Karmada", failover={"lastCopy": "Evict"})
+    affinity = {"labelSelector": {"matchLabels": {"tier": "web"}}}
+    policy = a_policy(placement={"clusterAffinity": affinity, "replicaScheduling": weighted(paris=1)})
+    member = a_cluster("paris", labels={"tier": "web"})
+    fleet.commit({"argosy.yaml": settings, "web.yaml": [a_deployment(), policy], "c.yaml": member})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    fleet.commit({"c.yaml": a_cluster("paris")})
+    refused = argosy(fleet, capsys, "rebalance", "deploy/nginx", "--commit")
+    assert (refused.code, refused.out, fleet.git("status", "--short")) == (6, "", "")
+    assert refused.err.endswith(
+        "this leaves objects without any cluster; nothing was changed\n"
+        "  Deployment.apps default/nginx: leaves paris, and no cluster takes it\n"
+        "  hint: let their policies select a cluster that takes them, or pass --allow-unplaced\n"
+    )
+    allowed = argosy(fleet, capsys, "rebalance", "deploy/nginx", "--allow-unplaced")
+    assert (allowed.code, fleet.git("status", "--short")) == (0, "?? rebalancers/")
+    said = "ENDS IN NO CLUSTER\n  ! Deployment.apps default/nginx: leaves paris, and no cluster takes it\n"
+    assert said in allowed.out
 
 
 def test_nothing_stays_written_where_the_moves_cannot_be_shown(

@@ -70,7 +70,8 @@ class ClusterGroup(DocumentedGroup):
 @click.group(
     "cluster",
     cls=ClusterGroup,
-    epilog="Exit codes: 0 done; 2 no such member; 3 refused, nothing was changed; 4 Git failed.",
+    epilog="Exit codes: 0 done; 2 no such member; 3 refused, nothing was changed; 4 Git failed;"
+    " 6 refused, for objects would end in no cluster.",
 )
 def command() -> None:
     """Join, label, taint, cordon, drain, size and rename members by changing their files; take rebuilt ones in again.

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=DocumentedCommand,
-    epilog="Exit codes: 0 done; 2 no such object; 3 refused, nothing was changed; 4 Git failed.",
+    epilog="Exit codes: 0 done; 2 no such object; 3 refused, nothing was changed; 4 Git failed;"
+    " 6 refused, for objects would end in no cluster.",
 )
 @click.argument("subject", nargs=-1, required=True, metavar="KIND/NAME...")
 @with_namespace_options("The namespace the objects are in.")
