@@ -277,6 +277,8 @@ def _do_fields_cover(fields: Fields, path: Path) -> bool:
 
 
 def _fields_within_step(fields: Fields, step: Step) -> Fields | None:
+    if isinstance(step, str):  # every object of every cluster is asked this
+        return fields.get(f"f:{step}")
     return next((inner for text, inner in fields.items() if parse_step(text) == step), None)
 
 

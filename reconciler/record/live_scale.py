@@ -6,7 +6,6 @@ which the replicas of the template are read.
 """
 
 from reconciler.ledger.work import LiveReplicas
-from reconciler.plans.field_paths import value_at
 from reconciler.plans.membership import is_manager_of_fleet
 from reconciler.plans.ownership import Owner, managers_at
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
@@ -43,7 +42,7 @@ def _count(live: Manifest, interpreter: Interpreter) -> int | None:
 def manager_of_replicas(live: Manifest, interpreter: Interpreter) -> str:
     """Return the field manager that set the replicas last, where Argosy does not own the field; else nothing."""
     path = interpreter.replica_field(live)
-    if path is None or type(value_at(live, path)) is not int:
+    if path is None:
         return ""
     managers = managers_at(live, path)
     if any(is_manager_of_fleet(each.manager) for each in managers):
