@@ -13,9 +13,11 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.diff.difference import PendingChange
 from reconciler.diff.live import live_text
 from reconciler.diff.words import words_of_ended_pending
+from reconciler.outputs.document import plain_document
+from reconciler.outputs.live_difference import live_difference_document
 from reconciler.pipeline.pending import LAZY as LAZY_ACTIVATION
 from reconciler.pipeline.pending import OTHER_SCHEDULER, SCHEDULING_SUSPENDED, SUSPENDED
-from reconciler.plans.model import Action, Plan, PlannedObject
+from reconciler.plans.model import SUSPENDED_AND_DIFFERENT, SUSPENDED_AND_MISSING, Action, Plan, PlannedObject
 from render.documents import parse_documents
 from render.model import ObjectRef
 
@@ -31,6 +33,7 @@ from .build import (
     on_clusters,
     weighted,
 )
+from .fakes import MERGE_PATCH
 from .memory_fleet import MemoryFleet, settle
 from .test_failover import a_fleet
 
@@ -705,6 +708,23 @@ def test_explain_says_that_the_removal_guard_holds_a_cluster_back(fleet: Fleet) 
     ]
 
 
+def test_kept_objects_are_counted_beside_those_that_differ() -> None:
+    ref = ObjectRef("apps", "Deployment", "default", "nginx")
+
+    def words_about(*objects: PlannedObject) -> str:
+        return next(live_text([ClusterReport(cluster="a", plan=Plan(cluster="a", objects=objects))])).strip()
+
+    missing, different = (
+        PlannedObject(ref=ref, action=Action.KEPT, reason="SuspendDispatching", message=message)
+        for message in (SUSPENDED_AND_MISSING, SUSPENDED_AND_DIFFERENT)
+    )
+    created = PlannedObject(ref=ref, action=Action.CREATED, reason="Missing")
+    both = "2 kept objects are missing, 1 kept object is different"
+    assert words_about(missing, missing, different) == f"a: equal but for this: {both}"
+    assert words_about(created, missing, missing, different) == f"a: 1 object differs, and {both}"
+    assert words_about(created) == "a: 1 object differs"
+
+
 def test_a_live_difference_names_what_a_run_leaves_because_of_it() -> None:
     """It is no difference from the commit, which holds what the cluster keeps."""
     item = PlannedObject(
@@ -723,11 +743,24 @@ def test_what_is_missing_or_differs_while_it_is_suspended_is_not_called_equal(
     applied.repository.commit({"policy.yaml": the_policy(suspension=EVERYWHERE)})
     applied.run()
     member, key = applied.members["a"], ("deployments.apps", "default", "nginx")
-    (report,) = (each for each in applied.run(dry_run=True) if each.cluster == "a")
-    assert "".join(live_text([report])).startswith("a: equal\n")
+
+    def said_of_it() -> tuple[str, str, list[str]]:
+        """The line about the member, and in JSON what is said of its object, with the fields that differ."""
+        reports = tuple(each for each in applied.run(dry_run=True) if each.cluster == "a")
+        document = plain_document(live_difference_document("", reports))
+        (listed,) = document["clusters"]["a"]["objects"]
+        differing = [f"{each['path']} {each['live']} {each['want']}" for each in listed["fields"]]
+        return "".join(live_text(reports)).splitlines()[0], listed["message"], differing
+
+    kept = "its dispatch is suspended"
+    assert said_of_it() == ("a: equal", kept, [])
+    path = "/apis/apps/v1/namespaces/default/deployments/nginx?fieldManager=kubectl"
+    assert member.request("PATCH", path, {"spec": {"replicas": 9}}, content_type=MERGE_PATCH)[0] == 200
+    different = "a: equal but for this: 1 kept object is different"
+    assert said_of_it() == (different, f"{kept}; it differs in the cluster", [".spec.replicas 9 3"])
     del member.objects[key]
-    (report,) = (each for each in applied.run(dry_run=True) if each.cluster == "a")
-    assert "".join(live_text([report])).startswith("a: equal but for this: 1 kept object is missing\n")
+    missing = "a: equal but for this: 1 kept object is missing"
+    assert said_of_it() == (missing, f"{kept}; it is missing in the cluster", [])
     applied.run(60)
     assert "it is missing in the cluster" in applied.status(capsys, "deploy/nginx").out
 
