@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from reconciler.deliver.grouped_problems import problem_lines
+from reconciler.deliver.grouped_problems import hint_lines, problem_groups, problem_lines
 from reconciler.deliver.reports import change_lines, hold_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
-from reconciler.ledger.holds import ClusterHold
+from reconciler.ledger.holds import ClusterHold, EndedHold
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.model import Action
@@ -71,11 +71,16 @@ def test_many_clusters_in_which_all_went_well_have_one_row() -> None:
     firsts = [line.split()[0] for line in report_table(well[:5]).splitlines()]
     assert firsts == ["CLUSTER", "m0", "m1", "m2", "m3", "m4"]
     unseen = a_report("out", a_result("a"), unseen="DeadlineExceeded")
+    hold = ClusterHold(commit="a" * 40, source="b" * 40, by="Ada", since="2026-01-15T09:00:00Z")
+    held = a_report("old", a_result("a"), hold=hold)
+    released = a_report("new", a_result("a"), ended_hold=EndedHold(hold=hold, ended_by="its time"))
     failed = a_report("za", a_result("a", Action.FAILED, reason="Forbidden", message="no right", hint="ask for it"))
-    assert report_table([*well[:3], failed, *well[3:], unseen]) == (
+    assert report_table([*well[:3], failed, *well[3:], unseen, held, released]) == (
         "CLUSTER                 UNCHANGED   WRITTEN   DELETED   KEPT   FAILED   STATE\n"
         "za                      0           0         0         0      1        Incomplete\n"
         "out                     0           1         0         0      0        Converged\n"
+        "old                     0           1         0         0      0        Converged, held\n"
+        "new                     0           1         0         0      0        Converged, no longer held\n"
         "m0, m1, m2 and 3 more   6           6         0         0      0        Converged\n"
         "\n"
         "OBJECT             CLUSTER   ACTION   REASON      MESSAGE\n"
@@ -92,6 +97,7 @@ def test_failures_are_grouped_by_reason_with_each_hint_once_the_worst_first() ->
         said = f'configmaps "{name}" is forbidden'
         return a_result(name, Action.FAILED, reason="Forbidden", message=said, hint="ask for the right")
 
+    alone = a_result("y", Action.FAILED, reason="Invalid", message="is odd")
     blocked = a_result("z", Action.BLOCKED, reason="NoNamespace", message="no shop", hint="ask for the right")
     waiting = [
         a_result(name, Action.KEPT, reason="NeedsConfirmation", message="much goes", hint=f"--confirm {name}")
@@ -99,7 +105,7 @@ def test_failures_are_grouped_by_reason_with_each_hint_once_the_worst_first() ->
     ]
     down = Failure(kind=FailureKind.UNREACHABLE, message="refuses connections", hint="see whether it is up")
     reports = [
-        a_report("eu", *waiting, blocked, *map(refused, "abc")),
+        a_report("eu", *waiting, blocked, alone, *map(refused, "abc")),
         a_report("us", *map(refused, "ab")),
         *(ClusterReport(cluster=name, failure=down) for name in ("w", "x", "y", "z")),
     ]
@@ -109,20 +115,23 @@ def test_failures_are_grouped_by_reason_with_each_hint_once_the_worst_first() ->
             'eu, us: ConfigMap shop/a and 2 more: failed (Forbidden): configmaps "a" is forbidden\n'
             "  hint: ask for the right"
         ),
+        "eu: ConfigMap shop/y: failed (Invalid): is odd",
         "eu: ConfigMap shop/z: blocked (NoNamespace): no shop",
         (
             "eu: ConfigMap shop/s and 4 more: kept (NeedsConfirmation): much goes\n"
             "  hint: --confirm s\n  hint: --confirm t\n  hint: --confirm u\n  hint: 2 more like it, which -v lists"
         ),
     )
-    assert report_table(reports).rpartition("\n\n")[2] == (
-        "hint for Unreachable: see whether it is up\n"
-        "hint for Forbidden: ask for the right\n"
-        "hint for NeedsConfirmation: --confirm s\n"
-        "hint for NeedsConfirmation: --confirm t\n"
-        "hint for NeedsConfirmation: --confirm u\n"
-        "hint for NeedsConfirmation: 2 more like it, which -v lists\n"
-    )
+    hints = [
+        "hint for Unreachable: see whether it is up",
+        "hint for Forbidden: ask for the right",
+        "hint for NeedsConfirmation: --confirm s",
+        "hint for NeedsConfirmation: --confirm t",
+        "hint for NeedsConfirmation: --confirm u",
+        "hint for NeedsConfirmation: 2 more like it, which -v lists",
+    ]
+    assert report_table(reports).rpartition("\n\n")[2].splitlines() == hints
+    assert list(hint_lines(problem_groups(reports), is_of_objects=True)) == hints[1:]
 
 
 def test_clusters_that_are_held_refuse_a_commit_for_one_reason() -> None:
