@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.console.grouping import lines_grouped_by_wording
+from reconciler.console.grouping import lines_grouped_by_wording, number_of_kinds
 from render.documents import parse_documents
 
 from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
@@ -32,6 +32,11 @@ CASES = [
     ),
     Case("what stands there twice is said once", ["a.yaml:1: is odd", "a.yaml:1: is odd"], ["a.yaml:1: is odd"]),
     Case(
+        "a repeated one counts once",
+        ["a.yaml: is odd", "a.yaml: is odd", "b.yaml: is odd"],
+        ["a.yaml: is odd", "b.yaml: is odd"],
+    ),
+    Case(
         "objects of any kind, and items of any list",
         [
             "a.yaml:1: Secret shop/a: spec.x[0]: is odd",
@@ -44,6 +49,11 @@ CASES = [
         "objects without a file",
         [f"Deployment.apps shop/{name} is evicted from rome" for name in "abc"],
         ["Deployment.apps shop/a is evicted from rome (and 2 like it: Deployment.apps shop/b, Deployment.apps shop/c)"],
+    ),
+    Case(
+        "objects of clusters without a file",
+        [f"ClusterRole {name} is evicted from rome" for name in "abc"],
+        ["ClusterRole a is evicted from rome (and 2 like it: ClusterRole b, ClusterRole c)"],
     ),
     Case(
         "clusters",
@@ -64,6 +74,11 @@ CASES = [
 @each_row("case", CASES)
 def test_lines_that_are_alike_are_one(case: Case) -> None:
     assert list(lines_grouped_by_wording(case.lines)) == case.want
+
+
+def test_lines_that_are_alike_are_of_one_kind() -> None:
+    lines = ["a.yaml:1: is odd", "b.yaml:7: is odd", "a.yaml:1: is new", "a.yaml:1: is odd\n  hint: mend it"]
+    assert number_of_kinds(lines) == 3
 
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "migrate-", "namespace": "shop"}}

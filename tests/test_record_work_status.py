@@ -176,6 +176,13 @@ UNWELL = [
         f"{RULE}: HeadPodReady is False (ErrImagePull: no image); RayClusterReplicaFailure is True (FailedCreate)",
     ),
     Unwell(
+        "three of what it lacks",
+        unwell(RAY, "RayCluster", {}, conditions=[HEAD, FAILURE], state="failed", phase="Stuck"),
+        "NotHealthy",
+        f"{RULE}: HeadPodReady is False (ErrImagePull: no image); RayClusterReplicaFailure is True (FailedCreate);"
+        " state is failed",
+    ),
+    Unwell(
         "no status at all",
         unwell("batch.volcano.sh/v1alpha1", "Job", {}),
         "NoStatus",

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 
 MAPS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
 EVERYWHERE = a_policy("all", selectors=MAPS, placement=on_clusters("rome"))
@@ -18,6 +18,15 @@ WRONG = {
     "kind": "OverridePolicy",
     "metadata": {"name": "tuned", "namespace": "default"},
     "spec": {"overrideRules": [{"overriders": {"plaintext": [{"path": "/data/none", "operator": "remove"}]}}]},
+}
+FAILING = {
+    "apiVersion": "config.karmada.io/v1alpha1",
+    "kind": "ResourceInterpreterCustomization",
+    "metadata": {"name": "failing"},
+    "spec": {
+        "target": {"apiVersion": "apps/v1", "kind": "Deployment"},
+        "customizations": {"replicaResource": {"luaScript": "function GetReplicas(obj) return obj.none.none end"}},
+    },
 }
 
 
@@ -80,6 +89,20 @@ EMPTY = [
         1,
         "1 template, 1 propagation policy, 1 cluster",
         UNBUILT,
+    ),
+    Empty(
+        "a rule that fails for every one that is selected",
+        {"w.yaml": a_deployment(), **ROME, "p.yaml": a_policy(placement=on_clusters("rome")), "r.yaml": FAILING},
+        1,
+        "1 template, 1 propagation policy, 1 cluster",
+        UNBUILT,
+    ),
+    Empty(
+        "no policy, of one beside a template that is meant to stay",
+        {**MAP, **ROME, **a_fleet(notPropagated=["Secret"]), "s.yaml": {**a_config_map("s"), "kind": "Secret"}},
+        1,
+        "2 templates, 0 propagation policies, 1 cluster",
+        f"{NOTHING}the source has no policy that selects them\n  hint: argosy init writes a first one",
     ),
     Empty(
         "a template that is meant to stay",
