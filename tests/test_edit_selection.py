@@ -40,6 +40,7 @@ SELECTIONS = [
     Selection("a glob", ("eu-*",), ("eu-1", "eu-2")),
     Selection("a glob with one place for a letter, and a name", ("?s-1", "eu-2"), ("eu-2", "us-1")),
     Selection("a glob of all", ("*",), MEMBERS),
+    Selection("a glob with some letters", ("eu-[13]",), ("eu-1",)),
     Selection("labels", ("-l", "env=prod"), ("eu-1", "us-1")),
     Selection("labels of those that are named", ("eu-*", "-l", "env"), ("eu-1",)),
     Selection("labels that they have not", ("--selector", "!env"), ("eu-2",)),
@@ -88,15 +89,23 @@ class Refusal(NamedTuple):
 def test_a_region_among_labels_is_answered_with_the_clusters_of_the_region(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ended = argosy(repository, capsys, "cluster", "drain", "-l", "region=eu")
-    assert ended.code == 2
-    assert "-l looks at labels, and region is a field of the spec; name the clusters: eu-1 eu-2" in ended.err
+    repository.commit({"own.yaml": a_cluster("own", provider="ours")})
+    for selector, field, names in (
+        ("region=eu", "region", "eu-1 eu-2"),
+        ("region==us", "region", "us-1"),
+        ("provider=ours", "provider", "own"),
+    ):
+        ended = argosy(repository, capsys, "cluster", "drain", "-l", selector)
+        assert ended.code == 2
+        said = f"-l looks at labels, and {field} is a field of the spec; name the clusters: {names}\n"
+        assert ended.err.endswith(said), ended.err
 
 
 REFUSALS = [
     Refusal("nobody", ("cordon",), "name a member, or select some by their labels with -l"),
     Refusal("a glob of nobody", ("cordon", "asia-*"), "no cluster of the source is called like 'asia-*'"),
     Refusal("one of several is unknown", ("cordon", "eu-1", "eu-3"), "the source has no cluster called 'eu-3'"),
+    Refusal("a glob of nobody, with those that are known", ("cordon", "ap*"), "hint: known here: eu-1, eu-2, us-1\n"),
     Refusal("labels of nobody", ("cordon", "-l", "env=test"), "no cluster of the source is meant by -l env=test"),
     Refusal(
         "labels of none of the named",
@@ -112,6 +121,7 @@ REFUSALS = [
     Refusal("a capacity of nothing", ("set", "eu-1", "--capacity", "cpu"), "--capacity 'cpu' is no capacity"),
     Refusal("two amounts", ("set", "eu-1", "--cpu", "1", "--capacity", "cpu=2"), "cpu is given twice, as 1 and 2"),
     Refusal("no amount", ("join", "a", "--capacity", "gpu=some"), "--capacity gpu 'some' is no amount"),
+    Refusal("no amount of an option", ("join", "a", "--cpu", "some"), "--cpu 'some' is no amount"),
     Refusal("a taint taken away", ("join", "a", "--taint", "a:NoSchedule-"), "--taint sets taints"),
 ]
 
@@ -237,6 +247,16 @@ def test_a_zone_of_the_older_form_gives_way(zone: str) -> None:
     manifest = parse_documents(content)[0].value
     edited = edit_file(content, 0, field_edits(manifest, MemberFields(zones=("b",))))
     assert parse_documents(edited)[0].value["spec"] == {"zones": ["b"]}
+
+
+def test_a_zone_or_a_provider_alone_is_a_place(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--zone", "--provider"):
+        ended = argosy(repository, capsys, "cluster", "set", "us-1", option, "own", "--commit")
+        assert (ended.code, ended.out) == (0, "cluster/us-1 place set\n")
+    assert repository.git("log", "-2", "--format=%s").splitlines() == [
+        "Set us-1: provider own",
+        "Set us-1: zones own",
+    ]
 
 
 @pytest.fixture

@@ -81,7 +81,10 @@ def test_of_many_objects_of_a_kind_the_first_is_named_with_their_number(
 ) -> None:
     repository = Repository.create(tmp_path / "fleet")
     exports = {f"{name}.yaml": an_object(IDLE[2].kind, name) for name in ("a", "b", "c")}
-    repository.commit({**exports, "c/lyon.yaml": a_cluster("lyon")})
+    repository.commit({**exports, "d.yaml": an_object(IDLE[3].kind, "d"), "c/lyon.yaml": a_cluster("lyon")})
     told = [line for line in argosy(repository, capsys, "validate").out.splitlines() if "Argosy does not act" in line]
     named = "warning: a.yaml:1: ServiceExport.multicluster.x-k8s.io shop/a and 2 more"
-    assert told == [f"{named}: Argosy does not act on them: an implementation in the members has to act on them"]
+    assert told == [
+        f"{named}: Argosy does not act on them: an implementation in the members has to act on them",
+        f"warning: d.yaml:1: ServiceImport.multicluster.x-k8s.io shop/d: {IN_MEMBERS}",
+    ]

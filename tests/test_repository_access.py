@@ -664,6 +664,25 @@ def test_a_revision_begins_with_a_branch_that_one_remote_alone_has(tmp_path: Pat
         assert whole(caught) == f"there is no commit {revision!r}\n  hint: {hint}"
 
 
+def test_a_revision_begins_with_no_branch_of_a_remote_where_another_is_meant(tmp_path: Path) -> None:
+    """A branch of that name is here, or two remotes have one; HEAD is that of the repository at hand."""
+    source = a_source(tmp_path / "repo")
+    source.git("branch", "argosy/rendered")
+    source.commit({"a": "1"})
+    source.git("branch", "other")
+    source.git("clone", "-q", f"file://{source.path}", str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    opened = open_repository(clone.path)
+    assert opened.resolve("other~1") == source.git("rev-parse", "main~1")
+    clone.git("remote", "add", "fork", f"file://{source.path}")
+    clone.git("fetch", "-q", "fork", "other:refs/remotes/fork/other")
+    clone.git("switch", "-q", "--detach", "main~1")
+    clone.git("branch", "-q", "-f", "main", "main~1")
+    for revision in ("main~1", "HEAD~1", "other~1"):
+        with pytest.raises(GitError, match=f"there is no commit '{revision}'"):
+            opened.resolve(revision)
+
+
 def test_a_shallow_clone_says_what_it_cannot_know(tmp_path: Path) -> None:
     source = a_source(tmp_path / "repo")
     last = source.commit({"a": "1"})
