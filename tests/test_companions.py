@@ -212,11 +212,8 @@ def test_a_companion_leaves_by_an_edit_and_with_what_it_serves(
 def test_what_stays_as_its_policy_asks_keeps_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A database and the ServiceAccount that follows it tolerate the drain; what names these two does not."""
     fleet = Repository.create(tmp_path / "fleet")
-    subjects = {
-        "subjects": ROBOT,
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
-    }
-    binding = plain("RoleBinding", "robot", RBAC, **subjects)
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
+    binding = plain("RoleBinding", "robot", RBAC, subjects=ROBOT, roleRef=role)
     tolerant = {**on_clusters("paris"), "clusterTolerations": [{"key": "argosy.dev/drain", "operator": "Exists"}]}
     rest = [{"apiVersion": each["apiVersion"], "kind": each["kind"]} for each in (SERVICE, binding)]
     policies = [
