@@ -9,7 +9,7 @@ file is left out for another one of its folder alone, or where it holds nothing 
 which each stands elsewhere, too: two of one name stop every pass. Else nothing is left out, and somebody has to choose.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -56,6 +56,16 @@ class _FolderContents(NamedTuple):
         """Say whether a folder or file may be left out for another one."""
         return path not in self.undivided and self.counts[path] <= 2 * self.shared[path]
 
+    def may_be_left_out_for_any(self, path: str) -> bool:
+        """Say whether a file, or a folder above it, may be left out for a file wherever that stands."""
+        above, _, name = path.rpartition("/")
+        is_alone = name not in KUSTOMIZATIONS and (not above or self.holds_only_repeated_policies(path))
+        return any(self.is_mostly_repeated(each) for each in paths_down_to(path) if each != path or is_alone)
+
+    def may_be_left_out_beside(self, path: str) -> bool:
+        """Say whether a file may be left out for one in or below its folder."""
+        return path.rpartition("/")[2] not in KUSTOMIZATIONS and self.is_mostly_repeated(path)
+
     def holds_only_repeated_policies(self, path: str) -> bool:
         """Say whether nothing but policies and the like stands there, each of which stands elsewhere, too."""
         return self.counts[path] == self.shared[path] == self.deciding[path]
@@ -70,11 +80,57 @@ def paths_to_leave_out(objects: Mapping[ObjectRef, Sequence[Definition]], uses: 
         for path in {each.path: None for each in definitions}:
             refs_by_path.setdefault(path, []).append(ref)
     ranks = {path: _rank_of_variant(path, built, uses) for path in refs_by_path}
-    choosing = _Choosing(_contents_of_folders(objects.values()), ranks, set(), set())
+    contents = _contents_of_folders(objects.values())
+    choosing = _Choosing(contents, ranks, set(), set())
+    rivals = {ref: _Rivals.of(definitions, contents) for ref, definitions in variants.items()}
     for path in sorted(refs_by_path, key=ranks.__getitem__):
         if not choosing.is_left_out(path):
-            choosing.choose(path, _paths_of_other_variants(path, [variants[ref] for ref in refs_by_path[path]]))
+            others = (other for ref in refs_by_path[path] for other in rivals[ref].paths_to_weigh_against(path))
+            choosing.choose(path, dict.fromkeys(others))
     return sorted(path for path in choosing.left_out if not choosing.is_left_out(path.rpartition("/")[0]))
+
+
+class _Rivals(NamedTuple):
+    """The definitions of one object, by what one of two files could be left out for the other.
+
+    ``own`` are the numbers of definitions by their file, ``anywhere`` those of files that may be left out for any
+    other, ``inside`` of files that may be for one in or below their folder, by that folder, and ``below`` all, by each
+    folder above them and by their file. Of thousands that cannot be left out for each other, none is compared with any.
+    """
+
+    definitions: Sequence[Definition]
+    own: defaultdict[str, set[int]]
+    anywhere: set[int]
+    inside: defaultdict[str, set[int]]
+    below: defaultdict[str, set[int]]
+
+    @classmethod
+    def of(cls, definitions: Sequence[Definition], contents: _FolderContents) -> "_Rivals":
+        """Return the definitions of one object, sorted."""
+        numbers = defaultdict[str, set[int]]
+        rivals = cls(definitions, numbers(set), set(), numbers(set), numbers(set))
+        for number, each in enumerate(definitions):
+            rivals.own[each.path].add(number)
+            for folder in paths_down_to(each.path):
+                rivals.below[folder].add(number)
+            if contents.may_be_left_out_for_any(each.path):
+                rivals.anywhere.add(number)
+            elif contents.may_be_left_out_beside(each.path):
+                rivals.inside[each.path.rpartition("/")[0]].add(number)
+        return rivals
+
+    def paths_to_weigh_against(self, path: str) -> Iterator[str]:
+        """Yield the places that define the object otherwise than a file, if either may be left out for the other."""
+        own = self.own[path]
+        contents = {self.definitions[number].content for number in own}
+        numbers: Iterable[int] = range(len(self.definitions))
+        if own.isdisjoint(self.anywhere):
+            above = path.rpartition("/")[0]
+            beside = (self.inside.get(folder, ()) for folder in paths_down_to(path))
+            is_inside = not own.isdisjoint(self.inside.get(above, ()))
+            numbers = sorted(self.anywhere.union(self.below[above] if is_inside else (), *beside))
+        others = (self.definitions[number] for number in numbers)
+        return (each.path for each in others if each.path != path and each.content not in contents)
 
 
 class _Choosing(NamedTuple):
@@ -89,18 +145,17 @@ class _Choosing(NamedTuple):
         """Say whether a path, or a folder above it, is left out."""
         return not self.left_out.isdisjoint(paths_down_to(path))
 
-    def choose(self, path: str, others: Iterable[str]) -> None:
+    def choose(self, path: str, others: Collection[str]) -> None:
         """Keep a file and leave out others for it, or the file for one that has to be kept and is of as much use."""
-        rest = [each for each in dict.fromkeys(others) if not self.is_left_out(each)]
         down = set(paths_down_to(path))
-        for other in rest:
-            is_of_equal_use = self.ranks[other][0] == self.ranks[path][0]
+        for other in others:
+            is_of_equal_use = self.ranks[other][0] == self.ranks[path][0] and not self.is_left_out(other)
             is_to_stay = is_of_equal_use and not self._widest_to_leave_out(other, down)
             if is_to_stay and (widest := self._widest_to_leave_out(path, set(paths_down_to(other)))):
                 self.left_out.add(widest)
                 return
         self.kept.update(down)
-        for other in rest:
+        for other in others:
             if not self.is_left_out(other) and (widest := self._widest_to_leave_out(other, down)):
                 self.left_out.add(widest)
 
@@ -125,13 +180,6 @@ def _rank_of_variant(path: str, built: Collection[str], uses: FolderUses) -> _Ra
     is_applied = any(each in uses.applied for each in paths_down_to(path))
     use = 0 if is_applied else 1 if path in built or folder in uses.of_policies else 2
     return use, path.count("/"), [*folder.split("/"), name.rpartition(".")[0]]
-
-
-def _paths_of_other_variants(path: str, variants: Iterable[Sequence[Definition]]) -> Iterator[str]:
-    """Yield the places that define an object otherwise than a file does."""
-    for definitions in variants:
-        own = {each.content for each in definitions if each.path == path}
-        yield from (each.path for each in definitions if each.path != path and each.content not in own)
 
 
 def _contents_of_folders(objects: Iterable[Sequence[Definition]]) -> _FolderContents:
