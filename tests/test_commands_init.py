@@ -59,7 +59,7 @@ def test_every_context_becomes_a_cluster(
     repository: Repository, kubeconfig: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ended = argosy(repository, capsys, "init", "--kubeconfig", kubeconfig)
-    assert (ended.code, ended.out.splitlines()[0]) == (0, "next:")
+    assert (ended.code, ended.out.splitlines()[:2]) == (0, ["0 of 0 objects are read", "next:"])
     assert files_of(repository) == [
         "argosy.yaml",
         "clusters/admin-prod.yaml",
@@ -99,7 +99,8 @@ def test_what_the_first_pass_will_place_is_said_before_what_to_run(
     objects = [a_config_map("one"), a_config_map("two"), a_deployment(name="web"), a_deployment(name="left")]
     repository.write({"apps/all.yaml": objects, "karmada/policies.yaml": policies})
     ended = argosy(repository, capsys, "init", "--new-cluster", "eu", "--new-cluster", "us")
-    assert ended.out.splitlines()[:4] == [
+    assert ended.out.splitlines()[:5] == [
+        "6 of 6 objects are read",
         "the first pass places 2 objects in eu, us",
         "1 object cannot be placed or built, as argosy validate says",
         "1 object goes nowhere until a policy selects it",
@@ -131,7 +132,7 @@ def test_pipelines_are_written_on_request(
 ) -> None:
     ended = argosy(repository, capsys, "init", "--new-cluster", "eu", "--ci", host)
     assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith(f"  write where you keep Argosy, and its commit, into {path}: ")
+    assert ended.out.splitlines()[2].startswith(f"  write where you keep Argosy, and its commit, into {path}: ")
     text = (repository.path / path).read_bytes()
     assert parse_documents(text)[0].value
     assert b"argosy reconcile\n" in text
@@ -359,7 +360,8 @@ def test_locking_comes_next_where_an_object_names_another_repository(
     home = [flux("apps", "./apps"), other, {**lib, **named}]
     repository.write({"clusters/home/apps.yaml": home, "apps/web.yaml": release})
     ended = argosy(repository, capsys, "init", "--new-cluster", "one")
-    assert ended.out.splitlines()[:4] == [
+    assert ended.out.splitlines()[:5] == [
+        "4 of 4 objects are read",
         "2 objects go nowhere until a policy selects them",
         "next:",
         "  argosy lock",
@@ -377,7 +379,7 @@ def test_files_that_git_ignores_are_added_all_the_same(
     ended = argosy(repository, capsys, "init", "--new-cluster", "one")
     said = "git ignores argosy.yaml, clusters/one.yaml, policies/starter.yaml, so that nothing reads what was written"
     assert f"{said}: git add -f adds it\n" in ended.err
-    add = ended.out.splitlines()[1]
+    add = ended.out.splitlines()[2]
     assert add == "  git add -f argosy.yaml clusters/one.yaml policies/starter.yaml"
     repository.git(*shlex.split(add)[1:])
     assert "1 cluster in 3 files" in argosy(repository, capsys, "validate").out
@@ -420,11 +422,12 @@ def environments() -> dict[str, Any]:
 class Deployment(NamedTuple):
     why: str
     files: dict[str, Any]
-    source: dict[str, list[str]]
+    source: dict[str, list[str]] | None
     found: tuple[str, ...]
     templates: str
 
 
+PART = "less than half of the objects here, so that all are read as files, and the Applications go to members only"
 AS_FLUX = "argosy.yaml has its Kustomizations read, which are then no objects"
 AS_APPS = "argosy.yaml has its Applications read, which are then no objects"
 AS_ARGO = (
@@ -498,6 +501,46 @@ DEPLOYMENTS = [
         "2 templates",
     ),
     Deployment(
+        "an example of Argo CD in a repository that is something else",
+        {
+            "examples/argocd/app.yaml": argo("web", {"source": {"path": "examples/web"}}),
+            "examples/web/web.yaml": a_config_map("web"),
+            **{f"manifests/{name}.yaml": a_config_map(name) for name in ("a", "b")},
+        },
+        None,
+        (f"Argo CD deploys examples/web: {PART} if a policy selects them",),
+        "4 templates",
+    ),
+    Deployment(
+        "Applications for clusters that are not there, so that nothing comes of them",
+        {
+            "argocd/web.yaml": argo("web", {"source": {"path": "web"}, "destination": {"name": "far"}}),
+            "argocd/own.yaml": argo("own", {"source": {"path": "more"}, "destination": {"name": "in-cluster"}}),
+            "argocd/more.yaml": argo("more", {"source": {"path": "more"}, "destination": {"name": "one"}}),
+            "web/web.yaml": [a_config_map(name) for name in ("web", "shop", "mail")],
+            "more/more.yaml": a_config_map("more"),
+        },
+        None,
+        (
+            f"Argo CD deploys more, web: {PART} if a policy selects them",
+            "1 cluster that Argo CD deploys to and that the fleet has not: far; argosy cluster join NAME adds one",
+        ),
+        "7 templates",
+    ),
+    Deployment(
+        "policies of Karmada beside what Argo CD deploys",
+        {
+            "argocd/web.yaml": argo("web", {"source": {"path": "web"}}),
+            "web/web.yaml": a_config_map("web"),
+            "karmada/inner/policy.yaml": a_policy("here", placement=on_clusters("one")),
+            "karmada/policy.yaml": a_policy("there", placement=on_clusters("one")),
+            "top.yaml": a_policy("top", placement=on_clusters("one")),
+        },
+        {"paths": ["clusters", "policies", "argocd", "karmada", "top.yaml"], "render": ["Application"]},
+        (f"Argo CD deploys 1 folder: {AS_APPS}",),
+        "1 template",
+    ),
+    Deployment(
         "an app of apps, and a set of folders",
         {
             "argocd/root.yaml": argo("root", {"source": {"repoURL": "x", "path": "argocd"}}),
@@ -541,7 +584,7 @@ def test_the_folders_that_another_tool_deploys_are_those_that_are_read(
     said = [line.removeprefix("found ") for line in ended.err.splitlines() if line.startswith("found ")]
     assert tuple(said[-len(case.found) :]) == case.found
     fleet = parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value
-    assert fleet["spec"]["source"] == case.source
+    assert fleet.get("spec", {}).get("source") == case.source
     repository.commit({})
     checked = argosy(repository, capsys, "validate")
     assert (checked.code, f": {case.templates}, " in checked.out) == (0, True), checked.out
@@ -559,6 +602,49 @@ def test_a_remote_without_the_branch_is_given_it_before_the_first_pass(
     repository.git("remote", "add", "origin", str(tmp_path / "hub"))
     ended = argosy(repository, capsys, "init", "--new-cluster", "paris")
     assert "  git commit -m 'Begin a fleet'\n  git push -u origin main\n  argosy reconcile --boot" in ended.out
+
+
+HIDING = {
+    "deploy/kustomization.yaml": KUSTOMIZATION,
+    "deploy/a.yaml": a_config_map("a"),
+    "deploy/b.yaml": [a_config_map("b"), a_config_map("c")],
+    "deploy/more/d.yaml": {"apiVersion": "v1", "kind": "List", "items": [a_config_map("d"), a_config_map("e")]},
+    "web/Chart.yaml": CHART,
+    "web/crds/f.yaml": a_config_map("f"),
+    ".ci/g.yaml": a_config_map("g"),
+    "plain.yaml": a_config_map("plain"),
+    "values.yaml": "a: 1\n",
+}
+HIDDEN = [
+    "  not read: 4 objects in 2 files of deploy: in the folder of a kustomization that does not list it",
+    "  not read: 1 object in 1 file of .ci: below a folder whose name begins with a dot",
+    "  not read: 1 object in 1 file of web: a Helm chart that no HelmChart renders",
+]
+
+
+def test_how_many_objects_are_read_is_said_first_with_the_places_of_the_others(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A kustomization hides the files beside it, and whoever did not expect it would miss them without a word."""
+    repository.write(HIDING)
+    began = argosy(repository, capsys, "init", "--new-cluster", "one")
+    assert (began.code, began.out.splitlines()[:4]) == (0, ["2 of 8 objects are read", *HIDDEN])
+    repository.write({"other/argosy.yaml": FLEET, "other/h.yaml": a_config_map("h")})
+    checked = argosy(repository, capsys, "validate")
+    assert checked.out.splitlines()[:4] == ["4 of 10 objects are read", *HIDDEN], "a cluster and a policy are new"
+    fleet = repository.path / "argosy.yaml"
+    fleet.write_text(f"{FLEET.partition('spec:')[0]}spec: {{source: {{paths: [deploy, clusters, policies]}}}}\n")
+    objects = json.loads(argosy(repository, capsys, "validate", "-o", "json").out)["objects"]
+    outside = {"folder": ".", "reason": "outside of source.paths of argosy.yaml", "objects": 1, "files": 1}
+    assert (objects["read"], objects["total"], outside in objects["unread"]) == (3, 10, True), objects
+
+
+def test_nothing_is_said_first_where_every_object_is_read(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write({"a.yaml": a_config_map("a"), "values.yaml": "a: 1\n"})
+    assert argosy(repository, capsys, "init", "--new-cluster", "one").out.startswith("1 of 1 object is read\n")
+    assert " are read\n" not in argosy(repository, capsys, "validate").out
 
 
 def test_an_empty_folder_becomes_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,11 +119,15 @@ def annotation_of_problem(word: str, problem: Problem) -> str:
 
 
 def text_of_validation(validation: Validation, *, is_strict: bool = False, is_whole: bool = True) -> str:
-    """Return the problems and warnings with their hints, and a summary; alike ones are one line unless ``is_whole``."""
+    """Return the problems and warnings with their hints, and a summary; alike ones are one line unless ``is_whole``.
+
+    Objects that are not read come first, because what is said of the others says nothing of them.
+    """
     word = "error" if is_strict else "warning"
     shown_lines = iter if is_whole else lines_grouped_by_wording
     problems, warnings = (shown_lines(map(str, each)) for each in (validation.problems, validation.warnings))
-    lines = [*problems, *(f"{word}: {warning}" for warning in warnings), _summary_of_validation(validation)]
+    objects = validation.objects.lines(is_whole=is_whole) if validation.objects.unread else ()
+    lines = [*objects, *problems, *(f"{word}: {warning}" for warning in warnings), _summary_of_validation(validation)]
     return "".join(f"{line}\n" for line in lines)
 
 

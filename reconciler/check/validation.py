@@ -25,6 +25,7 @@ from reconciler.branches.reading import (
     read_observed_inputs,
     reader_of_recorded_facts,
     source_of_loaded,
+    source_reading,
 )
 from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.cleaning import without_passwords
@@ -42,6 +43,7 @@ from reconciler.source.facts import clusters_corrected_by_facts
 from reconciler.source.files import Skipped
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded
+from reconciler.source.read_objects import NO_OBJECT_READ, ReadObjects, objects_read
 from reconciler.source.schemas.checks import SchemaChecks
 from reconciler.source.schemas.observed import ObservedSchemas
 from reconciler.trial.names import problems_of_unknown_names
@@ -78,6 +80,7 @@ class Validation(Struct, frozen=True, kw_only=True):
     """The problems and warnings of a source; ``desired`` is None where it cannot be used.
 
     ``skipped`` are the files that hold no Kubernetes object, ``lost`` the objects of which nothing is used.
+    ``objects`` is how many objects there are, and how many are read.
     """
 
     commit: str
@@ -86,6 +89,7 @@ class Validation(Struct, frozen=True, kw_only=True):
     desired: Desired | None
     skipped: tuple[Skipped, ...] = ()
     lost: tuple[LostObject, ...] = ()
+    objects: ReadObjects = NO_OBJECT_READ
 
 
 def validation_of(
@@ -99,6 +103,7 @@ def validation_of(
     memory, home = memory or SourceMemory(), _fleet_source_before(repository, commit, base)
     judge = home.fleet if base and home is not None else None
     loaded = read_loaded(repository, commit, memory.parsed, facts=reader_of_recorded_facts(repository), judged_by=judge)
+    objects = _objects_of_repository(repository, loaded, memory)
     if home is not None:
         settings = setting_warnings(repository, home, loaded)
         loaded = replace(loaded, desired=replace(loaded.desired, warnings=(*settings, *loaded.desired.warnings)))
@@ -106,20 +111,32 @@ def validation_of(
         fleet = published_fleet(repository, base or commit, loaded.desired.fleet, is_first=True)
         loaded = replace(loaded, desired=replace(loaded.desired, fleet=fleet))
     new = _problems_of_continuity(repository, commit, loaded, memory)
-    problems, skipped = tuple(sorted((*loaded.problems_that_block, *new))), loaded.desired.without_objects
+    problems = tuple(sorted((*loaded.problems_that_block, *new)))
     if problems:
-        warnings = tuple(
-            sorted((*loaded.desired.warnings, *{each.warning for each in loaded.broken if each.problem not in new}))
-        )
-        return Validation(
-            commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped, lost=loaded.lost
-        )
-    warnings = tuple(sorted((*loaded.warnings, *_warnings_of_source(repository, loaded, memory))))
+        left_out = {each.warning for each in loaded.broken if each.problem not in new}
+        warnings = tuple(sorted((*loaded.desired.warnings, *left_out)))
+    else:
+        warnings = tuple(sorted((*loaded.warnings, *_warnings_of_source(repository, loaded, memory))))
     found = Validation(
-        commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped, lost=loaded.lost
+        commit=commit,
+        problems=problems,
+        warnings=warnings,
+        desired=None if problems else loaded.desired,
+        skipped=loaded.desired.without_objects,
+        objects=objects,
+        lost=loaded.lost,
     )
+    if problems:
+        return found
     rendered = _problems_of_rendering(repository, source_of_loaded(commit, loaded), memory, log)
     return _validation_with_rendered(found, rendered) if rendered else found
+
+
+def _objects_of_repository(repository: Repository, loaded: Loaded, memory: SourceMemory) -> ReadObjects:
+    """Return how many objects a repository has, and how many of them are read."""
+    folder = load_fleet(loaded.files, folder=repository.folder.under, read=repository.read_blobs).folder
+    with source_reading(repository, memory.parsed) as reading:
+        return objects_read(loaded.files, loaded, folder, reading)
 
 
 def _fleet_source_before(repository: Repository, commit: str, base: str) -> FleetSource | None:

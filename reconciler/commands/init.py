@@ -1,6 +1,6 @@
 """``argosy init``: the first files of a fleet."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +39,11 @@ def command(log: Log, /, **options: Any) -> int:
     """Write the first files of a fleet: argosy.yaml, a file for each cluster, and a policy.
 
     Every context of the kubeconfig becomes a cluster, unless --context or --new-cluster names some. The policy selects
-    nothing yet, so that no object goes anywhere. What the repository holds is said: objects, charts and kustomizations,
-    and whether Argo CD, Flux or Fleet deploy from it, and what argosy lock has to fetch. Where Flux or Argo CD deploy
-    folders from here, argosy.yaml has their objects read as they read them; of several environments, it reads one.
+    nothing yet, so that no object goes anywhere. How many objects of the repository are read comes first, with the
+    folders of the others. What the repository holds is said: objects, charts and kustomizations, and whether Argo CD,
+    Flux or Fleet deploy from it, and what argosy lock has to fetch. Where Flux or Argo CD deploy most of the objects
+    from here, argosy.yaml has their objects read as they read them; of several environments, it reads one. Where they
+    deploy less, everything is read as files. Folders with Karmada's policies are always read.
     How many objects the first pass places is said before the commands to run next, and how many go nowhere.
     Of folders that define the same objects differently, such as staging and production, one is read and the others
     are left out. An empty folder becomes a repository. Nothing is committed, and no cluster is asked.
@@ -72,9 +74,9 @@ def write_first_files(
     if not is_printed and init_if_empty_folder(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
-        fleet, found_here = new_fleet(source, wanted), tuple(repository_layout_lines(source))
-        for line in (*found_here, *_notes_on_new_fleet(fleet)):
-            log.info(f"found {line}")
+        fleet = new_fleet(source, wanted)
+        notes = (*repository_layout_lines(source, fleet), *_notes_on_new_fleet(fleet))
+        _print_what_was_found(() if is_printed else fleet.objects.lines(), notes, log)
         if is_printed:
             _print_files(fleet.files)
             return 0
@@ -91,6 +93,14 @@ def write_first_files(
     return 0
 
 
+def _print_what_was_found(objects: Iterable[str], notes: Iterable[str], log: Log) -> None:
+    """Print how many objects are read, and say what else the repository holds."""
+    for line in objects:
+        print_text(line)
+    for note in notes:
+        log.info(f"found {note}")
+
+
 def _first_push(repository: "Repository") -> str:
     """Return the command that gives a remote its first commits, for passes take the source from there; "": none."""
     from reconciler.branches.publication import branch_of_head, remote_of_source
@@ -104,21 +114,27 @@ def _first_push(repository: "Repository") -> str:
 def _notes_on_new_fleet(fleet: "NewFleet") -> Iterator[str]:
     """Yield what follows from the files that begin a fleet."""
     if fleet.lost:
-        are = "is" if len(fleet.lost) == 1 else "are"
-        what, names = counted_noun(len(fleet.lost), "object"), ", ".join(fleet.lost)
-        if fleet.tool:
-            yield f"{what} that {fleet.tool} does not deploy {are} not read, by source.paths of argosy.yaml: {names}"
-        else:
-            yield f"{what} that {are} nowhere else, and left out with the folder: {names}"
+        yield _note_on_lost_objects(fleet)
     if fleet.in_skipped_namespaces:
         what = counted_noun(fleet.in_skipped_namespaces, "object")
         yield f"{what} left out for being in kube-*: 'skippedNamespaces: []' under spec lets policies select them"
+    if fleet.undeclared:
+        what = f"{counted_noun(len(fleet.undeclared), 'cluster')} that Argo CD deploys to and that the fleet has not"
+        yield f"{what}: {', '.join(fleet.undeclared)}; argosy cluster join NAME adds one"
     if fleet.releases:
         what = counted_noun(fleet.releases, "HelmRelease")
         yield f"{what} read as objects: HelmRelease in source.render of argosy.yaml has charts rendered"
     if fleet.unlocked:
         what = counted_noun(fleet.unlocked, "chart or repository", "charts and repositories")
         yield f"{what} of others, which argosy lock pins and fetches"
+
+
+def _note_on_lost_objects(fleet: "NewFleet") -> str:
+    are = "is" if len(fleet.lost) == 1 else "are"
+    what, names = counted_noun(len(fleet.lost), "object"), ", ".join(fleet.lost)
+    if fleet.tool:
+        return f"{what} that {fleet.tool} does not deploy {are} not read, by source.paths of argosy.yaml: {names}"
+    return f"{what} that {are} nowhere else, and left out with the folder: {names}"
 
 
 def _contexts_to_join(log: Log, kubeconfig: str, chosen: tuple[str, ...]) -> tuple[str, ...]:

@@ -58,6 +58,7 @@ def command(log: Log, /, **options: Any) -> int:
     more is one line with their count; -v and every other output name each. Warnings are what Karmada accepts but
     you may not want: policies that never win or win by name alone, selectors that select nothing, objects that no
     policy selects, overrides that miss.
+    Where objects of the repository are not read, their number and their folders come first.
     What overrides make of objects is checked, too. Nothing is committed and no cluster is asked.
     """
     chosen = ValidateOptions(**options)

@@ -10,13 +10,15 @@ from typing import Any
 
 from msgspec import Struct
 
+from reconciler.branches.reading import source_reading
 from reconciler.source.files import FLEET_FILE
 from reconciler.source.idle_kinds import SKIPPED_NAMESPACE
 from reconciler.source.loading import Loaded
+from reconciler.source.read_objects import ReadObjects, objects_read
 from reconciler.source.scopes.likely_scopes import likely_scope_of_kind
 from render.documents import emit
 from render.errors import ConfigError
-from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION, ObjectRef
+from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION, ObjectRef, group_of
 from render.words import most_similar_word
 
 from .cluster_files import MemberSource
@@ -28,6 +30,7 @@ from .pipelines import PIPELINES
 _RELEASE = "HelmRelease.helm.toolkit.fluxcd.io"
 _EXAMPLE_LABEL = "argosy-example"
 _POLICY_PATH = "policies/starter.yaml"
+_KARMADA = "karmada.io"
 _LONGEST = 48
 _STARTER = "# Nothing has this label yet. Select what you want to propagate instead, by kind, name or labels.\n"
 
@@ -44,34 +47,89 @@ class NewFleet(Struct, frozen=True, kw_only=True):
     """The files that begin a fleet, by path, and the number of charts and repositories that ``lock`` has to have.
 
     ``releases`` is the number of HelmReleases that are read as objects, ``lost`` are objects that stand only in folders
-    which are left out, because they repeat others or because the ``tool`` that deploys from here does not deploy them.
+    which are left out, because they repeat others or because the tool that deploys from here does not deploy them.
+    ``deployed`` are the folders of that tool if its objects are read, ``as_files`` if they are not; ``undeclared`` are
+    clusters that its objects name and that the fleet has not. ``objects`` are those that were there before.
     ``in_skipped_namespaces`` counts those in namespaces from which nothing is propagated while a setting says so.
     """
 
     files: Mapping[str, bytes]
+    objects: ReadObjects
     releases: int = 0
     lost: tuple[str, ...] = ()
-    tool: str = ""
+    deployed: DeployedFolders | None = None
+    as_files: DeployedFolders | None = None
+    undeclared: tuple[str, ...] = ()
     unlocked: int = 0
     lock: str = ""
     in_skipped_namespaces: int = 0
 
+    @property
+    def tool(self) -> str:
+        """The tool whose objects are read; empty without one."""
+        return self.deployed.tool if self.deployed else ""
+
+
+class _Beginning(Struct, frozen=True, kw_only=True):
+    """The files of a fleet with the source as it is with them, and the folders of a tool whose objects are read."""
+
+    files: Mapping[str, bytes]
+    after: Loaded
+    lost: tuple[str, ...]
+    deployed: DeployedFolders | None
+
 
 def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
-    """Return what begins a fleet; ConfigError where there is one already."""
+    """Return what begins a fleet; ConfigError where there is one already.
+
+    Where a tool deploys from here, its objects say what is read, if that is most of the repository. If it is not, these
+    objects are an example or a part, and everything is read.
+    """
     if source.home.path:
         raise ConfigError(
             f"{source.home.path} is there already", hint="argosy cluster join NAME --context CONTEXT adds a member"
         )
+    found = folders_deployed_by_tools(source)
+    chosen = _beginning(source, wanted, found) if found else None
+    if chosen is None or not _is_most_of_source_read(source.loaded, chosen):
+        chosen = _beginning(source, wanted, None)
+    after, known = chosen.after, {cluster.name for cluster in chosen.after.desired.clusters}
+    unlocked, lock = (len(lock_differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
+    with source_reading(source.repository) as reading:
+        objects = objects_read(source.files, after, source.home.folder, reading)
+    return NewFleet(
+        files=chosen.files,
+        objects=objects,
+        releases=sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE),
+        lost=chosen.lost,
+        deployed=chosen.deployed,
+        as_files=None if chosen.deployed else found,
+        undeclared=tuple(name for name in found.destinations if name not in known) if found else (),
+        unlocked=unlocked,
+        lock=lock,
+        in_skipped_namespaces=_objects_in_skipped_namespaces(after),
+    )
+
+
+def _is_most_of_source_read(before: Loaded, beginning: _Beginning) -> bool:
+    """Say whether what a tool deploys is more than half of the objects of a repository."""
+    kinds = beginning.deployed.kinds if beginning.deployed else ()
+    every = {(each.group_kind, each.name) for each in _objects_in_folders(before) if each.kind not in kinds}
+    return 2 * len(beginning.lost) <= len(every)
+
+
+def _beginning(source: MemberSource, wanted: Beginning, deployed: DeployedFolders | None) -> _Beginning:
+    """Return the files of a fleet that reads what a tool deploys, or everything (None)."""
     contexts = contexts_by_cluster_name(wanted.contexts)
     members = sorted({*contexts, *wanted.clusters})
     known = {cluster.name for cluster in source.loaded.desired.clusters}
     base = f"{source.repository.folder.under}/" if source.repository.folder.under else ""
-    deployed = folders_deployed_by_tools(source)
     own = f"{base}{_folder_for_argosy_files(source, base) if deployed else ''}"
     files = _files_of_clusters((name for name in members if name not in known), own)
     files[f"{own}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter_policy([*members, *known]))
     paths = _source_paths(deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"}))
+    if deployed:
+        paths = [*paths, *_paths_of_karmada_objects(source.loaded, base, paths)]
     kinds = deployed.kinds if deployed else ()
     files = {
         f"{base}{FLEET_FILE}": _fleet_of_source(source, contexts, {"paths": paths, "render": list(kinds)}, files),
@@ -83,19 +141,22 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
     if taken:
         raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
     after = source.checked_source(files, is_first=True)
-    releases = sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE)
     lost = _objects_left_out(source.loaded, after, deployed, base)
-    unlocked, lock = (len(lock_differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
-    tool = deployed.tool if deployed else ""
-    return NewFleet(
-        files=files,
-        releases=releases,
-        lost=lost,
-        tool=tool,
-        unlocked=unlocked,
-        lock=lock,
-        in_skipped_namespaces=_objects_in_skipped_namespaces(after),
-    )
+    return _Beginning(files=files, after=after, lost=lost, deployed=deployed)
+
+
+def _paths_of_karmada_objects(before: Loaded, base: str, paths: Iterable[str]) -> list[str]:
+    """Return the folders with objects of Karmada that these paths leave out; files that stand at the top.
+
+    Policies and overrides say where objects go. No tool deploys them to members, so that no object of it names them.
+    """
+    read, found = tuple(f"{each}/" for each in paths), set()
+    for place in before.lines.places.values() if before.lines else ():
+        path = place.file.path.removeprefix(base)
+        group = group_of(place.manifest["apiVersion"])
+        if group.endswith(_KARMADA) and not f"{path}/".startswith(read):
+            found.add(path.rpartition("/")[0] or path)
+    return [each for each in sorted(found) if not f"{each}/".startswith(tuple(f"{it}/" for it in found - {each}))]
 
 
 def _files_of_clusters(names: Iterable[str], folder: str) -> dict[str, bytes]:

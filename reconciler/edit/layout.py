@@ -10,7 +10,7 @@ from reconciler.source.files import Reason
 from render.model import is_encrypted_by_sops
 from render.words import counted_noun, first_few
 
-from .beginning import folders_deployed_by_tools
+from .beginning import NewFleet
 from .cluster_files import MemberSource
 from .other_tools import DeployedFolders
 
@@ -27,8 +27,8 @@ _LANGUAGES = {
 """Languages that manifests are written in and nothing here runs, with what the names of their files end in."""
 
 
-def repository_layout_lines(source: MemberSource) -> Iterator[str]:
-    """Yield what a repository holds; nothing for an empty one."""
+def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[str]:
+    """Yield what a repository holds, as a new fleet reads it; nothing for an empty one."""
     desired = source.loaded.desired
     if desired.templates:
         folders = sorted({_first_folder_below_fleet(source, template.path) for template in desired.templates})
@@ -36,15 +36,30 @@ def repository_layout_lines(source: MemberSource) -> Iterator[str]:
         yield f"{objects} in {counted_noun(files, 'file')} of {first_few(folders)}"
     yield from _lines_about_builds(desired)
     yield from _files_in_other_languages(source)
-    deployed = folders_deployed_by_tools(source)
+    deployed, as_files = fleet.deployed, fleet.as_files
     for tool in _tool_names_found_in_source(source, desired):
-        if deployed is None or tool != deployed.tool:
+        if tool not in {each.tool for each in (deployed, as_files) if each}:
             yield f"{tool} deploys from here: its own objects go to members only if a policy selects them"
     if encrypted := sum(1 for each in desired.templates if is_encrypted_by_sops(each.manifest)):
         yield f"{counted_noun(encrypted, 'object')} that SOPS encrypted: whoever applies needs sops and its keys"
     if deployed is not None:
         yield from _lines_about_deployed_folders(deployed)
-        return
+    else:
+        yield from _lines_about_folders_read_as_files(as_files) if as_files else ()
+        yield from _lines_about_broken_files(source)
+
+
+def _lines_about_folders_read_as_files(deployed: DeployedFolders) -> Iterator[str]:
+    """Yield what a tool deploys where that is a small part of the repository, of which everything is read."""
+    kinds = " and ".join(f"{kind}s" for kind in deployed.kinds)
+    yield (
+        f"{deployed.tool} deploys {first_few(deployed.folders)}: less than half of the objects here, so that all are"
+        f" read as files, and the {kinds} go to members only if a policy selects them"
+    )
+
+
+def _lines_about_broken_files(source: MemberSource) -> Iterator[str]:
+    """Yield the folders that repeat others, and how much is wrong otherwise."""
     for each in source.loaded.choices:
         other = "folder" if each.line.endswith("/") else "file"
         yield f"{each.line} holds objects of another {other} again: argosy.yaml leaves it out"

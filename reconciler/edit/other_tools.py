@@ -20,6 +20,8 @@ _FLUX, _ARGO = "kustomize.toolkit.fluxcd.io", "argoproj.io"
 _TOOL_BY_GROUP = {_FLUX: "Flux", _ARGO: "Argo CD"}
 _NAMING = {(_FLUX, "Kustomization"), (_ARGO, "Application"), (_ARGO, "ApplicationSet")}
 _GENERATOR, _GENERATED = "ArtifactGenerator", "ExternalArtifact"
+_OWN_CLUSTER = "in-cluster"
+_CLUSTER_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,46}[a-z0-9])?")
 _PRODUCTION = re.compile(r"prod|production|live|main")
 
 Copies = list[tuple[str, str]]
@@ -33,7 +35,8 @@ Placed = tuple[str, Manifest]
 class DeployedFolders(Struct, frozen=True, kw_only=True):
     """The folders that a tool deploys, the environments whose they are, and the environments that are left out.
 
-    All of them follow from ``entries``, folders and files with objects of these ``kinds``.
+    All of them follow from ``entries``, folders and files with objects of these ``kinds``. ``destinations`` are the
+    clusters that such objects name, but the one that the tool itself runs in.
     """
 
     tool: str
@@ -42,6 +45,7 @@ class DeployedFolders(Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...]
     environments: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    destinations: tuple[str, ...] = ()
 
 
 class _Deployer(Struct, frozen=True, kw_only=True):
@@ -77,8 +81,22 @@ def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str 
                 kinds=tuple(sorted({each.manifest["kind"] for each in chosen})),
                 environments=environments,
                 left_out=others,
+                destinations=tuple(sorted({name for each in chosen for name in _destinations_of(each.manifest)})),
             )
     return None
+
+
+def _destinations_of(manifest: Manifest) -> Iterator[str]:
+    """Yield the names of clusters that an Application, or the template of an ApplicationSet, is for."""
+    spec = manifest["spec"]
+    template = spec.get("template")
+    inner = template.get("spec") if isinstance(template, dict) else None
+    for each in _mappings_in_list(
+        [spec.get("destination"), *([inner.get("destination")] if isinstance(inner, dict) else [])]
+    ):
+        name = each.get("name")
+        if isinstance(name, str) and name != _OWN_CLUSTER and _CLUSTER_NAME.fullmatch(name):
+            yield name
 
 
 def _deployers_of_group(placed: Collection[Placed], group: str, known: Collection[str]) -> Iterator[_Deployer]:

@@ -9,6 +9,7 @@ from .parts import Message, ObjectName, Reason, Source
 
 if TYPE_CHECKING:
     from reconciler.check.validation import Validation
+    from reconciler.source.read_objects import ReadObjects
 
 
 class ProblemPart(DocumentPart, frozen=True, kw_only=True):
@@ -37,6 +38,23 @@ class LostPart(DocumentPart, frozen=True, kw_only=True):
     message: Message
 
 
+class UnreadObjectsPart(DocumentPart, frozen=True, kw_only=True):
+    """Objects below one folder that are not read for one reason."""
+
+    folder: Annotated[str, meaning_of_field("The folder.")]
+    reason: Annotated[str, meaning_of_field('The reason, which completes "not read: ...".')]
+    objects: Annotated[int, meaning_of_field("How many objects stand there.")]
+    files: Annotated[int, meaning_of_field("How many files hold them.")]
+
+
+class ReadObjectsPart(DocumentPart, frozen=True, kw_only=True):
+    """The objects of the repository: how many are read, how many there are, and where the others stand."""
+
+    read: Annotated[int, meaning_of_field("How many objects are read, by themselves or by a build.")]
+    total: Annotated[int, meaning_of_field("How many objects the files of the fleet's folder hold.")]
+    unread: Annotated[tuple[UnreadObjectsPart, ...], meaning_of_field("The objects that are not read, most first.")]
+
+
 class ValidationDocument(OutputDocument, frozen=True, kw_only=True):
     """A source, and all that is wrong in it."""
 
@@ -52,6 +70,7 @@ class ValidationDocument(OutputDocument, frozen=True, kw_only=True):
         meaning_of_field("The objects of which nothing is used, such as those that two files define differently."),
     ]
     skipped: Annotated[tuple[SkippedPart, ...], meaning_of_field("The files that hold no Kubernetes object, and why.")]
+    objects: Annotated[ReadObjectsPart, meaning_of_field("How many objects of the repository are read.")]
 
 
 def validation_document(validation: "Validation") -> ValidationDocument:
@@ -64,7 +83,16 @@ def validation_document(validation: "Validation") -> ValidationDocument:
             LostPart(object=str(ref), reason=reason, message=message) for ref, reason, message in validation.lost
         ),
         skipped=tuple(SkippedPart(path=each.path, reason=str(each.reason)) for each in validation.skipped),
+        objects=_read_objects_part(validation.objects),
     )
+
+
+def _read_objects_part(objects: "ReadObjects") -> ReadObjectsPart:
+    unread = tuple(
+        UnreadObjectsPart(folder=each.folder, reason=each.reason, objects=each.objects, files=each.files)
+        for each in objects.unread
+    )
+    return ReadObjectsPart(read=objects.read, total=objects.total, unread=unread)
 
 
 def _problem_part(problem: Problem) -> ProblemPart:

@@ -82,10 +82,10 @@ class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     finds the lines of fields, for checks that come later; None when there was nothing to load. ``files`` are all of the
     snapshot, ``ignore`` the lines that leave some out. ``locked`` answers for the Sources of the fleet. ``karmada`` are
     the documents of Karmada's kinds, as they stand or as they were converted. ``choices`` say what to leave out so that
-    one variant of each object is read.
+    one variant of each object is read. ``read_paths`` are the files that are read, by themselves or by a build.
     """
 
-    UNSHOWN = UNCOMPARED = ("lines", "files", "locked", "karmada")
+    UNSHOWN = UNCOMPARED = ("lines", "files", "locked", "karmada", "read_paths")
     desired: Desired
     problems: tuple[Problem, ...] = ()
     broken: tuple[Broken, ...] = ()
@@ -96,6 +96,7 @@ class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     locked: LockedFiles | None = None
     karmada: tuple[Manifest, ...] = ()
     choices: tuple[VariantChoice, ...] = ()
+    read_paths: frozenset[str] = frozenset()
 
     @property
     def problems_that_block(self) -> tuple[Problem, ...]:
@@ -233,6 +234,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
         locked=parts.lock.locked,
         karmada=tuple(place.manifest for _, place in parts.karmada.places),
         choices=choices,
+        read_paths=found.built.claimed.union(file.path for file in found.selection.files),
     )
 
 
