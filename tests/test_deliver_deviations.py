@@ -168,8 +168,8 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
             "field manager 'kube-controller-manager' decides .spec.replicas"
         ),
         "Deployment.apps shop/web   kept         Foreign             field manager 'kubectl-edit' added .data.debug",
-        "ConfigMap shop/old         finalizing   Finalizing          it goes once its finalizers are done: x",
         "Namespace shop             kept         NeedsConfirmation   deleting it may delete much more",
+        "ConfigMap shop/old         finalizing   Finalizing          it goes once its finalizers are done: x",
     ]
     assert plain_document(recorded_cluster("eu", recorded, MemberProgress()))["deviations"][0] == {
         "object": "Deployment.apps shop/web",

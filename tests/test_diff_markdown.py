@@ -12,6 +12,7 @@ from reconciler.diff.difference import (
     OriginChange,
     PartChange,
     Takeover,
+    Unplaced,
 )
 from reconciler.diff.markdown import difference_markdown
 from reconciler.diff.words import summary_of_difference
@@ -140,8 +141,28 @@ def test_it_is_never_too_long_and_its_summary_is_whole(number: int, max_bytes: i
     assert (text.count("<details>"), text.count("```") % 2) == (text.count("</details>"), 0)
 
 
+def test_what_is_said_of_many_objects_is_one_line_that_counts_them() -> None:
+    """A comment on a pull request had a line for each of 300 objects that one typo leaves without a cluster."""
+    big = a_big_difference(40)
+    refs = [each.ref for each in big.objects]
+    problems = tuple(ObjectProblem(ref=ref, reason="NoClusterFit", message="0/3 fit") for ref in refs)
+    difference = replace(
+        big, problems=problems, unplaced=tuple(Unplaced(ref=ref, clusters=("bern", "oslo")) for ref in refs)
+    )
+    text = difference_markdown(difference, max_bytes=60_000)
+    several = "Deployment.apps shop/web-0-é, Deployment.apps shop/web-1-é, Deployment.apps shop/web-2-é and 37 more"
+    assert f"**Problems (40)**\n\n- {several}&#58; NoClusterFit&#58; 0/3 fit\n" in text
+    assert f"**End in no cluster (40)**\n\n- {several}&#58; leave bern, oslo, and no cluster takes them\n" in text
+    assert f"@@ {several} in all 40 clusters @@\n" in text
+    assert f"| <code>{several}</code> | 0 → 40 | 0 each |" in text
+    assert text.endswith("<code>argosy diff -v -o markdown</code> has one for each.\n")
+    each = difference_markdown(difference, max_bytes=600_000, is_full=True)
+    assert each.count("NoClusterFit") == each.count("no cluster takes it") == each.count("@@ Deployment") == 40
+    assert "argosy diff -v" not in each
+
+
 def test_what_does_not_fit_is_counted() -> None:
-    text = difference_markdown(a_big_difference(300), max_bytes=60_000)
+    text = difference_markdown(a_big_difference(300), max_bytes=60_000, is_full=True)
     shown = text.count("@@ Deployment.apps")
     assert f"\nand {300 - shown} more\n" in text.partition("Objects (300)")[2]
     assert "10 more |" not in text

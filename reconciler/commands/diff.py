@@ -160,7 +160,7 @@ def _difference_texts(difference: "Difference", options: DiffOptions, *, is_full
 
         return (document_text(difference_document(difference)),)
     if options.output == "markdown":
-        return (difference_markdown(difference, max_bytes=options.max_bytes),)
+        return (difference_markdown(difference, max_bytes=options.max_bytes, is_full=is_full),)
     if options.check:  # the refusal itself says what is refused
         difference = replace(difference, refused=())
     return difference_table(difference) if options.stat else difference_text(difference, is_full=is_full)

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import parse_subject_words, with_namespace_options
-from reconciler.console.log import Log
+from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output
 
 if TYPE_CHECKING:
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 class StatusOptions(Struct, frozen=True, kw_only=True):
-    """The options of ``argosy status``; ``subject`` is ``cluster/NAME``, ``KIND/NAME`` or nothing for the fleet."""
+    """The options of ``argosy status``; ``subject`` is ``cluster/NAME``, ``KIND/NAME`` or nothing for the fleet.
+
+    ``tells_each``: what many have in common has a row for each.
+    """
 
     subject: str = ""
     namespace: str = ""
     output: str = "table"
     watch: bool = False
+    tells_each: bool = False
 
 
 @click.command(
@@ -49,10 +53,11 @@ def command(log: Log, /, **options: Any) -> int:
     the last change, for passes that find nothing new record nothing. A cluster that passes apply to is not well until
     one has; where argosy.yaml says of no cluster how it is reached, and no run is recorded, others apply the folders.
     REPLICAS are what the trees say, LIVE what the objects ask for in the cluster, of which an autoscaler or a person
-    may be the owner; - is a number that nobody knows.
+    may be the owner; - is a number that nobody knows. What is not well for one reason, in three clusters or objects or
+    more, has one row, the most important first; -v has a row for each.
     """
     subject = parse_subject_words(options.pop("subject"))
-    return show_status(log, StatusOptions(subject=subject, **options))
+    return show_status(log, StatusOptions(subject=subject, tells_each=log.level >= VERBOSE, **options))
 
 
 def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None) -> int:
@@ -72,7 +77,10 @@ def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first
     from reconciler.status.views import view_of_subject
     from render.documents import emit
 
-    view = view_of_subject(branches, options.subject, namespace=options.namespace, is_wide=options.output == "wide")
+    is_wide = options.output == "wide"
+    view = view_of_subject(
+        branches, options.subject, namespace=options.namespace, is_wide=is_wide, tells_each=options.tells_each
+    )
     texts = {
         "json": lambda: document_text(_status_document(branches, options)),
         "yaml": lambda: emit(plain_document(_status_document(branches, options))).decode(),

@@ -1,11 +1,13 @@
-"""Problems of an apply in groups: what is not as committed for one reason, with all objects and clusters it is said of.
+"""Problems of members in groups: what is not as committed for one reason, with all objects and clusters it is said of.
 
 A failure of a whole cluster, an object that failed or is kept, and a field that somebody else decides are told alike,
 in order of importance, and each hint once. Programs and ``-v`` are told of each by itself.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 from render.model import ObjectRef
@@ -14,9 +16,12 @@ from render.words import first_few
 from .deviations import HANGING, cluster_deviations
 from .results import UNWRITTEN, ClusterReport
 
-_BY_IMPORTANCE = ("failed", "conflict", "blocked", "kept", HANGING)
+UNHEALTHY = "unhealthy"
+"""The action of an object that is applied, and not as it should be all the same."""
+_BY_IMPORTANCE = ("failed", "conflict", "blocked", UNHEALTHY, "kept", HANGING)
 _MOST_APART = 2
 """So many objects that have a reason in common are told one by one."""
+_NUMBER = re.compile(r"\d+")
 _MOST_HINTS = 3
 """So many hints are told of one reason, where they differ by what they name."""
 
@@ -30,12 +35,18 @@ class MemberProblem(NamedTuple):
     reason: str
     message: str
     hint: str = ""
+    since: str = ""
 
     @property
     def message_without_names(self) -> str:
         """The message without the names of the cluster and the object, which stand in the middle of its words."""
         message, name = self.message.replace(repr(self.cluster), ""), self.ref.rpartition("/")[2].rpartition(" ")[2]
         return message.replace(self.ref, "").replace(f'"{name}"', "") if name else message
+
+    @property
+    def message_without_numbers(self) -> str:
+        """The message without those names, and with no number, so that ``0 of 3`` is alike to ``0 of 2``."""
+        return _NUMBER.sub("#", self.message_without_names)
 
 
 class MemberProblemGroup(NamedTuple):
@@ -60,15 +71,37 @@ class MemberProblemGroup(NamedTuple):
         """The problem whose words stand for all."""
         return self.problems[0]
 
+    @property
+    def since(self) -> str:
+        """The time since when the first of them is so."""
+        return min((each.since for each in self.problems if each.since), default="")
+
+    @property
+    def message(self) -> str:
+        """The message of all, or that of the first, and which one that is."""
+        first = self.first
+        if len({each.message_without_names for each in self.problems}) == 1:
+            return first.message
+        is_of_one_object = len({each.ref for each in self.problems}) == 1
+        return f"{first.message} ({first.cluster if is_of_one_object else first.ref}; other numbers elsewhere)"
+
 
 def problem_groups(reports: Iterable[ClusterReport]) -> tuple[MemberProblemGroup, ...]:
     """Return the groups of an apply's problems, the most important first; one or two alike stand for themselves."""
+    return groups_of_problems(chain.from_iterable(map(_problems_of_cluster, reports)))
+
+
+def groups_of_problems(
+    problems: Iterable[MemberProblem],
+    wording: Callable[[MemberProblem], str] = attrgetter("message_without_names"),
+) -> tuple[MemberProblemGroup, ...]:
+    """Return problems in groups, the most important first; ``wording`` is equal where messages are alike."""
     problems_by_reason: dict[tuple[str, str, str], list[MemberProblem]] = {}
-    for each in chain.from_iterable(map(_problems_of_cluster, reports)):
-        problems_by_reason.setdefault((each.action, each.reason, each.message_without_names), []).append(each)
+    for each in problems:
+        problems_by_reason.setdefault((each.action, each.reason, wording(each)), []).append(each)
     groups, shown_hints = [], set[str]()
-    for problems in sorted(problems_by_reason.values(), key=_place_by_importance):
-        parts = [[each] for each in problems] if len(problems) <= _MOST_APART else [problems]
+    for listed in sorted(problems_by_reason.values(), key=_place_by_importance):
+        parts = [[each] for each in listed] if len(listed) <= _MOST_APART else [listed]
         for part in parts:
             hints = tuple(
                 hint for hint in dict.fromkeys(each.hint for each in part) if hint and hint not in shown_hints

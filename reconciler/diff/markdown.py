@@ -1,30 +1,53 @@
 """A difference for a pull request: the summary, what needs a look, and the rest folded - never longer than allowed.
 
 Sections come in the order in which a reviewer needs them. Each may fill half of the room that is left (the last all of
-it); what does not fit is counted. Everything out of the repository is escaped or fenced, so that no name or value can
-mention people, add links, or end a fold.
+it); what does not fit is counted. What is to be said of many objects alike is said once, as on a terminal. Everything
+out of the repository is escaped or fenced, so that no name or value can mention people, add links, or end a fold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from overrides.changes import ChangedField
-from reconciler.console.cluster_lists import summarized_cluster_names
+from reconciler.console.cluster_lists import shortened_cluster_list, summarized_cluster_names
 from reconciler.console.text import escape_markdown, on_one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
+from reconciler.pipeline.unselected import Unselected
 from reconciler.rendering.problems import ObjectProblem
+from render.divisions.values import DivisionWarning
 from render.fleet_settings import plain_setting_change
+from render.model import ObjectRef
 from render.scheduling.unknown_capacity import unknown_capacities_joined
+from render.words import first_few
 
-from .difference import ChangeAction, Difference
+from .difference import (
+    ChangeAction,
+    DeliveryChange,
+    Difference,
+    ObjectChange,
+    PendingChange,
+    StayNote,
+    Takeover,
+    Unplaced,
+)
+from .markdown_sections import LineGroups, MarkdownSection, section_that_fits
 from .origins import origin_words
 from .staying import unplaced_words
-from .text import SIGNS, is_number_change_only, numbers_before_and_after
+from .text import (
+    SIGNS,
+    is_number_change_only,
+    numbers_before_and_after,
+    what_is_said_of_movement,
+    what_is_said_of_object,
+    what_is_said_of_problem,
+)
 from .words import (
     PRESERVED,
     cause_words,
     delivery_words,
+    field_words,
     hold_words,
     note_of_origin,
     pending_words,
@@ -35,60 +58,37 @@ from .words import (
     words_of_ended_pending,
 )
 
-_ROOM_FOR_END = 200
+_ROOM_FOR_END = 320
 _MOST_CHANGES = 10
-_FEW_LINES = 12
+_NAMES_EACH = (
+    "\nWhat is said of many objects is one line here; <code>argosy diff -v -o markdown</code> has one for each.\n"
+)
 
 
-class MarkdownSection(Struct, frozen=True, kw_only=True):
-    """A titled part of the text: its lines, and the text before and after them; an open one is not folded."""
+def difference_markdown(difference: Difference, *, max_bytes: int, is_full: bool = False) -> str:
+    """Return the difference as GitHub or GitLab markdown of at most ``max_bytes`` bytes.
 
-    title: str
-    lines: Sequence[str]
-    before: str = ""
-    after: str = ""
-    is_open: bool = False
-
-
-def difference_markdown(difference: Difference, *, max_bytes: int) -> str:
-    """Return the difference as GitHub or GitLab markdown of at most ``max_bytes`` bytes."""
+    ``is_full``: each object has a line of its own.
+    """
     title = escape_markdown(summary_of_difference(difference)[:1].upper() + summary_of_difference(difference)[1:])
     head = f"### {title}\n\n{inline_code(sides_of_difference(difference))}\n"
     text, left_out = head, list[str]()
-    sections = [section for section in _sections_of_difference(difference) if section.lines]
+    groups = LineGroups(is_full=is_full)
+    sections = [section for section in _sections_of_difference(difference, groups) if section.lines]
     for number, section in enumerate(sections):
         room = max_bytes - _ROOM_FOR_END - len(text.encode())
-        fitted = _section_that_fits(section, room if number == len(sections) - 1 else room // 2)
+        fitted = section_that_fits(section, room if number == len(sections) - 1 else room // 2)
         if fitted:
             text += f"\n{fitted}"
         else:
             left_out.append(section.title)
+    text += _NAMES_EACH if any(section.joins_objects for section in sections) else ""
     if left_out:
         text += f"\nToo long to show here: {', '.join(left_out)}.\n"
     return text
 
 
-def _section_that_fits(section: MarkdownSection, room: int) -> str:
-    """Return a section with as many lines as there is room for; nothing when there is room for none."""
-    is_open = section.is_open and len(section.lines) <= _FEW_LINES
-    title = f"{section.title} ({len(section.lines)})"
-    top = f"**{title}**\n\n" if is_open else f"<details><summary>{title}</summary>\n\n"
-    end = "" if is_open else "\n</details>\n"
-    room -= len(f"{top}{section.before}{section.after}{end}".encode()) + 40
-    fitting = 0
-    for line in section.lines:
-        room -= len(line.encode())
-        if room < 0:
-            break
-        fitting += 1
-    if not fitting:
-        return ""
-    missing = len(section.lines) - fitting
-    more = f"\nand {missing} more\n" if missing else ""
-    return f"{top}{section.before}{''.join(section.lines[:fitting])}{section.after}{more}{end}"
-
-
-def _sections_of_difference(difference: Difference) -> Iterator[MarkdownSection]:
+def _sections_of_difference(difference: Difference, groups: LineGroups) -> Iterator[MarkdownSection]:
     yield MarkdownSection(title="Settings", lines=_setting_rows(difference), before=_SETTING_HEADER, is_open=True)
     yield MarkdownSection(
         title="Allowed by the change itself",
@@ -98,15 +98,11 @@ def _sections_of_difference(difference: Difference) -> Iterator[MarkdownSection]
     yield _hold_section(difference)
     refused = [f"{line}\n" for line in difference.refused]
     yield MarkdownSection(title="Refused", lines=refused, before="```\n", after="```\n", is_open=True)
-    yield MarkdownSection(
-        title="Problems", lines=[_problem_line(difference, each) for each in difference.problems], is_open=True
-    )
-    yield _unplaced_section(difference)
-    yield MarkdownSection(title="Solved", lines=[_problem_line(difference, each) for each in difference.solved])
-    yield MarkdownSection(
-        title="Pending", lines=list(_pending_lines(difference)), before="```diff\n", after="```\n", is_open=True
-    )
-    yield _unselected_section(difference)
+    yield replace(_problem_section("Problems", difference, difference.problems, groups), is_open=True)
+    yield _unplaced_section(difference, groups)
+    yield _problem_section("Solved", difference, difference.solved, groups)
+    yield _pending_section(difference, groups)
+    yield _unselected_section(difference, groups)
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
     yield MarkdownSection(
         title="Origins",
@@ -116,50 +112,20 @@ def _sections_of_difference(difference: Difference) -> Iterator[MarkdownSection]
         before=_ORIGIN_HEADER,
         is_open=True,
     )
-    yield _taken_section(difference)
+    yield _taken_section(difference, groups)
+    yield _replica_section(difference, groups)
+    yield groups.section("Stay", difference.staying, lambda each: (each.reason, each.message), _staying_line)
+    yield _undivided_section(difference, groups)
     yield MarkdownSection(
-        title="Replicas",
-        lines=[_movement_row(difference, each) for each in difference.movements],
-        before=_REPLICA_HEADER,
-    )
-    yield MarkdownSection(title="Stay", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.staying])
-    yield _warning_section("Not divided", difference.undivided)
-    yield _warning_section("Capacity unknown", unknown_capacities_joined(difference.unknown_capacities))
-    yield from _policy_sections(difference)
-    yield MarkdownSection(title="Released", lines=[f"- {escape_markdown(str(each))}\n" for each in difference.released])
-    yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
-
-
-def _policy_sections(difference: Difference) -> Iterator[MarkdownSection]:
-    yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
-    yield MarkdownSection(
-        title="Delivered by other rules",
-        lines=[
-            f"- {inline_code(str(each.ref))}: {escape_markdown(on_one_line(delivery_words(each)))}\n"
-            for each in difference.delivered
-        ],
+        title="Capacity unknown",
+        lines=[_item(str(each)) for each in unknown_capacities_joined(difference.unknown_capacities)],
         is_open=True,
     )
-
-
-def _taken_section(difference: Difference) -> MarkdownSection:
-    return MarkdownSection(
-        title="Taken over by the kustomization of another folder",
-        lines=[
-            f"| {inline_code(str(ref))} | {inline_code(taker)} |\n" for ref, taker in sorted(difference.taken.items())
-        ],
-        before=_TAKEN_HEADER,
-        is_open=True,
-    )
-
-
-def _warning_section(title: str, warnings: Iterable[object]) -> MarkdownSection:
-    """Return a section with a line for each warning and its hint."""
-    return MarkdownSection(
-        title=title,
-        lines=[f"- {escape_markdown(on_one_line(str(each)))}\n" for each in warnings],
-        is_open=True,
-    )
+    policies = groups.section("Policies", difference.takeovers, takeover_words, _policy_row)
+    yield replace(policies, before=_POLICY_HEADER)
+    yield _delivery_section(difference, groups)
+    yield MarkdownSection(title="Released", lines=[_item(str(each)) for each in difference.released])
+    yield _object_section(difference, groups)
 
 
 _SETTING_HEADER = "| setting | before | after | |\n|---|---|---|---|\n"
@@ -176,18 +142,110 @@ def _hold_section(difference: Difference) -> MarkdownSection:
     return MarkdownSection(title="Held", lines=lines, is_open=True)
 
 
-def _unselected_section(difference: Difference) -> MarkdownSection:
-    lines = [f"- {escape_markdown(on_one_line(str(each)))}\n" for each in difference.unselected]
-    return MarkdownSection(title="Go nowhere: no policy selects them", lines=lines, is_open=True)
+def _names_of_objects(refs: Iterable[ObjectRef]) -> str:
+    """Return the first objects, and how many more there are of which the same is said."""
+    return first_few(list(map(str, refs)))
 
 
-def _unplaced_section(difference: Difference) -> MarkdownSection:
-    lines = [f"- {escape_markdown(f'{each.ref}: {unplaced_words(each)}')}\n" for each in difference.unplaced]
-    return MarkdownSection(title="End in no cluster", lines=lines, is_open=True)
+def _item(text: str) -> str:
+    """Return text as an item of a list, on one line."""
+    return f"- {escape_markdown(on_one_line(text))}\n"
 
 
-def _problem_line(difference: Difference, problem: ObjectProblem) -> str:
-    return f"- {escape_markdown(f'{problem}{note_of_origin(difference, problem.ref)}')}\n"
+def _unselected_section(difference: Difference, groups: LineGroups) -> MarkdownSection:
+    def line(group: Sequence[Unselected]) -> str:
+        names, nearest = _names_of_objects(each.ref for each in group), group[0].nearest
+        return _item(str(group[0]) if len(group) == 1 else f"{names}; nearest policy: {nearest or 'none'}")
+
+    title = "Go nowhere: no policy selects them"
+    return replace(groups.section(title, difference.unselected, lambda each: each.nearest, line), is_open=True)
+
+
+def _unplaced_section(difference: Difference, groups: LineGroups) -> MarkdownSection:
+    def line(group: Sequence[Unplaced]) -> str:
+        words = unplaced_words(group[0], "it" if len(group) == 1 else "them")
+        return _item(f"{_names_of_objects(each.ref for each in group)}: {words}")
+
+    section = groups.section("End in no cluster", difference.unplaced, lambda each: each.clusters, line)
+    return replace(section, is_open=True)
+
+
+def _problem_section(
+    title: str, difference: Difference, problems: Iterable[ObjectProblem], groups: LineGroups
+) -> MarkdownSection:
+    def line(group: Sequence[ObjectProblem]) -> str:
+        first = group[0]
+        if len(group) == 1:
+            return _item(f"{first}{note_of_origin(difference, first.ref)}")
+        where = f" in {shortened_cluster_list(first.clusters, ', ')}" if first.clusters else ""
+        return _item(f"{_names_of_objects(each.ref for each in group)}{where}: {first.reason}: {first.message}")
+
+    return groups.section(title, problems, what_is_said_of_problem, line)
+
+
+def _pending_section(difference: Difference, groups: LineGroups) -> MarkdownSection:
+    """Return what is pending, followed by what is no longer."""
+
+    def said(change: PendingChange) -> tuple[str, ...]:
+        return pending_words(change, difference.members), *map(field_words, change.fields)
+
+    def said_of_ended(change: PendingChange) -> str:
+        return words_of_ended_pending(change, difference.members)
+
+    def line(group: Sequence[PendingChange]) -> str:
+        words = pending_words(group[0], difference.members, len(group))
+        return f"! {on_one_line(f'{_are(group)} {words}')}\n{_field_lines(group[0].fields)}"
+
+    def line_of_ended(group: Sequence[PendingChange]) -> str:
+        return f"  {on_one_line(f'{_are(group)} {said_of_ended(group[0])}')}\n"
+
+    pending = groups.section("Pending", difference.pending, said, line)
+    ended = groups.section("", difference.ended, said_of_ended, line_of_ended)
+    return replace(
+        pending,
+        lines=[*pending.lines, *ended.lines],
+        counts=[*pending.counts, *ended.counts],
+        before="```diff\n",
+        after="```\n",
+        is_open=True,
+    )
+
+
+def _are(group: Sequence[PendingChange]) -> str:
+    return f"{_names_of_objects(each.ref for each in group)} {'is' if len(group) == 1 else 'are'}"
+
+
+def _taken_section(difference: Difference, groups: LineGroups) -> MarkdownSection:
+    def row(group: Sequence[tuple[ObjectRef, str]]) -> str:
+        return f"| {inline_code(_names_of_objects(ref for ref, _ in group))} | {inline_code(group[0][1])} |\n"
+
+    title = "Taken over by the kustomization of another folder"
+    section = groups.section(title, sorted(difference.taken.items()), itemgetter(1), row)
+    return replace(section, before=_TAKEN_HEADER, is_open=True)
+
+
+def _staying_line(group: Sequence[StayNote]) -> str:
+    return _item(f"{_names_of_objects(each.ref for each in group)}: {group[0].reason}: {group[0].message}")
+
+
+def _undivided_section(difference: Difference, groups: LineGroups) -> MarkdownSection:
+    def line(group: Sequence[DivisionWarning]) -> str:
+        first, names = group[0], _names_of_objects(each.ref for each in group)
+        where = f"{names}: {first.field}" if first.field else names
+        return _item(f"{where}: {first.message}\n  hint: {first.hint}")
+
+    section = groups.section(
+        "Not divided", difference.undivided, lambda each: (each.field, each.message, each.hint), line
+    )
+    return replace(section, is_open=True)
+
+
+def _delivery_section(difference: Difference, groups: LineGroups) -> MarkdownSection:
+    def line(group: Sequence[DeliveryChange]) -> str:
+        names = inline_code(_names_of_objects(each.ref for each in group))
+        return f"- {names}: {escape_markdown(on_one_line(delivery_words(group[0])))}\n"
+
+    return replace(groups.section("Delivered by other rules", difference.delivered, delivery_words, line), is_open=True)
 
 
 def _setting_rows(difference: Difference) -> list[str]:
@@ -215,8 +273,17 @@ def _cluster_rows(difference: Difference) -> list[str]:
     return [row for _, row in sorted({**idle, **rows}.items())]
 
 
-def _movement_row(difference: Difference, movement: Movement) -> str:
-    """Return a workload's line: its biggest changes, the others counted."""
+def _replica_section(difference: Difference, groups: LineGroups) -> MarkdownSection:
+    def said(movement: Movement) -> tuple[object, ...]:
+        return (*what_is_said_of_movement(movement), cause_words(difference, movement.ref, is_number=True))
+
+    section = groups.section("Replicas", difference.movements, said, lambda group: _movement_row(difference, group))
+    return replace(section, before=_REPLICA_HEADER)
+
+
+def _movement_row(difference: Difference, group: Sequence[Movement]) -> str:
+    """Return the line of a workload, or of many that move alike: the biggest changes, the others counted."""
+    movement = group[0]
     biggest = sorted(movement.changes, key=lambda change: -abs(change.after - change.before))[:_MOST_CHANGES]
     changes = ", ".join(f"{inline_code(each.cluster)} {_numbers_of_change(each)}" for each in biggest)
     more = len(movement.changes) - len(biggest)
@@ -225,43 +292,36 @@ def _movement_row(difference: Difference, movement: Movement) -> str:
     if words := cause_words(difference, movement.ref, is_number=True):
         where = f"{where}; {escape_markdown(words)}"
     anew = f" ({movement.replicas_placed_anew} placed anew)" if movement.replicas_placed_anew else ""
-    return f"| {inline_code(str(movement.ref))} | {total} | {movement.moved_replicas}{anew} | {where} |\n"
+    moved = f"{movement.moved_replicas}{anew}{' each' if len(group) > 1 else ''}"
+    return f"| {inline_code(_names_of_objects(each.ref for each in group))} | {total} | {moved} | {where} |\n"
 
 
 def _numbers_of_change(change: ReplicaChange) -> str:
     return f"{change.before} (disconnected)" if change.is_disconnected else f"{change.before} → {change.after}"
 
 
-def _policy_rows(difference: Difference) -> list[str]:
-    rows = []
-    for takeover in difference.takeovers:
-        before, _, after = takeover_words(takeover).partition(" -> ")
-        rows.append(f"| {inline_code(str(takeover.ref))} | {inline_code(after)} | {inline_code(before)} |\n")
-    return rows
+def _policy_row(group: Sequence[Takeover]) -> str:
+    before, _, after = takeover_words(group[0]).partition(" -> ")
+    names = inline_code(_names_of_objects(each.ref for each in group))
+    return f"| {names} | {inline_code(after)} | {inline_code(before)} |\n"
 
 
-def _object_lines(difference: Difference) -> Iterator[str]:
-    for change in difference.objects:
-        if is_number_change_only(change):
-            continue
-        origin = note_of_origin(difference, change.ref)
-        where = on_one_line(f"{change.ref}{origin} in {summarized_cluster_names(change.clusters, difference.members)}")
+def _object_section(difference: Difference, groups: LineGroups) -> MarkdownSection:
+    def said(change: ObjectChange) -> tuple[object, ...]:
+        return (*what_is_said_of_object(change), cause_words(difference, change.ref))
+
+    def line(group: Sequence[ObjectChange]) -> str:
+        change, names = group[0], _names_of_objects(each.ref for each in group)
+        origin = note_of_origin(difference, change.ref) if len(group) == 1 else ""
+        where = on_one_line(f"{names}{origin} in {summarized_cluster_names(change.clusters, difference.members)}")
         if change.action is not ChangeAction.CHANGED:
-            yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
-            continue
+            return f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
         words = cause_words(difference, change.ref)
         cause = f"  {on_one_line(words)}\n" if words else ""
-        yield f"@@ {where} @@\n{cause}{_field_lines(change.fields)}"
+        return f"@@ {where} @@\n{cause}{_field_lines(change.fields)}"
 
-
-def _pending_lines(difference: Difference) -> Iterator[str]:
-    for change in difference.pending:
-        words = on_one_line(f"{change.ref} is {pending_words(change, difference.members)}")
-        yield f"! {words}\n{_field_lines(change.fields)}"
-    yield from (
-        f"  {on_one_line(f'{each.ref} is {words_of_ended_pending(each, difference.members)}')}\n"
-        for each in difference.ended
-    )
+    shown = (change for change in difference.objects if not is_number_change_only(change))
+    return replace(groups.section("Objects", shown, said, line), before="```diff\n", after="```\n")
 
 
 def _field_lines(fields: Iterable[ChangedField]) -> str:

@@ -143,7 +143,7 @@ def _lines_of_objects(difference: Difference, *, is_full: bool) -> Iterator[str]
     shown = (each for each in difference.objects if not is_number_change_only(each))
 
     def said(change: ObjectChange) -> tuple[object, ...]:
-        return (*_what_is_said_of_object(change), cause_words(difference, change.ref))
+        return (*what_is_said_of_object(change), cause_words(difference, change.ref))
 
     for group in group_items(shown, said, is_full=is_full):
         change, refs = group[0], [each.ref for each in group]
@@ -168,7 +168,8 @@ def _lines_of_taken_over(difference: Difference, *, is_full: bool) -> Iterator[s
         yield f"  {_object_or_counts([ref for ref, _ in group])}: taken over by {group[0][1]}\n"
 
 
-def _what_is_said_of_object(change: ObjectChange) -> tuple[object, ...]:
+def what_is_said_of_object(change: ObjectChange) -> tuple[object, ...]:
+    """Return what changes of objects have in common that are told together."""
     return change.action, change.clusters, change.is_preserved, *map(field_words, change.fields)
 
 
@@ -188,7 +189,7 @@ def _object_or_counts(refs: Sequence[ObjectRef]) -> str:
 
 
 def _lines_of_problems(difference: Difference, problems: Iterable[ObjectProblem], *, is_full: bool) -> Iterator[str]:
-    for group in group_items(problems, _what_is_said_of_problem, is_full=is_full):
+    for group in group_items(problems, what_is_said_of_problem, is_full=is_full):
         first, refs = group[0], [each.ref for each in group]
         if len(refs) == 1:
             yield f"  {first}{note_of_origin(difference, first.ref)}\n"
@@ -197,7 +198,8 @@ def _lines_of_problems(difference: Difference, problems: Iterable[ObjectProblem]
             yield f"  {_object_or_counts(refs)}{where}: {first.reason}: {first.message}\n"
 
 
-def _what_is_said_of_problem(problem: ObjectProblem) -> tuple[object, ...]:
+def what_is_said_of_problem(problem: ObjectProblem) -> tuple[object, ...]:
+    """Return what problems have in common that are told together."""
     return problem.reason, problem.message, problem.clusters
 
 
@@ -227,7 +229,7 @@ def is_number_change_only(change: ObjectChange) -> bool:
 
 def _lines_of_replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
     def said(movement: Movement) -> tuple[object, ...]:
-        return (*_what_is_said_of_movement(movement), cause_words(difference, movement.ref, is_number=True))
+        return (*what_is_said_of_movement(movement), cause_words(difference, movement.ref, is_number=True))
 
     for group in group_items(difference.movements, said, is_full=is_full):
         each, refs = group[0], [movement.ref for movement in group]
@@ -266,7 +268,8 @@ def _unselected_lines(difference: Difference, *, is_full: bool) -> Iterable[str]
     return map(str, difference.unselected) if is_full else unselected_lines(difference.unselected)
 
 
-def _what_is_said_of_movement(movement: Movement) -> tuple[object, ...]:
+def what_is_said_of_movement(movement: Movement) -> tuple[object, ...]:
+    """Return what movements have in common that are told together."""
     return movement.before, movement.after, moved_words(movement), movement_words(movement)
 
 

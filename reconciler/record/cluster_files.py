@@ -20,13 +20,17 @@ def with_remedy_actions(record: ClusterRecord, remedies: Iterable[Remedy]) -> Cl
 
 
 class ObjectReason(DiscreetStruct, frozen=True, kw_only=True):
-    """The reason why an object is as it is in a cluster, and the time since then."""
+    """The reason why an object is as it is in a cluster, and the time since then.
+
+    ``is_applied`` is false where the cluster does not have the object as it must be, or nobody knows that it does.
+    """
 
     cluster: str = ""
     object: str = ""
     reason: str = ""
     message: str = ""
     since: str = ""
+    is_applied: bool = True
 
 
 class ClusterLine(Struct, frozen=True, kw_only=True):

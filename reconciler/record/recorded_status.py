@@ -242,6 +242,7 @@ def reason_in_work(work: Manifest, cluster: str, ref: str = "") -> ObjectReason:
         reason=str(worst.get("reason") or ""),
         message=str(worst.get("message") or ""),
         since=str(worst.get("lastTransitionTime") or ""),
+        is_applied=applied.get("status") == "True",
     )
 
 

@@ -1,11 +1,12 @@
 """The fleet at a glance: which source is rendered, a line per cluster, how bindings are, and what is not well."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
 from reconciler.console.cluster_lists import MOST_NAMED, cluster_with_replica_count
+from reconciler.console.grouping import lines_grouped_by_wording
 from reconciler.console.text import screen_width, text_table
 from reconciler.pipeline.need_notes import is_needed
 from reconciler.pipeline.pending import is_pending
@@ -13,7 +14,7 @@ from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.pipeline.unselected import unselected_words
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, ObjectReason
-from reconciler.record.recorded_status import RecordedStatus, line_by_cluster, unhealthy_objects
+from reconciler.record.recorded_status import line_by_cluster, unhealthy_objects
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
 from render.scheduling.unknown_capacity import unknown_capacities_joined
@@ -34,6 +35,7 @@ from .live_replicas import (
 )
 from .rule_views import rule_tables
 from .staleness import time_since_in_words
+from .state_tables import deviations_of_members, table_of_bindings, table_of_deviations, table_of_unwell_objects
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "LIVE", "CONVERGED")
 _UNKNOWN = "<unknown>"
@@ -42,8 +44,12 @@ _TAINTS = {CORDON.key: "cordoned", DRAIN[0].key: "drained"}
 """The words for the taints that commands set, by their keys."""
 
 
-def fleet_tables(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
-    """Yield the tables of a fleet; without a status branch, those of what is rendered alone."""
+def fleet_tables(branches: RecordedFleet, *, wide: bool, tells_each: bool = False) -> Iterator[str]:
+    """Yield the tables of a fleet; without a status branch, those of what is rendered alone.
+
+    ``wide``: all bindings are shown. ``tells_each``: each has a row of its own, also where many are for one reason.
+    """
+    tells_each = wide or tells_each
     fleet, recorded = branches.fleet, branches.recorded
     refusal = branches.refusal
     newest = fleet.lag.ending_of_sentence(is_refused=refusal is not None)
@@ -54,21 +60,15 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     shares = tuple(live_shares_of_bindings(branches, fleet.bindings)) if recorded.files else ()
     yield from _cluster_table(branches, shares, wide=wide)
     if branches.is_applied_by_passes:
-        yield from _lines_of_clusters_not_applied(branches)
+        late = _lines_of_clusters_not_applied(branches)
+        yield from late if tells_each else lines_grouped_by_wording(late)
     yield from (*lines_of_partly_seen_members(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
     yield from _binding_count_lines(fleet)
     shown = [binding for binding in fleet.bindings if wide or _is_binding_notable(binding)]
-    if shown:
-        yield "\n" + text_table(("BINDING", "REASON", "MESSAGE"), [_row_of_binding(binding) for binding in shown])
+    yield table_of_bindings(map(_row_of_binding, shown), tells_each=tells_each)
     yield from rule_tables(branches)
-    rows = [
-        (each.object, each.cluster, each.reason, each.since, each.message) for each in objects_not_healthy(branches)
-    ]
-    if rows:
-        yield "\n" + text_table(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows)
-    deviating = rows_of_deviations(recorded, fleet.members)
-    if deviating:
-        yield "\n" + text_table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
+    yield table_of_unwell_objects(objects_not_healthy(branches), tells_each=tells_each)
+    yield table_of_deviations(deviations_of_members(recorded, fleet.members), tells_each=tells_each)
     yield from _lines_of_shares_scaled_otherwise(shares_asking_for_other_replicas(branches, shares), is_wide=wide)
 
 
@@ -142,16 +142,6 @@ def _lines_of_clusters_not_applied(branches: RecordedFleet) -> Iterator[str]:
     if late:
         yield "\n"
     yield from (f"{name}: not applied: {progress.message}{progress.hint_line}\n" for name, progress in late)
-
-
-def rows_of_deviations(recorded: RecordedStatus, members: Container[str]) -> list[tuple[str, ...]]:
-    """Return a row for everything that the last pass over a member kept, left hanging or yielded, with the reason."""
-    return [
-        (str(each.ref), name, each.action, each.reason, each.message)
-        for name, record in sorted(recorded.clusters().items())
-        if name in members
-        for each in record.deviations
-    ]
 
 
 def objects_not_healthy(branches: RecordedFleet) -> tuple[ObjectReason, ...]:

@@ -7,7 +7,6 @@ from msgspec.structs import asdict, replace
 
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
 from reconciler.console.text import text_table
-from reconciler.ledger.cluster import Deviation
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.work import LiveReplicas
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
@@ -25,6 +24,7 @@ from render.words import first_few
 
 from .live_replicas import UNKNOWN, has_other_replicas, lines_of_owners
 from .staleness import MemberProgress, time_since_in_words
+from .state_tables import table_of_deviations
 
 SEEN = "SEEN"
 """The heading of the age of what changes more often than it is recorded."""
@@ -234,9 +234,35 @@ def _condition_in_words(condition: Mapping[str, Any]) -> str:
 
 
 def cluster_text(
-    cluster: str, recorded: RecordedStatus, progress: MemberProgress, *, now: float, every: bool = False
+    cluster: str,
+    recorded: RecordedStatus,
+    progress: MemberProgress,
+    *,
+    now: float,
+    every: bool = False,
+    tells_each: bool = False,
 ) -> str:
     """Return all that is known of a cluster: its conditions, room, and the objects that are not well (or all)."""
+    record = recorded.clusters()[cluster]
+    status = record.state.status
+    objects = objects_in_cluster(cluster, recorded, progress)
+    lines = [*_lines_about_cluster(cluster, recorded, progress, now), f"objects: {len(objects)}"]
+    unwell = [each for each in objects if each.applied != "True" or each.health != "Healthy"]
+    listed = objects if every else unwell if progress.is_reached else ()
+    return (
+        "\n".join(lines)
+        + "\n"
+        + _capacity_table(
+            status.get("resourceSummary") or {}, time_since_in_words(time_of_recorded_capacity(cluster, recorded), now)
+        )
+        + _objects_table(listed, now)
+        + "".join(_lines_of_findings(listed))
+        + table_of_deviations((("", each) for each in record.deviations), tells_each=every or tells_each)
+    )
+
+
+def _lines_about_cluster(cluster: str, recorded: RecordedStatus, progress: MemberProgress, now: float) -> list[str]:
+    """Return the conditions of a cluster, and what the last run over it did."""
     record = recorded.clusters()[cluster]
     status = record.state.status
     lines = [f"cluster {cluster} {record.version}".rstrip()]
@@ -254,20 +280,7 @@ def cluster_text(
     )
     if not progress.is_reached:
         lines.append(f"not applied: {progress.message}{progress.hint_line}")
-    objects = objects_in_cluster(cluster, recorded, progress)
-    lines.append(f"objects: {len(objects)}")
-    unwell = [each for each in objects if each.applied != "True" or each.health != "Healthy"]
-    listed = objects if every else unwell if progress.is_reached else ()
-    return (
-        "\n".join(lines)
-        + "\n"
-        + _capacity_table(
-            status.get("resourceSummary") or {}, time_since_in_words(time_of_recorded_capacity(cluster, recorded), now)
-        )
-        + _objects_table(listed, now)
-        + "".join(_lines_of_findings(listed))
-        + _deviations_table(record.deviations)
-    )
+    return lines
 
 
 def _lines_of_findings(objects: Iterable[ObjectIn]) -> Iterator[str]:
@@ -317,8 +330,3 @@ def _age_of_numbers(each: ObjectIn, now: float) -> str:
 def _reason_not_applied(each: ObjectIn) -> str:
     """Return why an object is not applied; what ails it otherwise stands in its findings."""
     return each.message if each.applied != "True" else ""
-
-
-def _deviations_table(found: Iterable[Deviation]) -> str:
-    rows = [(str(each.ref), each.action, each.reason, each.message) for each in found]
-    return f"\n{text_table(('NOT AS COMMITTED', 'ACTION', 'REASON', 'MESSAGE'), rows)}" if rows else ""

@@ -25,25 +25,30 @@ class View(Struct, frozen=True, kw_only=True):
     is_fine: bool
 
 
-def view_of_subject(branches: RecordedFleet, subject: str, *, namespace: str = "", is_wide: bool = False) -> View:
-    """Return the view of ``cluster/NAME``, of ``KIND/NAME``, or of the fleet ("")."""
+def view_of_subject(
+    branches: RecordedFleet, subject: str, *, namespace: str = "", is_wide: bool = False, tells_each: bool = False
+) -> View:
+    """Return the view of ``cluster/NAME``, of ``KIND/NAME``, or of the fleet ("").
+
+    ``tells_each``: what is not well for one reason has a row each; ``is_wide``: what is well, too.
+    """
     noun, _, name = subject.partition("/")
     if not subject:
-        return _view_of_fleet(branches, is_wide=is_wide)
+        return _view_of_fleet(branches, is_wide=is_wide, tells_each=tells_each)
     if is_cluster_noun(noun):
-        return _view_of_cluster(branches, name, is_wide=is_wide)
+        return _view_of_cluster(branches, name, is_wide=is_wide, tells_each=tells_each)
     return _view_of_object(branches, binding_meant_by(branches, noun, name, namespace))
 
 
-def _view_of_fleet(branches: RecordedFleet, *, is_wide: bool) -> View:
+def _view_of_fleet(branches: RecordedFleet, *, is_wide: bool, tells_each: bool) -> View:
     return View(
-        text="".join(fleet_tables(branches, wide=is_wide)),
+        text="".join(fleet_tables(branches, wide=is_wide, tells_each=tells_each)),
         name="\n".join(f"cluster/{name}" for name in branches.fleet.clusters),
         is_fine=is_fleet_well(branches),
     )
 
 
-def _view_of_cluster(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
+def _view_of_cluster(branches: RecordedFleet, name: str, *, is_wide: bool, tells_each: bool) -> View:
     fleet, recorded = branches.fleet, branches.recorded
     records = recorded.clusters()
     refuse_unknown_clusters([name], {*records, *fleet.clusters})
@@ -59,7 +64,7 @@ def _view_of_cluster(branches: RecordedFleet, name: str, *, is_wide: bool) -> Vi
         )
     progress = branches.progress[name]
     is_fine = progress.is_applied and all(map(_is_object_fine, objects_in_cluster(name, recorded, progress)))
-    text = cluster_text(name, recorded, progress, now=branches.now, every=is_wide)
+    text = cluster_text(name, recorded, progress, now=branches.now, every=is_wide, tells_each=tells_each)
     text += table_of_pending(name, fleet.bindings)
     return View(text=text, name=f"cluster/{name}", is_fine=is_fine)
 
