@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.edit.beginning import contexts_by_cluster_name
 from reconciler.edit.pipelines import PIPELINES
 from render.documents import parse_documents
 
@@ -235,15 +234,6 @@ def test_what_is_refused_writes_nothing(
     ended = argosy(repository, capsys, "init", "--kubeconfig", kubeconfig, *case.words)
     assert ended == (3, "", case.said)
     assert files_of(repository) == sorted(case.files)
-
-
-def test_two_contexts_never_become_one_cluster() -> None:
-    assert contexts_by_cluster_name(["a.b", "a-b", "A_B", "@"]) == {
-        "a-b": "a.b",
-        "a-b-2": "a-b",
-        "a-b-3": "A_B",
-        "cluster": "@",
-    }
 
 
 class Layout(NamedTuple):

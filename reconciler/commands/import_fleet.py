@@ -174,7 +174,7 @@ def _exit_code_of_import(result: "Import", proof: "Proof | None") -> int:
 
 def _import_of_clusters_with_proof(log: Log, options: ImportOptions) -> "tuple[Import, Proof | None]":
     """Read the clusters that are named, and prove what became of them."""
-    from reconciler.edit.beginning import contexts_by_cluster_name
+    from reconciler.edit.context_names import contexts_by_cluster_name
     from reconciler.edit.live_clusters import members_in_contexts
     from reconciler.members.visits import MemberReach
     from reconciler.passes.import_proof import proof_of_import

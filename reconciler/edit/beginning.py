@@ -4,7 +4,6 @@ Nothing is propagated by them yet: the policy selects a label that no object has
 there.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION, ObjectRef, grou
 from render.words import most_similar_word
 
 from .cluster_files import MemberSource
+from .context_names import contexts_by_cluster_name
 from .joining import NewMember
 from .locking import lock_differences
 from .other_tools import DeployedFolders, deployed_folders
@@ -31,7 +31,6 @@ _RELEASE = "HelmRelease.helm.toolkit.fluxcd.io"
 _EXAMPLE_LABEL = "argosy-example"
 _POLICY_PATH = "policies/starter.yaml"
 _KARMADA = "karmada.io"
-_LONGEST = 48
 _STARTER = "# Nothing has this label yet. Select what you want to propagate instead, by kind, name or labels.\n"
 
 
@@ -203,22 +202,6 @@ def contexts_among_available(available: Iterable[str], chosen: Iterable[str]) ->
             hint = f"did you mean {near!r}?" if near else "kubectl config get-contexts lists them"
             raise ConfigError(f"the kubeconfig has no context called {name!r}", hint=hint)
     return wanted or tuple(known)
-
-
-def contexts_by_cluster_name(contexts: Iterable[str]) -> Mapping[str, str]:
-    """Return contexts by the names their clusters get: what is no name becomes one, and two never get the same.
-
-    >>> dict(contexts_by_cluster_name(["kind-eu", "admin@Prod.US"]))
-    {'kind-eu': 'kind-eu', 'admin-prod-us': 'admin@Prod.US'}
-    """
-    named: dict[str, str] = {}
-    for context in contexts:
-        stem = re.sub("[^a-z0-9]+", "-", context.lower()).strip("-")[-_LONGEST:].strip("-") or "cluster"
-        number, name = 2, stem
-        while name in named:
-            name, number = f"{stem}-{number}", number + 1
-        named[name] = context
-    return named
 
 
 def folders_deployed_by_tools(source: MemberSource) -> DeployedFolders | None:
