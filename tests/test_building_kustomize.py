@@ -16,7 +16,9 @@ from reconciler.building.builder import SourceBuilder
 from reconciler.building.folders import INSTALL
 from reconciler.building.tools import find_kustomize
 from reconciler.check.source_warnings import pruned_field_warnings
+from reconciler.edit.cluster_files import MemberSource
 from reconciler.gitops.tools import GitOpsTools
+from reconciler.repository import open_repository
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.reading import SourceReading
 from render.documents import read_documents
@@ -359,6 +361,25 @@ def test_output_with_secrets_is_not_remembered() -> None:
     found = loaded({"a/kustomization.yaml": "resources: [s.yaml]\n", "a/s.yaml": secret}, cache)
     assert objects_of(found) == ["Secret default/s"]
     assert not any(len(value) and isinstance(value[0][1][0], bytes) for value in cache.values.values())
+
+
+def test_a_work_tree_that_is_tried_with_an_edit_builds_nothing_again_that_the_edit_does_not_touch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Secrets and failures stand in no cache on disk, and ``init`` looks several times at what it would read."""
+    printed = "apiVersion: v1\nkind: Secret\nmetadata: {name: run-of-$$}\nstringData: {password: hidden}"
+    path = a_script(tmp_path / "bin", "kustomize", f'echo "{printed}"')
+    monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")
+    repository = Repository.create(tmp_path / "fleet")
+    repository.write({"o/kustomization.yaml": "namePrefix: a-\nresources: [../a.yaml]\n", "a.yaml": a_config_map("a")})
+    with open_repository(str(repository.path)) as opened:
+        source = MemberSource.of(opened)
+        again = source.with_files({"b.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"})
+        changed = source.with_files({"a.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"})
+    first = [name for name in objects_of(source.loaded) if "run-of" in name]
+    assert len(first) == 1
+    assert {*objects_of(again)} == {*first, *objects_of(source.loaded), "ConfigMap default/b"}
+    assert not {*first} & {*objects_of(changed)}, "what the build reads is another file"
 
 
 def built_by_kustomize(folder: Path) -> list[object]:

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -41,6 +41,9 @@ from render.values import SelectiveStruct
 
 from .publication import publication_of
 from .schemas import recorded_schemas
+
+if TYPE_CHECKING:
+    from reconciler.building.builds import KnownOutcomes
 
 
 class Source(SelectiveStruct, frozen=True, kw_only=True):
@@ -200,10 +203,14 @@ def snapshot_of_worktree(repository: Repository) -> Snapshot:
 
 
 @contextmanager
-def source_reading(repository: Repository, parsed: dict[bytes, ParsedBlob] | None = None) -> Iterator[SourceReading]:
+def source_reading(
+    repository: Repository,
+    parsed: dict[bytes, ParsedBlob] | None = None,
+    builds_made: "KnownOutcomes | None" = None,
+) -> Iterator[SourceReading]:
     """Open what a source is read with, facts aside, and write what is new into its caches at the end.
 
-    ``parsed`` comes before the values of earlier runs.
+    ``parsed`` comes before the values of earlier runs, as ``builds_made`` does, which are the builds of this process.
     """
     names = ("documents", "builds", "right")
     with ExitStack() as opened:
@@ -213,9 +220,10 @@ def source_reading(repository: Repository, parsed: dict[bytes, ParsedBlob] | Non
         known: tuple[ParseCache, ParseCache] = (documents, builds)
         if parsed is not None:
             known = (MemoryCache(parsed, documents), MemoryCache(parsed, builds))
+        build = LaterBuild(known[1], {} if builds_made is None else builds_made)
         contents = content_store(repository)
         caches = Caches(parsed=known[0], right=right, contents=contents)
-        yield SourceReading(repository.read_blobs, caches=caches, other_tools=GitOpsTools(LaterBuild(known[1])))
+        yield SourceReading(repository.read_blobs, caches=caches, other_tools=GitOpsTools(build))
 
 
 def reader_of_recorded_facts(repository: Repository) -> FactsOf:

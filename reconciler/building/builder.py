@@ -17,7 +17,7 @@ from render.errors import Problem
 from render.words import counted_noun, first_few
 
 from .budget import BuildBudget
-from .builds import MISSING, BuildOutcome, Builds
+from .builds import MISSING, BuildOutcome, Builds, KnownOutcomes
 from .charts import Rendering, Renderings
 from .closures import Closure, bounded_closure, closure_of
 from .folders import INSTALL, FolderBuilds, broken_by_refusal, objects_left_out_of_build
@@ -35,13 +35,15 @@ INSTALL_HELM = "install helm 3 and put it on PATH (https://helm.sh/docs/intro/in
 class SourceBuilder(Struct, frozen=True, kw_only=True):
     """The builds of sources; ``path`` is where tools are looked for, ``cache`` remembers what they made.
 
-    ``limits`` bound each build, ``budget`` all that this one makes: it is for one load of a source.
+    ``limits`` bound each build, ``budget`` all that this one makes: it is for one load of a source. ``known`` are the
+    builds of kustomizations that earlier loads of the same process made.
     """
 
     path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
     cache: ParseCache | None = None
     limits: RunLimits = field(default_factory=RunLimits)
     budget: BuildBudget = field(default_factory=BuildBudget)
+    known: KnownOutcomes = field(default_factory=dict)
 
     def __call__(
         self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
@@ -56,7 +58,7 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
         known = kustomizations_with_locked_content(known, trees, roots)
         closures = [bounded_closure(known, folder, self.budget.takes_files) for folder in roots]
         wanted = [closure for closure in closures if closure.refusal is None]
-        builds = Builds(path=self.path, cache=self.cache, budget=self.budget, limits=self.limits)
+        builds = Builds(path=self.path, cache=self.cache, budget=self.budget, limits=self.limits, known=self.known)
         outcomes = builds.outcomes(wanted)
         made = [outcome for outcome in outcomes if not outcome.complaint]
         broken = [*_broken_by_refusal(closures), *_broken_by_outcomes(outcomes), *_problem_of_missing_tool(outcomes)]
@@ -73,11 +75,14 @@ class SourceBuilder(Struct, frozen=True, kw_only=True):
 
     def without_cache(self) -> "SourceBuilder":
         """Return what builds all of it anew."""
-        return replace(self, cache=None)
+        return replace(self, cache=None, known={})
 
     def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
         """Build the folders that objects of other tools deploy, each with what its object adds."""
-        return FolderBuilds(path=self.path, cache=self.cache, locked=locked, budget=self.budget).outcomes(requests)
+        builds = FolderBuilds(
+            path=self.path, cache=self.cache, locked=locked, budget=self.budget, known_outcomes=self.known
+        )
+        return builds.outcomes(requests)
 
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
         """Render charts, each by itself."""

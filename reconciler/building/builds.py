@@ -68,19 +68,30 @@ class BuildOutcome(Struct, frozen=True, kw_only=True):
         )
 
 
+KnownOutcomes = dict[bytes, BuildOutcome]
+"""Outcomes of builds by the keys of their closures."""
+
+
 class Builds(Struct, kw_only=True):
     """Builds by the tool, or without it where that is simple; ``cache`` remembers those that make no secrets.
 
     ``path`` is where the tool is looked for, once some build needs it. ``budget`` is what all of them may take.
+    ``known`` has every outcome of this process by the key of its closure, also those that fail and those with secrets.
     """
 
     path: str
     cache: ParseCache | None = None
     budget: BuildBudget = field(default_factory=BuildBudget)
     limits: RunLimits = field(default_factory=RunLimits)
+    known: KnownOutcomes = field(default_factory=dict)
 
     def outcomes(self, closures: Sequence[Closure]) -> list[BuildOutcome]:
         """Return the outcome of each build, in order."""
+        self.known.update(self._outcomes_of_new([each for each in closures if each.key not in self.known]))
+        return [replace(self.known[each.key], closure=each) for each in closures]
+
+    def _outcomes_of_new(self, closures: Sequence[Closure]) -> dict[bytes, BuildOutcome]:
+        """Return the outcomes of builds that this process has not made yet, some of which an earlier one remembers."""
         outcomes = self._remembered_outcomes(closures, _SIMPLE)
         missing = [closure for closure in closures if closure.key not in outcomes]
         if missing:
@@ -92,7 +103,7 @@ class Builds(Struct, kw_only=True):
             missing = [closure for closure in closures if closure.key not in outcomes]
         if missing:
             outcomes |= self._outcomes_by_tool(missing, contents)
-        return [outcomes[closure.key] for closure in closures]
+        return outcomes
 
     def _outcomes_by_tool(
         self, closures: Sequence[Closure], contents: Mapping[bytes, bytes]

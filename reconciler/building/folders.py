@@ -22,7 +22,7 @@ from render.errors import Problem
 from render.gitobjects import git_object_id
 
 from .budget import BuildBudget
-from .builds import MISSING, BuildOutcome, Builds
+from .builds import MISSING, BuildOutcome, Builds, KnownOutcomes
 from .closures import Closure, bounded_closure
 from .remote import kustomizations_with_locked_content
 from .requests import BuiltFolder, FolderRequest
@@ -60,19 +60,23 @@ class _Prepared(Struct, frozen=True, kw_only=True):
 
 
 class FolderBuilds(Struct, kw_only=True):
-    """The builds of folders; ``path`` is where the tool is looked for, ``budget`` what all of them may take."""
+    """The builds of folders; ``path`` is where the tool is looked for, ``budget`` what all of them may take.
+
+    ``known_outcomes`` are those of builds that this process has made.
+    """
 
     path: str
     locked: LockedTrees
     cache: ParseCache | None = None
     budget: BuildBudget = field(default_factory=BuildBudget)
+    known_outcomes: KnownOutcomes = field(default_factory=dict)
     _known: dict[str, Kustomizations] = field(default_factory=dict)
 
     def outcomes(self, requests: Sequence[FolderRequest]) -> list[BuiltFolder]:
         """Return the outcome of each request, in order."""
         prepared = [self._prepare_folder(request) for request in requests]
         wanted = [each for each in prepared if isinstance(each, _Prepared) and each.closure.refusal is None]
-        builds = Builds(path=self.path, cache=self.cache, budget=self.budget)
+        builds = Builds(path=self.path, cache=self.cache, budget=self.budget, known=self.known_outcomes)
         made = builds.outcomes([each.closure for each in wanted])
         built = dict(zip(map(id, wanted), made, strict=True))
         return [

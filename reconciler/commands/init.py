@@ -80,7 +80,7 @@ def write_first_files(
         if is_printed:
             _print_files(fleet.files)
             return 0
-        outcome = outcome_of_first_pass(source, fleet.files, log)
+        outcome = outcome_of_first_pass(source.repository, fleet.after, log)
         source.repository.put_files(fleet.files)
         for path in fleet.files:
             log.info("wrote", file=path)

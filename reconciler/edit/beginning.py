@@ -9,11 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from reconciler.branches.reading import source_reading
 from reconciler.source.files import FLEET_FILE
 from reconciler.source.idle_kinds import SKIPPED_NAMESPACE
 from reconciler.source.loading import Loaded
-from reconciler.source.read_objects import ReadObjects, objects_read
+from reconciler.source.read_objects import ReadObjects
 from reconciler.source.scopes.likely_scopes import likely_scope_of_kind
 from render.documents import emit
 from render.errors import ConfigError
@@ -50,9 +49,11 @@ class NewFleet(Struct, frozen=True, kw_only=True):
     ``deployed`` are the folders of that tool if its objects are read, ``as_files`` if they are not; ``undeclared`` are
     clusters that its objects name and that the fleet has not. ``objects`` are those that were there before.
     ``in_skipped_namespaces`` counts those in namespaces from which nothing is propagated while a setting says so.
+    ``after`` is the source with the files.
     """
 
     files: Mapping[str, bytes]
+    after: Loaded
     objects: ReadObjects
     releases: int = 0
     lost: tuple[str, ...] = ()
@@ -94,11 +95,10 @@ def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
         chosen = _beginning(source, wanted, None)
     after, known = chosen.after, {cluster.name for cluster in chosen.after.desired.clusters}
     unlocked, lock = (len(lock_differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
-    with source_reading(source.repository) as reading:
-        objects = objects_read(source.files, after, source.home.folder, reading)
     return NewFleet(
         files=chosen.files,
-        objects=objects,
+        objects=source.objects_read(after),
+        after=after,
         releases=sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE),
         lost=chosen.lost,
         deployed=chosen.deployed,

@@ -7,8 +7,9 @@ problems refuse it. So a file is never left worse than it was.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from reconciler.branches.in_force import published_fleet
 from reconciler.branches.reading import reader_of_recorded_facts, snapshot_of_worktree, source_reading
@@ -17,7 +18,8 @@ from reconciler.names.subjects import error_of_unknown_cluster
 from reconciler.repository import File, Repository, open_repository
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded, load_source
-from reconciler.source.manifests import LocatedManifest
+from reconciler.source.manifests import LocatedManifest, ParsedBlob
+from reconciler.source.read_objects import ReadObjects, objects_read
 from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edit_file, without_document
 from render.documents.editing.nodes import UneditableError
@@ -25,6 +27,9 @@ from render.errors import ConfigError, GitError, InputError, Problem
 from render.gitobjects import BLOB_MODE, git_object_id
 from render.settings.fleet import Fleet
 from render.words import first_few
+
+if TYPE_CHECKING:
+    from reconciler.building.builds import BuildOutcome
 
 Contents = Mapping[str, bytes | None]
 """Files by path, None for one that is to go."""
@@ -34,13 +39,24 @@ NO_CHANGE: Contents = {}
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
+class LoadsOfSource(Struct, frozen=True):
+    """The blobs that were parsed and the builds that were made for a source, so that the next load need not again."""
+
+    parsed: dict[bytes, ParsedBlob] = field(default_factory=dict)
+    builds: dict[bytes, "BuildOutcome"] = field(default_factory=dict)
+
+
 class MemberSource(Struct, frozen=True, kw_only=True):
-    """The source in a work tree as it stands: its files, its fleet, and the values loaded from it."""
+    """The source in a work tree as it stands: its files, its fleet, and the values loaded from it.
+
+    ``earlier`` is what was done to load it, for loads with other contents.
+    """
 
     repository: Repository
     files: tuple[File, ...]
     home: FleetSource
     loaded: Loaded
+    earlier: LoadsOfSource
 
     @classmethod
     def of(cls, repository: Repository) -> "MemberSource":
@@ -50,7 +66,9 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
         if home.problems:
             raise InputError(home.problems)
-        return cls(repository=repository, files=files, home=home, loaded=_loaded_with_contents(repository, files, {}))
+        earlier = LoadsOfSource()
+        loaded = _loaded_with_contents(repository, files, {}, earlier)
+        return cls(repository=repository, files=files, home=home, loaded=loaded, earlier=earlier)
 
     @property
     def fleet(self) -> Fleet:
@@ -105,7 +123,12 @@ class MemberSource(Struct, frozen=True, kw_only=True):
 
     def with_files(self, contents: Contents) -> Loaded:
         """Return the source as it would be with these files, whatever is wrong with it."""
-        return _loaded_with_contents(self.repository, self.files, contents)
+        return _loaded_with_contents(self.repository, self.files, contents, self.earlier)
+
+    def objects_read(self, after: Loaded) -> ReadObjects:
+        """Return how many objects stand in the files, and how many of them a load reads."""
+        with source_reading(self.repository, self.earlier.parsed) as reading:
+            return objects_read(self.files, after, self.home.folder, reading)
 
     def checked_source(self, contents: Contents, *, is_first: bool = False) -> Loaded:
         """Return the source as it would be with these files; InputError lists the problems it has not had before.
@@ -199,7 +222,9 @@ def field_path_steps(path: str) -> tuple[str | int, ...]:
     return tuple(name or int(number) for name, number in _STEP.findall(path))
 
 
-def _loaded_with_contents(repository: Repository, files: tuple[File, ...], contents: Contents) -> Loaded:
+def _loaded_with_contents(
+    repository: Repository, files: tuple[File, ...], contents: Contents, earlier: LoadsOfSource
+) -> Loaded:
     """Load the source with some files' contents in place of those in the work tree."""
     file_by_path = {file.path: file for file in files if file.path not in contents}
     new: dict[bytes, bytes] = {}
@@ -215,7 +240,7 @@ def _loaded_with_contents(repository: Repository, files: tuple[File, ...], conte
 
     facts = reader_of_recorded_facts(repository)
     ordered = [file_by_path[path] for path in sorted(file_by_path)]
-    with source_reading(repository) as reading:
+    with source_reading(repository, earlier.parsed, earlier.builds) as reading:
         return load_source(
             ordered, reading._replace(read=read_with_contents, facts=facts), folder=repository.folder.under
         )

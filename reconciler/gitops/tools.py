@@ -6,7 +6,7 @@ What knows these tools is only imported for a fleet that has something for them.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.source.files import KUSTOMIZATIONS, FileSelection, SourceFile
@@ -16,6 +16,7 @@ from reconciler.source.reading import BuiltSource, NoOtherTools, ReadFiles, Sour
 from reconciler.source.roles import HELM_CHART
 
 if TYPE_CHECKING:
+    from reconciler.building.builds import KnownOutcomes
     from reconciler.building.requests import Build, BuiltFolder, ChartRequest, FolderRequest, LockedOf
     from reconciler.building.source_trees import LockedTrees
 
@@ -67,9 +68,13 @@ def _readers_of_fleet(files: Sequence[SourceFile], home: FleetSource, reading: S
 
 
 class LaterBuild(Struct):
-    """The builder of sources, only imported for one that has something to build: one builder for a whole load."""
+    """The builder of sources, only imported for one that has something to build: one builder for a whole load.
+
+    ``known`` are the builds of kustomizations that earlier loads of the same process made.
+    """
 
     cache: ParseCache | None
+    known: "KnownOutcomes" = field(default_factory=dict)
     _made: "Build | None" = None
 
     def __call__(
@@ -88,11 +93,11 @@ class LaterBuild(Struct):
 
     def without_cache(self) -> "Build":
         """Return what builds all of it anew."""
-        return LaterBuild(None, self._made.without_cache() if self._made else None)
+        return LaterBuild(None, {}, self._made.without_cache() if self._made else None)
 
     def _builder(self) -> "Build":
         if self._made is None:
             from reconciler.building.builder import SourceBuilder
 
-            self._made = SourceBuilder(cache=self.cache)
+            self._made = SourceBuilder(cache=self.cache, known=self.known)
         return self._made

@@ -1,26 +1,24 @@
 """The outcome of the first pass over a fleet that is being begun, before its files are written."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from reconciler.branches.reading import source_of_loaded
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
-from reconciler.edit.cluster_files import MemberSource
 from reconciler.pipeline.unselected import unselected_templates
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
 from reconciler.rendering.problems import problems_by_object
+from reconciler.repository import Repository
+from reconciler.source.loading import Loaded
 from render.words import counted_noun, first_few
 
 
-def outcome_of_first_pass(source: MemberSource, files: Mapping[str, bytes], log: Log) -> Outcome | None:
-    """Return what a first pass makes of a work tree with more files; None where it would be refused."""
-    loaded = source.with_files(files)
+def outcome_of_first_pass(repository: Repository, loaded: Loaded, log: Log) -> Outcome | None:
+    """Return what a first pass makes of a source; None where it would be refused."""
     if loaded.problems_that_block:
         return None
-    return run_pass(
-        source.repository, source_of_loaded("", loaded), None, RenderInputs(now=given_or_current_time()), log
-    )
+    return run_pass(repository, source_of_loaded("", loaded), None, RenderInputs(now=given_or_current_time()), log)
 
 
 def first_pass_lines(outcome: Outcome) -> Iterator[str]:
