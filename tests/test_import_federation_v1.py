@@ -41,7 +41,10 @@ def workload(kind: str, replicas: int, **annotations: Any) -> Document:
 
 
 def a_job(parallelism: int, completions: int, prefers: str) -> Document:
-    pod = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "x", "image": "x:1"}]}}
+    pod = {
+        "metadata": {"labels": {"app": "x"}},
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "x", "image": "x:1"}]},
+    }
     spec = {
         "parallelism": parallelism,
         "completions": completions,

@@ -9,7 +9,7 @@ import pytest
 
 from render.federations import federation_named
 from render.federations.planner import gives_same_division
-from render.federations.policies import files_of_conversion
+from render.federations.policies import files_of_written_objects, objects_written_for
 from render.federations.units import Placed
 
 from . import test_import_clusternet as clusternet
@@ -82,7 +82,7 @@ def test_nothing_in_a_document_makes_a_conversion_fail(name: str) -> None:
         before = deepcopy(chosen)
         placed = [Placed(manifest=each, origin=f"f:{number}") for number, each in enumerate(chosen)]
         conversion = federation.convert(placed, {"c1": {}}).without_secrets()
-        assert all(path.endswith(".yaml") for path in files_of_conversion(conversion))
+        assert all(path.endswith(".yaml") for path in files_of_written_objects(objects_written_for(conversion)))
         assert chosen == before
 
 

@@ -76,8 +76,9 @@ What was read is rendered and compared with the clusters: what applying it would
 and who owns what it may not take over. Nothing is written to any cluster.
 
 The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
-today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never
-copied: they are listed with what to do.
+today; approximate; or refused. The files are loaded as argosy validate loads them first: what that refuses or leaves
+out is refused. -o json adds the rule that each line is about. Secrets and credentials are never copied: they are
+listed with what to do.
 """
 
 
@@ -136,6 +137,7 @@ def _refuse_options_without_effect(options: ImportOptions) -> None:
 
 def import_and_show(log: Log, options: ImportOptions) -> int:
     """Convert, compare with clusters, write or print the files, and report; return the exit code."""
+    from reconciler.check.imported import import_graded_by_loading
     from reconciler.edit.importing import import_of_folder
 
     proof = None
@@ -143,6 +145,7 @@ def import_and_show(log: Log, options: ImportOptions) -> int:
         result = import_of_folder(options.folder, options.system)
     else:
         result, proof = _import_of_clusters_with_proof(log, options)
+    result = import_graded_by_loading(result, log)
     if options.output_dir is not None:
         _write_imported_files(log, options.output_dir, result, options)
     if options.is_printed:
@@ -157,6 +160,8 @@ def import_and_show(log: Log, options: ImportOptions) -> int:
         _print_report(result, proof, options)
     if result.others:
         log.info("left out", documents=result.others, because="they are of no other federation")
+    if options.output != "json":
+        log.warn_of(map(str, result.warnings))
     log.warn_of(
         f"{name}: it is left out, for it could not be read: {failure.message}"
         for name, failure in result.failures.items()

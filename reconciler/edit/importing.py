@@ -13,10 +13,10 @@ from msgspec import Struct, field
 from reconciler.ledger.facts import Facts
 from reconciler.members.exchange import Failure
 from render.documents import DocumentErrors, parse_documents
-from render.errors import ConfigError
+from render.errors import ConfigError, Problem
 from render.federations import FEDERATIONS, RULE_BY_CODE, federation_named, federations_found_in
 from render.federations.federation import Federation
-from render.federations.policies import files_of_conversion
+from render.federations.policies import WrittenObject, files_of_written_objects, objects_written_for
 from render.federations.units import Conversion, Grade, Placed
 from render.federations.unread import unread_federations_among
 from render.model import group_of, is_encrypted_by_sops
@@ -53,13 +53,16 @@ class Line(NamedTuple):
 class Import(Struct, frozen=True, kw_only=True):
     """The files to write by path, the report, and how many documents are of no other federation.
 
-    ``failures`` are the clusters that could not be read, where some were. ``facts`` are what a control plane that was
-    read knows of its members.
+    ``objects`` are those in the files. ``warnings`` are what ``argosy validate`` warns of in the files, once that was
+    asked. ``failures`` are the clusters that could not be read, where some were. ``facts`` are what a control plane
+    that was read knows of its members.
     """
 
     system: str
     files: Mapping[str, bytes]
     lines: tuple[Line, ...]
+    objects: tuple[WrittenObject, ...] = ()
+    warnings: tuple[Problem, ...] = ()
     others: int = 0
     failures: Mapping[str, Failure] = field(default_factory=dict)
     facts: Facts = field(default_factory=dict)
@@ -82,9 +85,11 @@ def import_of_folder(folder: Path, system: str | None = None) -> Import:
     _refuse_ciphertext(documents, conversion)
     if not (conversion.units or conversion.members or conversion.kept or conversion.left):
         raise ConfigError(f"{folder} holds no document of {federation.title}", hint=_HINT)
+    objects = objects_written_for(conversion)
     return Import(
         system=federation.title,
-        files=files_of_conversion(conversion),
+        objects=tuple(objects),
+        files=files_of_written_objects(objects),
         lines=report_lines_of_conversion(conversion),
         others=conversion.others,
     )
@@ -137,6 +142,11 @@ def report_lines_of_conversion(conversion: Conversion) -> tuple[Line, ...]:
         lines += [Line(remark.grade, unit.subject, unit.origin, remark.code, remark.message) for remark in unit.remarks]
         if not unit.remarks:
             lines.append(Line(Grade.EXACT, unit.subject, unit.origin, "", ""))
+    return lines_by_falling_grade(lines)
+
+
+def lines_by_falling_grade(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return lines of a report in its order, the exact ones first."""
     order = list(Grade)
     return tuple(sorted(lines, key=lambda line: (order.index(line.grade), line.origin, line.subject)))
 

@@ -32,7 +32,7 @@ from render.federations.plain_clusters.system_objects import (
     OWN_NAMESPACE,
     is_system_namespace,
 )
-from render.federations.policies import files_of_conversion
+from render.federations.policies import files_of_written_objects, objects_written_for
 from render.model import ARGOSY_API_VERSION
 from render.settings.clusters import ClusterAccess
 
@@ -111,9 +111,11 @@ def import_of_clusters(reading: LiveReading) -> Import:
     conversion = conversion_of_clusters(clusters, skipped).without_secrets()
     contexts = {each.name: reading.contexts[each.name] for each in clusters}
     fleet = {FLEET_FILE: _fleet_file_content(contexts, is_whole=reading.is_of_system)}
+    objects = objects_written_for(conversion)
     return Import(
         system=SYSTEM,
-        files={**fleet, **files_of_conversion(conversion)},
+        objects=tuple(objects),
+        files={**fleet, **files_of_written_objects(objects)},
         lines=report_lines_of_conversion(conversion),
         failures=failures,
     )

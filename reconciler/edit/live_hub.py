@@ -24,7 +24,7 @@ from render.federations.karmada.front_end import predicate_of_propagation
 from render.federations.manifests import SKIP_NAMESPACE
 from render.federations.plain_clusters.system_objects import KINDS_LEFT_OUT, METADATA_ALONE
 from render.federations.plain_clusters.written_form import object_without_filled_in_fields
-from render.federations.policies import files_of_conversion
+from render.federations.policies import files_of_written_objects, objects_written_for
 from render.federations.units import Conversion, Left, Placed, exact_remark, refused_remark
 from render.interpretation.removal import remove_field_if
 from render.model import Manifest, ObjectRef, mapping_or_empty
@@ -74,9 +74,11 @@ def import_of_control_plane(reading: HubReading) -> Import:
         documents, left = _propagated_and_other_objects(documents)
     conversion = federation.convert(documents, labels_of_clusters_among(documents)).without_secrets()
     conversion = replace(conversion, left=(*conversion.left, *left, *_unlisted_kinds_as_left(read)), others=0)
+    objects = objects_written_for(_without_hub_fields(conversion))
     return Import(
         system=federation.title,
-        files=files_of_conversion(_without_hub_fields(conversion)),
+        objects=tuple(objects),
+        files=files_of_written_objects(objects),
         lines=report_lines_of_conversion(conversion),
         facts=dict(_facts_of_karmada_clusters(documents)),
     )

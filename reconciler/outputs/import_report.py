@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType, field
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 from .live_difference import LiveChangePart, live_change_part
 from .parts import FailurePart, failure_part
+from .validation import ProblemPart, problem_part
 
 if TYPE_CHECKING:
     from reconciler.edit.importing import Import, Line
@@ -68,6 +69,7 @@ class ImportReportDocument(OutputDocument, frozen=True, kw_only=True):
         tuple[ImportedPart, ...], meaning_of_field("What became of each document, one reason a line: exact ones first.")
     ]
     files: Annotated[tuple[str, ...], meaning_of_field("The files that are written, or would be with `--output-dir`.")]
+    warnings: Annotated[tuple[ProblemPart, ...], meaning_of_field("What `argosy validate` warns of in the files.")]
     others: Annotated[int, meaning_of_field("How many documents are of no other federation, and are left alone.")]
     failures: (
         Annotated[Mapping[str, FailurePart], meaning_of_field("The clusters that could not be read, with the reason.")]
@@ -95,6 +97,7 @@ def import_document(result: "Import", proof: "Proof | None") -> ImportReportDocu
         counts={grade.value: grades[grade] for grade in Grade},
         documents=tuple(map(_imported_part, result.lines)),
         files=tuple(sorted(result.files)),
+        warnings=tuple(map(problem_part, result.warnings)),
         others=result.others,
         failures=value_unless_empty(failures),
         proof=UNSET if proof is None else _proof_part(proof),

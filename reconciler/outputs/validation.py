@@ -77,8 +77,8 @@ def validation_document(validation: "Validation") -> ValidationDocument:
     """Return a validation as a document; what is strict shows in the exit code alone."""
     return ValidationDocument(
         source=validation.commit or None,
-        problems=tuple(map(_problem_part, validation.problems)),
-        warnings=tuple(map(_problem_part, validation.warnings)),
+        problems=tuple(map(problem_part, validation.problems)),
+        warnings=tuple(map(problem_part, validation.warnings)),
         lost=tuple(
             LostPart(object=str(ref), reason=reason, message=message) for ref, reason, message in validation.lost
         ),
@@ -95,7 +95,8 @@ def _read_objects_part(objects: "ReadObjects") -> ReadObjectsPart:
     return ReadObjectsPart(read=objects.read, total=objects.total, unread=unread)
 
 
-def _problem_part(problem: Problem) -> ProblemPart:
+def problem_part(problem: Problem) -> ProblemPart:
+    """Return a problem of the source, or a warning about it."""
     return ProblemPart(
         path=problem.path,
         line=problem.line,

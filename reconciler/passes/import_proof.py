@@ -6,14 +6,13 @@ object is proven where applying it takes it over and changes no value. Nothing i
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication
+from reconciler.check.imported import repository_with_files
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.diff.live import change_lines, is_unwanted, live_changes
@@ -24,8 +23,7 @@ from reconciler.preview.rendering import PreviewOptions, preview_outcome
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import commit_outcome
 from reconciler.rendering.problems import problems_by_object
-from reconciler.repository import Repository, open_repository
-from reconciler.repository.opening import init_if_empty_folder
+from reconciler.repository import Repository
 from render.errors import InputError
 from render.words import counted_noun
 
@@ -77,12 +75,10 @@ class Proof(Struct, frozen=True, kw_only=True):
 
 def proof_of_import(files: Mapping[str, bytes], facts: Facts, reach: MemberReach, log: Log) -> Proof:
     """Render files, with what is known of members, and compare what they give each cluster with what it holds."""
-    with TemporaryDirectory(prefix="argosy-import-") as place:
-        init_if_empty_folder(Path(place))
-        with open_repository(place) as repository:
-            repository.put_files(files)
-            repository.commit_paths(files, "Import a fleet")
-            return _proof_in(repository, facts, reach, replace(log, level=ERRORS_ONLY, repository=place))
+    with repository_with_files(files) as repository:
+        repository.commit_paths(files, "Import a fleet")
+        place = str(repository.folder.work_tree)
+        return _proof_in(repository, facts, reach, replace(log, level=ERRORS_ONLY, repository=place))
 
 
 def _proof_in(repository: Repository, facts: Facts, reach: MemberReach, log: Log) -> Proof:

@@ -1,12 +1,12 @@
 """Units as files a person would write: templates, one policy where many objects go the same way, and overrides."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from render.documents import emit
-from render.model import POLICY_API_VERSION, Manifest
+from render.model import POLICY_API_VERSION, Manifest, ObjectRef
 from render.placement import Toleration
 from render.selectors import LabelSelector
 
@@ -44,10 +44,10 @@ class WrittenObject(NamedTuple):
     manifest: Manifest
 
 
-def files_of_conversion(conversion: Conversion) -> dict[str, bytes]:
-    """Return the files of a conversion by path: templates, policies, overrides and clusters."""
+def files_of_written_objects(written: Iterable[WrittenObject]) -> dict[str, bytes]:
+    """Return files by path, in which objects stand in the order that they are given in, each as one document."""
     files: dict[str, list[bytes]] = {}
-    for each in objects_written_for(conversion):
+    for each in written:
         heading = f"# from {_text_of_sources(each)}\n".encode(errors="backslashreplace")
         files.setdefault(each.path, []).append(heading + emit(each.manifest))
     return {path: b"---\n".join(documents) for path, documents in sorted(files.items())}
@@ -75,10 +75,7 @@ def objects_written_for(conversion: Conversion, prefix: str = "") -> list[Writte
         if not unit.reach.is_nowhere:
             ways.setdefault(_Route.of(unit), []).append(unit)
     found += _policies_of_routes(ways, prefix)
-    for unit in conversion.units:
-        if unit.rules and not unit.reach.is_nowhere:
-            path = f"overrides/{unit.namespace or 'cluster-scoped'}.yaml"
-            found.append(WrittenObject(path, (_path_and_place_of_unit(unit),), _override_policy_of_unit(unit, prefix)))
+    found += _override_policies_of_units(conversion.units, prefix)
     for document in conversion.kept:
         folder = "/".join(filter(None, (_folder_of_manifest(document.manifest), document.key[0])))
         path = _free_path_for_object(folder, document.manifest, taken)
@@ -95,10 +92,11 @@ def _path_and_place_of_unit(unit: Unit) -> tuple[str, str]:
 def _free_path_for_object(folder: str, manifest: Manifest, taken: set[str]) -> str:
     """Return a path of its own for an object below a folder, and take it."""
     name = _name_of_allowed_characters(f"{manifest['kind']}-{manifest['metadata']['name']}")
-    path = f"{folder}/{name}"
-    path = path if f"{path}.yaml" not in taken else f"{path}-{_short_digest_of_text(str(manifest['apiVersion']))}"
-    taken.add(f"{path}.yaml")
-    return f"{path}.yaml"
+    ends = ("", str(manifest["apiVersion"]), f"{manifest['apiVersion']} {manifest['metadata']['name']}")
+    paths = [f"{folder}/{name}{f'-{_short_digest_of_text(end)}' if end else ''}.yaml" for end in ends]
+    path = next((each for each in paths if each not in taken), paths[-1])
+    taken.add(path)
+    return path
 
 
 def _folder_of_manifest(manifest: Manifest) -> str:
@@ -210,10 +208,24 @@ def _plain_static_weight(weight: Weight) -> dict[str, Any]:
     return {"targetCluster": target, "weight": weight.weight}
 
 
-def _override_policy_of_unit(unit: Unit, prefix: str) -> Manifest:
-    name = prefix + _name_within_limit(
-        _name_of_allowed_characters(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}")
-    )
+def _override_policies_of_units(units: Iterable[Unit], prefix: str) -> Iterator[WrittenObject]:
+    """Yield the override policies of units, those of different objects under different names.
+
+    Kinds of several groups, and names that differ in what a policy's name cannot have, would share one.
+    """
+    object_by_name: dict[tuple[str, str], ObjectRef] = {}
+    for unit in units:
+        if not unit.rules or unit.reach.is_nowhere:
+            continue
+        ref = ObjectRef.of(unit.manifest)
+        name = _name_within_limit(_name_of_allowed_characters(f"{ref.kind}-{ref.name}"))
+        if object_by_name.setdefault((unit.namespace, name), ref) != ref:
+            name = f"{name}-{_short_digest_of_text(str(ref))}"
+        path = f"overrides/{unit.namespace or 'cluster-scoped'}.yaml"
+        yield WrittenObject(path, (_path_and_place_of_unit(unit),), _override_policy_of_unit(unit, prefix + name))
+
+
+def _override_policy_of_unit(unit: Unit, name: str) -> Manifest:
     spec = {
         "resourceSelectors": [_selector_fields(unit)],
         "overrideRules": [_plain_override_rule(each) for each in unit.rules],
