@@ -1,7 +1,6 @@
 """Words in messages: counts and lists, and the nearest known word to an unknown one."""
 
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher, get_close_matches
 
 _MOST_LISTED = 3
 
@@ -51,6 +50,8 @@ def hint_of_most_similar_words(word: str, known: Iterable[str], what: str = "kno
     names = sorted(known)
     if len(names) <= max(most, _FEW):
         return f"{what} here: {', '.join(names)}"
+    from difflib import SequenceMatcher  # only those who mistyped wait for it
+
     compared = SequenceMatcher(b=word.lower(), autojunk=False)
 
     def likeness(name: str) -> float:
@@ -79,6 +80,8 @@ def most_similar_word(word: str, known: Iterable[str], *, cutoff: float = 0.7) -
     >>> most_similar_word("wbe", ["api", "web"])
     'web'
     """
+    from difflib import get_close_matches
+
     by_lower = {each.lower(): each for each in sorted(known, reverse=True)}
     close = get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
     if close:
