@@ -106,6 +106,16 @@ class Ended(NamedTuple):
     out: str
     err: str
 
+    @property
+    def outcome(self) -> str:
+        """The text that was printed before the commands to run next."""
+        return self.out.partition("\nnext:\n")[0]
+
+    @property
+    def steps(self) -> list[str]:
+        """The commands to run next."""
+        return self.out.partition("\nnext:\n")[2].splitlines()
+
 
 class Repository:
     """A real repository in a folder, with the few git words that tests need."""

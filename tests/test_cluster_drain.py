@@ -255,18 +255,29 @@ def test_another_name_says_that_nothing_changes_and_what_does(
 ) -> None:
     assert argosy(moving, capsys, "reconcile", "--bootstrap").code == 0
     ended = argosy(moving, capsys, "cluster", "rename", "paris", "lyon")
-    assert ended.out == "cluster/lyon renamed from paris: nothing changes in any cluster\n"
+    assert ended.outcome == "cluster/lyon renamed from paris: nothing changes in any cluster\n"
     moving.git("checkout", "-q", ".")
     moving.git("clean", "-fdq")
     document = json.loads(argosy(moving, capsys, "cluster", "rename", "paris", "lyon", "-o", "json").out)
     assert (document["subject"], document["difference"]["renamed"]) == ("Rename paris to lyon", {"paris": "lyon"})
     assert document["files"] == ["lyon.yaml", "paris.yaml", "policies.yaml"]
+    commit = "git commit -m 'Rename paris to lyon' -- lyon.yaml paris.yaml policies.yaml"
+    assert document["next"] == ["git add -- lyon.yaml", commit, "argosy reconcile"]
 
 
 def test_options_of_a_drain_go_with_it_alone(moving: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    for option in ("--allow-unplaced", "-ojson"):
-        ended = argosy(moving, capsys, "cluster", "unjoin", "paris", option)
-        assert (ended.code, "goes with --drain" in ended.err) == (2, True)
+    ended = argosy(moving, capsys, "cluster", "unjoin", "paris", "--allow-unplaced")
+    assert (ended.code, "goes with --drain" in ended.err) == (2, True)
+
+
+def test_a_member_that_is_disconnected_shows_what_is_placed_anew(
+    moving: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(moving, capsys, "reconcile", "--bootstrap").code == 0
+    document = json.loads(argosy(moving, capsys, "cluster", "unjoin", "paris", "--disconnect", "-o", "json").out)
+    assert (document["subject"], document["difference"]["disconnected"]) == ("Disconnect paris", ["paris"])
+    assert document["next"] == ["git commit -m 'Disconnect paris' -- paris.yaml", "argosy reconcile"]
+    assert not (moving.path / "paris.yaml").exists()
 
 
 def test_a_rebalancer_is_told_as_json(moving: Repository, capsys: pytest.CaptureFixture[str]) -> None:

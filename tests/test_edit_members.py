@@ -61,6 +61,16 @@ class Change(NamedTuple):
     new: str = ""
 
 
+DIFF = "  argosy diff HEAD~1 HEAD  # what this changes in the clusters\n"
+DISCONNECTED = """cluster/paris disconnected
+
+CLUSTERS
+  - paris: disconnected, keeps what it holds
+
+next:
+  argosy reconcile
+"""
+
 CHANGES = [
     Change(
         "a capacity",
@@ -109,7 +119,7 @@ CHANGES = [
 def test_a_member_changes_in_its_file(case: Change, repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     verb, *words = case.words
     ended = argosy(repository, capsys, "cluster", verb, "paris", *words)
-    assert (ended.code, ended.out) == (0, f"cluster/paris {case.out}\n")
+    assert (ended.code, ended.outcome) == (0, f"cluster/paris {case.out}\n")
     assert (repository.path / "paris.yaml").read_text() == PARIS.replace(case.old, case.new)
 
 
@@ -227,7 +237,7 @@ def test_a_new_member_and_the_context_that_reaches_it(
 ) -> None:
     place = ("--region", "eu", "--zone", "a", "--zone", "b", "--provider", "own", "--label", "env=test")
     ended = argosy(repository, capsys, "cluster", "join", "lyon", *place, "--context", "admin@lyon", "--commit")
-    assert (ended.code, ended.out) == (0, "cluster/lyon joined\n")
+    assert (ended.code, ended.out) == (0, f"cluster/lyon joined\n\nnext:\n{DIFF}  argosy reconcile --accept-settings\n")
     assert repository.show("clusters/lyon.yaml", "HEAD") == (
         "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: lyon\n  labels:\n    env: test\n"
         "spec:\n  provider: own\n  region: eu\n  syncMode: Push\n  zones:\n  - a\n  - b"
@@ -284,7 +294,7 @@ def test_a_member_leaves_when_it_is_drained(placed: Repository, capsys: pytest.C
     assert (rendered(placed, "paris"), len(rendered(placed, "oregon"))) == ([], held)
     assert argosy(placed, capsys, "cluster", "unjoin", "paris", "--commit") == Ended(
         0,
-        "cluster/paris unjoined\n",
+        "cluster/paris unjoined\n\nnext:\n  argosy reconcile\n",
         f'removed file=paris.yaml\ncommitted commit={placed.git("rev-parse", "HEAD")[:12]} subject="Let paris leave"\n',
     )
     assert "paris.yaml" not in placed.files("HEAD")
@@ -371,7 +381,7 @@ def test_a_disconnected_member_keeps_what_it_holds(placed: Repository, capsys: p
     before = rendered(placed, "paris")
     placed.commit({"policy.yaml": a_policy("all", selectors=[CONFIG_MAPS], placement=on_clusters("oregon", "paris"))})
     ended = argosy(placed, capsys, "cluster", "unjoin", "paris", "--disconnect", "--commit")
-    assert (ended.code, ended.out) == (0, "cluster/paris disconnected\n")
+    assert (ended.code, ended.out) == (0, DISCONNECTED)
     assert argosy(placed, capsys, "reconcile").code == 0
     assert rendered(placed, "paris") == before
 

@@ -82,12 +82,12 @@ def test_the_line_of_argosy_yaml_that_names_it_is_no_further_change(
     listed = FLEET.partition("  movementGuard:\n")[0]
     repository = a_fleet(tmp_path / "fleet", **{"argosy.yaml": listed})
     ended = argosy(repository, capsys, "cluster", "rename", "paris", "lyon")
-    assert ended.out == "cluster/lyon renamed from paris: nothing changes in any cluster\n"
+    assert ended.outcome == "cluster/lyon renamed from paris: nothing changes in any cluster\n"
     repository.git("checkout", "-q", ".")
     repository.git("clean", "-fdq")
     repository.write({"argosy.yaml": listed + "  rescheduling: Karmada\n"})
     ended = argosy(repository, capsys, "cluster", "rename", "paris", "lyon")
-    assert ended.out == (
+    assert ended.outcome == (
         "cluster/lyon renamed from paris, and more changes by that:\n"
         "\nSETTINGS\n  spec.rescheduling: Source -> Karmada\n"
     )
@@ -96,7 +96,7 @@ def test_the_line_of_argosy_yaml_that_names_it_is_no_further_change(
 def test_every_list_of_the_source_names_it_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = a_fleet(tmp_path / "fleet", **{"argosy.yaml": FLEET})
     ended = argosy(repository, capsys, "cluster", "rename", "paris", "lyon")
-    assert (ended.code, ended.out) == (0, RENAMED)
+    assert (ended.code, ended.outcome) == (0, RENAMED)
     assert ended.err.splitlines() == [
         "wrote file=argosy.yaml",
         "wrote file=clusters/lyon.yaml",

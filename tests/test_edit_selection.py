@@ -55,7 +55,7 @@ def test_members_are_selected_alike_by_every_command(
     rest = {"cordon": (), "label": ("tier=web",), "taint": ("a=b:NoSchedule",), "set": ("--cpu", "64")}[verb]
     done = {"cordon": "cordoned", "label": "labeled", "taint": "tainted", "set": "capacity set"}[verb]
     ended = argosy(repository, capsys, "cluster", verb, *case.words, *rest, "--commit")
-    assert (ended.code, ended.out) == (0, "".join(f"cluster/{name} {done}\n" for name in case.want))
+    assert (ended.code, ended.outcome) == (0, "".join(f"cluster/{name} {done}\n" for name in case.want))
     assert repository.git("rev-list", "--count", "HEAD") == "2"
     again = argosy(repository, capsys, "cluster", verb, *case.words, *rest)
     idle = {"cordon": "already cordoned", "label": "not labeled", "taint": "not tainted", "set": "unchanged"}[verb]
@@ -77,7 +77,7 @@ def test_several_members_are_one_commit_that_names_them(
 def test_those_that_are_so_already_are_told_apart(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     assert argosy(repository, capsys, "cluster", "cordon", "eu-2").code == 0
     ended = argosy(repository, capsys, "cluster", "cordon", "eu-*")
-    assert ended.out == "cluster/eu-1 cordoned\ncluster/eu-2 already cordoned\n"
+    assert ended.outcome == "cluster/eu-1 cordoned\ncluster/eu-2 already cordoned\n"
 
 
 class Refusal(NamedTuple):
@@ -142,7 +142,7 @@ def test_a_new_member_has_its_place_capacity_labels_and_taints(
     words = ("--region", "ap", "--zone", "a", "--provider", "own", "--label", "env=test", "--taint", "gpu=a:NoSchedule")
     room = ("--cpu", "64", "--memory", "256Gi", "--pods", "500", "--capacity", "nvidia.com/gpu=8")
     ended = argosy(repository, capsys, "cluster", "join", "tokyo", "osaka", *words, *room, "--commit")
-    assert (ended.code, ended.out) == (0, "cluster/tokyo joined\ncluster/osaka joined\n")
+    assert (ended.code, ended.outcome) == (0, "cluster/tokyo joined\ncluster/osaka joined\n")
     assert repository.git("log", "-1", "--format=%s") == "Join tokyo, osaka"
     assert repository.show("clusters/osaka.yaml", "HEAD") == (
         "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: osaka\n  labels:\n    env: test\n"
@@ -224,7 +224,7 @@ def test_a_label_that_looks_like_a_place_names_the_command_that_sets_it(
 def test_a_place_is_set_in_the_spec(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--region", "ap", "--zone", "a", "--zone", "b", "--provider", "own")
     ended = argosy(repository, capsys, "cluster", "set", "us-1", *words, "--commit")
-    assert (ended.code, ended.out) == (0, "cluster/us-1 place set\n")
+    assert (ended.code, ended.outcome) == (0, "cluster/us-1 place set\n")
     assert repository.git("log", "-1", "--format=%s") == "Set us-1: region ap, zones a/b, provider own"
     spec = repository.show("us.yaml", "HEAD").partition("spec:\n")[2].splitlines()
     assert sorted(line.strip() for line in spec) == [
@@ -238,7 +238,7 @@ def test_a_place_is_set_in_the_spec(repository: Repository, capsys: pytest.Captu
     again = argosy(repository, capsys, "cluster", "set", "us-1", *words)
     assert again.out == "cluster/us-1 unchanged\n"
     both = argosy(repository, capsys, "cluster", "set", "us-1", "--region", "us", "--capacity", "cpu=64,memory=1Gi")
-    assert both.out == "cluster/us-1 set\n"
+    assert both.outcome == "cluster/us-1 set\n"
 
 
 @each_row("zone", ["zone: a", "zones: [a]"])
@@ -252,7 +252,7 @@ def test_a_zone_of_the_older_form_gives_way(zone: str) -> None:
 def test_a_zone_or_a_provider_alone_is_a_place(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     for option in ("--zone", "--provider"):
         ended = argosy(repository, capsys, "cluster", "set", "us-1", option, "own", "--commit")
-        assert (ended.code, ended.out) == (0, "cluster/us-1 place set\n")
+        assert (ended.code, ended.outcome) == (0, "cluster/us-1 place set\n")
     assert repository.git("log", "-2", "--format=%s").splitlines() == [
         "Set us-1: provider own",
         "Set us-1: zones own",
@@ -294,7 +294,7 @@ def test_a_drain_of_several_members_is_shown_and_carried_out_as_one(
     assert [path for path in placed.files("argosy/rendered") if path.startswith("clusters/eu-")] == []
     again = argosy(placed, capsys, "cluster", "drain", "eu-1", "eu-2")
     assert again.out.startswith("cluster/eu-1 already draining")
-    assert argosy(placed, capsys, "cluster", "uncordon", "eu-*").out == (
+    assert argosy(placed, capsys, "cluster", "uncordon", "eu-*").outcome == (
         "cluster/eu-1 uncordoned\ncluster/eu-2 uncordoned\n"
     )
 
@@ -311,8 +311,8 @@ def test_several_members_leave_only_where_all_of_them_may(
     assert json.loads(ended.out)["leaving"] == 1
     assert argosy(placed, capsys, "reconcile").code == 0
     ended = argosy(placed, capsys, "cluster", "unjoin", "-l", "!env", "eu-*", "--commit")
-    assert ended.out == "cluster/eu-2 unjoined\n"
-    assert argosy(placed, capsys, "cluster", "unjoin", "eu-*", "--commit").out == "cluster/eu-1 unjoined\n"
+    assert ended.outcome == "cluster/eu-2 unjoined\n"
+    assert argosy(placed, capsys, "cluster", "unjoin", "eu-*", "--commit").outcome == "cluster/eu-1 unjoined\n"
 
 
 def test_what_no_other_member_takes_stays_where_all_of_them_are_drained(

@@ -115,7 +115,7 @@ def test_the_command_shows_what_moves_and_commits_a_rebalancer(
     ended = argosy(fleet, capsys, "rebalance", "deploy/nginx", "--commit")
     assert ended.code == 0
     assert "lyon" in ended.out
-    assert ended.out.endswith("rebalancers/rebalance-1.yaml committed\n")
+    assert ended.outcome.endswith("rebalancers/rebalance-1.yaml committed\n")
     assert fleet.git("log", "-1", "--format=%s") == "Rebalance Deployment.apps default/nginx"
     assert fleet.git("show", "--format=", "--name-only", "HEAD") == "rebalancers/rebalance-1.yaml"
     assert argosy(fleet, capsys, "render", "--commit").code == 0
@@ -127,7 +127,7 @@ def test_the_command_writes_without_committing_and_finds_a_free_name(
 ) -> None:
     assert argosy(fleet, capsys, "rebalance", "deploy/nginx", "--commit").code == 0
     ended = argosy(fleet, capsys, "rebalance", "deploy/nginx", "-n", "default")
-    assert ended.out.endswith("rebalancers/rebalance-2.yaml written\n")
+    assert ended.outcome.endswith("rebalancers/rebalance-2.yaml written\n")
     assert fleet.git("status", "--short") == "?? rebalancers/rebalance-2.yaml"
 
 

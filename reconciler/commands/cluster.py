@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reconciler.commands.options.edit_options import with_outcome_options
+from reconciler.commands.options.edit_options import print_next_steps, with_outcome_options
 from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.commands.options.member_options import with_reach_options
 from reconciler.console.idle_options import refuse_given_options
@@ -14,7 +14,7 @@ from reconciler.console.printing import print_output, print_text
 from reconciler.members.options import AccessOptions
 
 from .cluster_agent import agent
-from .cluster_outcomes import EditRequest, drain_and_show, rename_and_show
+from .cluster_outcomes import EditRequest, drain_and_show, rename_and_show, unjoin_and_show
 from .member_edits import (
     COMMIT,
     NAMES,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reconciler.edit.joining import NewMember
-    from reconciler.edit.member_selection import MemberSelection
     from reconciler.passes.rejoining import Rejoining
     from render.settings.fleet import Fleet
 
@@ -105,8 +104,9 @@ def join(log: Log, /, names: tuple[str, ...], *, commit: bool, **options: Any) -
     Passes apply to the clusters that argosy.yaml lists; where it lists none and names no kubeconfigs, they only render.
     To one with --mode Pull they never apply: 'argosy cluster agent NAME' prints the agent that does.
     """
-    from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.joining import NewMember, capacity_warning, join_members
+    from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.joining import NewMember, capacity_warning, change_that_joins
+    from reconciler.edit.next_steps import steps_after_unseen_edit
 
     fields = member_fields(options)
     members = [NewMember(name=name, fields=fields, **options) for name in dict.fromkeys(names)]
@@ -116,28 +116,36 @@ def join(log: Log, /, names: tuple[str, ...], *, commit: bool, **options: Any) -
     if first.context and len(members) > 1:
         raise click.UsageError("--context leads to one cluster: join each by itself, with its own")
     with opened_source(log) as source:
-        before, after = source.fleet, join_members(source, members, log, commit=commit)
+        before, (change, after) = source.fleet, change_that_joins(source, members)
+        commit_id = write_change(source, change, log, commit=commit)
+        steps = tuple(steps_after_unseen_edit(source, change, commit_id))
     for member in members:
         print_text(f"cluster/{member.name} joined")
     for member in members:
         if warning := capacity_warning(member.name, after):
             log.warning(warning)
     warn_of_unread_places(log, first.unread_places(), " ".join(member.name for member in members))
-    _say_what_is_next(log, members, before, after.fleet)
+    _say_what_is_next(log, members, (before, after.fleet), steps)
     return 0
 
 
-def _say_what_is_next(log: Log, members: "Sequence[NewMember]", before: "Fleet", after: "Fleet") -> None:
-    """Say of new members whether passes apply to them, or how their agents get there."""
+def _say_what_is_next(
+    log: Log, members: "Sequence[NewMember]", fleets: "tuple[Fleet, Fleet]", steps: "Sequence[str]"
+) -> None:
+    """Say of new members whether passes apply to them, and which commands bring what they get there.
+
+    ``fleets`` are the settings before and after.
+    """
+    from render.fleet_settings import setting_changes
+
     pulling = [member.name for member in members if member.mode == "Pull"]
     for member in members:
         if member.name not in pulling:
-            _say_whether_passes_apply(log, member.name, before, after)
-    if pulling:
-        print_text("next, once the file is committed and pushed:")
-        print_text("  argosy reconcile")
-    for name in pulling:
-        print_text(f"  argosy cluster agent {name} | kubectl --context {name} apply -f -")
+            _say_whether_passes_apply(log, member.name, *fleets)
+    accepting = " --accept-settings" if any(each.waits for each in setting_changes(*fleets)) else ""
+    agents = (f"argosy cluster agent {name} | kubectl --context {name} apply -f -" for name in pulling)
+    if steps:
+        print_next_steps((*steps[:-1], f"{steps[-1]}{accepting}", *agents))
 
 
 def _say_whether_passes_apply(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
@@ -147,10 +155,7 @@ def _say_whether_passes_apply(log: Log, name: str, before: "Fleet", after: "Flee
     if after.reachable_members is not None and name not in after.reachable_members:
         log.info(f"argosy reconcile renders for {name} and applies nothing there: argosy.yaml does not list it")
         return
-    from render.fleet_settings import setting_changes
-
-    is_waiting = any(each.waits for each in setting_changes(before, after))
-    log.info(f"argosy reconcile{' --accept-settings' if is_waiting else ''} applies to {name}")
+    log.info(f"argosy reconcile applies to {name}")
     if before.reachable_members == frozenset():
         log.warning("until now it only rendered; the clusters that argosy.yaml does not list are left alone")
 
@@ -170,14 +175,17 @@ for each in (agent, label, taint, cordon, uncordon, set_fields):
 @with_outcome_options
 @click.pass_obj
 def unjoin(log: Log, /, names: tuple[str, ...], *, selector: str, drain: bool, disconnect: bool, **options: Any) -> int:
-    """Take members out, once nothing is rendered for them."""
+    """Take members out, once nothing is rendered for them.
+
+    What changes elsewhere is shown first, as 'argosy diff' does, and what to run next.
+    """
     if drain and disconnect:
         raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
     selection = selection_of(names, selector)
     if drain:
         return drain_and_show(log, selection, EditRequest(**options), is_leaving=True)
-    refuse_given_options(["output", "is_unplaced_allowed"], "goes with --drain")
-    return _unjoin_and_show(log, selection, disconnect=disconnect, commit=options["commit"])
+    refuse_given_options(["is_unplaced_allowed"], "goes with --drain")
+    return unjoin_and_show(log, selection, EditRequest(**options), disconnect=disconnect)
 
 
 @command.command(epilog="Exit codes: 0 accepted, or nothing to accept; 1 not accepted; 5 no answer; 6 another UID.")
@@ -264,38 +272,6 @@ def release(log: Log, /, names: tuple[str, ...], *, selector: str) -> int:
         print_text(f"next, to give {'it' if len(ended) == 1 else 'them'} {commit[:12]}:")
         print_text("  argosy reconcile")
     return 0
-
-
-def _unjoin_and_show(log: Log, selection: "MemberSelection", *, disconnect: bool, commit: bool) -> int:
-    """Take members out one by one, once all of them may leave."""
-    from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.leaving import refuse_members_with_objects
-    from reconciler.edit.member_selection import selected_members
-
-    with opened_source(log) as source:
-        names = selected_members(source, selection)
-        if not disconnect:
-            refuse_members_with_objects(source, names)
-    for name in names:
-        _unjoin_one_and_show(log, name, disconnect=disconnect, commit=commit)
-    return 0
-
-
-def _unjoin_one_and_show(log: Log, name: str, *, disconnect: bool, commit: bool) -> None:
-    from reconciler.edit.agent_manifests import command_to_remove_agent
-    from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.leaving import pulling_members, remove_member
-
-    with opened_source(log) as source:
-        before, is_pulled = source.fleet, name in pulling_members(source)
-        after = remove_member(source, name, log, disconnect=disconnect, commit=commit)
-    print_text(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
-    if is_pulled:
-        print_text("next, to take its agent back:")
-        print_text(f"  {command_to_remove_agent(name)}")
-        print_text(f"  git push --delete REMOTE {before.mirror_branch(name)} {before.agent_branch(name)}")
-    if before.reachable_members and not after.reachable_members:
-        log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
 
 
 @command.command()

@@ -1,4 +1,4 @@
-"""``argosy cluster drain``, ``unjoin --drain`` and ``rename``: edits of the source, shown before they are made."""
+"""``argosy cluster drain``, ``unjoin`` and ``rename``: edits of the source, shown before they are made."""
 
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reconciler.edit.member_selection import MemberSelection
     from reconciler.edit.renaming import Renaming
     from reconciler.preview.source_edits import EditOutcome, EmptiedMember
+    from render.fleet_settings import SettingChange
     from render.settings.fleet import Fleet
 
 _HINT = "let their policies select another cluster, or pass --allow-unplaced, which lets them go"
@@ -35,8 +36,9 @@ def drain_and_show(log: Log, selection: "MemberSelection", request: EditRequest,
     ``is_leaving``: the members are to be unjoined afterwards.
     """
     from reconciler.edit.cluster_files import opened_source, write_change
-    from reconciler.edit.leaving import drain_of_members, steps_after_draining
+    from reconciler.edit.leaving import drain_of_members
     from reconciler.edit.member_selection import selected_members
+    from reconciler.edit.next_steps import steps_to_deliver
     from reconciler.preview.source_edits import outcome_of_edit, refuse_unplaced
 
     with opened_source(log) as source:
@@ -50,7 +52,7 @@ def drain_and_show(log: Log, selection: "MemberSelection", request: EditRequest,
         if drain.new:
             commit = write_change(source, change, log, commit=request.commit)
         steps = (
-            *steps_after_draining(source, drain, trailers),
+            *steps_to_deliver(source, change, drain.paths),
             *_last_steps_to_take(names, outcome, is_leaving=is_leaving),
         )
         fleet = source.fleet
@@ -96,6 +98,7 @@ def _departures_in_words(found: "EmptiedMember | None") -> str:
 def rename_and_show(log: Log, old: str, new: str, request: EditRequest) -> int:
     """Show what another name of a member changes, and give it that name."""
     from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.next_steps import steps_to_deliver
     from reconciler.edit.renaming import renaming_of_member
     from reconciler.preview.source_edits import outcome_of_edit, refuse_unplaced
 
@@ -105,18 +108,71 @@ def rename_and_show(log: Log, old: str, new: str, request: EditRequest) -> int:
         if not request.is_unplaced_allowed:
             refuse_unplaced(outcome, _HINT)
         commit = write_change(source, renaming.change, log, commit=request.commit)
+        steps = tuple(steps_to_deliver(source, renaming.change))
     for field in renaming.fields:
         log.info(f"{field}: {new} instead of {old}")
     for test in renaming.tests:
         log.warning(f"{test}: this PolicyTest names {old} still")
     if request.output == "json":
-        print_edit_document(renaming.change, commit, outcome)
+        print_edit_document(renaming.change, commit, outcome, steps)
     else:
         others = _outcome_beside_name(outcome, renaming)
         print_text(f"cluster/{new} renamed from {old}{_renaming_in_words(others)}")
         print_outcome_of_edit(log, others)
+        print_next_steps(steps, is_refused=bool(outcome and outcome.difference.refused))
     _warn_of_names_elsewhere(log, fleet, old, new)
     return 0
+
+
+def unjoin_and_show(log: Log, selection: "MemberSelection", request: EditRequest, *, disconnect: bool) -> int:
+    """Show what changes once members are no longer in the fleet, take them out, and name the commands to run next."""
+    from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.leaving import departure_of_members, pulling_members
+    from reconciler.edit.member_selection import selected_members
+    from reconciler.edit.next_steps import steps_to_deliver
+    from reconciler.preview.source_edits import outcome_of_edit
+    from render.fleet_settings import setting_changes
+
+    with opened_source(log) as source:
+        names = selected_members(source, selection)
+        pulled = [name for name in names if name in pulling_members(source)]
+        change = departure_of_members(source, names, disconnect=disconnect)
+        after = source.checked_source(change.contents).desired.fleet
+        outcome = outcome_of_edit(source, change.contents, log)
+        commit = write_change(source, change, log, commit=request.commit)
+        steps = (*steps_to_deliver(source, change), *_steps_to_remove_agents(source.fleet, pulled))
+        before = source.fleet
+    if request.output == "json":
+        print_edit_document(change, commit, outcome, steps)
+    else:
+        for name in names:
+            print_text(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
+        own = tuple(each for each in setting_changes(before, after) if not each.waits)
+        print_outcome_of_edit(log, _outcome_beside_departures(outcome, own, is_empty=not disconnect))
+        print_next_steps(steps, is_refused=bool(outcome and outcome.difference.refused))
+    if before.reachable_members and not after.reachable_members:
+        log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
+    return 0
+
+
+def _steps_to_remove_agents(fleet: "Fleet", names: "Sequence[str]") -> "Iterator[str]":
+    """Yield the commands that take back the agents of members, and their branches."""
+    from reconciler.edit.agent_manifests import command_to_remove_agent
+
+    for name in names:
+        yield command_to_remove_agent(name)
+        yield f"git push --delete REMOTE {fleet.mirror_branch(name)} {fleet.agent_branch(name)}"
+
+
+def _outcome_beside_departures(
+    outcome: "EditOutcome | None", own: "Sequence[SettingChange]", *, is_empty: bool
+) -> "EditOutcome | None":
+    """Return an outcome without the settings that are the departure itself, nor clusters that keep nothing."""
+    if outcome is None:
+        return None
+    found = outcome.difference
+    settings = tuple(each for each in found.settings if each not in own)
+    return replace(outcome, difference=replace(found, settings=settings, left=() if is_empty else found.left))
 
 
 def _outcome_beside_name(outcome: "EditOutcome | None", renaming: "Renaming") -> "EditOutcome | None":

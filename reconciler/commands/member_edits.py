@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.edit_options import print_next_steps
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
@@ -240,16 +241,21 @@ def _edit_and_show(
     """Edit the Clusters of members and print what became of each."""
     from reconciler.edit.cluster_files import opened_source, write_change
     from reconciler.edit.member_selection import change_of_members, names_in_subject, selected_members
+    from reconciler.edit.next_steps import steps_after_unseen_edit
 
+    steps: tuple[str, ...] = ()
     with opened_source(log) as source:
         names = selected_members(source, selection)
         subject = messages.subject.replace("{}", names_in_subject(names), 1)
         change, changed = change_of_members(source, names, edits_of, subject)
         manifests = [source.place_of(name).manifest for name in names]
         if change is not None:
-            write_change(source, change, log, commit=commit)
+            commit_id = write_change(source, change, log, commit=commit)
+            steps = tuple(steps_after_unseen_edit(source, change, commit_id))
     for name in names:
         print_text(f"cluster/{name} {messages.done if name in changed else messages.idle}")
     if warn is not None:
         warn.log_warning(log, manifests, str(selection))
+    if steps:
+        print_next_steps(steps)
     return 0

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reconciler.commands.options.edit_options import print_edit_document, with_outcome_options
+from reconciler.commands.options.edit_options import print_edit_document, print_next_steps, with_outcome_options
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.log import VERBOSE, Log
@@ -37,6 +37,7 @@ def command(
     rebalancer is answered once by each workload, and may be deleted then.
     """
     from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.next_steps import steps_to_deliver
     from reconciler.edit.rebalancing import rebalancer_for_objects, refs_named_by_words
     from reconciler.preview.source_edits import outcome_of_edit, refuse_unplaced
 
@@ -47,11 +48,13 @@ def command(
         if not is_unplaced_allowed:
             refuse_unplaced(outcome, "let their policies select a cluster that takes them, or pass --allow-unplaced")
         commit_id = write_change(source, change, log, commit=commit)
+        steps = tuple(steps_to_deliver(source, change))
     if output == "json":
-        print_edit_document(change, commit_id, outcome)
+        print_edit_document(change, commit_id, outcome, steps)
         return 0
     _print_rescheduled_objects(log, outcome, refs)
     print_text(f"{path} {'committed' if commit else 'written'}")
+    print_next_steps(steps, is_refused=bool(outcome and outcome.difference.refused))
     return 0
 
 

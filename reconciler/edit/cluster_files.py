@@ -110,16 +110,15 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         inner = [Edit((*prefix, *edit.path), edit.value) for edit in edits]
         return {**onto, path: _file_content_with_edits(path, content, place.position, inner)}
 
-    def contents_without_cluster(self, place: LocatedManifest) -> Contents:
-        """Return a manifest's file without it: None when nothing else is in the file."""
-        path, prefix = place.file.path, field_path_steps(place.prefix)
-        content = self.content(path) or b""
-        try:
-            if prefix and len(parse_documents(content)[place.position].value["items"]) > 1:
-                return {path: _file_content_with_edits(path, content, place.position, [Edit(prefix, REMOVED)])}
-            return {path: without_document(content, place.position) or None}
-        except UneditableError as error:
-            raise error_of_refused_edit(path, error) from error
+    def contents_without_clusters(self, places: Iterable[LocatedManifest]) -> Contents:
+        """Return the files of manifests without these: None for a file in which nothing else is."""
+        contents: Contents = NO_CHANGE
+        # The last one of a file first, so that the places of those before it stay as they are.
+        for place in sorted(places, key=lambda each: (each.file.path, each.number), reverse=True):
+            path = place.file.path
+            content = contents[path] if path in contents else self.content(path)
+            contents = {**contents, path: _file_content_without_manifest(content or b"", place)}
+        return contents
 
     def with_files(self, contents: Contents) -> Loaded:
         """Return the source as it would be with these files, whatever is wrong with it."""
@@ -211,6 +210,16 @@ def _file_content_with_edits(path: str, content: bytes, index: int, edits: Itera
     except DocumentErrors as error:
         problems = [Problem(path, each.line, "", each.message, each.hint) for each in error.errors]
         raise InputError(problems) from error
+
+
+def _file_content_without_manifest(content: bytes, place: LocatedManifest) -> bytes | None:
+    path, prefix = place.file.path, field_path_steps(place.prefix)
+    try:
+        if prefix and len(parse_documents(content)[place.position].value["items"]) > 1:
+            return _file_content_with_edits(path, content, place.position, [Edit(prefix, REMOVED)])
+        return without_document(content, place.position) or None
+    except UneditableError as error:
+        raise error_of_refused_edit(path, error) from error
 
 
 def field_path_steps(path: str) -> tuple[str | int, ...]:

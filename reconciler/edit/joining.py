@@ -3,7 +3,7 @@
 Passes apply to the clusters that argosy.yaml lists. So that line can change what they do, and the command says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from overrides.admission import admit
-from reconciler.console.log import Log
 from reconciler.pipeline.claims import claims_of
 from reconciler.pipeline.unknown_room import policies_of_unknown_room
 from reconciler.source.desired import Desired
@@ -23,7 +22,7 @@ from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION
 from render.scheduling.unknown_capacity import hint_to_make_capacity_known
 from render.words import first_few
 
-from .cluster_files import Contents, MemberSource, SourceChange, write_change
+from .cluster_files import Contents, MemberSource, SourceChange
 from .labels import parse_labels, parse_taints, taint_as_plain_data, unread_places
 from .member_fields import MemberFields, status_of_capacity
 from .member_selection import names_in_subject
@@ -77,8 +76,8 @@ class NewMember(Struct, frozen=True, kw_only=True):
         return manifest
 
 
-def join_members(source: MemberSource, members: Sequence[NewMember], log: Log, *, commit: bool) -> Desired:
-    """Write the Clusters of new members, and a context that is not named like its member; return the new source."""
+def change_that_joins(source: MemberSource, members: Sequence[NewMember]) -> tuple[SourceChange, Desired]:
+    """Return the Clusters of new members, with a context that is not named like its member, and the new source."""
     contents: dict[str, bytes | None] = {}
     for member in members:
         path = _path_of_new_cluster(source, member.name)
@@ -97,8 +96,7 @@ def join_members(source: MemberSource, members: Sequence[NewMember], log: Log, *
                 hint=f"add the folder to source.paths in {source.home.expected_path}",
             )
     subject = f"Join {names_in_subject(member.name for member in members)}"
-    write_change(source, SourceChange(contents=contents, subject=subject), log, commit=commit)
-    return after
+    return SourceChange(contents=contents, subject=subject), after
 
 
 def capacity_warning(name: str, desired: Desired) -> str:
@@ -129,14 +127,16 @@ def refuse_existing_member(source: MemberSource, name: str, path: str) -> None:
 
 
 def files_with_changed_context(source: MemberSource, name: str, context: str) -> Contents:
-    """Return argosy.yaml with the context of a member ("": without the member); nothing where it stays as it is."""
+    """Return argosy.yaml with the context of a new member; nothing where it stays as it is."""
+    if not context:
+        return {}
     path = source.home.path or source.home.expected_path
     listed = [access.name for access in source.fleet.clusters]
     item = {"name": name, **({"context": context} if context != name else {})}
     edits = []
     if name in listed:
         edits.append(Edit(("spec", "clusters", listed.index(name))))
-    if context and (context != name or source.fleet.reachable_members is not None):
+    if context != name or source.fleet.reachable_members is not None:
         edits.append(Edit(("spec", "clusters", len(listed) - len(edits)), item))
     if not edits:
         return {}
@@ -145,6 +145,17 @@ def files_with_changed_context(source: MemberSource, name: str, context: str) ->
         head = {"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet", "metadata": {"name": "default"}}
         return {path: emit({**head, "spec": {"clusters": [item]}})}
     return source.with_edits(place_of_fleet_settings(source, path, content), edits)
+
+
+def fleet_file_without_members(source: MemberSource, names: Iterable[str], contents: Contents) -> Contents:
+    """Return changed files with argosy.yaml, which lists members no more."""
+    path = source.home.path
+    listed = [access.name for access in source.fleet.clusters]
+    # The last one first, so that the places of those before it stay as they are.
+    for index in sorted((listed.index(name) for name in names if name in listed), reverse=True):
+        place = place_of_fleet_settings(source, path, contents.get(path) or source.content(path) or b"")
+        contents = source.with_edits(place, [Edit(("spec", "clusters", index))], contents)
+    return contents
 
 
 def place_of_fleet_settings(source: MemberSource, path: str, content: bytes) -> LocatedManifest:

@@ -7,27 +7,21 @@
 ``--disconnect`` skips all that: the file goes, and what the cluster holds stays there, untouched.
 """
 
-import os
-import shlex
-from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Collection
 
 from msgspec import Struct
 
-from reconciler.branches.publication import publication_of, remote_of_source
+from reconciler.branches.publication import publication_of
 from reconciler.branches.status_branch import StatusBranch, read_inventories
-from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.renames import tree_by_new_names
-from reconciler.repository import Repository
 from render.cluster import DRAIN, drain_taints, is_applied_by_own_agent
 from render.errors import ConfigError
-from render.settings.fleet import Fleet
 from render.words import counted_noun
 
-from .cluster_files import Contents, MemberSource, SourceChange, write_change
-from .joining import files_with_changed_context
+from .cluster_files import Contents, MemberSource, SourceChange
+from .joining import fleet_file_without_members
 from .labels import TaintChange, taint_edits
 from .member_selection import change_of_members, names_in_subject
 
@@ -57,19 +51,18 @@ class Drain(Struct, frozen=True, kw_only=True):
         return SourceChange(contents=self.contents, subject=self.subject, trailers=trailers)
 
 
-def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool, commit: bool) -> Fleet:
-    """Take a member out of the fleet and return the new settings; one that holds something of ours is refused.
+def departure_of_members(source: MemberSource, names: tuple[str, ...], *, disconnect: bool) -> SourceChange:
+    """Return the change that takes members out of the source; any that holds something of ours is refused.
 
-    ``disconnect``: the cluster keeps what it holds, and is not asked for it.
+    ``disconnect``: the clusters keep what they hold, and are not asked for it.
     """
     if not disconnect:
-        _refuse_member_with_objects(source, name)
-    place = source.place_of(name)
-    contents = {**source.contents_without_cluster(place), **files_with_changed_context(source, name, "")}
-    after = source.checked_source(contents).desired.fleet
-    subject = f"Disconnect {name}" if disconnect else f"Let {name} leave"
-    write_change(source, SourceChange(contents=contents, subject=subject), log, commit=commit)
-    return after
+        for name in names:
+            _refuse_member_with_objects(source, name)
+    contents = fleet_file_without_members(source, names, source.contents_without_clusters(map(source.place_of, names)))
+    listed = names_in_subject(names)
+    subject = f"Disconnect {listed}" if disconnect else f"Let {listed} leave"
+    return SourceChange(contents=contents, subject=subject)
 
 
 def pulling_members(source: MemberSource) -> frozenset[str]:
@@ -94,38 +87,6 @@ def drain_of_members(source: MemberSource, names: tuple[str, ...], *, is_unplace
         contents=contents,
         uncommitted={**{path: source.content(path) for path in sorted(dirty)}, **contents},
     )
-
-
-def steps_after_draining(source: MemberSource, drain: Drain, trailers: tuple[str, ...]) -> Iterator[str]:
-    """Yield the commands that carry out a drain which was written, or committed."""
-    repository = source.repository
-    if dirty := sorted(set(drain.paths) & set(repository.dirty_paths())):
-        messages = "".join(f" -m '{each}'" for each in trailers)
-        if new := set(dirty) - _committed_paths(repository):
-            yield f"git add -- {_paths_from_here(repository, new)}"
-        yield f"git commit -m '{drain.subject}'{messages} -- {_paths_from_here(repository, dirty)}"
-    if remote_of_source(repository):
-        yield "git push"
-    yield "argosy reconcile"
-
-
-def _committed_paths(repository: Repository) -> frozenset[str]:
-    """Return the paths of all files of the last commit: git commits others only once they were added."""
-    tip = repository.tip("HEAD")
-    return frozenset(file.path for file in repository.snapshot(tip).files) if tip else frozenset()
-
-
-def _paths_from_here(repository: Repository, paths: Iterable[str]) -> str:
-    """Return paths as a shell takes them where this command runs, which may be in a folder below the root."""
-    root, here = repository.folder.folder.resolve(), Path.cwd()
-    is_inside = here.is_relative_to(root)
-    return shlex.join(os.path.relpath(root / path, here) if is_inside else path for path in sorted(paths))
-
-
-def refuse_members_with_objects(source: MemberSource, names: Iterable[str]) -> None:
-    """Refuse to forget the first of some members that holds something of ours, before any of them is forgotten."""
-    for name in names:
-        _refuse_member_with_objects(source, name)
 
 
 def _refuse_member_with_objects(source: MemberSource, name: str) -> None:

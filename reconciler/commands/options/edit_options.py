@@ -1,6 +1,6 @@
 """The options of commands that edit the source and show the outcome, and how they show it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,7 +46,7 @@ def print_outcome_of_edit(log: Log, outcome: "EditOutcome | None") -> None:
         print_text(text, end="")
 
 
-def print_next_steps(steps: Sequence[str], *, is_refused: bool) -> None:
+def print_next_steps(steps: Iterable[str], *, is_refused: bool = False) -> None:
     """Print the commands to run next, and whether a guard refuses what they lead to."""
     print_text("\nnext, once a commit allows what is refused above:" if is_refused else "\nnext:")
     for step in steps:
