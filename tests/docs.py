@@ -257,6 +257,7 @@ def run(command: list[str], folder: Path, environment: dict[str, str]) -> str:
         command,
         cwd=folder,
         env=environment,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

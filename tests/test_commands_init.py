@@ -671,7 +671,7 @@ def test_three_contexts_are_a_fleet_by_the_commands_that_are_printed(
     monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
     first = argosy(repository, capsys, "init")
     assert (first.code, first.err.splitlines()[0]) == (0, "wrote file=argosy.yaml")
-    head, *commands = first.out.splitlines()
+    _, head, *commands = first.out.splitlines()
     assert (head, len(commands)) == ("next:", 5)
     for line in commands:
         program, *words = shlex.split(line)

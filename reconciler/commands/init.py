@@ -1,7 +1,6 @@
 """``argosy init``: the first files of a fleet."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +12,7 @@ from render.words import counted_noun
 
 if TYPE_CHECKING:
     from reconciler.edit.beginning import NewFleet
+    from reconciler.edit.cluster_files import MemberSource
     from reconciler.repository import Repository
 
 
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     cls=DocumentedCommand, epilog="Exit codes: 0 written or printed; 3 there is a fleet already; 4 Git failed."
 )
 @click.option(
-    "--context", "contexts", multiple=True, metavar="NAME", help="Only these contexts of the kubeconfig (repeatable)."
+    "--context",
+    "contexts",
+    multiple=True,
+    metavar="NAME",
+    help="Only these contexts of the kubeconfig; patterns such as 'kind-*' choose several (repeatable).",
 )
 @click.option(
     "--new-cluster",
@@ -38,8 +42,9 @@ if TYPE_CHECKING:
 def command(log: Log, /, **options: Any) -> int:
     """Write the first files of a fleet: argosy.yaml, a file for each cluster, and a policy.
 
-    Every context of the kubeconfig becomes a cluster, unless --context or --new-cluster names some. The policy selects
-    nothing yet, so that no object goes anywhere. How many objects of the repository are read comes first, with the
+    On a terminal it asks which contexts of the kubeconfig become clusters. Elsewhere these are all, unless --context or
+    --new-cluster names some. A pass writes to each of them. The policy selects nothing yet, so that no object goes
+    anywhere. How many objects of the repository are read comes first, with the
     folders of the others. What the repository holds is said: objects, charts and kustomizations, and whether Argo CD,
     Flux or Fleet deploy from it, and what argosy lock has to fetch. Where Flux or Argo CD deploy most of the objects
     from here, argosy.yaml has their objects read as they read them; of several environments, it reads one. Where they
@@ -61,43 +66,52 @@ def write_first_files(
     is_printed: bool,
 ) -> int:
     """Write or print the first files, and name the commands to run next."""
+    from reconciler.commands.options.context_choice import is_somebody_asked
     from reconciler.edit.beginning import Beginning, new_fleet
-    from reconciler.edit.cluster_files import opened_source, warn_of_ignored
-    from reconciler.edit.layout import repository_layout_lines
+    from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.pipelines import placeholders_to_fill_in
     from reconciler.preview.first_pass import first_pass_lines, outcome_of_first_pass
     from reconciler.repository.opening import init_if_empty_folder
 
-    is_by_hand = bool(clusters) and not contexts
-    found = () if is_by_hand else _contexts_to_join(log, kubeconfig, contexts)
-    wanted = Beginning(contexts=found, clusters=clusters, pipelines=pipelines)
+    found, names = _contexts_and_clusters(log, kubeconfig, contexts, clusters)
+    wanted = Beginning(contexts=found, clusters=names, pipelines=pipelines)
     if not is_printed and init_if_empty_folder(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
         fleet = new_fleet(source, wanted)
-        notes = (*repository_layout_lines(source, fleet), *_notes_on_new_fleet(fleet))
-        _print_what_was_found(() if is_printed else fleet.objects.lines(), notes, log)
+        _print_what_was_found(source, fleet, log, has_objects=not is_printed)
         if is_printed:
             _print_files(fleet.files)
             return 0
         outcome = outcome_of_first_pass(source.repository, fleet.after, log)
-        source.repository.put_files(fleet.files)
-        for path in fleet.files:
-            log.info("wrote", file=path)
-        is_ignored = warn_of_ignored(source.repository, fleet.files, log)
+        is_ignored = _is_anything_ignored_of_written(source, fleet.files, log)
         first_push = _first_push(source.repository)
-    said = first_pass_lines(outcome) if outcome else ()
-    for line in (*said, "next:", *(f"  {each}" for each in placeholders_to_fill_in(pipelines))):
+    _warn_of_reach(log, found, is_chosen=bool(contexts) or is_somebody_asked())
+    for line in (*(first_pass_lines(outcome) if outcome else ()), *_lines_on_absent_clusters(fleet), "next:"):
         print_text(line)
+    for each in placeholders_to_fill_in(pipelines):
+        print_text(f"  {each}")
     _print_next_steps(fleet, is_reaching=bool(found), is_ignored=is_ignored, first_push=first_push)
     return 0
 
 
-def _print_what_was_found(objects: Iterable[str], notes: Iterable[str], log: Log) -> None:
+def _is_anything_ignored_of_written(source: "MemberSource", files: Mapping[str, bytes], log: Log) -> bool:
+    """Write files, and say whether Git ignores any of them."""
+    from reconciler.edit.cluster_files import warn_of_ignored
+
+    source.repository.put_files(files)
+    for path in files:
+        log.info("wrote", file=path)
+    return warn_of_ignored(source.repository, files, log)
+
+
+def _print_what_was_found(source: "MemberSource", fleet: "NewFleet", log: Log, *, has_objects: bool) -> None:
     """Print how many objects are read, and say what else the repository holds."""
-    for line in objects:
+    from reconciler.edit.layout import repository_layout_lines
+
+    for line in fleet.objects.lines() if has_objects else ():
         print_text(line)
-    for note in notes:
+    for note in (*repository_layout_lines(source, fleet), *_notes_on_new_fleet(fleet)):
         log.info(f"found {note}")
 
 
@@ -137,22 +151,40 @@ def _note_on_lost_objects(fleet: "NewFleet") -> str:
     return f"{what} that {are} nowhere else, and left out with the folder: {names}"
 
 
-def _contexts_to_join(log: Log, kubeconfig: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the contexts that become clusters; a kubeconfig that is not there is worth a word, unless it was named."""
-    import os
+def _contexts_and_clusters(
+    log: Log, kubeconfig: str, contexts: tuple[str, ...], clusters: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the contexts that become clusters, and the names of clusters without a context.
 
-    from reconciler.edit.beginning import contexts_among_available
-    from reconciler.members.kubeconfig import Kubeconfig, default_kubeconfig_files, load_kubeconfig
-    from render.errors import ConfigError
+    Clusters that are named go without the contexts of the kubeconfig, unless these are named as well.
+    """
+    from reconciler.commands.options.context_choice import (
+        cluster_names_somebody_gives,
+        contexts_to_join,
+        is_somebody_asked,
+    )
 
-    files = (Path(kubeconfig).expanduser(),) if kubeconfig else default_kubeconfig_files(os.environ)
-    loaded = load_kubeconfig(files)
-    if isinstance(loaded, Kubeconfig):
-        return contexts_among_available(loaded.contexts, chosen)
-    if kubeconfig or chosen:
-        raise ConfigError(loaded.message, hint=loaded.hint)
-    log.warning(f"{loaded.message}; argosy cluster join NAME adds a cluster")
-    return ()
+    found = () if clusters and not contexts else contexts_to_join(log, kubeconfig, contexts)
+    if not found and not clusters and is_somebody_asked():
+        return found, cluster_names_somebody_gives()
+    return found, clusters
+
+
+def _warn_of_reach(log: Log, contexts: tuple[str, ...], *, is_chosen: bool) -> None:
+    """Warn, before anything else is run, of the clusters that passes write to."""
+    from reconciler.edit.context_names import contexts_by_cluster_name
+
+    named = contexts_by_cluster_name(contexts)
+    names = ", ".join(name if name == context else f"{name} (context {context})" for name, context in named.items())
+    others = "" if is_chosen else "; --context takes only those it names, also by a pattern such as 'kind-*'"
+    if named:
+        log.warn_always(f"a pass WRITES to {counted_noun(len(named), 'cluster')} of the kubeconfig: {names}{others}")
+
+
+def _lines_on_absent_clusters(fleet: "NewFleet") -> Iterator[str]:
+    """Yield that there is no cluster, and what makes some."""
+    if not fleet.after.desired.clusters:
+        yield "the fleet has no cluster, so that nothing goes anywhere: argosy cluster join NAME adds one"
 
 
 def _print_files(files: Mapping[str, bytes]) -> None:

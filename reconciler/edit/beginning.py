@@ -17,7 +17,6 @@ from reconciler.source.scopes.likely_scopes import likely_scope_of_kind
 from render.documents import emit
 from render.errors import ConfigError
 from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION, ObjectRef, group_of
-from render.words import most_similar_word
 
 from .cluster_files import MemberSource
 from .context_names import contexts_by_cluster_name
@@ -191,17 +190,6 @@ def _objects_in_folders(loaded: Loaded, folders: Sequence[str] = ("",)) -> Itera
             continue
         if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
             yield ObjectRef.of(place.manifest)
-
-
-def contexts_among_available(available: Iterable[str], chosen: Iterable[str]) -> tuple[str, ...]:
-    """Return the contexts that are chosen, all where none is; ConfigError names one that is not there."""
-    known, wanted = sorted(available), tuple(chosen)
-    for name in wanted:
-        if name not in known:
-            near = most_similar_word(name, known)
-            hint = f"did you mean {near!r}?" if near else "kubectl config get-contexts lists them"
-            raise ConfigError(f"the kubeconfig has no context called {name!r}", hint=hint)
-    return wanted or tuple(known)
 
 
 def folders_deployed_by_tools(source: MemberSource) -> DeployedFolders | None:
