@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -355,18 +357,40 @@ def test_nothing_is_built_again_while_its_files_stay_and_only_what_a_change_touc
     assert [name for name in objects_of(changed) if "usa-web" in name]
 
 
-def test_output_with_secrets_is_not_remembered() -> None:
-    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: hidden}\n"
+def test_output_with_secrets_is_remembered_so_that_only_what_it_is_made_of_tells_them(tmp_path: Path) -> None:
+    calls, words = tmp_path / "calls", "hunter2 of the fleet"
+    secret = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\nstringData: {{password: {words}}}\n"
+    path = a_script(tmp_path / "bin", "kustomize", f"echo x >> {calls}; /bin/cat ../s.yaml")
+    files = {"o/kustomization.yaml": "namePrefix: a-\nresources: [../s.yaml]\n", "s.yaml": secret}
     cache = Memory()
-    found = loaded({"a/kustomization.yaml": "resources: [s.yaml]\n", "a/s.yaml": secret}, cache)
-    assert objects_of(found) == ["Secret default/s"]
-    assert not any(len(value) and isinstance(value[0][1][0], bytes) for value in cache.values.values())
+    first = loaded(files, cache, path=path)
+    again = loaded(files, cache, path=path)
+    assert objects_of(first) == ["Secret default/s"]
+    assert again.desired.templates == first.desired.templates
+    assert calls.read_text() == "x\n"
+    compressed = [each for stored in cache.values.values() for each in _byte_strings_in(stored)]
+    assert compressed
+    assert not any(words.encode() in part for each in compressed for part in (each, _decompressed(each)))
+
+
+def _byte_strings_in(value: object) -> Iterator[bytes]:
+    if isinstance(value, bytes):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _byte_strings_in(each)
+
+
+def _decompressed(content: bytes) -> bytes:
+    with suppress(zlib.error):
+        return zlib.decompress(content)
+    return b""
 
 
 def test_a_work_tree_that_is_tried_with_an_edit_builds_nothing_again_that_the_edit_does_not_touch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Secrets and failures stand in no cache on disk, and ``init`` looks several times at what it would read."""
+    """Failures stand in no cache on disk, and ``init`` looks several times at what it would read."""
     printed = "apiVersion: v1\nkind: Secret\nmetadata: {name: run-of-$$}\nstringData: {password: hidden}"
     path = a_script(tmp_path / "bin", "kustomize", f'echo "{printed}"')
     monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")

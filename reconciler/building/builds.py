@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -27,11 +26,12 @@ from .origins import Origins
 from .sandbox import RunLimits, run_in_copy
 from .sealed import LeftOutOfBuild, documents_with_signed_texts, sealed_documents
 from .simple import SimpleBuilds
+from .stored_output import output_of_stored, output_to_store
 from .tools import Tool, find_kustomize, shortened_complaint
 
 _RESTRICTED = ("--load-restrictor", "LoadRestrictionsRootOnly")
 """kustomize reads no file outside the folder of the kustomization that names it."""
-_FORM = b"kustomize 3"
+_FORM = b"kustomize 4"
 """The form of what is remembered; another one has another name."""
 _SIMPLE = "simple 1"
 """The version of builds that need no tool."""
@@ -41,9 +41,9 @@ MISSING = "kustomize is not installed"
 class BuildOutcome(Struct, frozen=True, kw_only=True):
     """The output of a build, or the complaint of one that failed; ``is_bounded``: a bound ended it.
 
-    ``is_over_limit``: that bound is one that each build has. ``is_secret``: the output has secrets, which stand in no
-    cache. ``tool`` is the name and version of the program that built it ("": none), ``left_out`` are objects that
-    cannot be delivered.
+    ``is_over_limit``: that bound is one that each build has. ``is_secret``: the output has secrets, which no cache
+    has in clear text. ``tool`` is the name and version of the program that built it ("": none), ``left_out`` are
+    objects that cannot be delivered.
     """
 
     closure: Closure
@@ -73,10 +73,10 @@ KnownOutcomes = dict[bytes, BuildOutcome]
 
 
 class Builds(Struct, kw_only=True):
-    """Builds by the tool, or without it where that is simple; ``cache`` remembers those that make no secrets.
+    """Builds by the tool, or without it where that is simple; ``cache`` remembers them.
 
     ``path`` is where the tool is looked for, once some build needs it. ``budget`` is what all of them may take.
-    ``known`` has every outcome of this process by the key of its closure, also those that fail and those with secrets.
+    ``known`` has every outcome of this process by the key of its closure, also those that fail.
     """
 
     path: str
@@ -128,9 +128,7 @@ class Builds(Struct, kw_only=True):
         return {each.closure.key: each for each in restored if each is not None}
 
     def _remember_outcomes(self, outcomes: Sequence[BuildOutcome], by: str, contents: Mapping[bytes, bytes]) -> None:
-        found = {
-            _key_of_build(each.closure, by): _plain_outcome(each, contents) for each in outcomes if not each.is_secret
-        }
+        found = {_key_of_build(each.closure, by): _plain_outcome(each, contents) for each in outcomes}
         kept = {key: stored for key, stored in found.items() if stored is not None}
         if self.cache is not None and kept:
             self.cache.put_many(kept)
@@ -228,10 +226,15 @@ def _plain_outcome(outcome: BuildOutcome, contents: Mapping[bytes, bytes]) -> An
     """Return an outcome as it is remembered; None for a failure that is not."""
     if outcome.complaint:
         failure = KnownFailure(complaint=outcome.complaint, is_bounded=outcome.is_bounded)
-        inputs = {file.path: contents[file.id] for file in outcome.closure.files}
+        inputs = _inputs_by_path(outcome.closure, contents)
         return failure_to_store(failure, inputs, is_over_limit=outcome.is_over_limit)
     left_out = tuple((*each.origin, each.message, each.hint) for each in outcome.left_out)
-    return ((0, (zlib.compress(outcome.output, 1), tuple(map(tuple, outcome.origins)), left_out)),)
+    stored = output_to_store(outcome.output, _inputs_by_path(outcome.closure, contents) if outcome.is_secret else None)
+    return ((0, (stored, tuple(map(tuple, outcome.origins)), left_out)),)
+
+
+def _inputs_by_path(closure: Closure, contents: Mapping[bytes, bytes]) -> dict[str, bytes]:
+    return {file.path: contents[file.id] for file in closure.files}
 
 
 def _restored_outcome(closure: Closure, stored: Any, by: str) -> BuildOutcome | None:
@@ -244,7 +247,7 @@ def _restored_outcome(closure: Closure, stored: Any, by: str) -> BuildOutcome | 
     output, origins, left_out = stored[0][1]
     return BuildOutcome(
         closure=closure,
-        output=zlib.decompress(output),
+        output=output_of_stored(output, lambda: _inputs_by_path(closure, _contents_of_closures([closure]))),
         origins=tuple(Origin(path, line) for path, line in origins),
         left_out=tuple(LeftOutOfBuild(Origin(path, line), message, hint) for path, line, message, hint in left_out),
         tool="" if by == _SIMPLE else by,

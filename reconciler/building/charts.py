@@ -8,9 +8,9 @@ import hashlib
 import os
 import re
 import time
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
@@ -29,9 +29,10 @@ from .chart_schemas import checkable_chart
 from .post_rendering import PostRendering
 from .requests import ChartRequest
 from .sandbox import Run, RunLimits, run_in_copy
+from .stored_output import output_of_stored, output_to_store
 from .tools import Tool, shortened_complaint
 
-_FORM = b"helm 4"
+_FORM = b"helm 5"
 _LEAST = 0.01
 """The seconds that a second render has at least; none is a limit that nothing keeps."""
 _HOOK = "helm.sh/hook"
@@ -103,10 +104,7 @@ class Rendering(Struct, frozen=True, kw_only=True):
 
 
 class Renderings(Struct, frozen=True, kw_only=True):
-    """Charts rendered by one helm.
-
-    ``cache`` remembers the output of those that make no secrets, and of the others that two renders were equal.
-    """
+    """Charts rendered by one helm; ``cache`` remembers them."""
 
     tool: Tool
     post_rendering: PostRendering
@@ -124,9 +122,9 @@ class Renderings(Struct, frozen=True, kw_only=True):
 
         def rendered(key: bytes) -> Rendering:
             stored = known.get(key)
-            if stored is not None and stored[0][1] is not None:
-                return _rendering_of_stored(by_key[key], stored)
-            return self._fresh_rendering(by_key[key], is_compared=stored is not None)
+            if stored is None:
+                return self._fresh_rendering(by_key[key])
+            return _rendering_of_stored(by_key[key], stored)
 
         fresh = {}
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
@@ -162,8 +160,8 @@ class Renderings(Struct, frozen=True, kw_only=True):
             options += ["--values", f"values-{number}.yaml"]
         return [*options, "--include-crds" if request.has_crds else "--skip-crds"]
 
-    def _fresh_rendering(self, request: ChartRequest, *, is_compared: bool) -> Rendering:
-        """Render a chart twice and compare; once where that was done before. Both renders share the time of one."""
+    def _fresh_rendering(self, request: ChartRequest) -> Rendering:
+        """Render a chart twice and compare. Both renders share the time of one."""
         try:
             chart, unasked = checkable_chart(request.contents(), has_schemas=request.has_schemas)
         except UnavailableSource as error:
@@ -172,7 +170,7 @@ class Renderings(Struct, frozen=True, kw_only=True):
         contents |= {f"values-{number}.yaml": values for number, values in enumerate(request.values)}
         command = (*self.tool.command, *self._helm_options(request))
         outputs, left = [], self.limits.seconds
-        for _ in range(1 if is_compared else 2):
+        for _ in range(2):
             begun = time.monotonic()
             run = self.budget.run(
                 replace(self.limits, seconds=left),
@@ -294,26 +292,35 @@ def _plain_rendering(request: ChartRequest, rendering: Rendering) -> Any:
     if rendering.complaint:
         failure = KnownFailure(complaint=rendering.complaint, hint=rendering.hint, is_bounded=rendering.is_bounded)
         is_ours = rendering.complaint.startswith(_DIFFERENT)
-        inputs = {} if is_ours else {f"values {number}": each for number, each in enumerate(request.values)}
         try:
-            inputs |= {} if is_ours else request.contents()
+            inputs = {} if is_ours else _inputs_of_rendering(request)
         except UnavailableSource:
             return None
         return failure_to_store(failure, inputs, is_over_limit=rendering.is_over_limit)
-    if rendering.is_secret:
-        return ((0, None),)
+    output = output_to_store(rendering.output, _inputs_of_rendering(request) if rendering.is_secret else None)
     origins = tuple(map(tuple, rendering.origins))
-    return ((0, (zlib.compress(rendering.output, 1), origins, rendering.hooks, rendering.warnings)),)
+    return ((0, (output, origins, rendering.hooks, rendering.warnings)),)
+
+
+def _inputs_of_rendering(request: ChartRequest) -> dict[str, bytes]:
+    """Return the contents that a chart is rendered from: its files, its values, and what changes its output."""
+    values = {f"values {number}": each for number, each in enumerate(request.values)}
+    changes = {f"post-renderer {number}": each for number, each in enumerate(request.post_renderers)}
+    return values | changes | dict(request.contents())
 
 
 def _rendering_of_stored(request: ChartRequest, stored: Any) -> Rendering:
     failure = KnownFailure.of(stored)
     if failure is not None:
         return Rendering(request=request, complaint=failure.complaint, hint=failure.hint, is_bounded=failure.is_bounded)
-    output, origins, hooks, warnings = stored[0][1]
+    kept, origins, hooks, warnings = stored[0][1]
+    try:
+        output = output_of_stored(kept, partial(_inputs_of_rendering, request))
+    except UnavailableSource as error:
+        return Rendering(request=request, complaint=error.message, hint=error.hint)
     return Rendering(
         request=request,
-        output=zlib.decompress(output),
+        output=output,
         origins=tuple(Origin(path, line) for path, line in origins),
         hooks=tuple(hooks),
         warnings=tuple(warnings),
