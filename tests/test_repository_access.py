@@ -445,8 +445,13 @@ def test_the_author_is_whom_git_knows_unless_named(tmp_path: Path) -> None:
     source.git("config", "user.name", "Grace <x>\n")
     source.git("config", "user.email", "grace@example.com")
     assert open_repository(source.path).author.encode() == b"Grace x <grace@example.com>"
-    named = {**os.environ, "ARGOSY_AUTHOR_NAME": "Bot", "ARGOSY_AUTHOR_EMAIL": "bot@example.com"}
+    person = {**os.environ, "GIT_AUTHOR_NAME": "Tess", "GIT_AUTHOR_EMAIL": "tess@example.com"}
+    assert open_repository(source.path, environment=person).author.encode() == b"Tess <tess@example.com>"
+    named = {**person, "ARGOSY_AUTHOR_NAME": "Bot", "ARGOSY_AUTHOR_EMAIL": "bot@example.com"}
     assert open_repository(source.path, environment=named).author.encode() == b"Bot <bot@example.com>"
+    for hook in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_REFLOG_ACTION", "GIT_EXEC_PATH"):
+        around = {**person, hook: "elsewhere"}
+        assert open_repository(source.path, environment=around).author.encode() == b"Grace x <grace@example.com>"
 
 
 def test_what_is_there_already_is_not_stored_again(tmp_path: Path) -> None:

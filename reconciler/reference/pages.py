@@ -171,8 +171,13 @@ ENVIRONMENT = (
     TopicSection(
         before="Nothing in the environment changes a rendered byte.",
         entries=(
-            Entry("ARGOSY_AUTHOR_NAME", "The author of the commits that Argosy makes; without it, git's `user.name`."),
-            Entry("ARGOSY_AUTHOR_EMAIL", "The author's address; without it, git's `user.email`."),
+            Entry(
+                "ARGOSY_AUTHOR_NAME",
+                "The author of the commits that Argosy makes; without it, `GIT_AUTHOR_NAME`, or git's `user.name`.",
+            ),
+            Entry(
+                "ARGOSY_AUTHOR_EMAIL", "The author's address; without it, `GIT_AUTHOR_EMAIL`, or git's `user.email`."
+            ),
             Entry("ARGOSY_SIGN_KEY", "The SSH key that signs commits of mirrors, of the status and of agents."),
             Entry("ARGOSY_GIT_TIMEOUT", "How many seconds one fetch or push may take."),
             Entry(

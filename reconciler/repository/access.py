@@ -190,12 +190,8 @@ class Repository:
 
     @property
     def author(self) -> Signature:
-        """The author of new commits: ``ARGOSY_AUTHOR_NAME`` and ``ARGOSY_AUTHOR_EMAIL``, else git's configuration."""
-        configured, environment = self.settings.author, self._command.environment
-        return Signature(
-            environment.get("ARGOSY_AUTHOR_NAME") or configured.name,
-            environment.get("ARGOSY_AUTHOR_EMAIL") or configured.email,
-        )
+        """The author of new commits."""
+        return self.settings.author_of_commits(self._command.environment)
 
     def commit_tree(
         self, tree: bytes, parents: Iterable[str], message: str, trailers: Mapping[str, str], *, time: int

@@ -95,6 +95,11 @@ def network_timeout(environment: Mapping[str, str]) -> float:
     return float(text)
 
 
+def is_run_by_git(environment: Mapping[str, str]) -> bool:
+    """Say whether another git runs us, as a hook or by ``rebase --exec``: its variables are about what it does."""
+    return any(name in environment for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_REFLOG_ACTION", "GIT_EXEC_PATH"))
+
+
 def environment_for_git(environment: Mapping[str, str], *, protocols: str = "none") -> dict[str, str]:
     """Return the environment git runs in."""
     kept = {name: value for name, value in environment.items() if not name.startswith("GIT_") or name in _KEPT}

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from render.errors import ConfigError
 from render.values import DiscreetStruct
 
-from .command import GitCommand
+from .command import GitCommand, is_run_by_git
 from .commits import Signature
 
 _PROGRAMS: Mapping[str, str] = {
@@ -22,6 +22,7 @@ _PROGRAMS: Mapping[str, str] = {
 }
 """The keys that name programs which git runs for us, and what it runs without them."""
 _TRUE = frozenset({"", "true", "yes", "on", "1"})
+_WHO = ("NAME", "EMAIL")
 _LOCAL = frozenset({"local", "worktree"})
 """The scopes of a repository's own configuration."""
 
@@ -113,7 +114,14 @@ class Settings(DiscreetStruct, frozen=True, kw_only=True):
         names = {key.removeprefix("filter.").rpartition(".")[0] for key in self.values if key.startswith("filter.")}
         return tuple(sorted(names))
 
-    @property
-    def author(self) -> Signature:
-        """The name and address of the person at this machine."""
-        return Signature(self.last("user.name", "Argosy"), self.last("user.email", "argosy@localhost"))
+    def author_of_commits(self, environment: Mapping[str, str]) -> Signature:
+        """Return the author of new commits: ``ARGOSY_AUTHOR_NAME`` with ``ARGOSY_AUTHOR_EMAIL``, else whom git names.
+
+        That is ``GIT_AUTHOR_NAME`` and ``GIT_AUTHOR_EMAIL``, or its configuration. Where another git runs us, these two
+        are the author of what it does.
+        """
+        git = {} if is_run_by_git(environment) else environment
+        name, address = (environment.get(f"ARGOSY_AUTHOR_{each}") or git.get(f"GIT_AUTHOR_{each}") for each in _WHO)
+        return Signature(
+            name or self.last("user.name", "Argosy"), address or self.last("user.email", "argosy@localhost")
+        )
