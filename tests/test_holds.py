@@ -266,7 +266,7 @@ def test_an_edit_of_members_says_which_hold_it_ends_and_so_does_the_pass(fleet: 
 def test_another_name_leaves_a_hold_that_no_source_ends(fleet: Fleet) -> None:
     fleet.go_back("--until", "released")
     words = held_words(fleet).replace("member1", "m1")
-    assert fleet.argosy("cluster", "rename", "member1", "m1").out == (
+    assert fleet.argosy("cluster", "rename", "member1", "m1").outcome == (
         "cluster/m1 renamed from member1: nothing changes in any cluster\n"
         f"\nHELD\n  ! m1 is {words}\n      nothing here ends the hold\n"
     )
