@@ -241,3 +241,21 @@ def test_a_run_that_makes_way_leaves_slow_clusters_once_the_others_are_recorded(
     over.set()
     assert (outcomes(reports), told) == ({"quick": ApplyOutcome.CONVERGED}, [("slow",)])
     assert time.monotonic() - began < 10
+
+
+def test_it_says_which_clusters_are_under_way_while_one_is_slow() -> None:
+    """With one cluster alone nobody else is done, so that nothing else would say that it is waited for."""
+    clusters, told = fleet("slow"), threading.Event()
+    under_way: list[tuple[str, ...]] = []
+
+    def tell(names: tuple[str, ...]) -> None:
+        under_way.append(names)
+        told.set()
+
+    def hanging(_request: Request) -> Answer | None:
+        happened(told, "a word about the cluster that is under way")
+        return None
+
+    clusters["slow"].faults.append(hanging)
+    reports = list(apply_fleet(jobs("slow"), opening(clusters), FleetOptions(on_waiting=tell)))
+    assert (outcomes(reports), under_way[0]) == ({"slow": ApplyOutcome.CONVERGED}, ("slow",))

@@ -72,8 +72,13 @@ def test_it_ends_when_the_passes_of_others_got_there(
 ) -> None:
     a_newer_source(fleet)
     clock = Clock(fleet.run, lambda: settled(fleet, "eu", "us"))
-    assert waited(fleet.repository, WaitOptions(subject=subject, wish=wish, timeout=10), clock) == (0, "")
+    code, said = waited(fleet.repository, WaitOptions(subject=subject, wish=wish, timeout=10), clock)
+    waiting = f"waiting for {subject or 'the fleet'} to be {wish}: "
+    assert (code, [line.startswith(waiting) for line in said.splitlines()]) == (0, [True] * (1 + (wish == "healthy")))
     assert (capsys.readouterr().out, clock.now) == (CAME_TRUE[subject, wish], 2.0 if wish == "applied" else 4.0)
+
+
+D = "Deployment.apps default/"
 
 
 class Late(NamedTuple):
@@ -186,10 +191,9 @@ LATE = [
         "more than anyone reads",
         many_objects,
         [
-            *(f"Deployment.apps default/d{number:02} is not healthy in eu: {STARTING}" for number in range(12)),
-            f"{NGINX} is not healthy in eu: {STARTING}",
-            *(f"Deployment.apps default/d{number:02} is not healthy in us: {STARTING}" for number in range(7)),
-            "6 more",
+            f"{D}d00 is not healthy in {name}: {STARTING}"
+            f" (and 12 like it: {D}d01, {D}d02, {D}d03 and 9 more; -v names all)"
+            for name in ("eu", "us")
         ],
         "",
         "healthy",
@@ -207,7 +211,81 @@ def test_it_says_what_is_missing_when_the_time_is_over(case: Late, fleet: Memory
         known = fleet.repository.git("rev-parse", "-q", "--verify", name, check=False)
         said = said.replace(known[:12] or "none", name.rpartition("/")[2].upper())
     first = f"after 5 s {case.what} is not {case.wish}"
-    assert (code, clock.now, said.splitlines()) == (1, 4.0, [f"warning: {line}" for line in (first, *case.missing)])
+    waiting, *lines = said.splitlines()
+    assert (code, clock.now, waiting.startswith("waiting for ")) == (1, 4.0, True)
+    assert lines[: 1 + len(case.missing)] == [f"warning: {line}" for line in (first, *case.missing)]
+    assert not [line for line in lines[1 + len(case.missing) :] if line.startswith("warning: ")]
+
+
+class Still(NamedTuple):
+    """A state in which no branch moves, and who would renew it, with what to run."""
+
+    why: str
+    prepare: Callable[[MemoryFleet], object]
+    said: str
+    hint: str
+    subject: str = ""
+
+    @property
+    def what(self) -> str:
+        return self.subject or "the fleet"
+
+
+RENEWED = "argosy reconcile, or see whether 'argosy run' or your pipeline still runs it"
+RECORD = "(the newest record is of 2027-01-15T08:00:00Z, 3m ago)"
+
+
+def a_pulling_member(fleet: MemoryFleet) -> None:
+    fleet.repository.commit({"clusters/us.yaml": a_cluster("us", syncMode="Pull")})
+    fleet.run()
+
+
+STILL = [
+    Still("a source that no pass renders", a_newer_source, f"a pass renders the newest source {RECORD}", RENEWED),
+    Still(
+        "objects that no pass looks at",
+        MemoryFleet.run,
+        f"a pass applies to eu, us and records what is there {RECORD}",
+        RENEWED,
+    ),
+    Still(
+        "a cluster whose agent says nothing",
+        a_pulling_member,
+        f"us reports by its own agent {RECORD}",
+        "see the log of its agent: kubectl -n argosy-system logs deployment/argosy-agent",
+        "cluster/us",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", STILL, ids=lambda case: case.why)
+def test_where_no_branch_moves_it_says_who_would_renew_them(case: Still, fleet: MemoryFleet) -> None:
+    """It was silent for its five minutes, and did not say that nobody was about to do anything."""
+    case.prepare(fleet)
+    options = WaitOptions(subject=case.subject, wish="healthy", timeout=150)
+    code, said = waited(fleet.repository, options, Clock(), today=fleet.now + 180)
+    assert code == 1
+    lines = said.splitlines()
+    assert lines[0].startswith(f"waiting for {case.what} to be healthy: ")
+    still = [
+        [f"warning: nothing has changed for {seconds} s; {case.said}", f"  hint: {case.hint}"]
+        for seconds in (20, 40, 80)
+    ]
+    assert lines[1:7] == [line for pair in still for line in pair]
+    assert lines[7] == f"warning: after 150 s {case.what} is not healthy"
+    assert f"  hint: {case.hint}" not in lines[8:]
+
+
+def test_on_a_terminal_one_line_is_replaced(fleet: MemoryFleet) -> None:
+    fleet.run()
+    stream = io.StringIO()
+    log = Log(stream=stream, repository=str(fleet.repository.path), is_terminal=True)
+    clock = Clock()
+    pacing = Pacing(now=clock, pause=clock.pass_by, clock=lambda: fleet.now)
+    assert wait_and_show(log, WaitOptions(wish="healthy", timeout=5), pacing) == 1
+    shown = [each.partition("\n")[0] for each in stream.getvalue().split("\r\x1b[2K") if each]
+    assert [each[:22] for each in shown[:2]] == ["0 of 5 s, 2 to go: Dep", "2 of 5 s, 2 to go: Dep"]
+    assert "waiting for" not in stream.getvalue()
 
 
 def test_a_source_that_changes_no_outcome_is_there_already(fleet: MemoryFleet) -> None:
@@ -270,6 +348,7 @@ ONLY_RENDERED = [
     "warning: no pass has recorded anything, and argosy.yaml says of no cluster how it is reached: it is only rendered",
     "  hint: list clusters in argosy.yaml, or run argosy apply",
 ]
+ONLY_WAITED = f"waiting for the fleet to be applied: {ONLY_RENDERED[2].removeprefix('warning: ')}"
 
 
 def test_a_fleet_that_is_only_rendered_is_said_to_be_so_at_once(clone: Repository) -> None:
@@ -285,8 +364,8 @@ def test_a_fleet_that_is_only_rendered_is_said_to_be_so_at_once(clone: Repositor
     pacing = Pacing(now=clock, pause=pause, clock=float)
     assert wait_and_show(log, WaitOptions(timeout=300), pacing) == 1
     assert (said, stream.getvalue().splitlines()) == (
-        ONLY_RENDERED[:1],
-        [ONLY_RENDERED[0], "warning: after 300 s the fleet is not applied", *ONLY_RENDERED[2:]],
+        [ONLY_RENDERED[0], ONLY_WAITED],
+        [ONLY_RENDERED[0], ONLY_WAITED, "warning: after 300 s the fleet is not applied", *ONLY_RENDERED[2:]],
     )
 
 
@@ -294,10 +373,10 @@ def test_a_remote_that_is_away_for_a_moment_is_asked_again(clone: Repository) ->
     hub, away = clone.path.parent / "hub.git", clone.path.parent / "away.git"
     clock = Clock(lambda: hub.rename(away), lambda: away.rename(hub))
     code, said = waited(clone, WaitOptions(timeout=8), clock)
-    assert (code, clock.now, said.splitlines()[2:]) == (1, 8.0, ONLY_RENDERED[2:])
+    assert (code, clock.now, said.splitlines()[-2:]) == (1, 8.0, ONLY_RENDERED[2:])
     code, said = waited(clone, WaitOptions(timeout=4), Clock(lambda: hub.rename(away)))
     gone = f"warning: git ls-remote: '{hub}' does not appear to be a git repository"
-    assert (code, said.splitlines()[1:]) == (1, ["warning: after 4 s the fleet is not applied", gone])
+    assert (code, said.splitlines()[-2:]) == (1, ["warning: after 4 s the fleet is not applied", gone])
     with pytest.raises(GitError):
         waited(clone, WaitOptions(timeout=4), Clock())
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import parse_seconds
 from reconciler.commands.options.subject_options import parse_subject_words, with_namespace_options
+from reconciler.console.grouping import lines_grouped_by_wording
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 
@@ -63,7 +64,8 @@ def command(log: Log, /, **options: Any) -> int:
 
     The branches are fetched every two seconds; no cluster is asked. Something else must run the passes. A cluster
     counts only if the last look at it and the last run over it succeeded, for the newest rendered commit, and if that
-    left nothing otherwise than the commit says. When the time is over, each reason why not yet is said.
+    left nothing otherwise than the commit says. What is missing is said at once, and again where it changes; where no
+    branch moves for a while, so is who would renew it, and what to run. When the time is over, each reason is said.
     Where passes refuse the newest source, waiting is in vain: the command ends at once with their exit code. So it does
     where a cluster keeps what it has because too much would leave it (removalGuard.scope: Cluster), and where nothing
     was ever rendered, for no pass may be about to begin.
@@ -95,7 +97,13 @@ def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None
 
 def _warn_of_what_is_missing(waited: "Waited", options: WaitOptions, log: Log) -> None:
     log.warning(f"after {options.timeout:g} s {options.subject_words} is not {options.wish}")
-    for each in waited.missing[:_MOST_LISTED]:
-        log.warning(str(each))
-    if len(waited.missing) > _MOST_LISTED:
-        log.warning(f"{len(waited.missing) - _MOST_LISTED} more")
+    lines = list(map(str, waited.missing))
+    if not log.tells_each:
+        lines = list(lines_grouped_by_wording(lines))
+    shown = lines if log.tells_each else lines[:_MOST_LISTED]
+    for line in shown:
+        log.warning(line)
+    if len(lines) > len(shown):
+        log.warning(f"{len(lines) - len(shown)} more, which -v names")
+    if waited.standstill:
+        log.info(waited.standstill)

@@ -31,6 +31,8 @@ from .results import ApplySettings, ClusterReport, live_objects
 
 ORDINARY_SECONDS = 5.0
 """The time that idle clusters, which are done at once, count as having taken where others are waited for."""
+WAITING_SECONDS = 1.0
+"""The time between two calls that say which clusters are under way."""
 STOPPING_SECONDS = 0.5
 """The longest time between two questions whether a run is to stop, while clusters wait for their turn."""
 
@@ -61,8 +63,8 @@ def _accept_any_plan(_plan: Plan) -> None:
     return None
 
 
-def _ignore_clusters(_clusters: tuple[str, ...]) -> None:
-    return
+def ignore_clusters(_clusters: tuple[str, ...]) -> None:
+    """Do nothing about clusters."""
 
 
 def _never_stop() -> bool:
@@ -85,11 +87,11 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     observe and plan. ``before_writing`` is called before a cluster's first write, in its own thread: this is where the
     attempt is written down; with a failure that it returns, nothing is written there. ``decrypt`` is called before a
     cluster is planned. ``late`` are clusters whose observation is awaited first. ``twins`` returns the other clusters
-    that have the UID of one. ``on_slow`` is called once, as soon
-    as only slow clusters are left, with their names: no later than ``patience`` seconds or twice the time of the
-    slowest of the others. Clusters that are not begun when ``is_stopping`` says so are left out, and get no report.
-    Where ``is_making_way`` says so those are left out that are not begun with the first, and slow ones once the others
-    are recorded.
+    that have the UID of one. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no
+    later than ``patience`` seconds or twice the time of the slowest of the others. ``on_waiting`` is called every
+    second, with those under way. Clusters that are not begun when ``is_stopping`` says so are left out, and get no
+    report. Where ``is_making_way`` says so those are left out that are not begun with the first, and slow ones once the
+    others are recorded.
     """
 
     spent: Mapping[str, float] = field(default_factory=dict)
@@ -102,7 +104,8 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     before_writing: Callable[[Plan], Failure | None] = _accept_any_plan
     late: Mapping[str, AwaitObservation] = field(default_factory=dict)
     twins: Callable[[str, str], tuple[str, ...]] = _no_twins
-    on_slow: Callable[[tuple[str, ...]], None] = _ignore_clusters
+    on_slow: Callable[[tuple[str, ...]], None] = ignore_clusters
+    on_waiting: Callable[[tuple[str, ...]], None] = ignore_clusters
     is_stopping: Callable[[], bool] = _never_stop
     is_making_way: Callable[[], bool] = _never_stop
 
@@ -129,7 +132,7 @@ class _FleetRun:
         self._visits = reach.visits(self._visit_cluster, ordered)
 
     def reports(self) -> Iterator[ClusterReport]:
-        is_caller_informed = False
+        is_caller_informed, waiting_at = False, self._reach.clock() + WAITING_SECONDS
         while not self._visits.are_over:
             self._leave_out_unwanted_clusters(is_caller_informed=is_caller_informed)
             slow_at = math.inf if is_caller_informed or self._is_anybody_waiting() else self._time_when_slow()
@@ -137,7 +140,7 @@ class _FleetRun:
                 self._reach.clock() + STOPPING_SECONDS if self._visits.waiting or is_caller_informed else math.inf
             )
             visit = self._visits.next_ended_visit(
-                min([slow_at, asked_at, *(self._end_time_of_visit(each) for each in self._visits_under_way())])
+                min([slow_at, asked_at, waiting_at, *map(self._end_time_of_visit, self._visits_under_way())])
             )
             if visit is not None and visit.result is not None:
                 yield visit.result
@@ -145,6 +148,9 @@ class _FleetRun:
             if visit is None and slow_at <= now:
                 is_caller_informed = True
                 self._options.on_slow(tuple(sorted(self._visits.under_way)))
+            if waiting_at <= now:
+                waiting_at = now + WAITING_SECONDS
+                self._options.on_waiting(tuple(sorted(self._visits.under_way)))
             for each in self._visits_under_way():
                 if self._end_time_of_visit(each) <= now:
                     self._visits.give_up(each)

@@ -77,7 +77,7 @@ class Delivery(Struct, frozen=True, kw_only=True):
         return not (self.dry_run or self.is_observing)
 
 
-def _discard_line(_line: str) -> None:
+def _discard_words(_words: object) -> None:
     return
 
 
@@ -85,18 +85,15 @@ def _same_failure(failure: Failure | None) -> Failure | None:
     return failure
 
 
-def _discard_report(_report: ClusterReport) -> None:
-    return
-
-
 class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
     ``previous`` is a rendered commit that was read already, ``manifests`` are objects by the blobs they would be read
     from. ``record`` is what a pass records beside the inventories. ``remembered`` are the members that an earlier pass
-    left idle. ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for. ``clock`` gives the
-    time of the status commits. ``commits`` are the rendered commits where they are not read from their own branch.
-    ``wish`` is what is to become of holds; members that stay held get the commit that they are held at.
+    left idle. ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for, and ``on_waiting``
+    every second which members are under way. ``clock`` gives the time of the status commits. ``commits`` are the
+    rendered commits where they are not read from their own branch. ``wish`` is what is to become of holds; members that
+    stay held get the commit that they are held at.
     """
 
     context: FleetContext
@@ -108,7 +105,8 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
     record: PassRecord | None = None
     remembered: Mapping[str, RememberedMember] = field(default_factory=dict)
     agree: Agree = refuse_orphans
-    say: Callable[[str], None] = _discard_line
+    say: Callable[[str], None] = _discard_words
+    on_waiting: Callable[[tuple[str, ...]], None] = _discard_words
     clock: Callable[[], float] = time.time
     commits: RenderedCommits | None = None
     wish: HoldWish = field(default_factory=HoldWish)
@@ -128,7 +126,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         fleet = self.context.fleet
         return SopsDecryption(fleet.decryption.secret, services=frozenset(fleet.decryption.key_services))
 
-    def reports(self, tell: Callable[[ClusterReport], None] = _discard_report) -> tuple[ClusterReport, ...]:
+    def reports(self, tell: Callable[[ClusterReport], None] = _discard_words) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return each outcome, by name; ``tell`` gets each at once."""
         repository = self.context.publication.repository
         # An agent has one cluster, and looks for another agent of it before each first write.
@@ -379,6 +377,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             is_observing=self.delivery.is_observing,
             is_stopping=self.delivery.is_stopping,
             is_making_way=self.delivery.is_making_way,
+            on_waiting=self.on_waiting,
             decrypt=self._decryption.desired_decrypted,
             apply=ApplySettings(
                 dry_run=self.delivery.dry_run,

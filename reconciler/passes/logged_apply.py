@@ -3,7 +3,6 @@
 What failed is in the table that follows; ``log_problems`` says it where no table does.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
@@ -14,25 +13,25 @@ from reconciler.deliver.grouped_problems import problem_lines
 from reconciler.deliver.reports import change_lines, hold_lines, report_lines
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.holds import lines_of_ended_holds
-from render.words import counted_noun
 
+from .apply_progress import ApplyProgress
 from .applying import ApplyRun
 from .observation import PassRecord
 
 
 def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
     """Carry out a run, saying what changed; return the outcome of each member, by name."""
-    done, is_lost = Counter[str](), run.commits is None and run.context.status.tip() is None
+    is_lost = run.commits is None and run.context.status.tip() is None
+    progress = ApplyProgress(log, [each.name for each in run.delivery.members], run.reach.clock)
 
     def tell(report: ClusterReport) -> None:
-        done["clusters"] += 1
         for line in report_lines(report) if log.tells_each else ():
             log.info(line)
         if report.failure and report.failure.trace:
             log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
-        log.progress(f"{counted_noun(done['clusters'], 'cluster')} done")
+        progress.add(report)
 
-    reports = replace(run, say=log.info).reports(tell)
+    reports = replace(run, say=log.info, on_waiting=progress.tell).reports(tell)
     log.progress("")
     log.warn_always(*lines_of_ended_holds({each.cluster: each.ended_hold for each in reports if each.ended_hold}))
     if run.delivery.writes and not log.tells_each:

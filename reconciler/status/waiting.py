@@ -42,6 +42,7 @@ from .branches import (
     rendered_binding,
 )
 from .fleet import Lag
+from .waiting_lines import WaitingLines, line_about_standstill
 
 POLL_SECONDS = 2.0
 ONLY_RENDERED = "OnlyRendered"
@@ -91,32 +92,48 @@ class Obstacle(ObjectReason, frozen=True, kw_only=True):
 class Waited(Struct, frozen=True, kw_only=True):
     """The end of waiting: what is missing (nothing: it came true), how long it took, and the rendered commit.
 
-    ``pending`` is what that commit does not ask for yet, because it is suspended or a lazy policy waits.
+    ``pending`` is what that commit does not ask for yet, because it is suspended or a lazy policy waits. ``standstill``
+    says who would renew what is missing.
     """
 
     missing: tuple[Obstacle, ...]
     seconds: float
     rendered: str = ""
     pending: tuple[Pending, ...] = ()
+    standstill: str = ""
 
 
 class _Seen(Struct, frozen=True, kw_only=True):
-    """The branches as they were last read: what is missing and pending by them, their tips, the rendered commit."""
+    """The branches as they were last read: what is missing and pending by them, their tips, the rendered commit.
+
+    ``standstill`` says who would renew them ("": what is missing says it itself).
+    """
 
     missing: tuple[Obstacle, ...] = (Obstacle(text="nothing is known yet", reason="NotKnown"),)
     tips: Tips = ()
     rendered: str = ""
     pending: tuple[Pending, ...] = ()
+    standstill: str = ""
 
 
 def wait_for(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> Waited:
     """Wait until the wish came true or the time is over."""
     begun, seen = pacing.now(), _Seen()
+    wish_in_words = f"{wish.subject or 'the fleet'} to be {wish.state}"
+    lines = WaitingLines(log, wish_in_words, begun=begun, timeout=timeout)
     while True:
         seen = _read_what_is_missing(wish, log, seen, pacing)
         if not seen.missing or pacing.now() + POLL_SECONDS > begun + timeout:
             seconds = pacing.now() - begun
-            return Waited(missing=seen.missing, seconds=seconds, rendered=seen.rendered, pending=seen.pending)
+            log.progress("")
+            return Waited(
+                missing=seen.missing,
+                seconds=seconds,
+                rendered=seen.rendered,
+                pending=seen.pending,
+                standstill="" if timeout < POLL_SECONDS or lines.has_said_standstill else seen.standstill,
+            )
+        lines.tell([each.text for each in seen.missing], seen.standstill, pacing.now())
         pacing.pause(POLL_SECONDS)
 
 
@@ -145,8 +162,9 @@ def _read_what_is_missing(wish: Wish, log: Log, known: _Seen, pacing: Pacing) ->
         return _Seen(missing=(Obstacle(text=error.message, reason="GitFailed"),), tips=_NO_TIPS)
     if not known.tips and any(each.reason == ONLY_RENDERED for each in missing):
         log.warning("nothing is known to apply this fleet; waiting for somebody to run argosy apply")
-    log.progress(f"waiting: {len(missing)} to go")
-    return _Seen(missing=missing, tips=tips, rendered=str(tips[1]), pending=pending)
+    says_so = {ONLY_RENDERED, "NotPushed", "Held"}.issuperset(each.reason for each in missing)
+    standstill = "" if says_so else line_about_standstill(branches, missing)
+    return _Seen(missing=missing, tips=tips, rendered=str(tips[1]), pending=pending, standstill=standstill)
 
 
 def _pending_of_subject(branches: RecordedFleet, wish: Wish) -> Iterator[Pending]:
