@@ -166,6 +166,10 @@ def removal_hint(*allowances: str) -> str:
     return f"  hint: {allowing('pass --allow-removal', *(f'Argosy-Allow-Removal: {each}' for each in allowances))}\n"
 
 
+LOST_PLACE_HINT = "  hint: argosy validate says what no cluster meets; to remove an object, delete its template\n"
+"""The first hint of a refused removal in which last copies go because no cluster meets their policies."""
+
+
 def movement_hint(*allowances: str) -> str:
     """Return the hint of a refused movement as a line."""
     return f"  hint: {allowing('pass --allow-movement', *(f'Argosy-Allow-Movement: {each}' for each in allowances))}\n"

@@ -16,7 +16,7 @@ from tests.build import (
     on_clusters,
     weighted,
 )
-from tests.stories import movement_hint
+from tests.stories import LOST_PLACE_HINT, movement_hint, refused_section, removal_hint
 
 CANARY = "c4n4ry-token"
 
@@ -191,6 +191,16 @@ EDITS = [
             "\nPROBLEMS\n"
             "  Deployment.apps default/nginx: NoClusterFit: 0/3 clusters are available:"
             " 3 cluster(s) did not match the placement cluster affinity constraint.\n"
+            + refused_section(
+                "this change removes too much at once; nothing was committed\n"
+                + "".join(
+                    f"  {name}: 1 of {count} objects (1 last copy, as no cluster meets its policy):"
+                    " default/Deployment.apps/nginx.yaml\n"
+                    for name, count in (("bern", 3), ("lima", 2), ("oslo", 3))
+                )
+                + LOST_PLACE_HINT
+                + removal_hint("bern 1", "lima 1", "oslo 1")
+            )
         ),
     ),
 ]

@@ -12,6 +12,7 @@ from render.gitobjects import git_object_id
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from .stories import (
+    LOST_PLACE_HINT,
     NO_CLUSTER_OF_THREE,
     UNBUILT,
     UNPLACED,
@@ -163,8 +164,12 @@ NO_CLUSTER = (
 )
 EMPTIED = (
     "this change removes too much at once; nothing was committed\n"
-    "  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
-    "  member2: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
+    + "".join(
+        f"  {name}: 1 of 1 object (everything it holds; 1 last copy, as no cluster meets its policy):"
+        " default/Deployment.apps/nginx.yaml\n"
+        for name in ("member1", "member2")
+    )
+    + LOST_PLACE_HINT
     + removal_hint("member1 1", "member2 1")
 )
 

@@ -233,7 +233,9 @@ def test_the_status_says_what_is_held(repository: Repository, capsys: pytest.Cap
     lose(repository)
     argosy(repository, capsys, "reconcile")
     ended = argosy(repository, capsys, "status")
-    assert (ended.code, f"ConfigMap default/c00         RemovalHeld   {WHY}\n" in ended.out) == (1, True)
+    assert (ended.code, f"ConfigMap default/c00 and 12 more   RemovalHeld   {WHY}\n" in ended.out) == (1, True)
+    each = argosy(repository, capsys, "-v", "status")
+    assert (each.code, f"ConfigMap default/c00         RemovalHeld   {WHY}\n" in each.out) == (1, True)
 
 
 def test_a_source_without_clusters_is_refused_as_a_whole(

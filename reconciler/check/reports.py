@@ -35,6 +35,7 @@ _DESCRIPTIONS = {
     "TemplateText": "Text of a template that nobody filled in",
     "PrunedField": "A field that no cluster gets",
     "UnmetPlacement": "A placement that no cluster meets, or too few",
+    "LostPlace": "A placement that no cluster meets, of what clusters hold by now",
     "DuplicatedFailover": "Application failover of what runs in every cluster anyway",
     "HastyFailover": "Application failover that gives a workload no time to start",
     "WaitingPolicy": "A policy that waits for what is not there",

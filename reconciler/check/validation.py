@@ -57,6 +57,7 @@ from render.words import first_few
 
 from .dependencies import warnings_of_missing_dependencies
 from .divisions import division_problems
+from .lost_places import lost_place_warnings
 from .policies import policy_warnings, released_warnings
 from .source_warnings import (
     idle_rule_warnings,
@@ -327,6 +328,7 @@ def _warnings_of_claims(
     """Yield what is probably mistaken in policies, or in what they claim."""
     yield from policy_warnings(desired, facts=observed.facts, previous=previous, line_of=line_of)
     claims = claims_of(desired, previous)
+    yield from lost_place_warnings(desired, claims, previous, observed.facts, line_of)
     yield from division_problems(desired, claims, observed, line_of)
     yield from warnings_of_missing_dependencies(desired, claims, line_of)
     yield from unselected_warnings(desired, claims, previous, line_of)

@@ -8,7 +8,8 @@ from reconciler.guards.allowances import Allowed
 from reconciler.guards.limits import check_removals_and_movements, check_some_member_is_left
 from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
 from reconciler.guards.source_trailers import allowed_between
-from reconciler.pipeline.cluster_removals import claimed_namespaces, removals_by_cluster
+from reconciler.pipeline.cluster_removals import claimed_namespaces, removals_by_cluster, removals_with_lost_places
+from reconciler.pipeline.lost_places import paths_of_unmet_policies
 from reconciler.pipeline.renames import renamed_binding, values_by_new_names
 from reconciler.rendering.guarded_outcome import movement_breaches_between
 from render.errors import GuardRefused
@@ -41,7 +42,11 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     folders = values_by_new_names(base.rendered.tree.clusters, renamed)
     read = tree_reader(comparison)
     claimed = claimed_namespaces(base.rendered.tree.root, read)
-    removed = removals_by_cluster(folders, head.rendered.tree.clusters, read, guard, claimed=claimed)
+    built = head.rendered.built
+    unmet = paths_of_unmet_policies(built.bindings, built.index, head.source.desired.fleet)
+    folders_after = head.rendered.tree.clusters
+    found = removals_by_cluster(folders, folders_after, read, guard, claimed=claimed)
+    removed = removals_with_lost_places(found, unmet, folders_after, read)
     held_removals = (each for each in head.rendered.held_removals if each not in base.rendered.held_removals)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}

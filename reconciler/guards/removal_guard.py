@@ -13,6 +13,7 @@ _LISTED = 5
 _FEW, _MOST = 3, 20
 NOTHING_COMMITTED = "; nothing was committed"
 """The end of a refusal's first line, where there was something to commit."""
+_WHERE_PLACES_ARE_LOST = "argosy validate says what no cluster meets; to remove an object, delete its template"
 
 
 def check_removals(found: Iterable[Removal], allowed: Mapping[str, int], consequence: str = NOTHING_COMMITTED) -> None:
@@ -27,7 +28,10 @@ def removal_refusal(refused: Sequence[Removal], consequence: str) -> GuardRefuse
     lines = [f"this change removes too much at once{consequence}", *map(_removal_line, refused[:_MOST])]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more clusters")
-    return GuardRefused("\n".join(lines), hint=removal_hint({item.cluster: len(item.paths) for item in refused}))
+    hint = removal_hint({item.cluster: len(item.paths) for item in refused})
+    if any(item.loses_places for item in refused):
+        hint = f"{_WHERE_PLACES_ARE_LOST}\n  hint: {hint}"
+    return GuardRefused("\n".join(lines), hint=hint)
 
 
 def removal_hint(counts: Mapping[str, int]) -> str:

@@ -3,15 +3,18 @@
 A cluster's removals are the paths of its previous folder that its new folder lacks. They are too much at once when they
 are more than ``max(count, percent of the cluster's objects)``, a whole namespace or a whole kind of more than ``whole``
 objects, or everything the cluster holds, unless that is next to nothing and stands elsewhere. The plan for a cluster
-(``plans.prune``) applies the same limits to its live objects.
+(``plans.prune``) applies the same limits to its live objects. A last copy whose policy no cluster meets is too much by
+itself (``lost_places``), wherever it stands.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from render.gitobjects import TREE_MODE, TreeEntry
 from render.settings.removal_guard import FEW, RemovalGuard
+from render.words import counted_noun
 
 ReadTree = Callable[[bytes], Iterable[TreeEntry]]
 Paths = frozenset[tuple[str, ...]]
@@ -21,12 +24,16 @@ _NAMESPACE_FOLDER = (_CLUSTER_SCOPED, "Namespace")
 
 
 class Removal(Struct, frozen=True, kw_only=True):
-    """The loss of one cluster: the removed paths, how many objects it held, and the broken limits (empty: none)."""
+    """The loss of one cluster: the removed paths, how many objects it held, and the broken limits (empty: none).
+
+    ``loses_places``: last copies are among them whose policies no cluster meets.
+    """
 
     cluster: str
     paths: tuple[str, ...]
     count_before: int
     reasons: tuple[str, ...]
+    loses_places: bool = False
 
     def is_refused(self, allowed: int) -> bool:
         """Return whether it breaks a limit, where so many objects may leave the cluster in any case."""
@@ -111,6 +118,27 @@ def _namespaces_of_folder(tree_id: bytes, read_tree: ReadTree) -> frozenset[str]
         if folder.text == "Namespace"
         for each in read_tree(folder.id)
     )
+
+
+def removals_with_lost_places(
+    removals: Sequence[Removal], unmet: Paths, after: Mapping[str, bytes], read_tree: ReadTree
+) -> tuple[Removal, ...]:
+    """Return removals with a further reason where the last copy of an object of ``unmet`` is among them.
+
+    ``unmet`` are the paths of objects whose policies no cluster meets.
+    """
+    removed = {tuple(path.split("/")) for each in removals for path in each.paths} if unmet else set()
+    lost = frozenset(path for path in unmet & removed if _is_any_nowhere(frozenset([path]), after, read_tree))
+    return tuple(_removal_with_lost_places(each, lost) for each in removals)
+
+
+def _removal_with_lost_places(removal: Removal, lost: Paths) -> Removal:
+    count = sum(tuple(path.split("/")) in lost for path in removal.paths) if lost else 0
+    if not count:
+        return removal
+    copies = counted_noun(count, "last copy", "last copies")
+    reason = f"{copies}, as no cluster meets {'its policy' if count == 1 else 'their policies'}"
+    return replace(removal, reasons=(*removal.reasons, reason), loses_places=True)
 
 
 def _is_any_nowhere(paths: Paths, after: Mapping[str, bytes], read_tree: ReadTree) -> bool:

@@ -17,12 +17,14 @@ from msgspec.structs import replace
 from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
 from render.model import ObjectRef, TargetCluster
-from render.settings.removal_guard import GuardScope, RemovalGuard
+from render.settings.fleet import Fleet
+from render.settings.removal_guard import GuardScope
 from render.tree import Variant
 from render.words import counted_noun
 
 from .assembly import Assembly, TreeContext
-from .cluster_removals import Paths, Removal, claimed_namespaces, removals_by_cluster
+from .cluster_removals import Paths, Removal, claimed_namespaces, removals_by_cluster, removals_with_lost_places
+from .lost_places import paths_of_unmet_policies
 from .readme import Tally
 from .rendered_condition import with_held_condition
 
@@ -92,19 +94,22 @@ def _removal_words(removal: Removal) -> str:
 def clusters_to_hold(
     assembly: Assembly,
     folders: Mapping[str, bytes],
-    guard: RemovalGuard,
+    settings: Fleet,
     allowed: Mapping[str, int],
     expected: Mapping[str, Paths],
+    bindings: Iterable[Binding],
 ) -> HeldClusters:
     """Return the clusters that would lose more than the guard lets go and than is allowed; none on a first run.
 
-    ``expected`` are the paths that leave a cluster by a rule of failover.
+    ``expected`` are the paths that leave a cluster by a rule of failover, ``bindings`` all of the pass.
     """
     fleet, previous = assembly.fleet, assembly.fleet.previous
-    if guard.scope is not GuardScope.CLUSTER or previous is None:
+    if settings.removal_guard.scope is not GuardScope.CLUSTER or previous is None:
         return HeldClusters(removals=(), fleet=fleet)
     claimed = claimed_namespaces(previous.root, assembly.entries)
-    found = removals_by_cluster(previous.clusters, folders, assembly.entries, guard, expected, claimed)
+    limits, unmet = settings.removal_guard, paths_of_unmet_policies(bindings, fleet.index, settings)
+    found = removals_by_cluster(previous.clusters, folders, assembly.entries, limits, expected, claimed)
+    found = removals_with_lost_places(found, unmet, folders, assembly.entries)
     refused = tuple(each for each in found if each.is_refused(allowed.get(each.cluster, 0)))
     return HeldClusters(removals=refused, fleet=fleet)
 

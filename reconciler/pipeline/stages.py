@@ -315,8 +315,8 @@ def _rendered_tree(inputs: Inputs, built: Built) -> Rendered:
         assembly.remove_objects(ref for ref in inputs.scope.refs if ref.group_kind == "Namespace")
     _add_decision_inputs(inputs, built, assembly)
     folders, disconnected = cluster_folders(assembly)
-    guard, expected = inputs.desired.fleet.removal_guard, built.expected_removals
-    held = clusters_to_hold(assembly, folders, guard, inputs.allowed_removals, expected)
+    settings, expected = inputs.desired.fleet, built.expected_removals
+    held = clusters_to_hold(assembly, folders, settings, inputs.allowed_removals, expected, built.bindings)
     if held.removals:
         folders.update(held.folders)
         built = replace(built, bindings=_bindings_with_held_clusters(inputs, built, held, placed))

@@ -16,9 +16,15 @@ from reconciler.guards.accepted_settings import changed_settings_on_one_line
 from reconciler.guards.allowances import Allowed, RemovalAllowance
 from reconciler.guards.continuity import lines_of_renames_by_hand
 from reconciler.ledger.facts import Facts
-from reconciler.pipeline.cluster_removals import Removal, claimed_namespaces, removals_by_cluster
+from reconciler.pipeline.cluster_removals import (
+    Removal,
+    claimed_namespaces,
+    removals_by_cluster,
+    removals_with_lost_places,
+)
 from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
 from reconciler.pipeline.eviction_notes import RUN_BEGUN
+from reconciler.pipeline.lost_places import paths_of_unmet_policies
 from reconciler.pipeline.need_notes import needed_lines
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
@@ -113,8 +119,10 @@ class Outcome(Struct, frozen=True, dict=True):
         guard = self.source.desired.fleet.removal_guard
         expected = self.rendered.built.expected_removals
         before, after = self.previous.tree, self.rendered.tree
-        claimed = claimed_namespaces(before.root, self.entries)
-        return removals_by_cluster(before.clusters, after.clusters, self.entries, guard, expected, claimed)
+        built, claimed = self.rendered.built, claimed_namespaces(before.root, self.entries)
+        unmet = paths_of_unmet_policies(built.bindings, built.index, self.source.desired.fleet)
+        found = removals_by_cluster(before.clusters, after.clusters, self.entries, guard, expected, claimed)
+        return removals_with_lost_places(found, unmet, after.clusters, self.entries)
 
     @cached_property
     def released(self) -> tuple[Released, ...]:

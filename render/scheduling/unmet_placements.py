@@ -8,6 +8,8 @@ told, because every later one leaves nothing, too.
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from render.cluster_index import ClusterIndex
 from render.placement import Placement, ReplicaScheduling
 from render.selectors import ClusterAffinity
@@ -35,6 +37,23 @@ def unmet_requirements_of_placement(
             selected = [mask & rule.passing(placement, index) for mask in selected]
     for field, affinity in _affinities_of_weights(placement.replica_scheduling, f"{path}.replicaScheduling"):
         yield from unmet_parts_of_affinity(affinity, index, field)
+
+
+def is_met_by_no_cluster(placement: Placement, index: ClusterIndex, group: str = "") -> bool:
+    """Say whether a placement asks for what no cluster of the source is, whatever room there is.
+
+    ``group`` is the affinity in use: those before it are not tried any more. Without clusters there is no answer.
+    """
+    terms = placement.cluster_affinities
+    start = next((position for position, term in enumerate(terms) if term.name == group), 0)
+    tried = replace(placement, cluster_affinities=terms[start:])
+    selected = [index.clusters_matching_affinity(each) for _, each in affinities_with_fields(tried, "")] or [index.all]
+    for rule in (each.placement_rule for each in FILTERS):
+        if rule is not None and any(selected):
+            if any(True for _ in rule.unmet(tried, index, selected, "")):
+                return True
+            selected = [mask & rule.passing(tried, index) for mask in selected]
+    return bool(index.clusters) and not any(selected)
 
 
 def unmet_lists_of_cluster_names(
