@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from reconciler.branches.fleet_context import context_and_source_of_commit
 from reconciler.commands.status import StatusOptions, show_status
 from reconciler.console.log import Log
+from reconciler.repository import open_repository
 from reconciler.status.branches import Pacing
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
@@ -271,6 +273,21 @@ def test_a_rendered_source_that_is_not_here_may_be_older(clone: Repository, caps
     said = f"argosy/rendered RENDERED holds source {before[:12]}, which is not in this clone: git fetch --unshallow"
     assert first_line(shallow, argosy(shallow, capsys, "status")) == said
     assert json.loads(argosy(shallow, capsys, "status", "-o", "json").out)["current"] is False
+
+
+def test_a_clone_without_the_rendered_source_fetches_it(clone: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """A colleague pushed and ran a pass: what was rendered is compared, and not called damage."""
+    other = Repository(clone.path.parent / "other")
+    clone.git("clone", "-q", str(clone.path.parent / "hub.git"), str(other.path))
+    newest = clone.commit({"nginx.yaml": a_deployment(replicas=3)})
+    clone.git("push", "-q")
+    assert argosy(clone, capsys, "reconcile").code == 0
+    _, source, rendered = context_and_source_of_commit(open_repository(other.path), "")
+    assert [each.manifest["spec"]["replicas"] for each in source.templates] == [3]
+    assert (rendered, newest) == (
+        clone.git("rev-parse", "origin/argosy/rendered"),
+        other.git("rev-parse", "origin/main"),
+    )
 
 
 def test_a_branch_that_was_never_fetched_is_named_with_a_command_that_helps(

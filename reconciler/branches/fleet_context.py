@@ -10,9 +10,7 @@ from reconciler.console.log import Log
 from reconciler.ledger.member_schemas import KindVersion
 from reconciler.members.options import AccessOptions
 from reconciler.repository import Repository
-from reconciler.repository.trailers import source_of_rendered_commit
 from render.cluster import Cluster
-from render.errors import GitError
 from render.fleet_settings import SettingChange
 from render.settings.fleet import Fleet
 from render.settings.switches import TemplateValidation
@@ -26,7 +24,6 @@ if TYPE_CHECKING:  # a pass over an idle fleet reads no source
     from render.interpreter import Interpreter
 
     from .agent_branches import AgentBeat
-    from .reading import Source
 
 
 class FleetContext(Struct, frozen=True, kw_only=True):
@@ -95,10 +92,13 @@ def context_and_source_of_commit(repository: Repository, revision: str) -> "tupl
     """Return the fleet and the source of a rendered commit, and the commit.
 
     How members are reached is said by that source; of the newest commit by ``HEAD``, for a change of argosy.yaml alone
-    may render nothing new, unless it waits for a person.
+    may render nothing new, unless it waits for a person. A source that is not in this clone yet is fetched.
     """
+    from .rendered_sources import fetch_rendered_source, rendered_source
+
     if revision:
         commit = repository.resolve(revision)
+        fetch_rendered_source(repository, commit)
         desired = rendered_source(repository, commit).desired
         fleet = desired.fleet
         return FleetContext.of(fleet, desired, publication_of(repository, fleet)), desired, commit
@@ -107,24 +107,6 @@ def context_and_source_of_commit(repository: Repository, revision: str) -> "tupl
     tip = publication.current_tip(branch)
     if tip is None:
         raise publication.nothing_rendered(branch, is_asked=True)
+    fetch_rendered_source(repository, tip)
     desired = rendered_source(repository, tip).desired
     return replace(FleetContext.of(fleet, desired, publication), waiting=waiting), desired, tip
-
-
-def rendered_source(repository: Repository, commit: str) -> "Source":
-    """Return the source that a rendered commit was made from, read by the facts of that commit."""
-    from .reading import read_observed_inputs, read_source
-
-    observed = read_observed_inputs(repository, commit)
-    return read_source(repository, source_of(repository, commit), facts=lambda _fleet: observed.facts)
-
-
-def source_of(repository: Repository, commit: str) -> str:
-    """Return the source commit that a rendered commit was made from; GitError where it is none."""
-    source = source_of_rendered_commit(repository, commit)
-    if not source:
-        raise GitError(
-            f"commit {commit[:12]} was not rendered by Argosy",
-            hint="name a commit of the rendered branch: git log argosy/rendered",
-        )
-    return source

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
-from render.errors import GitError
 from render.settings.fleet import Fleet
 
 from .in_force import TipOf, changes_of_fleet_source, fleet_source_at, settings_in_force
-from .publication import Publication, remote_of_source
-from .reading import Source, read_observed_inputs, read_previous, read_source
+from .publication import Publication
+from .reading import Source, read_previous
+from .rendered_sources import rendered_source
 
 
 class LastGood(Struct, frozen=True, kw_only=True):
@@ -45,31 +45,9 @@ def read_last_good(repository: Repository, commit: str, tip_of: TipOf) -> LastGo
     in_force = settings_in_force(repository, commit, tip_of)
     if in_force is None:
         return None
-    source = _source_of_rendered_commit(repository, in_force.rendered)
+    source = rendered_source(repository, in_force.rendered)
     changes = changes_of_fleet_source(in_force.home, newest) if in_force.home is not None else ()
     if newest.path and not newest.problems and not any(each.waits for each in changes):
         source = replace(source, desired=replace(source.desired, fleet=newest.fleet))
     previous = read_previous(repository, in_force.rendered)
     return LastGood(publication=in_force.place.publication(repository), previous=previous, source=source)
-
-
-def _source_of_rendered_commit(repository: Repository, rendered: str) -> Source:
-    facts = read_observed_inputs(repository, rendered).facts
-    source = read_previous(repository, rendered).source
-    try:
-        repository.resolve(source)
-    except GitError as error:
-        raise _error_for_missing_source(repository, source, rendered) from error
-    return read_source(repository, source, facts=lambda _fleet: facts)
-
-
-def _error_for_missing_source(repository: Repository, source: str, rendered: str) -> GitError:
-    """Return the error for a rendered commit whose source commit is not in this clone, as after a rewritten history."""
-    remote = remote_of_source(repository)
-    if repository.is_shallow:
-        hint = "fetch the whole history: git fetch --unshallow"
-    elif remote:
-        hint = f"fetch it: git fetch {remote} {source}"
-    else:
-        hint = f"fetch it from a clone that has it: git fetch FOLDER {source}"
-    return GitError(f"source {source[:12]}, which {rendered[:12]} was rendered from, is not in this clone", hint=hint)

@@ -22,6 +22,7 @@ from reconciler.members.options import AccessOptions
 if TYPE_CHECKING:
     from reconciler.diff.difference import Difference
     from reconciler.rendering.memory import SourceMemory
+    from reconciler.repository import Repository
 
 _GUARDED = ("allowed", "allowed_moves", "accept_settings")
 _OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "watch", "bootstrap", *_GUARDED)
@@ -186,6 +187,8 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, commit = context_and_source_of_commit(repository, revision)
         context.warn_of_waiting(log)
+        if not revision:
+            _warn_of_what_is_not_compared(repository, commit, log)
         members = members_for_command(context.fleet, context.members, options.access, log)
         reach = member_reach(context.fleet, options.access, repository.folder)
         delivery = Delivery(members=members, is_observing=True)
@@ -198,3 +201,18 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     print_output(text, options.output)
     code = exit_code_of_reports(reports)
     return 1 if any(is_unwanted(change) for report in reports for change in live_changes(report)) else code
+
+
+def _warn_of_what_is_not_compared(repository: "Repository", commit: str, log: Log) -> None:
+    """Warn where a newer source asks for something else than the newest rendered commit, or is not pushed."""
+    from reconciler.branches.reading import read_previous
+    from reconciler.status.fleet import source_lag
+
+    lag = source_lag(repository, read_previous(repository, commit), repository.resolve("HEAD"), log)
+    if lag.is_current and lag.is_pushed:
+        return
+    words = lag.ending_of_sentence(is_refused=lag.refusal is not None)
+    log.warning(
+        f"clusters are compared with {commit[:12]}, which holds source {lag.rendered[:12]}{words}"
+        f"\n  hint: argosy diff {lag.rendered[:12]} HEAD shows what is not compared here"
+    )

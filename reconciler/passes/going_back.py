@@ -8,9 +8,10 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from reconciler.branches.fleet_context import FleetContext, rendered_source, source_of
+from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.mirrors import RenderedFolders, update_mirrors
 from reconciler.branches.reading import read_previous
+from reconciler.branches.rendered_sources import rendered_source, source_of
 from reconciler.branches.status_branch import Files, read_inventories
 from reconciler.console.log import Log
 from reconciler.deliver.member_holds import HoldWish

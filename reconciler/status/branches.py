@@ -10,13 +10,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
-from reconciler.branches.publication import (
-    branch_of_head,
-    fetch_source_branches,
-    publication_of,
-    remote_of_branch,
-)
-from reconciler.branches.reading import read_previous
+from reconciler.branches.publication import publication_of
+from reconciler.branches.rendered_sources import fetch_rendered_source
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
@@ -31,7 +26,7 @@ from reconciler.repository import Repository, open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.cluster import Cluster, is_applied_by_own_agent
-from render.errors import ConfigError, GitError, InputError, ReconcileError
+from render.errors import ConfigError, InputError, ReconcileError
 from render.layout import object_path
 from render.model import Manifest, ObjectRef, TargetCluster, mapping_or_empty
 from render.settings.fleet import Fleet
@@ -164,32 +159,6 @@ def fetched_tips(repository: Repository) -> Tips:
     branches = fleet.rendered_branch, fleet.status_branch
     publication.ask_for_tips(*branches)
     return head, *(publication.current_tip(branch) for branch in branches)
-
-
-def fetch_rendered_source(repository: Repository, rendered: str) -> None:
-    """Fetch the source that a rendered commit was made from, where it is not here: without it no source is newer.
-
-    Where no branch is remembered and HEAD is on none, every branch of the remote that is tracked here is fetched.
-    """
-    previous = read_previous(repository, rendered)
-    branch, source = previous.branch or branch_of_head(repository), previous.source
-    remote = remote_of_branch(repository, branch)
-    if not remote or repository.mirrors or _is_commit_here(repository, source):
-        return
-    names = [f"refs/heads/{branch}"]
-    if not branch:
-        tracked = f"refs/remotes/{remote}/"
-        names = [f"refs/heads/{ref.removeprefix(tracked)}" for ref in repository.refs(tracked)]
-    branches = [name for name, tip in repository.known_tips(remote, names).items() if tip is not None]
-    if branches:
-        fetch_source_branches(repository, remote, *branches)
-
-
-def _is_commit_here(repository: Repository, commit: str) -> bool:
-    try:
-        return bool(repository.resolve(commit))
-    except GitError:
-        return False
 
 
 def _fleet_settings_at(repository: Repository, head: str) -> Fleet:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_source
+from reconciler.branches.rendered_sources import fetch_rendered_source
 from reconciler.console.log import Log
 from reconciler.guards.removal_guard import removal_hint
 from reconciler.ledger.conditions import condition_of_type
@@ -35,7 +36,6 @@ from .branches import (
     RecordedFleet,
     Tips,
     binding_meant_by,
-    fetch_rendered_source,
     fetched_tips,
     object_meant_by,
     read_recorded_fleet,
