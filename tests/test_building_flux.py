@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.gitops import rounds
+from reconciler.gitops.flux.after_build import Finished, objects_finished_by_flux
 from reconciler.source.loading import Loaded
+from reconciler.source.manifests import LocatedManifest
 from render.documents import emit
 from tests.build import a_config_map
 from tests.sources import Content
@@ -226,6 +229,30 @@ def test_variables_come_from_config_maps_of_the_source_and_from_itself() -> None
     assert (config["data"], settings["data"]) == ({"a": "${A}"}, {"A": "x\n", "B": "theirs"})
     assert web["spec"]["replicas"] == 3
     assert web["metadata"]["annotations"] == {"a": "x", "b": "own", "c": "def", "d": "${D}", "e": "x"}
+
+
+def test_what_a_folder_makes_is_read_again_only_where_its_variables_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are three rounds: the second has the ConfigMap that the first made, and the third changes nothing."""
+    finished = []
+
+    def finish(place: LocatedManifest, *given: Any) -> Finished:
+        finished.append(place.manifest["metadata"]["name"])
+        return objects_finished_by_flux(place, *given)
+
+    monkeypatch.setattr(rounds, "objects_finished_by_flux", finish)
+    config_map = {"kind": "ConfigMap", "name": "settings", "optional": True}
+    found = flux(
+        {
+            "cluster/apps.yaml": a_kustomization(
+                postBuild={"substituteFrom": [config_map], "substitute": {"B": "own"}}
+            ),
+            "cluster/settings.yaml": a_kustomization("settings", "./settings"),
+            "settings/map.yaml": emit(a_config_map("settings", namespace="flux-system", A="x")),
+            "apps/one.yaml": MAP.replace("b}", "'${A:=none}'}"),
+        }
+    )
+    assert [each["data"] for each in made(found)] == [{"a": "x"}, {"A": "x"}]
+    assert sorted(finished) == ["apps", "apps", "settings"]
 
 
 SWITCH = "kustomize.toolkit.fluxcd.io/substitute"

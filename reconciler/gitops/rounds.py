@@ -17,7 +17,14 @@ from reconciler.building.requests import BuiltFolder, FolderRequest, UnusableReq
 from reconciler.building.source_trees import LockedTrees
 from reconciler.gitops.argo.application_sets import APPLICATION_SET
 from reconciler.gitops.charts.classes import record_of_deciding_rules
-from reconciler.gitops.flux.after_build import Finished, LeftOut, Settings, objects_finished_by_flux
+from reconciler.gitops.flux.after_build import (
+    Finished,
+    LeftOut,
+    Settings,
+    Variables,
+    objects_finished_by_flux,
+    variables_of,
+)
 from reconciler.gitops.flux.kustomizations import KUSTOMIZATION
 from reconciler.locked.model import ExternalSource
 from reconciler.source.broken import Broken
@@ -65,6 +72,26 @@ class DeployedFolder(DiscreetStruct, frozen=True, kw_only=True):
     broken: tuple[Broken, ...] = ()
 
 
+class _Deployment(Struct, frozen=True, kw_only=True):
+    """A folder that was deployed in an earlier round, and all that it was made of."""
+
+    request: FolderRequest
+    variables: Variables | None
+    folder: DeployedFolder
+
+    def is_made_of(self, request: FolderRequest, variables: Variables | None) -> bool:
+        """Say whether it would be the same again: what it makes is long to read, and few rounds change any of it."""
+        mine = self.request
+        return mine.place is request.place and (self.variables, *_what_is_asked(mine)) == (
+            variables,
+            *_what_is_asked(request),
+        )
+
+
+def _what_is_asked(request: FolderRequest) -> tuple[Any, ...]:
+    return request.key, request.namespace, request.destination, request.field
+
+
 class Rounds(Struct):
     """The rounds over one snapshot; every folder is built once for the same request."""
 
@@ -72,6 +99,7 @@ class Rounds(Struct):
     build: BuildFolders
     cache: ParseCache | None = None
     _built: dict[bytes, BuiltFolder] = field(default_factory=dict)
+    _deployments: dict[Asked, _Deployment] = field(default_factory=dict)
     _implied: tuple[ExternalSource, ...] = ()
     _implied_in_builds: dict[str, ExternalSource] = field(default_factory=dict)
 
@@ -158,12 +186,22 @@ class Rounds(Struct):
         if built.complaint:
             fault = place.problem(request.field, built.complaint, hint=built.hint)
             return DeployedFolder(broken=(self._broken_folder(fault, inputs, built.tool),), claimed=built.claimed)
-        done = (
-            objects_finished_by_flux(place, built, settings, self.default_namespace)
-            if KUSTOMIZATION.is_of(place.manifest)
-            else built
-        )
-        inputs |= {*done.inputs}
+        is_of_flux = KUSTOMIZATION.is_of(place.manifest)
+        variables = variables_of(place, settings, self.default_namespace) if is_of_flux else None
+        before = self._deployments.get(asked)
+        if before is not None and before.is_made_of(request, variables):
+            return before.folder
+        done = objects_finished_by_flux(place, built, variables) if is_of_flux else built
+        folder = self._folder_with_objects(asked, request, done)
+        self._deployments[asked] = _Deployment(request=request, variables=variables, folder=folder)
+        return folder
+
+    def _folder_with_objects(
+        self, asked: Asked, request: FolderRequest, done: BuiltFolder | Finished
+    ) -> DeployedFolder:
+        """Return the objects of a folder, read from what it makes."""
+        built, place = self._built[request.key], request.place
+        inputs = {*built.inputs, *source_files_behind(place.file), *done.inputs}
         file = BuiltFile(
             path=_path_of_object_file(place),
             id=git_object_id("blob", done.output),

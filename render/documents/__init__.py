@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .document import Document, DocumentError, DocumentErrors, Position
 from .emitting import SimilarDocuments, emit, emit_together
 from .holes import Emitted, Hole, copy_value, with_number
-from .reading import document_texts, parse_documents, read_documents
+from .reading import document_texts, documents_with_texts, parse_documents, read_documents
 
 if TYPE_CHECKING:
     from .positions import Places, locate_field
@@ -26,6 +26,7 @@ __all__ = [
     "SimilarDocuments",
     "copy_value",
     "document_texts",
+    "documents_with_texts",
     "emit",
     "emit_together",
     "locate_field",

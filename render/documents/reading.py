@@ -28,7 +28,17 @@ def read_documents(data: bytes) -> tuple[tuple[Document, ...], tuple[DocumentErr
 
 def document_texts(data: bytes) -> tuple[bytes, ...]:
     """Return the text of each of a file's documents that are not empty: all of the file where there is one alone."""
-    found = [reading.chunk.text for reading in read_chunks(data) if reading.value is not None]
+    return _texts_of_readings(read_chunks(data), data)
+
+
+def documents_with_texts(data: bytes) -> tuple[tuple[Document, bytes], ...]:
+    """Return the readable documents of a file that are not empty, each with its text, from one reading of the file."""
+    readings = tuple(read_chunks(data))
+    return tuple(zip(documents_and_errors(readings)[0], _texts_of_readings(readings, data), strict=True))
+
+
+def _texts_of_readings(readings: Iterable[ParsedChunk], data: bytes) -> tuple[bytes, ...]:
+    found = [reading.chunk.text for reading in readings if reading.value is not None]
     return (data,) if len(found) == 1 else tuple(text.encode() for text in found)
 
 

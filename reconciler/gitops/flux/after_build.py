@@ -15,7 +15,7 @@ from reconciler.building.requests import BuiltFolder, UnusableRequest
 from reconciler.source.broken import CIPHERTEXT, UNSET_VARIABLE
 from reconciler.source.built_files import Origin, source_files_behind
 from reconciler.source.manifests import LocatedManifest
-from render.documents import Document, document_texts, emit, read_documents
+from render.documents import Document, documents_with_texts, emit, read_documents
 from render.model import is_encrypted_by_sops, list_or_empty, mapping_or_empty
 from render.syntax import quoted_text
 
@@ -61,12 +61,13 @@ class Variables(Struct, frozen=True, kw_only=True):
         return None
 
 
-def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) -> Variables | None:
-    """Return the variables that are filled in; None where none are: without any, only a strategy asks for defaults.
+def variables_of(place: LocatedManifest, settings: Settings, default_namespace: str) -> Variables | None:
+    """Return the variables of a Kustomization; None for none: without any, only a strategy asks for defaults.
 
     UnusableRequest names a ConfigMap that is not there, unless it is optional, and what cannot be a variable.
     """
-    after = spec.get("postBuild")
+    after, own = place.manifest["spec"].get("postBuild"), place.manifest["metadata"].get("namespace")
+    namespace = str(own or default_namespace)
     if not isinstance(after, dict):
         return None
     unknown = sorted(after.keys() - {"substitute", "substituteFrom", _STRATEGY})
@@ -145,20 +146,16 @@ class Finished(Struct):
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def objects_finished_by_flux(
-    place: LocatedManifest, built: BuiltFolder, settings: Settings, default_namespace: str
-) -> Finished:
+def objects_finished_by_flux(place: LocatedManifest, built: BuiltFolder, variables: Variables | None) -> Finished:
     """Return the objects of a Kustomization with variables filled in and metadata set."""
-    spec, own = place.manifest["spec"], place.manifest["metadata"].get("namespace")
-    variables = variables_of(spec, str(own or default_namespace), settings)
+    spec = place.manifest["spec"]
     metadata = spec.get("commonMetadata") if isinstance(spec.get("commonMetadata"), dict) else {}
     done = Finished(inputs=variables.inputs if variables else ())
     if variables is None and not metadata:
         done.output, done.origins = built.output, built.origins
         return done
     texts, kept = [], []
-    documents = zip(read_documents(built.output)[0], document_texts(built.output), built.origins, strict=False)
-    for document, written, origin in documents:
+    for (document, written), origin in zip(documents_with_texts(built.output), built.origins, strict=False):
         try:
             text = _text_of_finished_object(document, written, variables, metadata)
         except (BadSubstitutionError, HiddenVariableError) as error:
