@@ -458,7 +458,7 @@ BY_THEMSELVES = {
 SEE_SEALED = {
     *("gitops/folders.py", "gitops/rendering.py", "gitops/rounds.py", "gitops/tools.py", "source/digests.py"),
     *("source/federations.py", "source/fleet_file.py", "source/included.py", "source/loading.py"),
-    *("source/manifests.py", "source/reading.py"),
+    *("source/manifests.py", "source/read_objects.py", "source/reading.py"),
 }
 """The modules that see encrypted documents at all: to deliver them, to name them, or to say that they are not read."""
 ROOT = Path(__file__).parent.parent / "reconciler"
