@@ -289,8 +289,8 @@ LAYOUTS = [
         {"web/Chart.yaml": CHART, "web/templates/a.yaml": "a: {{ .Values.a }}\n", "argocd/web.yaml": APPLICATION},
         (
             "1 object in 1 file of argocd/",
-            "1 Helm chart is not read: helm template FOLDER > FILE makes objects of one",
             "Argo CD deploys from here: its own objects go to members only if a policy selects them",
+            "1 Helm chart that nothing renders: argosy init --charts writes a HelmChart, which has it rendered by helm",
         ),
     ),
     Layout(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
@@ -16,8 +17,20 @@ if TYPE_CHECKING:
     from reconciler.repository import Repository
 
 
+class InitOptions(Struct, frozen=True, kw_only=True):
+    """The options of ``argosy init``."""
+
+    contexts: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    kubeconfig: str = ""
+    pipelines: tuple[str, ...] = ()
+    has_charts: bool = False
+    is_printed: bool = False
+
+
 @click.command(
-    cls=DocumentedCommand, epilog="Exit codes: 0 written or printed; 3 there is a fleet already; 4 Git failed."
+    cls=DocumentedCommand,
+    epilog="Exit codes: 0 written or printed; 1 some chart got no HelmChart; 3 there is a fleet already; 4 Git failed.",
 )
 @click.option(
     "--context",
@@ -37,6 +50,9 @@ if TYPE_CHECKING:
 @click.option(
     "--ci", "pipelines", multiple=True, type=click.Choice(["github", "gitlab"]), help="Write pipeline files as well."
 )
+@click.option(
+    "--charts", "has_charts", is_flag=True, help="Write a HelmChart for each Helm chart that nothing renders."
+)
 @click.option("--print", "is_printed", is_flag=True, help="Print the files and write nothing.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
@@ -44,55 +60,78 @@ def command(log: Log, /, **options: Any) -> int:
 
     On a terminal it asks which contexts of the kubeconfig become clusters. Elsewhere these are all, unless --context or
     --new-cluster names some. A pass writes to each of them. The policy selects nothing yet, so that no object goes
-    anywhere. How many objects of the repository are read comes first, with the
-    folders of the others. What the repository holds is said: objects, charts and kustomizations, and whether Argo CD,
-    Flux or Fleet deploy from it, and what argosy lock has to fetch. Where Flux or Argo CD deploy most of the objects
-    from here, argosy.yaml has their objects read as they read them; of several environments, it reads one. Where they
-    deploy less, everything is read as files. Folders with Karmada's policies are always read.
+    anywhere. How many objects of the repository are read comes first, with the folders of the others. What the
+    repository holds is said: objects, charts and kustomizations, and whether Argo CD, Flux or Fleet deploy from it, and
+    what argosy lock has to fetch. Where Flux or Argo CD deploy most of the objects from here, argosy.yaml has their
+    objects read as they read them; of several environments, it reads one. Where they deploy less, everything is read as
+    files. Folders with Karmada's policies are always read. A chart that nothing renders gets a HelmChart with --charts,
+    or where somebody at a terminal says so. Values of an environment, such as values-prod.yaml, count in the clusters
+    that are called like it; where none is, those of production count everywhere.
     How many objects the first pass places is said before the commands to run next, and how many go nowhere.
     Of folders that define the same objects differently, such as staging and production, one is read and the others
     are left out. An empty folder becomes a repository. Nothing is committed, and no cluster is asked.
     """
-    return write_first_files(log, **options)
+    return write_first_files(log, InitOptions(**options))
 
 
-def write_first_files(
-    log: Log,
-    *,
-    contexts: tuple[str, ...],
-    clusters: tuple[str, ...],
-    kubeconfig: str,
-    pipelines: tuple[str, ...],
-    is_printed: bool,
-) -> int:
+def write_first_files(log: Log, options: InitOptions) -> int:
     """Write or print the first files, and name the commands to run next."""
     from reconciler.commands.options.context_choice import is_somebody_asked
     from reconciler.edit.beginning import Beginning, new_fleet
     from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.pipelines import placeholders_to_fill_in
     from reconciler.preview.first_pass import first_pass_lines, outcome_of_first_pass
     from reconciler.repository.opening import init_if_empty_folder
 
-    found, names = _contexts_and_clusters(log, kubeconfig, contexts, clusters)
-    wanted = Beginning(contexts=found, clusters=names, pipelines=pipelines)
-    if not is_printed and init_if_empty_folder(log.repository):
+    found, names = _contexts_and_clusters(log, options)
+    wanted = Beginning(contexts=found, clusters=names, pipelines=options.pipelines)
+    if not options.is_printed and init_if_empty_folder(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
-        fleet = new_fleet(source, wanted)
-        _print_what_was_found(source, fleet, log, has_objects=not is_printed)
-        if is_printed:
+        fleet, is_whole = _fleet_with_charts(source, new_fleet(source, wanted), log, options)
+        if options.is_printed:
             _print_files(fleet.files)
-            return 0
+            return 0 if is_whole else 1
         outcome = outcome_of_first_pass(source.repository, fleet.after, log)
         is_ignored = _is_anything_ignored_of_written(source, fleet.files, log)
         first_push = _first_push(source.repository)
-    _warn_of_reach(log, found, is_chosen=bool(contexts) or is_somebody_asked())
+    _warn_of_reach(log, found, is_chosen=bool(options.contexts) or is_somebody_asked())
     for line in (*(first_pass_lines(outcome) if outcome else ()), *_lines_on_absent_clusters(fleet), "next:"):
         print_text(line)
-    for each in placeholders_to_fill_in(pipelines):
-        print_text(f"  {each}")
-    _print_next_steps(fleet, is_reaching=bool(found), is_ignored=is_ignored, first_push=first_push)
-    return 0
+    steps = _next_steps(fleet, options, is_reaching=bool(found), is_ignored=is_ignored, first_push=first_push)
+    for step in steps:
+        print_text(f"  {step}")
+    return 0 if is_whole else 1
+
+
+def _fleet_with_charts(
+    source: "MemberSource", fleet: "NewFleet", log: Log, options: InitOptions
+) -> "tuple[NewFleet, bool]":
+    """Say what the repository holds, and return the fleet with HelmCharts where these are wanted, and whether all are.
+
+    A chart that cannot be rendered gets none, and a warning says why.
+    """
+    from reconciler.edit.chart_offers import offers_of_charts
+    from reconciler.edit.layout import lines_about_charts, repository_layout_lines
+    from reconciler.edit.offered_charts import FleetWithCharts, fleet_with_charts
+
+    layout, offers = tuple(repository_layout_lines(source, fleet)), offers_of_charts(source, fleet.after)
+    chosen = FleetWithCharts(fleet=fleet)
+    if offers.charts and (options.has_charts or _are_charts_wanted_by_somebody(len(offers.charts))):
+        chosen = fleet_with_charts(source, fleet, offers.charts)
+    for line in () if options.is_printed else chosen.fleet.objects.lines():
+        print_text(line)
+    for note in (*layout, *lines_about_charts(offers, chosen.written), *_notes_on_new_fleet(fleet)):
+        log.info(f"found {note}")
+    log.warn_of(f"no HelmChart is written: {problem}" for problem in chosen.problems)
+    return chosen.fleet, not chosen.problems
+
+
+def _are_charts_wanted_by_somebody(count: int) -> bool:
+    """Ask somebody at a terminal whether charts get HelmCharts; nobody wants them elsewhere."""
+    from reconciler.commands.options.context_choice import is_somebody_asked
+
+    what = "a HelmChart for the chart" if count == 1 else f"HelmCharts for the {count} charts"
+    return is_somebody_asked() and click.confirm(f"Write {what} that nothing renders?", default=True, err=True)
 
 
 def _is_anything_ignored_of_written(source: "MemberSource", files: Mapping[str, bytes], log: Log) -> bool:
@@ -103,16 +142,6 @@ def _is_anything_ignored_of_written(source: "MemberSource", files: Mapping[str, 
     for path in files:
         log.info("wrote", file=path)
     return warn_of_ignored(source.repository, files, log)
-
-
-def _print_what_was_found(source: "MemberSource", fleet: "NewFleet", log: Log, *, has_objects: bool) -> None:
-    """Print how many objects are read, and say what else the repository holds."""
-    from reconciler.edit.layout import repository_layout_lines
-
-    for line in fleet.objects.lines() if has_objects else ():
-        print_text(line)
-    for note in (*repository_layout_lines(source, fleet), *_notes_on_new_fleet(fleet)):
-        log.info(f"found {note}")
 
 
 def _first_push(repository: "Repository") -> str:
@@ -151,9 +180,7 @@ def _note_on_lost_objects(fleet: "NewFleet") -> str:
     return f"{what} that {are} nowhere else, and left out with the folder: {names}"
 
 
-def _contexts_and_clusters(
-    log: Log, kubeconfig: str, contexts: tuple[str, ...], clusters: tuple[str, ...]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _contexts_and_clusters(log: Log, options: InitOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the contexts that become clusters, and the names of clusters without a context.
 
     Clusters that are named go without the contexts of the kubeconfig, unless these are named as well.
@@ -164,7 +191,8 @@ def _contexts_and_clusters(
         is_somebody_asked,
     )
 
-    found = () if clusters and not contexts else contexts_to_join(log, kubeconfig, contexts)
+    clusters, contexts = options.clusters, options.contexts
+    found = () if clusters and not contexts else contexts_to_join(log, options.kubeconfig, contexts)
     if not found and not clusters and is_somebody_asked():
         return found, cluster_names_somebody_gives()
     return found, clusters
@@ -192,15 +220,21 @@ def _print_files(files: Mapping[str, bytes]) -> None:
         print_text(f"# {path}\n{content.decode()}")
 
 
-def _print_next_steps(fleet: "NewFleet", *, is_reaching: bool, is_ignored: bool, first_push: str) -> None:
+def _next_steps(
+    fleet: "NewFleet", options: InitOptions, *, is_reaching: bool, is_ignored: bool, first_push: str
+) -> Iterator[str]:
+    """Yield the commands to run next, and before them what nobody but the author knows."""
+    from reconciler.edit.pipelines import placeholders_to_fill_in
+
+    yield from placeholders_to_fill_in(options.pipelines)
     if fleet.unlocked:
-        print_text("  argosy lock")
+        yield "argosy lock"
     add = "git add -f" if is_ignored else "git add"
-    print_text(f"  {add} {' '.join([*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}")
-    print_text("  git commit -m 'Begin a fleet'")
+    yield f"{add} {' '.join([*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}"
+    yield "git commit -m 'Begin a fleet'"
     if first_push:
-        print_text(f"  {first_push}")
-    print_text("  argosy reconcile --bootstrap --dry-run")
+        yield first_push
+    yield "argosy reconcile --bootstrap --dry-run"
     if is_reaching:
-        print_text("  argosy reconcile --bootstrap")
-        print_text("  argosy diff --live")
+        yield "argosy reconcile --bootstrap"
+        yield "argosy diff --live"

@@ -1,7 +1,7 @@
 """The layout of a repository that ``argosy init`` tells: what is read of it, what is not, and who deploys from it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from reconciler.console.grouping import number_of_kinds
 from reconciler.locked.model import NOT_LOCKED
@@ -11,6 +11,7 @@ from render.model import is_encrypted_by_sops
 from render.words import counted_noun, first_few
 
 from .beginning import NewFleet
+from .chart_offers import ChartOffers, OfferedChart
 from .cluster_files import MemberSource
 from .other_tools import DeployedFolders
 
@@ -93,15 +94,33 @@ def _lines_about_builds(desired: Desired) -> Iterator[str]:
         are, need = ("is", "needs") if count == 1 else ("are", "need")
         by = f" by {' and '.join(desired.tools)}" if desired.tools else f", and {need} no tool for it"
         yield f"{counted_noun(count, 'kustomization')} {are} built{by}"
-    if count := found[Reason.HELM]:
-        are = "is" if count == 1 else "are"
-        yield f"{counted_noun(count, 'Helm chart')} {are} not read: helm template FOLDER > FILE makes objects of one"
     if count := found[Reason.TEMPLATE]:
         are = "is" if count == 1 else "are"
         yield f"{counted_noun(count, 'template')} with {{{{ }}}} {are} not read"
     if count := found[Reason.YTT]:
         are = "is" if count == 1 else "are"
         yield f"{counted_noun(count, 'template')} of ytt {are} not read: commit what it makes"
+
+
+def lines_about_charts(offers: ChartOffers, written: Collection[OfferedChart]) -> Iterator[str]:
+    """Yield the charts that nothing renders: those with a HelmChart now, those that could have one, and the others."""
+    for each in written:
+        yield f"{each.folder or '.'} is rendered by the HelmChart {each.name}"
+        if each.unused:
+            yield f"{first_few(each.unused)} of it counts in no cluster: none is called like the environment"
+    if count := len(offers.charts) - len(written):
+        them, what = ("it", "a HelmChart") if count == 1 else ("them", "a HelmChart for each")
+        yield (
+            f"{counted_noun(count, 'Helm chart')} that nothing renders: argosy init --charts writes {what},"
+            f" which has {them} rendered by helm"
+        )
+    if offers.incomplete:
+        need = "needs" if len(offers.incomplete) == 1 else "need"
+        what = first_few(offers.incomplete)
+        yield f"{what} {need} other charts: commit what 'helm dependency build' puts into charts/"
+    if offers.libraries:
+        libraries = counted_noun(len(offers.libraries), "library chart")
+        yield f"{libraries} for other charts, no release: {first_few(offers.libraries)}"
 
 
 def _files_in_other_languages(source: MemberSource) -> Iterator[str]:

@@ -8,7 +8,8 @@ Examples = tuple[tuple[str, str], ...]
 EXAMPLES: Mapping[str, Examples] = {
     "init": (
         ("argosy init --print", "See which files it would write"),
-        ("argosy init --kubeconfig fleet.kubeconfig", "Make a member of each context of a kubeconfig"),
+        ("argosy init --context 'prod-*'", "Make members of some contexts of the kubeconfig"),
+        ("argosy init --new-cluster paris --charts", "Have the Helm charts of the repository rendered"),
         ("argosy init --new-cluster paris --new-cluster oslo", "Begin without any cluster that is reached"),
     ),
     "render": (

@@ -234,7 +234,7 @@ FILES = (
             Entry(
                 "A folder with Chart.yaml",
                 "It is rendered where a HelmChart names it, and otherwise not read, which a warning says. At the root"
-                " of a fleet it hides nothing else.",
+                " of a fleet it hides nothing else. `argosy init --charts` writes a HelmChart for each chart.",
             ),
             Entry("A symbolic link, a submodule, a Git LFS pointer", "It is never followed, and a warning says so."),
             Entry("A document that SOPS encrypted", "It is carried byte for byte, and only decrypted to be applied."),
