@@ -25,6 +25,7 @@ FORMS = {
 WITHOUT_EDIT = {
     "agent": "It prints manifests.",
     "release": "It ends a hold on the status branch, and names what to run next.",
+    "forget": "It is for clusters that left, whose tests have its steps.",
     "rejoin": "It records a UID, and names what to run next.",
 }
 SHOWN = {"drain", "rename", "unjoin"}

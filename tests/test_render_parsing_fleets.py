@@ -55,6 +55,7 @@ def test_every_setting_has_its_default() -> None:
         "skipped_apis": (),
         "skipped_namespaces": ("kube-.*",),
         "not_propagated": (),
+        "forgotten": (),
         "namespaces": "Needed",
         "is_karmada_compatible": False,
         "claims": "Pure",

@@ -205,11 +205,23 @@ def renamed_path(path: str, names: NewNames) -> str:
     >>> renamed_path("works/paris/shop/Deployment.apps/web.yaml", {"paris": "lyon"})
     'works/lyon/shop/Deployment.apps/web.yaml'
     """
-    folder, _, rest = path.partition("/")
-    name, rest = rest.split("/", 1) if folder == "works" and "/" in rest else (rest.removesuffix(".yaml"), "")
-    if folder not in _BY_CLUSTER or name not in names:
+    name = cluster_of_path(path)
+    if name not in names:
         return path
-    return f"{folder}/{names[name]}/{rest}" if rest else f"{folder}/{names[name]}.yaml"
+    folder, _, rest = path.partition("/")
+    return f"{folder}/{names[name]}{rest.removeprefix(name)}"
+
+
+def cluster_of_path(path: str) -> str:
+    """Return the cluster that a file tells of; empty for one that tells of no cluster alone.
+
+    >>> cluster_of_path("works/paris/shop/Deployment.apps/web.yaml"), cluster_of_path("clusters/paris.yaml")
+    ('paris', 'paris')
+    """
+    folder, _, rest = path.partition("/")
+    if folder not in _BY_CLUSTER:
+        return ""
+    return rest.partition("/")[0] if folder == "works" and "/" in rest else rest.removesuffix(".yaml")
 
 
 def renamed_files(files: Mapping[str, bytes], names: NewNames) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Warnings about templates that no policy selects, and about words by which none is meant to stay."""
+"""Warnings about templates that no policy selects, and about words of argosy.yaml by which nothing is meant."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,6 +16,7 @@ from render.binding import Binding
 from render.errors import Problem
 from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
+from render.syntax import quoted_text
 from render.words import first_few
 
 UNSELECTED, IDLE_ENTRY = "UnselectedTemplate", "IdleEntry"
@@ -53,6 +54,7 @@ def unselected_warnings(
         hint = f"select {them}, or name {their} {_SETTING}{nearest_policy}"
         yield Problem(first.path, line, "", message, hint, UNSELECTED)
     yield from _warnings_of_idle_entries(desired, line_of)
+    yield from _warnings_of_forgotten_members(desired, line_of)
 
 
 def _followers_of_claimed_templates(desired: Desired, claims: Mapping[ObjectRef, PropagationPolicy]) -> Following:
@@ -75,3 +77,15 @@ def _warnings_of_idle_entries(desired: Desired, line_of: LineOf | None) -> Itera
             line = line_of(fleet.path, 0, field) if line_of else 0
             hint = "write a kind as Kind.group, and a folder with a / behind it"
             yield Problem(fleet.path, line, field, "no template is of this kind, or in this folder", hint, IDLE_ENTRY)
+
+
+def _warnings_of_forgotten_members(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each entry of ``forgotten`` that is a member: once disconnected, it would be lost at once."""
+    fleet, members = desired.fleet, {cluster.name for cluster in desired.clusters}
+    for number, name in enumerate(fleet.forgotten):
+        if name in members:
+            field = f"spec.forgotten[{number}]"
+            line = line_of(fleet.path, 0, field) if line_of else 0
+            message = f"{quoted_text(name)} is a member of the fleet, of which nothing is forgotten"
+            hint = "take it off the list: if it is disconnected, what pruning goes by is lost at once"
+            yield Problem(fleet.path, line, field, message, hint, IDLE_ENTRY)

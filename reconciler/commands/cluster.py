@@ -14,7 +14,7 @@ from reconciler.console.printing import print_output, print_text
 from reconciler.members.options import AccessOptions
 
 from .cluster_agent import agent
-from .cluster_outcomes import EditRequest, drain_and_show, rename_and_show, unjoin_and_show
+from .cluster_outcomes import EditRequest, drain_and_show, forget_and_show, rename_and_show, unjoin_and_show
 from .member_edits import (
     COMMIT,
     NAMES,
@@ -272,6 +272,20 @@ def release(log: Log, /, names: tuple[str, ...], *, selector: str) -> int:
         print_text(f"next, to give {'it' if len(ended) == 1 else 'them'} {commit[:12]}:")
         print_text("  argosy reconcile")
     return 0
+
+
+@command.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@COMMIT
+@click.pass_obj
+def forget(log: Log, /, names: tuple[str, ...], *, commit: bool) -> int:
+    """Drop what is kept of clusters that left for good.
+
+    The rendered branch keeps the folder of a disconnected cluster, and the status branch what pruning goes by, for it
+    may come back. This lists it in argosy.yaml under spec.forgotten, and the next pass drops both. Nothing is deleted
+    in the cluster, and what it holds is pruned by nobody, also if it joins again. Its name is free then.
+    """
+    return forget_and_show(log, names, commit=commit)
 
 
 @command.command()

@@ -155,6 +155,24 @@ def unjoin_and_show(log: Log, selection: "MemberSelection", request: EditRequest
     return 0
 
 
+def forget_and_show(log: Log, names: "Sequence[str]", *, commit: bool) -> int:
+    """List clusters that left as forgotten, and name the commands to run next."""
+    from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.forgetting import change_that_forgets
+    from reconciler.edit.next_steps import steps_to_deliver
+
+    with opened_source(log) as source:
+        change, listed = change_that_forgets(source, tuple(names)), source.fleet.forgotten
+        source.checked_source(change.contents)
+        if change.contents:
+            write_change(source, change, log, commit=commit)
+        steps = tuple(steps_to_deliver(source, change, [source.home.path or source.home.expected_path]))
+    for name in dict.fromkeys(names):
+        print_text(f"cluster/{name} {'already listed as forgotten' if name in listed else 'to be forgotten'}")
+    print_next_steps(steps)
+    return 0
+
+
 def _steps_to_remove_agents(fleet: "Fleet", names: "Sequence[str]") -> "Iterator[str]":
     """Yield the commands that take back the agents of members, and their branches."""
     from reconciler.edit.agent_manifests import command_to_remove_agent

@@ -133,6 +133,15 @@ def rendered_clusters(source: MemberSource) -> frozenset[str]:
     return frozenset(_rendered_tree_at(source, tip).clusters) if tip else frozenset()
 
 
+def folders_in_rendered_tree(source: MemberSource) -> frozenset[str]:
+    """Return the names of the folders in the newest rendered commit, those of clusters' former names included."""
+    fleet, repository = source.published_fleet, source.repository
+    tip = publication_of(repository, fleet).current_tip(fleet.rendered_branch)
+    if not tip:
+        return frozenset()
+    return frozenset(RenderedTree.of(repository.commit_info(tip).tree, repository.read_trees).clusters)
+
+
 def _rendered_paths(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return what the newest rendered commit holds for a member."""
     fleet = source.published_fleet

@@ -88,7 +88,7 @@ def _refuse_name_of_disconnected(source: MemberSource, new: str) -> None:
         branch = source.fleet.rendered_branch
         raise ConfigError(
             f"{new!r} is the name of a cluster that was disconnected: {branch} keeps clusters/{new} for it",
-            hint="choose another name",
+            hint=f"choose another name, or have it forgotten first: argosy cluster forget {new}",
         )
 
 

@@ -54,6 +54,14 @@ def previous_by_new_names(previous: Previous, clusters: Iterable[Cluster]) -> Pr
     )
 
 
+def previous_without_clusters(previous: Previous, gone: Container[str]) -> Previous:
+    """Return a previous commit as if it had no folders of some clusters."""
+    kept = {name: folder for name, folder in previous.tree.clusters.items() if name not in gone}
+    if len(kept) == len(previous.tree.clusters):
+        return previous
+    return replace(previous, tree=replace(previous.tree, clusters=kept))
+
+
 def names_to_read_tree_by(tree: RenderedTree, clusters: Iterable[Cluster]) -> dict[str, str]:
     """Return the new names of the clusters of which a rendered tree has neither a folder nor facts by their names.
 

@@ -8,7 +8,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from reconciler.branches.schemas import FOLDER as SCHEMAS
-from reconciler.branches.status_branch import StatusBranch
+from reconciler.branches.status_branch import StatusBranch, cluster_of_path
 from reconciler.ledger.agents import AgentsFile, AgentWord
 from reconciler.ledger.branch_file import BranchFile
 from reconciler.ledger.cluster import ClusterRecord
@@ -84,6 +84,12 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
             elif reported is None and known is not None and hold is not None:
                 kept[path] = Inventory(cluster=known.cluster, hold=hold).content()
         return self.with_files(kept)
+
+    def without_clusters(self, gone: frozenset[str]) -> "RecordedStatus":
+        """Return this without the files of some clusters."""
+        if not gone:
+            return self
+        return self.with_files(dict.fromkeys(path for path in self.files if cluster_of_path(path) in gone))
 
     def paths_below(self, folder: str) -> list[str]:
         """Return the paths below a folder, sorted."""

@@ -146,7 +146,7 @@ class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
 
 def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
     """Return the files that differ from those recorded."""
-    steps = recorded.with_files_of_agents(inputs.agents)
+    steps = recorded.with_files_of_agents(inputs.agents).without_clusters(inputs.desired.forgotten_clusters)
     steps_of = (
         _cluster_files,
         _fact_files,

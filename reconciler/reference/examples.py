@@ -82,6 +82,10 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy cluster drain -l region=eu --commit", "The same for those with a label, in one commit"),
         ("argosy cluster drain paris --allow-unplaced", "Let go as well what no other cluster takes"),
     ),
+    "cluster forget": (
+        ("argosy cluster forget paris", "Drop what is kept of a cluster that was disconnected"),
+        ("argosy cluster forget paris --commit", "The same, committed"),
+    ),
     "cluster join": (
         ("argosy cluster join paris --region eu --label env=prod", "Add a member with what policies select it by"),
         ("argosy cluster join paris --context paris-admin --commit", "Say by which kubeconfig context it is reached"),

@@ -336,7 +336,11 @@ WORDS = (
             Entry("guard", "A limit: a pass that would remove or move more at once commits nothing."),
             Entry("released", "An object whose policy is gone: it stays as it is, byte for byte."),
             Entry("rescheduled", "An object whose clusters and replicas are decided again."),
-            Entry("disconnected", "A cluster that left the source: nothing in it is read, written or pruned."),
+            Entry(
+                "disconnected",
+                "A cluster that left the source: nothing in it is read, written or pruned. What the branches have of it"
+                " stays, until `argosy cluster forget` has it dropped.",
+            ),
             Entry("prune", "Delete from a member what no rendered commit asks for any more."),
             Entry("drift", "A difference between a member and the rendered commit that was applied to it."),
         ),

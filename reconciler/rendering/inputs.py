@@ -13,7 +13,12 @@ from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import health_of_members
 from reconciler.pipeline.previous import Previous, parse_file_at_root
-from reconciler.pipeline.renames import facts_by_new_names, previous_by_new_names, reserves_by_new_names
+from reconciler.pipeline.renames import (
+    facts_by_new_names,
+    previous_by_new_names,
+    previous_without_clusters,
+    reserves_by_new_names,
+)
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Inputs
@@ -43,8 +48,12 @@ def pipeline_inputs_of_source(
 ) -> Inputs:
     """Return what the pipeline is given, with clusters named as the source names them."""
     clusters = source.desired.clusters
-    facts, reserves = facts_by_new_names(given.observed.facts, clusters), _previous_reserves(repository, previous)
-    previous = previous and previous_by_new_names(previous, clusters)
+    gone = source.desired.forgotten_clusters
+    observed = {name: facts for name, facts in given.observed.facts.items() if name not in gone}
+    facts, reserves = facts_by_new_names(observed, clusters), _previous_reserves(repository, previous)
+    if previous is not None:
+        previous = previous_by_new_names(previous, clusters)
+        previous = previous_without_clusters(previous, gone)
     return Inputs(
         desired=source.desired,
         facts=facts,

@@ -97,6 +97,11 @@ class Desired(KarmadaObjects, frozen=True, kw_only=True):
         return self._templates_of_kind("apiextensions.k8s.io", "CustomResourceDefinition")
 
     @property
+    def forgotten_clusters(self) -> frozenset[str]:
+        """The clusters that left the source and are forgotten; nothing of a member is."""
+        return frozenset(self.fleet.forgotten) - {cluster.name for cluster in self.clusters}
+
+    @property
     def namespaces(self) -> tuple[Template, ...]:
         """The Namespaces of the source."""
         return self._templates_of_kind("", "Namespace")

@@ -83,6 +83,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
     ``skipped_apis`` (``group``, ``group/version``, ``group/version/Kind,Kind``) and ``skipped_namespaces`` (regular
     expressions): templates that are never propagated, as by Karmada's flags of similar names.
     ``not_propagated``: kinds and folders of templates that are meant to go nowhere where no policy selects them.
+    ``forgotten``: clusters that left the source, of which the branches keep nothing any more.
     ``emit``: the objects of other tools that are committed beside the trees.
     ``mirrors``: clusters whose folder is also published as a branch of its own (``*``: all).
     ``is_karmada_compatible``: ``compatibility: Karmada``.
@@ -170,6 +171,16 @@ class Fleet(Struct, frozen=True, kw_only=True):
                 _fault_of_not_propagated_entry,
                 "write a kind, such as 'ConfigMap' or 'Application.argoproj.io', or a folder with a '/'",
             ),
+        ),
+    ] = ()
+    forgotten: Annotated[
+        tuple[str, ...],
+        FleetSetting(
+            "forgotten",
+            "The clusters that left the source and never come back. The next pass drops their folders from the rendered"
+            " branch, and all that the status branch has of them; what they hold is pruned by nobody.",
+            in_karmada=NOT_DECIDED_BY_IT,
+            faults=faults_of_each_value(fault_of_dns_label, "write the name of a cluster that left the source"),
         ),
     ] = ()
     is_karmada_compatible: Annotated[
