@@ -20,7 +20,8 @@ from reconciler.ledger.holds import HoldRules
 from reconciler.ledger.inventory import Inventory
 from reconciler.pipeline.previous import Previous
 from reconciler.record.recorded_status import read_recorded
-from reconciler.record.status_changes import StatusInputs, ask_webhooks_ahead, status_files, status_message
+from reconciler.record.status_changes import StatusInputs, ask_webhooks_ahead, status_files
+from reconciler.record.status_messages import status_message
 from render.words import counted_noun, first_few
 
 from .observation import Observation, PassRecord

@@ -1,6 +1,5 @@
-"""The files and the message of a status commit: everything that a pass observed and did that is worth a commit."""
+"""The files of a status commit: everything that a pass observed and did that is worth a commit."""
 
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import field
@@ -28,6 +27,7 @@ from reconciler.pipeline.health import (
     PendingByCluster,
     cluster_conditions,
     health_with_pending,
+    health_with_times_of_passes,
     is_health_asked_for,
 )
 from reconciler.source.desired import Desired, is_failing_over
@@ -40,7 +40,6 @@ from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_deschedulable
 from render.timing import parse_instant
 from render.values import DiscreetStruct
-from render.words import counted_noun
 
 from .binding_status import BINDING_NAMES, BindingInputs, binding_status_after, reported_health
 from .changed_works import work_files_to_write
@@ -58,13 +57,9 @@ from .recorded_status import (
 from .runs import runs_of_completing_objects, work_path_by_cluster
 from .work_changes import MOST_CASES, WorkStatuses, lasting_message_part
 from .work_status import WorkInputs, have_equal_work_status, work_inputs_of_report, work_status_of
-from .workload_times import health_with_times_of_passes
 
 AT_ONCE = 16
 _ASKED = (Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS)
-_READY = {"True": "ready", "False": "not ready"}
-_MOST_NAMED = 2
-_MOST_LINES = 50
 _MOST_TEXT = 500
 
 
@@ -347,74 +342,3 @@ def _agent_word_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports:
     """Return what was heard of agents, and of the clocks of members."""
     file = AgentsFile.of_words({name: each for name, each in inputs.words.items() if name in inputs.members})
     return {AgentsFile.PATH: file.content() if file else None}
-
-
-def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files: Files) -> str:
-    """Return the message of the commit that writes these files."""
-    ready = {name: _READY.get(state.ready, "silent") for name, state in inputs.turned.items()}
-    changed = [
-        report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready
-    ]
-    ended = {report.cluster: ending for report in changed if (ending := _ending_of_apply(report))}
-    facts = [
-        name for name in _names_below("facts", files) if f"facts/{name}.yaml" not in {AnswersFile.PATH, HealthFile.PATH}
-    ]
-    schemas = _names_below(SCHEMAS, files)
-    objects = Counter(path.split("/", 2)[1] for path in files if path.startswith("works/"))
-    parts = [*_clusters_grouped_by_word(ready), *_clusters_grouped_by_word(ended)]
-    parts += [f"facts of {_few_names_or_count(facts)}"] if facts else []
-    parts += [f"schemas of {_few_names_or_count(schemas)}"] if schemas else []
-    parts += [f"{counted_noun(objects.total(), 'object')} of {_few_names_or_count(sorted(objects))}"] if objects else []
-    if inputs.refusal is not None and SourceRefusal.PATH in files:
-        parts.append(f"source {inputs.refusal.source[:12]} is refused")
-    subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
-    names = sorted({*ready, *ended, *facts, *schemas, *objects})
-    clusters_with_agents = {"facts": facts, "schemas": schemas}
-    lines = [
-        f"{name}: {', '.join(_words_about_cluster(name, (ready, ended), clusters_with_agents, objects))}"
-        for name in names
-    ]
-    more = [f"{len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
-    return "\n".join([subject, "", *lines[:_MOST_LINES], *more]) if len(names) > 1 else subject
-
-
-def _names_below(folder: str, files: Files) -> list[str]:
-    """Return the clusters of which a folder has a file."""
-    paths = (path.removeprefix(f"{folder}/") for path in files if path.startswith(f"{folder}/"))
-    return sorted(path.removesuffix(".yaml") for path in paths if path.endswith(".yaml"))
-
-
-def _ending_of_apply(report: ClusterReport) -> str:
-    """Return how the apply to a cluster ended, empty when all is done."""
-    if report.failure is not None:
-        return str(report.failure.kind)
-    outcome = report.applied.outcome if report.applied else ApplyOutcome.CONVERGED
-    return "" if outcome is ApplyOutcome.CONVERGED else str(outcome)
-
-
-def _clusters_grouped_by_word(word_by_cluster: Mapping[str, str]) -> Iterable[str]:
-    by_word: dict[str, list[str]] = {}
-    for name, word in sorted(word_by_cluster.items()):
-        by_word.setdefault(word, []).append(name)
-    return [f"{_few_names_or_count(names)} {word}" for word, names in sorted(by_word.items())]
-
-
-def _few_names_or_count(names: Sequence[str]) -> str:
-    """Return a few names, or how many there are.
-
-    >>> _few_names_or_count(["eu"]), _few_names_or_count(["eu", "us"]), _few_names_or_count(["ap", "eu", "us"])
-    ('eu', 'eu and us', '3 clusters')
-    """
-    return " and ".join(names) if len(names) <= _MOST_NAMED else counted_noun(len(names), "cluster")
-
-
-def _words_about_cluster(
-    name: str,
-    words: Iterable[Mapping[str, str]],
-    clusters_with_agents: Mapping[str, Sequence[str]],
-    objects: Mapping[str, int],
-) -> Iterable[str]:
-    yield from (word_by_cluster[name] for word_by_cluster in words if name in word_by_cluster)
-    yield from (word for word, names in clusters_with_agents.items() if name in names)
-    if name in objects:
-        yield counted_noun(objects[name], "object")
