@@ -1,7 +1,7 @@
 """The health that rules of failover ask for: of which workloads, of which clusters, since when, and put together.
 
-The times are those of passes, and never of another machine's clock: what an agent tells is so since a pass first took it
-in. Nor does time run while nobody sees a cluster: it starts with the first look at it afterwards.
+The times are those of passes, and never of another machine's clock: what an agent tells is so since a pass first took
+it in. Nor does time run while nobody sees a cluster: it starts with the first look at it afterwards.
 """
 
 from collections.abc import Collection, Iterable, Mapping
