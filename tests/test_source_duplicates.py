@@ -135,11 +135,11 @@ def an_override_of(value: str) -> dict[str, Any]:
     return {**head, "spec": {"resourceSelectors": [MAPS], "overrideRules": [{"overriders": overriders}]}}
 
 
-def a_customization_of(script: str) -> dict[str, Any]:
+def a_customization_of(script: str, name: str = "shop") -> dict[str, Any]:
     head = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterCustomization"}
     target = {"apiVersion": "example.com/v1", "kind": "Shop"}
     health = {"healthInterpretation": {"luaScript": f"function InterpretHealth(o) return {script} end"}}
-    return {**head, "metadata": {"name": "shop"}, "spec": {"target": target, "customizations": health}}
+    return {**head, "metadata": {"name": name}, "spec": {"target": target, "customizations": health}}
 
 
 def test_equal_copies_of_policies_clusters_and_customizations_are_one_without_a_word() -> None:
@@ -161,11 +161,13 @@ REPEATED = [
     ("policies", a_policy_of("eu"), a_policy_of("us")),
     ("overrides", an_override_of("eu"), an_override_of("us")),
     ("customizations", a_customization_of("true"), a_customization_of("false")),
+    ("customizations of one target", a_customization_of("true"), a_customization_of("false", name="other")),
+    ("customizations of one target that do the same", a_customization_of("true"), a_customization_of("true", name="b")),
 ]
 
 
 @pytest.mark.parametrize(("why", "one", "other"), REPEATED, ids=[why for why, *_ in REPEATED])
-def test_two_of_karmadas_objects_of_one_name_stop_a_pass_until_init_has_chosen(
+def test_two_of_karmadas_objects_of_one_name_or_target_stop_a_pass_until_init_has_chosen(
     why: str, one: dict[str, Any], other: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = Repository.create(tmp_path / "fleet")
@@ -178,11 +180,41 @@ def test_two_of_karmadas_objects_of_one_name_stop_a_pass_until_init_has_chosen(
         }
     )
     before = argosy(made, capsys, "validate")
-    assert (before.code, "is defined twice" in before.out) == (3, True), why
+    said = any(words in before.out for words in ("is defined twice", "already has a script for InterpretHealth"))
+    assert (before.code, said) == (3, True), why
     begun = argosy(made, capsys, "init", "--new-cluster", "eu", "--new-cluster", "us")
     assert (begun.code, "/docs/" in (made.path / "argosy.yaml").read_text()) == (0, True)
     after = argosy(made, capsys, "validate")
-    assert (after.code, "defined" in after.out) == (0, False)
+    assert (after.code, "defined" in after.out, "already" in after.out) == (0, False, False)
+
+
+def test_customizations_that_one_of_another_folder_repeats_are_variants_and_others_are_none() -> None:
+    """A folder is left out where another one customizes all that it does, in however many objects."""
+    both = a_customization_of("false", name="both")
+    replicas = {"replicaResource": {"luaScript": "function GetReplicas(o) return 1, nil end"}}
+    scripts = {**both["spec"]["customizations"], **replicas}
+    files = {
+        "a/health.yaml": a_customization_of("true"),
+        "a/replicas.yaml": {**both, "metadata": {"name": "x"}, "spec": {**both["spec"], "customizations": replicas}},
+        "b/more/both.yaml": {**both, "spec": {**both["spec"], "customizations": scripts}},
+    }
+    assert [each.line for each in loaded(files).choices] == ["/b/"]
+    del files["a/replicas.yaml"]
+    assert [each.line for each in loaded(files).choices] == ["/a/"], "b alone says how many replicas there are"
+
+
+def test_customizations_of_other_functions_or_targets_are_no_variants() -> None:
+    other = a_customization_of("true", name="replicas")
+    script = {"luaScript": "function GetReplicas(o) return 1, nil end"}
+    replicas = {**other["spec"], "customizations": {"replicaResource": script}}
+    target = {**other["spec"], "target": {"apiVersion": "example.com/v1", "kind": "Till"}}
+    files = {
+        "a/health.yaml": a_customization_of("true"),
+        "b/replicas.yaml": {**other, "spec": replicas},
+        "c/till.yaml": {**a_customization_of("true", name="till"), "spec": target},
+    }
+    found = loaded(files)
+    assert (found.problems, found.choices, len(found.desired.customizations)) == ((), (), 3)
 
 
 def test_a_file_of_nothing_but_a_repeated_policy_is_left_out_for_one_of_another_folder() -> None:

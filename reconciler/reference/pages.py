@@ -266,8 +266,8 @@ FILES = (
                 " and the exit code is 1. What a kustomization builds is used where files contradict each other."
                 " `argosy init` chooses whole folders and leaves the others out by `source.ignore`. It keeps what the"
                 " README of the repository has people apply, then what a kustomization builds or a policy stands"
-                " beside, then what is nearest to the top. Policies, overrides and customizations of one name are"
-                " chosen alike; two that differ are a problem until then.",
+                " beside, then what is nearest to the top. Policies, overrides and customizations of one name, and"
+                " customizations of one target, are chosen alike; two that differ are a problem until then.",
             ),
             Entry(
                 "A file that is not read any more",

@@ -5,12 +5,15 @@ a kustomization builds is used all the same where it is contradicted by nothing 
 ``variant_folders`` says which folders to leave out so that one variant is read.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from render.admission.customizations import functions_of_customization
+from render.interpreter.customization_keys import KIND as CUSTOMIZATION
 from render.model import ObjectRef, Template
 from render.words import words_in_sentence
 
@@ -86,7 +89,7 @@ def _repeated_templates(placed: Iterable[PlacedTemplate]) -> set[int]:
 
 def choices_of_variants(
     templates: Templates,
-    karmada: Iterable[tuple[str, LocatedManifest]],
+    karmada: Sequence[tuple[str, LocatedManifest]],
     uses_of_folders: Callable[[], FolderUses],
     folder: str,
 ) -> tuple[VariantChoice, ...]:
@@ -148,11 +151,14 @@ def _definitions_of_templates(placed: Sequence[PlacedTemplate]) -> list[Definiti
 
 
 def _definitions_of_karmada_objects(
-    places: Iterable[tuple[str, LocatedManifest]],
+    places: Sequence[tuple[str, LocatedManifest]],
 ) -> dict[ObjectRef, list[Definition]]:
+    """Return the definitions of objects by name, and those of customizations by all that they customize as well."""
     found: dict[ObjectRef, list[LocatedManifest]] = {}
+    numbers = Counter(name for name, _ in places)
     for name, place in places:
-        found.setdefault(ObjectRef("", "", "", name), []).append(place)
+        for each in _names_that_one_place_may_have(name, place, is_shared=numbers[name] > 1):
+            found.setdefault(ObjectRef("", "", "", each), []).append(place)
     return {
         ref: [
             Definition(place.file.path, number, decides=True)
@@ -162,6 +168,17 @@ def _definitions_of_karmada_objects(
         ]
         for ref, each in found.items()
     }
+
+
+def _names_that_one_place_may_have(name: str, place: LocatedManifest, *, is_shared: bool) -> Iterator[str]:
+    """Yield what no second object may be: one of a name, or a customization that has a script for the same function.
+
+    A customization whose name is its own stands for what it customizes alone: another one may take its place.
+    """
+    functions = functions_of_customization(place.manifest) if place.manifest["kind"] == CUSTOMIZATION else ()
+    yield from (f"{function} of {version} {kind}" for version, kind, function in sorted(functions))
+    if is_shared or not functions:
+        yield name
 
 
 def _numbers_of_equal(values: Sequence[Any], is_equal: Callable[[Any, Any], bool]) -> list[int]:

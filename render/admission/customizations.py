@@ -51,14 +51,29 @@ def customization_conflicts(customizations: Iterable[Mapping[str, Any]]) -> Iter
     """
     holders: dict[tuple[str, str, str], str] = {}
     for customization in sorted(customizations, key=lambda each: str(each["metadata"]["name"])):
-        name, target = customization["metadata"]["name"], customization["spec"]["target"]
-        for path, function, script in _scripts_with_their_paths(customization):
-            if not script or function == "GetDependencies":
-                continue
-            holder = holders.setdefault((target["apiVersion"], target["kind"], function), name)
+        name = customization["metadata"]["name"]
+        for path, customized in _customized_functions_with_paths(customization):
+            holder = holders.setdefault(customized, name)
             if holder != name:
-                message = f"{holder!r} already has a script for {function} of {target['apiVersion']} {target['kind']}"
+                api_version, kind, function = customized
+                message = f"{holder!r} already has a script for {function} of {api_version} {kind}"
                 yield customization, Problem("", 0, path, message, "keep one of them", "Invalid")
+
+
+CustomizedFunction = tuple[str, str, str]
+"""The apiVersion and the kind of a target, and a function that has a script for it."""
+
+
+def functions_of_customization(customization: Mapping[str, Any]) -> frozenset[CustomizedFunction]:
+    """Return what an admitted customization customizes and no other one may."""
+    return frozenset(customized for _, customized in _customized_functions_with_paths(customization))
+
+
+def _customized_functions_with_paths(customization: Mapping[str, Any]) -> Iterator[tuple[str, CustomizedFunction]]:
+    target = customization["spec"]["target"]
+    for path, function, script in _scripts_with_their_paths(customization):
+        if script and function != "GetDependencies":
+            yield path, (target["apiVersion"], target["kind"], function)
 
 
 def _scripts_with_their_paths(customization: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
