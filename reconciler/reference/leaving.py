@@ -40,7 +40,8 @@ LEAVING = (
                 "kubectl --context NAME apply --server-side --field-manager=MANAGER -R -f clusters/NAME",
                 "kubectl goes on; twice where definitions of kinds are new. MANAGER is the name of the ConfigMap in"
                 " argosy-system: kubectl then owns what passes owned. It deletes no object that you take out of the"
-                " folder.",
+                " folder. An object whose number an autoscaler set is refused with a conflict: take `replicas` out of"
+                " its file, and out of no other, where the number would be 1.",
             ),
             Entry(
                 "Argo CD",
@@ -66,7 +67,8 @@ LEAVING = (
     TopicSection(
         title="To let go of objects",
         before="Do this once another tool has applied all of them, and not before: the command gives up the fields that"
-        " passes delivered, and takes the label off. What nobody else owns goes from the object.",
+        " passes delivered, and takes the label off. What nobody else owns goes from the object. With `diff` in place"
+        " of `apply --validate=false` it shows what that is.",
         entries=(
             Entry(
                 "kubectl --context NAME get -R -f clusters/NAME -o go-template='{{range .items}}---"
