@@ -125,6 +125,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     from reconciler.diff.comparison import Revisions, compare_commits, difference_of
     from reconciler.diff.guards import check_comparison, refusal_lines
     from reconciler.diff.holds import holds_on_members, is_newer_than_held
+    from reconciler.diff.rendered_revisions import refuse_rendered_commits, words_about_rendered_difference
     from reconciler.guards.accepted_settings import Acceptance
     from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import open_repository
@@ -134,6 +135,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
             raise click.UsageError("name HEAD as well: there is no work tree here to compare")
         base = repository.resolve(options.base)
         head = repository.resolve(options.head) if options.head else ""
+        refuse_rendered_commits(repository, {options.base: base, **({options.head: head} if options.head else {})})
         revisions = Revisions(
             base=base, head=head, bootstrap=options.bootstrap, allowed=options.allowed, now=options.now
         )
@@ -142,6 +144,8 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         refused, holds = refusal_lines(comparison, options.allowed), holds_on_members(comparison)
         is_newer = is_newer_than_held(comparison, holds)
         difference = replace(difference_of(comparison), refused=refused, holds=holds, is_newer=is_newer)
+        if difference.is_empty and head and (words := words_about_rendered_difference(comparison)):
+            log.warning(words)
     for text in _difference_texts(difference, options, is_full=log.level >= VERBOSE):
         print_output(text, options.output)
     if options.check:

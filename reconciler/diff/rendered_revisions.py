@@ -1,0 +1,51 @@
+"""Rendered commits beside the sources that are compared: named by mistake, or different from what the sources say."""
+
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import read_previous
+from reconciler.repository import Repository
+from reconciler.repository.trailers import source_of_rendered_commit
+from render.errors import ConfigError
+
+from .comparison import Comparison, last_render_before
+
+
+def refuse_rendered_commits(repository: Repository, commit_by_revision: dict[str, str]) -> None:
+    """Refuse to compare rendered commits as if they were sources: ConfigError names the sources of what was meant.
+
+    ``commit_by_revision`` has the commits by the words that people gave for them.
+    """
+    sources = {words: source_of_rendered_commit(repository, commit) for words, commit in commit_by_revision.items()}
+    rendered = {words: source for words, source in sources.items() if source}
+    for words, source in rendered.items():
+        meant = " ".join((rendered.get(each) or commit_by_revision[each])[:12] for each in commit_by_revision)
+        hint = f"argosy diff {meant} compares the sources"
+        if len(rendered) == len(commit_by_revision) > 1:
+            before, after = (commit[:12] for commit in commit_by_revision.values())
+            hint += f"; git diff {before} {after} -- clusters bindings shows what passes rendered"
+        raise ConfigError(f"{words} is a rendered commit, made from source {source[:12]}", hint=hint)
+
+
+def words_about_rendered_difference(comparison: Comparison) -> str:
+    """Return a warning where passes rendered other trees for two sources than a difference of these explains.
+
+    Decisions that passes made in between go on, such as those of a drain that was taken back: a pass over a source that
+    asks for nothing else commits nothing. It is empty where no pass rendered the base, or all rendered the same.
+    """
+    repository, base, head = comparison.head.repository, comparison.base.source, comparison.head.source
+    if not base.commit or not head.commit:
+        return ""
+    fleet = head.desired.fleet
+    tip = publication_of(repository, fleet).known_tip(fleet.rendered_branch)
+    if tip is None:
+        return ""
+    commits = [last_render_before(repository, tip, each.commit).commit for each in (base, head)]
+    if not all(commits):
+        return ""
+    before, after = (read_previous(repository, commit) for commit in commits)
+    if before.source != base.commit or before.tree.clusters == after.tree.clusters:
+        return ""
+    command = f"git diff {commits[0][:12]} {commits[1][:12]} -- clusters bindings"
+    return (
+        "passes rendered other trees for these two sources, for what they decided in between goes on"
+        f"\n  hint: {command} shows it; argosy rebalance has replicas placed afresh"
+    )
