@@ -76,8 +76,8 @@ ANNOTATIONS = (
             ),
             Entry(
                 "cluster.karmada.io/unschedulable",
-                "A taint. `argosy cluster cordon` sets it, and nothing is placed there that is not there yet. A workload"
-                " that is there may get more of its replicas there.",
+                "A taint. `argosy cluster cordon` sets it, and nothing is placed there that is not there yet. A"
+                " workload that is there may get more of its replicas there.",
             ),
             Entry(
                 "argosy.dev/renamed-from",
