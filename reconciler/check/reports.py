@@ -30,6 +30,7 @@ _DESCRIPTIONS = {
     "PolicyTie": "Propagation policies between which only names decide",
     "UnmatchedSelector": "A resource selector that selects nothing",
     "ClusterScopedKind": "A namespaced policy aimed at a kind without namespaces",
+    "NothingRead": "Charts or templates of objects, of which nothing is read",
     "Setting": "A setting that waits until somebody accepts it",
     "RenamedByHand": "A cluster that came as another one left that is described alike",
     "TemplateText": "Text of a template that nobody filled in",

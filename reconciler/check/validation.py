@@ -46,6 +46,7 @@ from reconciler.source.loading import Loaded
 from reconciler.source.read_objects import NO_OBJECT_READ, ReadObjects, objects_read
 from reconciler.source.schemas.checks import SchemaChecks
 from reconciler.source.schemas.observed import ObservedSchemas
+from reconciler.source.unread_forms import NOTHING_READ, warning_of_nothing_read
 from reconciler.trial.names import problems_of_unknown_names
 from render.binding import Binding
 from render.boundary import result_or_substitute, unexpected_problem
@@ -92,6 +93,11 @@ class Validation(Struct, frozen=True, kw_only=True):
     lost: tuple[LostObject, ...] = ()
     objects: ReadObjects = NO_OBJECT_READ
 
+    @property
+    def is_nothing_read(self) -> bool:
+        """Say whether there is something that objects could be made of, and nothing of it is read."""
+        return any(each.kind == NOTHING_READ for each in self.warnings)
+
 
 def validation_of(
     repository: Repository, commit: str, log: Log, memory: SourceMemory | None = None, *, base: str = ""
@@ -117,7 +123,8 @@ def validation_of(
         left_out = {each.warning for each in loaded.broken if each.problem not in new}
         warnings = tuple(sorted((*loaded.desired.warnings, *left_out)))
     else:
-        warnings = tuple(sorted((*loaded.warnings, *_warnings_of_source(repository, loaded, memory))))
+        unread = warning_of_nothing_read(loaded.files, loaded.desired)
+        warnings = tuple(sorted((*loaded.warnings, *unread, *_warnings_of_source(repository, loaded, memory))))
     found = Validation(
         commit=commit,
         problems=problems,

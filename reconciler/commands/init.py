@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from reconciler.repository import Repository
 
 
+_WHAT_IS_READ = "Argosy reads manifests, what kustomizations build of them, and charts that a HelmChart names"
+
+
 class InitOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy init``."""
 
@@ -30,7 +33,7 @@ class InitOptions(Struct, frozen=True, kw_only=True):
 
 @click.command(
     cls=DocumentedCommand,
-    epilog="Exit codes: 0 written or printed; 1 some chart got no HelmChart; 3 there is a fleet already; 4 Git failed.",
+    epilog="Exit codes: 0 written or printed; 1 nothing is read, or a chart got no HelmChart; 3 refused; 4 Git failed.",
 )
 @click.option(
     "--context",
@@ -106,13 +109,15 @@ def write_first_files(log: Log, options: InitOptions) -> int:
 def _fleet_with_charts(
     source: "MemberSource", fleet: "NewFleet", log: Log, options: InitOptions
 ) -> "tuple[NewFleet, bool]":
-    """Say what the repository holds, and return the fleet with HelmCharts where these are wanted, and whether all are.
+    """Say what the repository holds, and return the fleet with HelmCharts where these are wanted.
 
-    A chart that cannot be rendered gets none, and a warning says why.
+    A chart that cannot be rendered gets none, and a warning says why. The answer is whether there is none of these, and
+    something is read where anything is there.
     """
     from reconciler.edit.chart_offers import offers_of_charts
     from reconciler.edit.layout import lines_about_charts, repository_layout_lines
     from reconciler.edit.offered_charts import FleetWithCharts, fleet_with_charts
+    from reconciler.source.unread_forms import forms_in_words, forms_nothing_is_read_of
 
     layout, offers = tuple(repository_layout_lines(source, fleet)), offers_of_charts(source, fleet.after)
     chosen = FleetWithCharts(fleet=fleet)
@@ -123,7 +128,10 @@ def _fleet_with_charts(
     for note in (*layout, *lines_about_charts(offers, chosen.written), *_notes_on_new_fleet(fleet)):
         log.info(f"found {note}")
     log.warn_of(f"no HelmChart is written: {problem}" for problem in chosen.problems)
-    return chosen.fleet, not chosen.problems
+    forms = forms_nothing_is_read_of(source.files, chosen.fleet.after.desired, has_others=True)
+    if forms:
+        log.warning(f"nothing here is read, of {forms_in_words(forms)}: {_WHAT_IS_READ}")
+    return chosen.fleet, not (chosen.problems or forms)
 
 
 def _are_charts_wanted_by_somebody(count: int) -> bool:

@@ -30,7 +30,8 @@ class ValidateOptions(Struct, frozen=True, kw_only=True):
 
 @click.command(
     cls=DocumentedCommand,
-    epilog="Exit codes: 0 no problem; 1 nothing is used of some object, or with --strict a warning; 3 problems.",
+    epilog="Exit codes: 0 no problem; 1 nothing is used of some object, or is read of charts or templates, or with"
+    " --strict a warning; 3 problems.",
 )
 @click.option(
     "--rev", default="", metavar="REV", help="Check a commit, branch or tag instead of the files as they stand."
@@ -87,7 +88,8 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory 
     print_output(_text_of_validation(validation, options, is_whole=log.level >= VERBOSE), options.output)
     if validation.problems:
         return InputError.exit_code
-    return 1 if validation.lost or (options.strict and validation.warnings) else 0
+    is_no = validation.lost or validation.is_nothing_read
+    return 1 if is_no or (options.strict and validation.warnings) else 0
 
 
 def _text_of_validation(validation: "Validation", options: ValidateOptions, *, is_whole: bool) -> str:

@@ -1,12 +1,11 @@
 """The layout of a repository that ``argosy init`` tells: what is read of it, what is not, and who deploys from it."""
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 
 from reconciler.console.grouping import number_of_kinds
 from reconciler.locked.model import NOT_LOCKED
 from reconciler.source.desired import Desired
-from reconciler.source.files import Reason
+from reconciler.source.unread_forms import CHART, forms_not_read
 from render.model import is_encrypted_by_sops
 from render.words import counted_noun, first_few
 
@@ -18,14 +17,6 @@ from .other_tools import DeployedFolders
 _TOOLS = {"Argo CD": ("argoproj.io",), "Flux": ("fluxcd.io",), "Fleet": ("fleet.cattle.io",)}
 """Tools that deploy from repositories, with the API groups of their objects or what these end in."""
 _FLUX_FOLDER = "flux-system"
-_LANGUAGES = {
-    "CUE": (".cue",),
-    "Jinja": (".yaml.j2", ".yml.j2"),
-    "Jsonnet": (".jsonnet", ".libsonnet"),
-    "KCL": (".k",),
-    "Starlark": (".star",),
-}
-"""Languages that manifests are written in and nothing here runs, with what the names of their files end in."""
 
 
 def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[str]:
@@ -36,7 +27,7 @@ def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[s
         objects, files = counted_noun(len(desired.templates), "object"), len({each.path for each in desired.templates})
         yield f"{objects} in {counted_noun(files, 'file')} of {first_few(folders)}"
     yield from _lines_about_builds(desired)
-    yield from _files_in_other_languages(source)
+    yield from _lines_about_unread_forms(source, fleet)
     deployed, as_files = fleet.deployed, fleet.as_files
     for tool in _tool_names_found_in_source(source, desired):
         if tool not in {each.tool for each in (deployed, as_files) if each}:
@@ -89,17 +80,18 @@ def _first_folder_below_fleet(source: MemberSource, path: str) -> str:
 
 def _lines_about_builds(desired: Desired) -> Iterator[str]:
     """Yield what a tool builds, and what is not read because none does."""
-    found = Counter(each.reason for each in desired.skipped)
     if count := len({each.path for each in desired.templates if each.origin}):
         are, need = ("is", "needs") if count == 1 else ("are", "need")
         by = f" by {' and '.join(desired.tools)}" if desired.tools else f", and {need} no tool for it"
         yield f"{counted_noun(count, 'kustomization')} {are} built{by}"
-    if count := found[Reason.TEMPLATE]:
-        are = "is" if count == 1 else "are"
-        yield f"{counted_noun(count, 'template')} with {{{{ }}}} {are} not read"
-    if count := found[Reason.YTT]:
-        are = "is" if count == 1 else "are"
-        yield f"{counted_noun(count, 'template')} of ytt {are} not read: commit what it makes"
+
+
+def _lines_about_unread_forms(source: MemberSource, fleet: NewFleet) -> Iterator[str]:
+    """Yield what is kept in a form that nothing here reads; charts have lines of their own."""
+    for each in forms_not_read(source.files, fleet.after.desired):
+        if each.form is not CHART:
+            are = "is" if each.number == 1 else "are"
+            yield f"{each} {are} not read: {each.form.advice}"
 
 
 def lines_about_charts(offers: ChartOffers, written: Collection[OfferedChart]) -> Iterator[str]:
@@ -121,15 +113,6 @@ def lines_about_charts(offers: ChartOffers, written: Collection[OfferedChart]) -
     if offers.libraries:
         libraries = counted_noun(len(offers.libraries), "library chart")
         yield f"{libraries} for other charts, no release: {first_few(offers.libraries)}"
-
-
-def _files_in_other_languages(source: MemberSource) -> Iterator[str]:
-    """Yield the files in languages that make manifests, and that nothing here runs."""
-    base = f"{source.home.folder}/" if source.home.folder else ""
-    for language, ends in _LANGUAGES.items():
-        if count := sum(1 for file in source.files if file.path.startswith(base) and file.path.endswith(ends)):
-            are = "is" if count == 1 else "are"
-            yield f"{counted_noun(count, 'file')} in {language} {are} not read: commit what {language} makes"
 
 
 def _tool_names_found_in_source(source: MemberSource, desired: Desired) -> Iterator[str]:

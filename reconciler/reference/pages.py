@@ -223,6 +223,10 @@ FILES = (
                 " credentials.",
             ),
             Entry("A file with templates in {{ }}", "It is not read, and a warning says so."),
+            Entry(
+                "A repository of nothing but charts, templates or files in other languages",
+                "Nothing of it is read, which `argosy init`, `argosy validate` and passes say; their exit code is 1.",
+            ),
             Entry("A list", "A kind that ends in `List` and has `items` is read as its items."),
             Entry("A folder whose name begins with a dot", "It is not read."),
             Entry("A folder with another argosy.yaml", "It is another fleet, and is left alone."),

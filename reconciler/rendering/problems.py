@@ -11,6 +11,7 @@ from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
 from reconciler.pipeline.stages import Built
 from reconciler.pipeline.unselected import is_meant_to_stay
+from reconciler.source.unread_forms import forms_in_words, forms_nothing_is_read_of
 from render.bits import indexes_of_mask
 from render.matching.match import Match
 from render.model import ObjectRef
@@ -42,11 +43,15 @@ class ObjectProblem(Struct, frozen=True, kw_only=True, order=True):
 def reason_for_empty_outcome(outcome: Outcome) -> str:
     """Return why nothing is rendered of templates that are to go somewhere; empty where something is, or none are.
 
+    Of a source without templates, it is that of charts and the like, which nothing reads.
+
     What waits by a decision of somebody, such as a policy that is suspended, is expected.
     """
     desired = outcome.source.desired
     if outcome.rendered.tree.clusters or outcome.pending:
         return ""
+    if forms := forms_nothing_is_read_of(outcome.source.files, desired):
+        return f"nothing is rendered of {forms_in_words(forms)}: nothing reads them\n  hint: {forms[0].form.advice}"
     meant_to_go = [each for each in desired.templates if not is_meant_to_stay(each, desired.fleet)]
     if not meant_to_go:
         return ""
