@@ -11,7 +11,7 @@ from typing import Any
 from reconciler.cli import run
 from render.documents import emit, parse_documents
 
-from .build import Repository
+from .build import Repository, a_cluster
 
 Document = dict[str, Any]
 FOUND = {
@@ -53,8 +53,10 @@ class Imported:
         return dict(found)
 
 
-def imported(folder: Path, system: str, documents: Sequence[Document]) -> Imported:
-    """Import documents, commit what that writes, and render it."""
+def imported(
+    folder: Path, system: str, documents: Sequence[Document], clusters: Mapping[str, Mapping[str, str]] | None = None
+) -> Imported:
+    """Import documents, commit what that writes, and render it; ``clusters`` join later, with these labels."""
     source, fleet = folder / "foreign", folder / "fleet"
     source.mkdir(parents=True)
     for place, each in enumerate(documents):
@@ -62,7 +64,8 @@ def imported(folder: Path, system: str, documents: Sequence[Document]) -> Import
     report = json.loads(_output("import", str(source), "--from", system, "--output-dir", str(fleet), "-o", "json"))
     files = {path: (fleet / path).read_text(encoding="utf-8") for path in report["files"]}
     repository = Repository.create(fleet)
-    repository.commit({}, "import")
+    later = {f"{name}.yaml": a_cluster(name, labels=labels) for name, labels in (clusters or {}).items()}
+    repository.commit(later, "import")
     _output("-C", str(fleet), "reconcile", "--bootstrap")
     return Imported(report, files, _sent(repository))
 

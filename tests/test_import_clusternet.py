@@ -395,6 +395,92 @@ def test_what_is_fed_by_subscribers_of_either_kind_needs_the_clusters(tmp_path: 
     assert list(found.files) == ["templates/cn-02/configmap-x.yaml"]
 
 
+def others_than(*regions: str) -> Document:
+    return {"clusterAffinity": {"matchExpressions": [{"key": "region", "operator": "NotIn", "values": [*regions]}]}}
+
+
+class Labelled(NamedTuple):
+    why: str
+    spec: Document
+    feed: Document
+    counts: dict[str, Any]
+    codes: dict[str, str]
+
+
+BY_LABELS = {"weights-by-labels": "approximate"}
+NEEDED = {"union-needs-clusters": "refused"}
+LABELLED_VECTORS = [
+    Labelled("copies by one label", {"subscribers": [SH, BJ]}, deployment(3), {"a": 3, "b": 3, "c": 3}, READ),
+    Labelled(
+        "weights of different labels, as the ManagedClusters would have them",
+        {**STATIC, "subscribers": [{**SH, "weight": 1}, {**BJ, "weight": 2}]},
+        deployment(10),
+        {"a": 2, "b": 4, "c": 4},
+        {**BY_LABELS, "": "exact"},
+    ),
+    Labelled(
+        "what is not divided goes to all of them",
+        {**STATIC, "subscribers": [{**SH, "weight": 1}, {**BJ, "weight": 2}]},
+        config_map(a="1"),
+        {"a": None, "b": None, "c": None},
+        {**BY_LABELS, "": "exact"},
+    ),
+    Labelled(
+        "weights of one region, and of all others",
+        {**STATIC, "subscribers": [{**SH, "weight": 3}, {**others_than("sh"), "weight": 1}]},
+        deployment(5),
+        {"a": 3, "b": 1, "c": 1},
+        {**BY_LABELS, "": "exact"},
+    ),
+    Labelled(
+        "weights of equal subscribers add up",
+        {**STATIC, "subscribers": [{**SH, "weight": 1}, {**BJ, "weight": 1}, {**SH, "weight": 3}]},
+        deployment(6),
+        {"a": 4, "b": 1, "c": 1},
+        {**BY_LABELS, "": "exact"},
+    ),
+    Labelled(
+        "a weight of 0 beside another",
+        {**STATIC, "subscribers": [{**SH, "weight": 0}, {**BJ, "weight": 1}]},
+        deployment(4),
+        {"b": 2, "c": 2},
+        {**BY_LABELS, "": "exact"},
+    ),
+    Labelled(
+        "weights of 0 alone divide nothing",
+        {**STATIC, "subscribers": [{**SH, "weight": 0}, {**BJ, "weight": 0}]},
+        deployment(4),
+        {"a": 4, "b": 4, "c": 4},
+        READ,
+    ),
+    Labelled(
+        "weights of labels that meet",
+        {**STATIC, "subscribers": [{**SH, "weight": 2}, {**X, "weight": 1}]},
+        deployment(4),
+        {},
+        NEEDED,
+    ),
+    Labelled(
+        "weights of regions that meet",
+        {**STATIC, "subscribers": [{**SH, "weight": 2}, {**others_than("bj"), "weight": 1}]},
+        deployment(4),
+        {},
+        NEEDED,
+    ),
+    Labelled("copies by different labels", {"subscribers": [SH, X]}, deployment(4), {}, NEEDED),
+]
+
+
+@pytest.mark.parametrize("case", LABELLED_VECTORS, ids=lambda case: case.why)
+def test_subscribers_that_differ_in_one_label_need_no_clusters(case: Labelled, tmp_path: Path) -> None:
+    vector = Vector(case.why, case.spec, case.feed, case.counts, case.codes)
+    found = imported(tmp_path, "clusternet", documents_of(Vector("CN-L", *vector[1:])), clusters=LABELS)
+    place = f"cn-l/{case.feed['kind']}/x"
+    assert found.counts(place) == case.counts
+    told = found.told("Subscription cn-l/s")
+    assert told == {code: grade for code, grade in case.codes.items() if code}
+
+
 def test_a_negative_number_of_replicas_is_divided_by_nobody(tmp_path: Path) -> None:
     """No API server takes it, Clusternet's own included; negative shares were written, and called exact."""
     negative = {**deployment(-7), "metadata": {"name": "n", "namespace": "shop"}}

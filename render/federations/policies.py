@@ -203,7 +203,8 @@ def _replica_scheduling_of_route(way: _Route) -> dict[str, Any]:
 
 
 def _plain_static_weight(weight: Weight) -> dict[str, Any]:
-    target = {"clusterNames": list(weight.names)} if weight.names else {}
+    target: dict[str, Any] = {"clusterNames": list(weight.names)} if weight.names else {}
+    target |= {"labelSelector": _plain_label_selector(weight.selector)} if weight.selector is not None else {}
     target |= {"exclude": list(weight.excluded)} if weight.excluded else {}
     return {"targetCluster": target, "weight": weight.weight}
 

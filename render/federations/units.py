@@ -113,10 +113,11 @@ class Reach(Struct, frozen=True, kw_only=True):
 
 
 class Weight(Struct, frozen=True, kw_only=True):
-    """The weight of the clusters named in a division, or of all but those excluded."""
+    """The weight of the clusters named in a division, of those selected, or of all but those excluded."""
 
     weight: int
     names: tuple[str, ...] = ()
+    selector: LabelSelector | None = None
     excluded: tuple[str, ...] = ()
 
 

@@ -12,6 +12,7 @@ CLUSTERNET = Federation(
         "subscription-read": "CN-01",
         "union-frozen": "CN-02",
         "union-needs-clusters": "CN-02",
+        "weights-by-labels": "CN-03",
         "shares-pinned": "CN-05",
         "dynamic-by-room": "CN-09",
         "dynamic-pinned": "CN-11",

@@ -33,6 +33,7 @@ from .scheduling import (
     tolerations_of,
     weight_of_each_cluster,
 )
+from .unions import union_of_selectors
 
 
 class Way(Struct, frozen=True, kw_only=True):
@@ -68,7 +69,9 @@ def route_of_subscription(
     is_divided = spec.get("schedulingStrategy") == "Dividing"
     kind = (spec.get("dividingScheduling") or {}).get("type") if is_divided else None
     if len(set(selectors)) > 1 or spec.get("schedulingBySubGroup"):
-        route = _route_to_clusters_of_today(route, subscription, clusters, names)
+        route = _route_by_labels(route, spec, clusters) or _route_to_clusters_of_today(
+            route, subscription, clusters, names
+        )
     if route.reach.is_nowhere:
         return route
     if kind == "Static":
@@ -125,10 +128,48 @@ def _route_to_clusters_of_today(
     return _route_to_targets(route, targets, names, remark_exact_for_now("union-frozen", what))
 
 
-def _route_by_static_weights(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Mapping[str, str]) -> Way:
-    if not fleet.clusters:
+def _route_by_labels(route: Way, spec: Mapping[str, Any], clusters: Sequence[ManagedCluster]) -> Way | None:
+    """Return a route to the clusters of several subscribers by their labels, where no cluster has to be known."""
+    if clusters or spec.get("schedulingBySubGroup"):
+        return None
+    weight_by_selector = _weight_by_selector(spec)
+    union = union_of_selectors(list(weight_by_selector))
+    is_weighted = (spec.get("dividingScheduling") or {}).get("type") == "Static" and any(weight_by_selector.values())
+    if union is None or (is_weighted and not union.is_disjoint):
+        return None
+    return replace(route, reach=Reach(selector=union.selector))
+
+
+def _weight_by_selector(spec: Mapping[str, Any]) -> dict[LabelSelector, int]:
+    """Return the weights of subscribers by what they select; equal ones add up."""
+    weights: dict[LabelSelector, int] = {}
+    for each in spec.get("subscribers") or ():
+        selector = _label_selector_of_subscriber(each)
+        if selector is not None:
+            weights[selector] = weights.get(selector, 0) + max(each.get("weight") or 0, 0)
+    return weights
+
+
+def _route_by_weights_of_labels(route: Way, spec: Mapping[str, Any]) -> Way:
+    """Return a route that divides replicas by the weights of subscribers, whichever clusters they select."""
+    weight_by_selector = _weight_by_selector(spec)
+    if not any(weight_by_selector.values()):
+        return route
+    if len(weight_by_selector) == 1:
         what = "no cluster is known, so that replicas are divided evenly: add the ManagedClusters"
         return replace(route, weights=(Weight(weight=1),), remarks=(approximate_remark("clusters-unknown", what),))
+    weights = tuple(
+        Weight(weight=weight, selector=selector) for selector, weight in weight_by_selector.items() if weight
+    )
+    what = "no cluster is known: each has the weight of its labels, and a rest that is left over may go to another one"
+    if len(weights) < len(weight_by_selector):
+        what += "; clusters of weight 0 have the object without replicas there, and not at all here"
+    return replace(route, weights=weights, remarks=(approximate_remark("weights-by-labels", what),))
+
+
+def _route_by_static_weights(route: Way, subscription: Placed, fleet: ClusternetFleet, names: Mapping[str, str]) -> Way:
+    if not fleet.clusters:
+        return _route_by_weights_of_labels(route, subscription.spec)
     try:
         targets = targets_of_subscription(subscription.manifest, fleet)
     except NotScheduled as error:

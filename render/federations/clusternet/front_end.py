@@ -184,7 +184,7 @@ class _Subscriptions:
         made: Made = lambda documents: object_after_overrides(manifest, documents)
         written = self._localizations_of_shares(one, shares)
         weights = route.weights_for(order, self._names) if order and order.replicas is not None else ()
-        if order is not None and not self._clusters and route.weights:
+        if order is not None and order.replicas is not None and not self._clusters:
             weights = route.weights
         remarks: list[Remark] = []
         if shares and (not weights or _overrides_set_replicas(one.manifest, overriding, members, made)):
