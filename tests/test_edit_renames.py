@@ -351,3 +351,28 @@ def test_a_guard_that_refuses_a_rename_by_hand_names_the_command(
     assert argosy(repository, capsys, "cluster", "rename", "paris", "lyon", "--commit").code == 0
     passed = argosy(repository, capsys, "reconcile")
     assert (passed.code, passed.out.startswith("committed ")) == (0, True), passed.err
+
+
+def test_a_rename_that_repairs_a_revert_is_not_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A rename was reverted, so that its cluster stands there twice: as a new member, and as one that left."""
+    fleet = Repository.create(tmp_path / "fleet")
+    selectors = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    objects = {f"{name}.yaml": a_config_map(name) for name in ("a", "b", "c", "d")}
+    clusters = {f"{name}.yaml": a_cluster(name) for name in ("oslo", "rome")}
+    fleet.commit(
+        {**objects, **clusters, "p.yaml": a_policy(selectors=selectors, placement=on_clusters("oslo", "rome"))}
+    )
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    assert argosy(fleet, capsys, "cluster", "rename", "rome", "roma", "--commit").code == 0
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    fleet.git("revert", "--no-edit", "HEAD")
+    assert "argosy cluster rename roma rome" in argosy(fleet, capsys, "reconcile").err
+    repaired = argosy(fleet, capsys, "cluster", "rename", "roma", "rome", "--commit")
+    assert (repaired.code, repaired.out) == (
+        0,
+        "cluster/rome renamed from roma: nothing changes in any cluster\n\nnext:\n  argosy reconcile\n",
+    )
+    checked = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", "--check")
+    assert (checked.code, checked.out.partition(": ")[2], checked.err) == (0, "no difference\n", "")
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert {path.split("/")[1] for path in fleet.files(under="clusters")} == {"oslo", "rome"}

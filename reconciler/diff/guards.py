@@ -39,7 +39,7 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     base, head = comparison.base, comparison.head
     guard = head.source.desired.fleet.removal_guard
     renamed = new_names_by_head(base.source, head.source)
-    folders = values_by_new_names(base.rendered.tree.clusters, renamed)
+    folders = values_by_new_names(_folders_not_taken_over(comparison), renamed)
     read = tree_reader(comparison)
     claimed = claimed_namespaces(base.rendered.tree.root, read)
     built = head.rendered.built
@@ -55,6 +55,17 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     check_removals_and_movements(
         (*removed, *held_removals), movement_breaches_between(before, head), allowed, losses=losses, consequence=""
     )
+
+
+def _folders_not_taken_over(comparison: Comparison) -> Mapping[str, bytes]:
+    """Return the folders of clusters before a change, without those of disconnected ones that get another name by it.
+
+    Where a member has that name already, its cluster has two folders: the former one goes, and nothing leaves it.
+    """
+    base, head = comparison.base, comparison.head
+    former = {name for each in head.source.desired.clusters for name in each.former_names}
+    members = {each.name for each in base.source.desired.clusters}
+    return {name: id_ for name, id_ in base.rendered.tree.clusters.items() if name in members or name not in former}
 
 
 def _protected_losses(comparison: Comparison, folders: Mapping[str, bytes]) -> tuple[ProtectedLoss, ...]:

@@ -32,7 +32,7 @@ def words_about_rendered_difference(comparison: Comparison) -> str:
     asks for nothing else commits nothing. It is empty where no pass rendered the base, or all rendered the same.
     """
     repository, base, head = comparison.head.repository, comparison.base.source, comparison.head.source
-    if not base.commit or not head.commit:
+    if comparison.base.previous is None or not (base.commit and head.commit):
         return ""
     fleet = head.desired.fleet
     tip = publication_of(repository, fleet).known_tip(fleet.rendered_branch)
