@@ -185,9 +185,11 @@ class RunThatEndsHolds(Struct):
     """An apply whose members finish against their order, each of which was held."""
 
     say: Any = None
+    on_waiting: Any = None
     commits: Any = None
     context: Any = SimpleNamespace(status=SimpleNamespace(tip=lambda: "c0ffee"))
-    delivery: Any = SimpleNamespace(writes=False, options=SimpleNamespace(confirmed=(), migrate_from=()))
+    reach: Any = SimpleNamespace(clock=time.monotonic)
+    delivery: Any = SimpleNamespace(writes=False, members=(), options=SimpleNamespace(confirmed=(), migrate_from=()))
     record: Any = None
 
     def reports(self, tell: Callable[[ClusterReport], None]) -> tuple[ClusterReport, ...]:
@@ -624,3 +626,73 @@ def test_what_moves_to_held_clusters_alone_stays_where_it_is(fleet: Fleet) -> No
     fleet.argosy("cluster", "release", "member1")
     assert fleet.reconcile().code == 0
     assert [bool(fleet.members[name].read(PATH[:-1] + "b")) for name in NAMES] == [True, False]
+
+
+def moved_to_member1(fleet: Fleet) -> Callable[[], list[bool]]:
+    """Move an object and what it names from member2 to member1, and return who has both."""
+    policy = a_policy("other", selectors=[{**SELECTED, "name": "b"}], placement=on_clusters("member2"), namespace=SPACE)
+    fleet.repository.commit({"b.yaml": a_config_map("b", namespace=SPACE), "other.yaml": policy})
+    assert fleet.reconcile().code == 0
+    policy["spec"]["placement"] = on_clusters("member1")
+    fleet.repository.commit({"other.yaml": policy})
+    assert fleet.reconcile().code == 0
+    return lambda: [bool(fleet.members[name].read(PATH[:-1] + "b")) for name in NAMES]
+
+
+def test_going_back_keeps_the_last_copy_of_what_has_moved_there_since(fleet: Fleet) -> None:
+    """Its only copy was deleted, for the older commit has it in a cluster that did not go back."""
+    where = moved_to_member1(fleet)
+    assert where() == [True, False]
+    ended = fleet.apply("argosy/rendered~1", "--allow-older", "--cluster", "member1")
+    assert (where(), ended.code) == ([True, False], 0), ended.out
+    assert "LastCopy" in ended.out
+    assert "it came here since, and would be in no cluster" in ended.out
+    assert "--allow-removal member1=1" in ended.out
+    assert fleet.reconcile().code == 0
+    assert where() == [True, False]
+    assert "LastCopy" in fleet.argosy("status").out
+    fleet.argosy("cluster", "release", "member1")
+    assert fleet.reconcile().code == 0
+    assert where() == [True, False]
+
+
+def test_a_last_copy_goes_back_with_the_cluster_that_had_it_or_where_somebody_allows_it(fleet: Fleet) -> None:
+    where = moved_to_member1(fleet)
+    assert fleet.apply("argosy/rendered~1", "--allow-older").code == 0
+    assert where() == [False, True]
+    assert fleet.apply("argosy/rendered", "--allow-older").code == 0
+    assert where() == [True, False]
+    words = ("argosy/rendered~1", "--allow-older", "--cluster", "member1", "--allow-removal", "member1=1")
+    assert fleet.apply(*words).code == 0
+    assert where() == [False, False]
+    assert "InNoCluster" in fleet.argosy("status").out
+
+
+def test_what_the_source_dropped_is_no_last_copy_of_a_held_cluster(fleet: Fleet) -> None:
+    where = moved_to_member1(fleet)
+    assert fleet.apply("argosy/rendered~1", "--allow-older", "--cluster", "member1", "--until", "released").code == 0
+    assert where() == [True, False]
+    fleet.repository.commit({"b.yaml": None, "other.yaml": None})
+    assert fleet.reconcile().code == 0
+    assert where() == [False, False]
+
+
+def test_a_member_that_pulls_goes_back_only_if_somebody_allows_its_last_copies_to_go(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its agent sees one folder, and would delete what another cluster had at that commit."""
+    placed = a_policy(selectors=[SELECTED], placement=on_clusters("member2"), namespace=SPACE)
+    files = {"policy.yaml": placed, "a.yaml": a_config_map("a", namespace=SPACE, said="good")}
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"member1": None, "member2": None}, files, by_agent=True)
+    fleet.run()
+    first = fleet.repository.git("rev-parse", "argosy/rendered")
+    placed["spec"]["placement"] = on_clusters("member1")
+    fleet.repository.commit({"policy.yaml": placed})
+    fleet.run()
+    assert text_in(fleet) == "good"
+    words = ("apply", first, "--allow-older", "--cluster", "member1")
+    ended = argosy(fleet.repository, capsys, *words)
+    assert (ended.code, f"  member1: ConfigMap {SPACE}/a\n" in ended.err) == (6, True)
+    assert "hint: if it is meant: --allow-removal member1=1" in ended.err
+    assert argosy(fleet.repository, capsys, *words, "--allow-removal", "member1=1").code == 0
+    assert mirrored(fleet) == first

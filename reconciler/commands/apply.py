@@ -148,7 +148,7 @@ def _applied_reports(
     from reconciler.members.choice import members_for_command
     from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery
-    from reconciler.passes.going_back import hold_wish, update_held_mirrors
+    from reconciler.passes.going_back import check_last_copies_of_pulling_members, hold_wish, update_held_mirrors
     from reconciler.passes.logged_apply import apply_and_log
     from reconciler.passes.observation import PassRecord, observe_and_warn
 
@@ -161,6 +161,8 @@ def _applied_reports(
     delivery = Delivery(members=members, options=chosen, allowed=removals, dry_run=options.dry_run == "server")
     reach = member_reach(context.fleet, chosen, repository.folder)
     run = ApplyRun(context=context, commit=commit, delivery=delivery, reach=reach, wish=wish)
+    if wish.pulling and wish.hold is not None:
+        check_last_copies_of_pulling_members(run.held_members(), wish.pulling, removals)
     if not delivery.writes:
         return commit, apply_and_log(run, log)
     observation = observe_and_warn(context, members, reach, log)

@@ -5,6 +5,7 @@ comes. So what another commit would have moved to it is not there, and must not 
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from msgspec import Struct
 
@@ -17,6 +18,7 @@ from render.layout import object_path
 from render.model import ObjectRef
 
 from .fleet import ClusterJob, JobIfChanged
+from .last_copies import last_copies_lost_by_going_back
 from .rendered_commits import RenderedCommits
 from .results import ClusterReport
 
@@ -25,12 +27,13 @@ class HoldWish(Struct, frozen=True, kw_only=True):
     """The wish of whoever applies a commit: members that are held at another one refuse one that ``is_named``.
 
     ``newest`` is the source of the newest rendered commit, by which holds are over or not ("": that of the commit that
-    is applied). Where it ``is_set``, the members and the ``pulling`` ones are held from now on (``hold``), or no more
-    (None).
+    is applied), and ``tip`` is that commit ("": the one that is applied). Where it ``is_set``, the members and the
+    ``pulling`` ones are held from now on (``hold``), or no more (None).
     """
 
     is_named: bool = False
     newest: str = ""
+    tip: str = ""
     is_set: bool = False
     hold: ClusterHold | None = None
     pulling: tuple[str, ...] = ()
@@ -46,6 +49,7 @@ class HoldWish(Struct, frozen=True, kw_only=True):
 class MemberHolds(Struct, frozen=True, kw_only=True):
     """The members that are held while a commit is applied to the others, with the inventories that say so.
 
+    ``newest`` is the newest rendered commit, whose objects they would have if they were not held.
     ``is_only_asked``: what somebody wants to be held would be so, if this were no dry run.
     """
 
@@ -53,6 +57,7 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
     commits: RenderedCommits
     inventories: Mapping[str, Inventory]
     by_cluster: ClusterHolds
+    newest: str
     is_named: bool = False
     is_observing: bool = False
     is_only_asked: bool = False
@@ -115,18 +120,32 @@ class MemberHolds(Struct, frozen=True, kw_only=True):
         """Say whether another cluster is to hold an object, each by the commit that it gets."""
         if not self.by_cluster:
             return self.commits.is_elsewhere(cluster, self.commit, ref)
-        names = self.commits.commit_contents(self.commit).tree.clusters.keys() | self.by_cluster.keys()
-        return any(self._has(name, self.commit_for(name), ref) for name in names if name != cluster)
+        names = self.commits.commit_contents(self.newest).tree.clusters.keys() | self.by_cluster.keys()
+        return any(self._is_to_have(name, ref) for name in names if name != cluster)
 
     def awaited_in(self, cluster: str, ref: ObjectRef) -> str:
         """Return why an object must not leave a cluster yet: it is to be in a held one alone, and is not there.
 
         It is empty where nothing speaks against that.
         """
-        held = [name for name in sorted(self.by_cluster) if name != cluster and self._has(name, self.commit, ref)]
+        held = [name for name in sorted(self.by_cluster) if name != cluster and self._has(name, self.newest, ref)]
         if not held or self.is_elsewhere(cluster, ref):
             return ""
         return f"it is to be in {held[0]}, which is {self.by_cluster[held[0]]}, and is in no other cluster yet"
+
+    def last_copies(self, cluster: str) -> frozenset[ObjectRef]:
+        """Return what a held cluster keeps beside what the commit it is held at has: no other cluster would have it."""
+        if cluster not in self.by_cluster:
+            return frozenset()
+        elsewhere = partial(self.is_elsewhere, cluster)
+        return last_copies_lost_by_going_back(self.commits, cluster, self.newest, self.commit_for(cluster), elsewhere)
+
+    def _is_to_have(self, cluster: str, ref: ObjectRef) -> bool:
+        """Say whether a cluster is to have an object: one that is not chosen stays at the newest commit."""
+        if cluster in self.by_cluster:
+            return self._has(cluster, self.commit_for(cluster), ref)
+        others = {self.newest, self.commit} if self.is_named else {self.newest}
+        return all(self._has(cluster, commit, ref) for commit in others)
 
     def _has(self, cluster: str, commit: str, ref: ObjectRef) -> bool:
         try:

@@ -66,18 +66,22 @@ def orphan_agreement_on_terminal(options: DeliveryOptions, log: Log) -> Agree:
     return agree_or_raise
 
 
-def with_trusted_objects(inventory: Inventory, commits: RenderedCommits, commit: str) -> Inventory:
+def with_trusted_objects(
+    inventory: Inventory, commits: RenderedCommits, commit: str, newest: str | None = None
+) -> Inventory:
     """Return an inventory with the objects a cluster may hold, each of which stood in a commit of this fleet.
 
     What was left behind is believed only where a commit once named it: what is not ours must never become a candidate
-    for pruning because a file says so.
+    for pruning because a file says so. ``newest``: the cluster went back, and may keep what only newer commits named.
     """
-    named = commits.held_objects(inventory.cluster, inventory.commits)
+    cluster = inventory.cluster
+    named = commits.held_objects(cluster, inventory.commits)
     refs = set[ObjectRef](item.ref for item in named)
     if any(item.ref not in refs for item in inventory.left):
-        refs |= {
-            item.ref for item in commits.departed_objects(inventory.cluster, _commits_to_search_from(inventory, commit))
-        }
+        newer = (newest,) if newest else ()
+        searched = dict.fromkeys((*newer, *_commits_to_search_from(inventory, commit)))
+        refs |= {item.ref for item in commits.held_objects(cluster, newer)}
+        refs |= {item.ref for item in commits.departed_objects(cluster, searched)}
         refs |= {replace(ref, namespace="") for ref in refs}
     return replace(inventory, left=tuple(item for item in inventory.left if item.ref in refs)).with_objects(named)
 

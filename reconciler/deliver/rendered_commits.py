@@ -139,6 +139,13 @@ class RenderedCommits(Struct):
             )
         return self._objects[key]
 
+    def objects_that_leave(self, cluster: str, before: str, after: str) -> dict[ObjectRef, Manifest]:
+        """Return the objects that a cluster has at one commit and not at another."""
+        kept = self._blob_ids_by_path(cluster, after)
+        gone = {id_: path for path, id_ in self._blob_ids_by_path(cluster, before).items() if path not in kept}
+        self._load_manifests({id_: "/".join(path) for id_, path in gone.items()})
+        return {ObjectRef.of(self._manifests[id_]): self._manifests[id_] for id_ in gone}
+
     def ask_the_same(self, cluster: str, before: str, after: str) -> bool:
         """Return whether two commits ask the same of a cluster: equal objects, by the same rules of their bindings."""
         if before == after:

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.fleet_context import FleetContext
+from reconciler.branches.status_branch import read_inventories
 from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
 from reconciler.deliver.decryption import SopsDecryption
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, JobIfChanged, apply_fleet
@@ -182,10 +183,16 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             commits=self._commits,
             inventories=inventories,
             by_cluster={name: hold for name, hold in holds.items() if hold is not None},
+            newest=self.wish.tip or self.commit,
             is_named=self.wish.is_named,
             is_observing=self.delivery.is_observing,
             is_only_asked=self.wish.is_set and not self.delivery.writes,
         )
+
+    def held_members(self) -> MemberHolds:
+        """Return the clusters that will be held, with what is known of them before anything is recorded."""
+        status = self.context.status
+        return self._held_members(self._hold_rules(self.clock()), read_inventories(status, status.tip()))
 
     def _identities(self, inventories: Mapping[str, Inventory]) -> Identities:
         """Return who the fleet's members are, as recorded or as they answered."""
@@ -329,10 +336,11 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Return the job of a member; ``orphans`` are those agreed to, None for all that its options ask for."""
         commits, known = self._commits, held.inventory(cluster)
         commit = held.commit_for(cluster)
-        trusted = with_trusted_objects(known, commits, commit)
+        trusted = with_trusted_objects(known, commits, commit, held.newest if cluster in held.by_cluster else None)
         options = self._plan_options(trusted, commit)
         # Who holds a cluster at a commit has said that it goes back, for as long as the hold stands.
-        options = replace(options, allow_older=options.allow_older or cluster in held.by_cluster)
+        allow_older = options.allow_older or cluster in held.by_cluster
+        options = replace(options, allow_older=allow_older, last_copies=held.last_copies(cluster))
         if orphans is not None:
             options = replace(options, orphans=orphans.get(cluster, frozenset()))
         elif self.delivery.options.orphans:

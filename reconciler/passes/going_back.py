@@ -4,7 +4,7 @@ The hold is written with the attempt, so that no pass comes in between. A member
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -14,15 +14,17 @@ from reconciler.branches.reading import read_previous
 from reconciler.branches.rendered_sources import rendered_source, source_of
 from reconciler.branches.status_branch import Files, read_inventories
 from reconciler.console.log import Log
-from reconciler.deliver.member_holds import HoldWish
+from reconciler.deliver.member_holds import HoldWish, MemberHolds
+from reconciler.guards.allowances import count_of_allowed_removals
 from reconciler.ledger.holds import ClusterHold, hold_lines
 from reconciler.ledger.inventory import Inventory
 from reconciler.members.choice import members_chosen_by_options
 from reconciler.members.options import DeliveryOptions
 from reconciler.pipeline.renames import previous_by_new_names
 from render.cluster import Cluster, is_applied_by_own_agent
-from render.errors import ConfigError
+from render.errors import ConfigError, GuardRefused
 from render.timing import epoch_text
+from render.words import first_few
 
 
 def hold_wish(
@@ -37,14 +39,14 @@ def hold_wish(
     newest = context.publication.current_tip(context.fleet.rendered_branch) or commit
     source = source_of(repository, newest)
     if not options.allow_older:
-        return HoldWish(is_named=commit != newest, newest=source)
+        return HoldWish(is_named=commit != newest, newest=source, tip=newest)
     if commit == newest:
         if reason or until:
             raise ConfigError(
                 f"{commit[:12]} is the newest rendered commit, at which no cluster need be held",
                 hint=f"name an earlier one: git log {context.fleet.rendered_branch}",
             )
-        return HoldWish(newest=source, is_set=True, pulling=_pulling(context.members, options))
+        return HoldWish(newest=source, tip=newest, is_set=True, pulling=_pulling(context.members, options))
     author = repository.author
     hold = ClusterHold(
         commit=commit,
@@ -54,20 +56,38 @@ def hold_wish(
         reason=reason,
         until=until,
     )
-    return HoldWish(newest=source, is_set=True, hold=hold, pulling=_pulling(context.members, options))
+    return HoldWish(newest=source, tip=newest, is_set=True, hold=hold, pulling=_pulling(context.members, options))
 
 
 def wish_to_see(context: FleetContext, revision: str) -> HoldWish:
     """Return what looking at members makes of holds: a commit that is named ("": none) is shown whatever is held."""
     newest = context.publication.current_tip(context.fleet.rendered_branch)
     source = source_of(context.publication.repository, newest) if newest else ""
-    return HoldWish(is_named=bool(revision), newest=source)
+    return HoldWish(is_named=bool(revision), newest=source, tip=newest or "")
 
 
 def _pulling(members: Iterable[Cluster], options: DeliveryOptions) -> tuple[str, ...]:
     """Return the chosen members that pull."""
     chosen = members_chosen_by_options({cluster.name: cluster for cluster in members}, options)
     return tuple(cluster.name for cluster in chosen if is_applied_by_own_agent(cluster))
+
+
+def check_last_copies_of_pulling_members(held: MemberHolds, pulling: Iterable[str], allowed: Mapping[str, int]) -> None:
+    """Raise GuardRefused where members that pull would lose last copies: their agents see one folder, and delete them.
+
+    Other members keep such objects (``MemberHolds.last_copies``).
+    """
+    found = {name: sorted(held.last_copies(name)) for name in pulling}
+    refused = {
+        name: refs for name, refs in found.items() if refs and len(refs) > count_of_allowed_removals(allowed, name)
+    }
+    if refused:
+        lines = [f"  {name}: {first_few(tuple(map(str, refs)))}" for name, refs in sorted(refused.items())]
+        options = " ".join(f"--allow-removal {name}={len(refs)}" for name, refs in sorted(refused.items()))
+        raise GuardRefused(
+            "\n".join(["going back would remove what came since and would be in no cluster; nothing was done", *lines]),
+            hint=f"if it is meant: {options}",
+        )
 
 
 def update_held_mirrors(context: FleetContext, wish: HoldWish, log: Log) -> None:

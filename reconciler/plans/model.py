@@ -96,7 +96,8 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     now; ``names_commit``: the parent names the commit also where nothing is to be written. ``guard`` and
     ``allowed_removals`` bound what one pass deletes (None: the guard's own limits). ``is_elsewhere``: another cluster
     is to hold an object, as far as is known; ``awaited_in`` says which one is to hold it alone and cannot yet ("":
-    none). ``confirmed``: objects of kinds never pruned unasked (``Namespace/shop``); ``confirm_all``: all of them.
+    none). ``last_copies``: what a cluster that went back keeps, as no other one would have it. ``confirmed``: objects
+    of kinds never pruned unasked (``Namespace/shop``); ``confirm_all``: all of them.
     ``prune``: whether to prune at all; ``orphans``: those objects that go though no inventory names them.
     ``migrate_from``: managers whose fields become ours (another tool's, which we replace); ``take_from``: tools whose
     objects may be taken over. ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain
@@ -118,6 +119,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     allowed_removals: int | None = None
     is_elsewhere: Callable[[ObjectRef], bool] = _is_in_no_other_cluster
     awaited_in: Callable[[ObjectRef], str] = _awaited_nowhere
+    last_copies: frozenset[ObjectRef] = frozenset()
     confirmed: frozenset[str] = frozenset()
     confirm_all: bool = False
     prune: bool = True

@@ -29,6 +29,9 @@ NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
 UNKNOWN = "Unknown"
 """The reason of what is kept because its state is not known."""
 
+LAST_COPY = "LastCopy"
+"""The reason of what stays in a cluster that went back, as no other cluster would have it."""
+
 EMPTYING = "the cluster would hold nothing"
 _HELM_POLICY = "helm.sh/resource-policy"
 
@@ -61,6 +64,7 @@ def plan_deletions(
         # A server may serve one object in two API groups: what is wanted by one name must not be deleted by the other.
         if observed.live[ref]["metadata"]["uid"] not in wanted_uids
     ]
+    candidates = _with_last_copies_kept(candidates, observed.cluster, options)
     guard = _reason_not_to_empty_cluster(candidates, wanted, options) or _reason_of_too_many_deletions(
         candidates, observed, inventory, options
     )
@@ -156,6 +160,21 @@ def _reason_of_protection(
     if is_unconfirmed and not (held_object is not None and held_object.preserve):
         return "NeedsConfirmation", "deleting it may delete much more", f"confirm it: --confirm {word}"
     return None
+
+
+def _with_last_copies_kept(candidates: list[PlannedObject], cluster: str, options: PlanOptions) -> list[PlannedObject]:
+    """Return what may leave a cluster that went back: its last copies stay, unless so many removals are allowed."""
+    count = sum(item.action is Action.PRUNE and item.ref in options.last_copies for item in candidates)
+    if not count or (options.allowed_removals is not None and count <= options.allowed_removals):
+        return candidates
+    message = "it came here since, and would be in no cluster"
+    hint = f"it stays while the cluster is held; if it is to go: --allow-removal {cluster}={count}"
+    return [
+        replace(item, action=Action.KEPT, reason=LAST_COPY, message=message, hint=hint)
+        if item.action is Action.PRUNE and item.ref in options.last_copies
+        else item
+        for item in candidates
+    ]
 
 
 def _reason_not_to_empty_cluster(

@@ -24,6 +24,7 @@ from render.words import first_few
 from .blind_spots import lines_of_partly_seen_members
 from .branches import RecordedFleet
 from .fleet import FleetStatus, binding_problems
+from .in_no_cluster import objects_in_no_cluster
 from .live_replicas import (
     UNKNOWN,
     LiveShare,
@@ -145,9 +146,9 @@ def _lines_of_clusters_not_applied(branches: RecordedFleet) -> Iterator[str]:
 
 
 def objects_not_healthy(branches: RecordedFleet) -> tuple[ObjectReason, ...]:
-    """Return every object that is not as it should be, in the members that were looked at and applied to."""
+    """Return every object that is in no cluster, or not as it should be in members that were looked at."""
     known = {name for name, progress in branches.progress.items() if progress.is_known}
-    return tuple(unhealthy_objects(branches.recorded, known))
+    return (*objects_in_no_cluster(branches), *unhealthy_objects(branches.recorded, known))
 
 
 def is_fleet_well(branches: RecordedFleet) -> bool:

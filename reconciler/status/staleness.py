@@ -33,6 +33,10 @@ _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 
 
+HELD = "Held"
+"""The reason of a cluster that has what it is held at."""
+
+
 class MemberProgress(Struct, frozen=True, kw_only=True):
     """The progress of a cluster towards a rendered commit.
 
@@ -108,7 +112,7 @@ def _held_progress(cluster: str, progress: MemberProgress, hold: ClusterHold | N
     if not progress.is_reached:
         return replace(progress, message=f"{progress.message}; it is {hold}", hold=hold)
     message, hint = f"it is {hold}", release_hint(hold, cluster)
-    return replace(progress, reason="Held", message=message, hint=hint, since=hold.since, hold=hold)
+    return replace(progress, reason=HELD, message=message, hint=hint, since=hold.since, hold=hold)
 
 
 def _progress_without_record(member: Cluster, fleet: Fleet) -> MemberProgress:
