@@ -186,6 +186,25 @@ REPETITIONS = [
 ]
 
 
+def test_of_many_folders_that_repeat_others_the_first_are_named_with_the_number_of_the_rest(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [f"env-{number:02}" for number in range(30)]
+    repository.write({f"{name}/web.yaml": {**a_config_map("web"), "data": {"env": name}} for name in folders})
+    found = [
+        line for line in argosy(repository, capsys, "init", "--new-cluster", "one").err.splitlines() if "again" in line
+    ]
+    assert len(found) == 10
+    assert found[0] == "found /env-01/ holds objects of another folder again: argosy.yaml leaves it out"
+    assert (
+        found[-1]
+        == "found 20 more folders and files hold objects of others again: source.ignore of argosy.yaml has them"
+    )
+    assert parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value["spec"]["source"]["ignore"] == [
+        f"/{name}/" for name in folders[1:]
+    ]
+
+
 @pytest.mark.parametrize("case", REPETITIONS, ids=lambda case: case.why)
 def test_a_folder_is_left_out_only_if_it_holds_little_else(
     case: Repetition, repository: Repository, capsys: pytest.CaptureFixture[str]

@@ -17,6 +17,8 @@ from .other_tools import DeployedFolders
 _TOOLS = {"Argo CD": ("argoproj.io",), "Flux": ("fluxcd.io",), "Fleet": ("fleet.cattle.io",)}
 """Tools that deploy from repositories, with the API groups of their objects or what these end in."""
 _FLUX_FOLDER = "flux-system"
+_MOST_CHOICES = 10
+"""The most folders that repeat others of which each has a line; argosy.yaml lists all of them."""
 
 
 def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[str]:
@@ -51,10 +53,14 @@ def _lines_about_folders_read_as_files(deployed: DeployedFolders) -> Iterator[st
 
 
 def _lines_about_broken_files(source: MemberSource) -> Iterator[str]:
-    """Yield the folders that repeat others, and how much is wrong otherwise."""
-    for each in source.loaded.choices:
+    """Yield the folders that repeat others, only the first of many, and how much is wrong otherwise."""
+    choices = source.loaded.choices
+    shown = choices if len(choices) <= _MOST_CHOICES else choices[: _MOST_CHOICES - 1]
+    for each in shown:
         other = "folder" if each.line.endswith("/") else "file"
         yield f"{each.line} holds objects of another {other} again: argosy.yaml leaves it out"
+    if more := choices[len(shown) :]:
+        yield f"{len(more)} more folders and files hold objects of others again: source.ignore of argosy.yaml has them"
     left_out = {each.problem for each in source.loaded.broken if not each.ignore}
     others = [str(problem) for problem in left_out if problem.hint != NOT_LOCKED]
     if others:
