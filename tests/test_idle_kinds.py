@@ -18,7 +18,7 @@ class Idle(NamedTuple):
 
 IN_MEMBERS = "Argosy does not act on it: an implementation in the members has to act on it"
 ELSEWHERE = "Argosy does not act on it: where that runs, {} acts on it"
-OF_EARLY_KARMADA = "early versions of Karmada wrote it for themselves: ignore its file"
+OF_A_HUB = "Karmada wrote it for itself: ignore its file"
 A_POLICY = "a policy of Karmada says here which clusters get an object"
 LEFT_OUT = "is left out: objects of the group {} are never propagated, and Argosy does not act on them"
 IDLE = [
@@ -41,8 +41,10 @@ IDLE = [
         LEFT_OUT.format("work.karmada.io"),
         "put its manifests into the source, and select them by a policy for that cluster",
     ),
-    Idle("work.karmada.io/v1alpha1 ResourceBinding", LEFT_OUT.format("work.karmada.io"), OF_EARLY_KARMADA),
-    Idle("work.karmada.io/v1alpha1 ClusterResourceBinding", LEFT_OUT.format("work.karmada.io"), OF_EARLY_KARMADA),
+    Idle("work.karmada.io/v1alpha1 ResourceBinding", LEFT_OUT.format("work.karmada.io"), OF_A_HUB),
+    Idle("work.karmada.io/v1alpha1 ClusterResourceBinding", LEFT_OUT.format("work.karmada.io"), OF_A_HUB),
+    Idle("work.karmada.io/v1alpha2 ResourceBinding", LEFT_OUT.format("work.karmada.io"), OF_A_HUB),
+    Idle("work.karmada.io/v1alpha2 ClusterResourceBinding", LEFT_OUT.format("work.karmada.io"), OF_A_HUB),
     Idle("cluster.open-cluster-management.io/v1beta1 Placement", ELSEWHERE.format("Open Cluster Management"), A_POLICY),
     Idle("work.open-cluster-management.io/v1 ManifestWork", ELSEWHERE.format("Open Cluster Management"), A_POLICY),
     Idle("policy.open-cluster-management.io/v1 Policy", ELSEWHERE.format("Open Cluster Management"), A_POLICY),

@@ -14,14 +14,14 @@ from .manifests import FieldProblem, LocatedManifest
 _ACTED_ON_BY_KARMADA = frozenset(
     f"{group}.karmada.io" for group in ("apps", "autoscaling", "config", "networking", "policy", "remedy", "work")
 )
-_OF_EARLY_KARMADA = "early versions of Karmada wrote it for themselves: ignore its file"
+_OF_A_HUB = "Karmada wrote it for itself: ignore its file"
 _NO_NETWORK = "it needs a network between clusters, which Argosy does not build"
 _INSTEAD: Mapping[str, str] = {
     "MultiClusterIngress.networking.karmada.io": _NO_NETWORK,
     "MultiClusterService.networking.karmada.io": _NO_NETWORK,
     "KarmadaInitConfig.config.karmada.io": "karmadactl init alone reads it: ignore its file",
-    "ResourceBinding.work.karmada.io": _OF_EARLY_KARMADA,
-    "ClusterResourceBinding.work.karmada.io": _OF_EARLY_KARMADA,
+    "ResourceBinding.work.karmada.io": _OF_A_HUB,
+    "ClusterResourceBinding.work.karmada.io": _OF_A_HUB,
     "Work.work.karmada.io": "put its manifests into the source, and select them by a policy for that cluster",
 }
 """Other means to the end of those of Karmada's kinds that are left out."""

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from render.admission import AdmittedKind
 from render.kinds import BUILT_IN
-from render.model import ARGOSY_GROUP, CONFIG_API_VERSION, group_of
+from render.model import ARGOSY_GROUP, CONFIG_API_VERSION, Manifest, group_of, mapping_or_empty
 from render.words import most_similar_word
 
 from .fleet_file import FleetSource
@@ -26,6 +26,7 @@ _COMMON = frozenset({"Cluster", "Fleet"})
 _FORMER_BINDINGS = "work.karmada.io/v1alpha1"
 """The API version in which early versions of Karmada kept bindings, which no version reads from people."""
 
+_WORK_GROUP, _BINDING = "work.karmada.io", "ResourceBinding"
 _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 _SOURCE = "Source"
@@ -126,7 +127,7 @@ def roles_of_manifests(places: Iterable[LocatedManifest], home: FleetSource) -> 
                 roles.fleets.append(place)
             roles.problems += _problems_of_misplaced_fleet(place, home)
             continue
-        kind = None if place.manifest["apiVersion"] == _FORMER_BINDINGS else admitted_kind(place.manifest)
+        kind = None if _is_idle_binding(place.manifest) else admitted_kind(place.manifest)
         if kind is not None:
             roles.admitted.append((place, kind))
         elif place.manifest["kind"] == _WEBHOOKS and group_of(place.manifest["apiVersion"]) == "config.karmada.io":
@@ -134,6 +135,14 @@ def roles_of_manifests(places: Iterable[LocatedManifest], home: FleetSource) -> 
         else:
             roles.templates.append(place)
     return roles
+
+
+def _is_idle_binding(manifest: Manifest) -> bool:
+    """Say whether a manifest is a binding that nothing can begin with: an early one, or one that binds no object."""
+    if manifest["apiVersion"] == _FORMER_BINDINGS:
+        return True
+    is_binding = group_of(manifest["apiVersion"]) == _WORK_GROUP and manifest["kind"].endswith(_BINDING)
+    return is_binding and mapping_or_empty(manifest.get("spec")).get("resource") is None
 
 
 def _problems_of_misplaced_fleet(place: LocatedManifest, home: FleetSource) -> Iterable[FieldProblem]:
