@@ -22,25 +22,32 @@ STRAY = b"apiVersion: v1\nkind: [\n"
 STRAY_SAID = "stray.yaml:3: left out: no value where one must stand\n  hint: check brackets, quotes and indentation\n"
 
 
-def rendered(path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
-    """A repository whose objects are rendered, beside a file that cannot be read."""
+def rendered(path: Path, capsys: pytest.CaptureFixture[str], **beside: bytes) -> Repository:
+    """A repository whose objects are rendered, beside files of these names that cannot be read."""
     repository = Repository.create(path)
-    repository.commit({**FIRST, "stray.yaml": STRAY})
+    repository.commit({**FIRST, **{f"{name}.yaml": content for name, content in beside.items()}})
     ended = told(argosy(repository, capsys, "reconcile", "--bootstrap"), repository)
-    assert (ended.code, ended.err) == (0, f"warning: {STRAY_SAID}")
+    assert (ended.code, ended.err) == ((1, f"warning: {STRAY_SAID}") if beside else (0, ""))
     return repository
 
 
-def test_a_file_that_was_as_broken_before_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    repository = rendered(tmp_path / "fleet", capsys)
+def test_a_file_that_was_as_broken_before_stops_no_pass_and_the_answer_is_no(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody meant objects to be in it, and a server would refuse it: whoever looks at the answer learns of it."""
+    repository = rendered(tmp_path / "fleet", capsys, stray=STRAY)
     repository.commit({"apps/three.yaml": a_config_map("three")})
     ended = argosy(repository, capsys, "reconcile")
-    assert (ended.code, ended.err) == (0, f"warning: {STRAY_SAID}")
+    assert (ended.code, ended.err) == (1, f"warning: {STRAY_SAID}")
+    assert repository.files("argosy/rendered", "clusters/member1/default/ConfigMap/three.yaml")
+    assert argosy(repository, capsys, "validate").code == 3
+    repository.commit({"argosy.yaml": settings(source={"ignore": ["/stray.yaml"]})})
+    assert argosy(repository, capsys, "reconcile").code == 0
     assert argosy(repository, capsys, "validate").code == 0
 
 
 def test_a_file_that_is_newly_broken_is_a_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    repository = rendered(tmp_path / "fleet", capsys)
+    repository = rendered(tmp_path / "fleet", capsys, stray=STRAY)
     repository.commit({"stray.yaml": STRAY.replace(b"v1", b"v2")})
     problem = STRAY_SAID.replace("left out: ", "")
     for command in ("reconcile", "render", "reconcile --dry-run"):

@@ -256,7 +256,8 @@ FILES = (
             Entry(
                 "A broken file",
                 "It is a problem if objects were rendered from it, or if it broke since the last rendered commit."
-                " Otherwise it is left out, with a warning; `spec.source.strict` makes it a problem.",
+                " Otherwise it is left out, with a warning, and the exit code is 1 (that of `argosy validate`: 3);"
+                " `spec.source.strict` makes it a problem.",
             ),
             Entry(
                 "An object that an API server would refuse, or one of a kind of unknown scope",

@@ -7,7 +7,9 @@ be left out, and ``guards.continuity`` compares it with the commit that was rend
 One rule is for objects, and every command has it: what a server would certainly refuse, or what nobody knows how to
 deliver, is never delivered. While nothing was delivered of it yet, it is left out and named, and the answer is no:
 passes and renderings exit with 1, and ``argosy validate`` with 3. Once it was delivered, it is a problem as soon as it
-changes, which stops the pass. An object that the commit before has as wrong as it is now stays where it is.
+changes, which stops the pass. An object that the commit before has as wrong as it is now stays where it is. The same
+goes for a file that is meant to hold objects and cannot be read; as nobody can tell which, it is a problem whenever it
+changes.
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping
@@ -55,6 +57,7 @@ class Broken(Struct, frozen=True, kw_only=True):
     not to blame ("": no program is involved). ``makes`` is the path that its objects would have: what is made nowhere
     any more is a problem, whichever file is to blame. ``is_partial``: it failed for some clusters, which keep what they
     have, so that nothing else is a problem. ``lost`` are objects of which nothing is used, each with the reason.
+    ``is_unreadable``: it is a file that is meant to hold objects, and nobody can tell which.
     """
 
     problem: Problem
@@ -67,6 +70,7 @@ class Broken(Struct, frozen=True, kw_only=True):
     makes: str = ""
     is_partial: bool = False
     lost: tuple[LostObject, ...] = ()
+    is_unreadable: bool = False
 
     @property
     def is_refused(self) -> bool:
@@ -76,7 +80,7 @@ class Broken(Struct, frozen=True, kw_only=True):
     @property
     def is_answered_no(self) -> bool:
         """Say whether the answer is no while it is left out: an object is missing that somebody meant to be there."""
-        return (self.loses_object or self.is_refused) and not self.is_kept
+        return (self.loses_object or self.is_refused or self.is_unreadable) and not self.is_kept
 
     def is_object_beside(self, delivered: Container[ObjectRef]) -> bool:
         """Say whether it is about objects, and about none of those that were delivered."""

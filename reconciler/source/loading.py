@@ -277,7 +277,7 @@ def _broken_files(parts: _Parts, lines: Lines) -> Iterator[Broken]:
     left_out = _unreadable_files(parts.contents)
     for each in parts.contents.unreadable:
         if each.file.path in left_out:
-            yield broken_by_problem(each.problem, [each.file])
+            yield replace(broken_by_problem(each.problem, [each.file]), is_unreadable=parts.is_delivering)
     for file in parts.selection.too_big:
         message = f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"
         yield broken_by_problem(Problem(file.path, 0, "", message, IGNORE_HINT), [file])
