@@ -103,7 +103,7 @@ def _search_help_and_show(root: click.Context, words: Sequence[str]) -> int:
     if not given:
         raise click.UsageError("--search needs words, such as 'argosy help --search removal guard'.", root)
     entries = tuple(_reference_entries_of_commands(root))
-    found = entries_with(given, entries)
+    found = entries_with(given, entries) or entries_with(" ".join(given).replace("/", " ").split(), entries)
     if not found:
         hint = hint_where_nothing_is_found(given, entries)
         all_of = "all of " if len(given) > 1 else ""

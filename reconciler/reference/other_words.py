@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from .subjects import SUBJECTS
+
 ELSEWHERE: Mapping[str, str] = {
     "version": "--version",
     "options": "--help",
@@ -67,8 +69,11 @@ OTHERWISE: Mapping[str, str] = {
     ),
     "promote": "'argosy import --cluster CONTEXT' takes the objects of a member into the source. To have more clusters"
     " get a version, add these to the rule of the override policy that sets it; 'argosy diff' shows what that does.",
-    "dashboard": "'argosy status --watch' shows the fleet as it changes, and 'argosy run' serves metrics, for which"
-    " examples/deploy/monitoring has a dashboard of Grafana.",
+    **dict.fromkeys(
+        ("dashboard", "ui", "gui"),
+        "'argosy status --watch' shows the fleet as it changes, and 'argosy run' serves metrics, for which"
+        " examples/deploy/monitoring has a dashboard of Grafana.",
+    ),
     "report": "'argosy status' is that of the fleet, and 'argosy diff -o markdown' that of a change; '-o json' is for"
     " programs.",
     **dict.fromkeys(
@@ -85,7 +90,7 @@ OTHERWISE: Mapping[str, str] = {
         " after the other.",
     ),
     **dict.fromkeys(
-        ("alert", "monitor", "prometheus"),
+        ("alert", "monitor", "prometheus", "metrics", "notify", "notification", "slack", "email"),
         "'argosy run --inside PORT' serves metrics, for which examples/deploy/monitoring has rules of Prometheus and a"
         " dashboard, and 'argosy run --notify KIND=FILE' tells people what changed.",
     ),
@@ -106,6 +111,7 @@ OTHERWISE: Mapping[str, str] = {
     "federate": f"{_FEDERATED} 'argosy import --from kubefed' converts what KubeFed has.",
     "disable": "Take the kind out of the policies that select it, or list it in skippedAPIs of argosy.yaml.",
     "orphaning-deletion": "Write 'preserveResourcesOnDeletion: true' into the spec of the policy.",
+    **SUBJECTS,
     **dict.fromkeys(
         ("config", "plugin"), "Members are contexts of the kubeconfig; 'argosy help argosy.yaml' has the settings."
     ),
