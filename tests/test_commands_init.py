@@ -225,12 +225,6 @@ class Refusal(NamedTuple):
 
 REFUSALS = [
     Refusal(
-        "a fleet is there",
-        {"argosy.yaml": b"apiVersion: argosy.dev/v1alpha1\nkind: Fleet\n"},
-        (),
-        "argosy: argosy.yaml is there already\n  hint: argosy cluster join NAME --context CONTEXT adds a member\n",
-    ),
-    Refusal(
         "a context is not there",
         {},
         ("--context", "kind-eux"),

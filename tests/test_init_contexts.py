@@ -155,6 +155,6 @@ def test_a_fleet_without_clusters_says_so(
     ended = argosy(repository, capsys, "init")
     assert (ended.code, ended.out.splitlines()[1:3]) == (
         0,
-        ["the fleet has no cluster, so that nothing goes anywhere: argosy cluster join NAME adds one", "next:"],
+        ["the fleet has no cluster, so that nothing goes anywhere: argosy init --new-cluster NAME adds one", "next:"],
     )
     assert "so that no context becomes a cluster\n" in ended.err

@@ -1,6 +1,7 @@
 """``argosy init``: the first files of a fleet."""
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,7 @@ class InitOptions(Struct, frozen=True, kw_only=True):
     clusters: tuple[str, ...] = ()
     kubeconfig: str = ""
     pipelines: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
     has_charts: bool = False
     is_printed: bool = False
 
@@ -56,10 +58,17 @@ class InitOptions(Struct, frozen=True, kw_only=True):
 @click.option(
     "--charts", "has_charts", is_flag=True, help="Write a HelmChart for each Helm chart that nothing renders."
 )
+@click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="FOLDER",
+    help="Read this folder, too, where source.paths leaves it out (repeatable).",
+)
 @click.option("--print", "is_printed", is_flag=True, help="Print the files and write nothing.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    """Write the first files of a fleet: argosy.yaml, a file for each cluster, and a policy.
+    """Write the first files of a fleet, or what it lacks: argosy.yaml, a file for each cluster, and a policy.
 
     On a terminal it asks which contexts of the kubeconfig become clusters. Elsewhere these are all, unless --context or
     --new-cluster names some. A pass writes to each of them. The policy selects nothing yet, so that no object goes
@@ -73,6 +82,8 @@ def command(log: Log, /, **options: Any) -> int:
     How many objects the first pass places is said before the commands to run next, and how many go nowhere.
     Of folders that define the same objects differently, such as staging and production, one is read and the others
     are left out. An empty folder becomes a repository. Nothing is committed, and no cluster is asked.
+    Where a fleet is there, what it lacks is added, and nothing that it has is changed: clusters for contexts and names
+    that are named, a policy where there is none, and the rest as above. --print shows it.
     """
     return write_first_files(log, InitOptions(**options))
 
@@ -80,27 +91,30 @@ def command(log: Log, /, **options: Any) -> int:
 def write_first_files(log: Log, options: InitOptions) -> int:
     """Write or print the first files, and name the commands to run next."""
     from reconciler.commands.options.context_choice import is_somebody_asked
+    from reconciler.edit.additions import additions_to_fleet, contexts_of_members
     from reconciler.edit.beginning import Beginning, new_fleet
     from reconciler.edit.cluster_files import opened_source
     from reconciler.preview.first_pass import first_pass_lines, outcome_of_first_pass
     from reconciler.repository.opening import init_if_empty_folder
 
-    found, names = _contexts_and_clusters(log, options)
-    wanted = Beginning(contexts=found, clusters=names, pipelines=options.pipelines)
     if not options.is_printed and init_if_empty_folder(log.repository):
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
-        fleet, is_whole = _fleet_with_charts(source, new_fleet(source, wanted), log, options)
+        is_new = not source.home.path
+        found, names = _contexts_and_clusters(log, options, None if is_new else contexts_of_members(source))
+        begin_or_add = new_fleet if is_new else additions_to_fleet
+        wanted = Beginning(contexts=found, clusters=names, pipelines=options.pipelines, paths=options.paths)
+        fleet, is_whole = _fleet_with_charts(source, begin_or_add(source, wanted), log, options)
         if options.is_printed:
             _print_files(fleet.files)
             return 0 if is_whole else 1
-        outcome = outcome_of_first_pass(source.repository, fleet.after, log)
+        outcome = outcome_of_first_pass(source.repository, fleet.after, log) if is_new else None
         is_ignored = _is_anything_ignored_of_written(source, fleet.files, log)
-        first_push = _first_push(source.repository)
+        steps = tuple(_next_steps(source, fleet, options, is_reaching=bool(found), is_ignored=is_ignored))
     _warn_of_reach(log, found, is_chosen=bool(options.contexts) or is_somebody_asked())
-    for line in (*(first_pass_lines(outcome) if outcome else ()), *_lines_on_absent_clusters(fleet), "next:"):
+    for line in (*(first_pass_lines(outcome) if outcome else ()), *_lines_on_absent_clusters(fleet)):
         print_text(line)
-    steps = _next_steps(fleet, options, is_reaching=bool(found), is_ignored=is_ignored, first_push=first_push)
+    print_text("next:" if fleet.files else "nothing is added: the fleet has what was found and named")
     for step in steps:
         print_text(f"  {step}")
     return 0 if is_whole else 1
@@ -119,7 +133,8 @@ def _fleet_with_charts(
     from reconciler.edit.offered_charts import FleetWithCharts, fleet_with_charts
     from reconciler.source.unread_forms import forms_in_words, forms_nothing_is_read_of
 
-    layout, offers = tuple(repository_layout_lines(source, fleet)), offers_of_charts(source, fleet.after)
+    layout = () if source.home.path else tuple(repository_layout_lines(source, fleet))
+    offers = offers_of_charts(source, fleet.after)
     chosen = FleetWithCharts(fleet=fleet)
     if offers.charts and (options.has_charts or _are_charts_wanted_by_somebody(len(offers.charts))):
         chosen = fleet_with_charts(source, fleet, offers.charts)
@@ -188,10 +203,13 @@ def _note_on_lost_objects(fleet: "NewFleet") -> str:
     return f"{what} that {are} nowhere else, and left out with the folder: {names}"
 
 
-def _contexts_and_clusters(log: Log, options: InitOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _contexts_and_clusters(
+    log: Log, options: InitOptions, known: AbstractSet[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the contexts that become clusters, and the names of clusters without a context.
 
-    Clusters that are named go without the contexts of the kubeconfig, unless these are named as well.
+    Clusters that are named go without the contexts of the kubeconfig, unless these are named as well. ``known``
+    are the contexts of members; None for a new fleet.
     """
     from reconciler.commands.options.context_choice import (
         cluster_names_somebody_gives,
@@ -200,8 +218,8 @@ def _contexts_and_clusters(log: Log, options: InitOptions) -> tuple[tuple[str, .
     )
 
     clusters, contexts = options.clusters, options.contexts
-    found = () if clusters and not contexts else contexts_to_join(log, options.kubeconfig, contexts)
-    if not found and not clusters and is_somebody_asked():
+    found = () if clusters and not contexts else contexts_to_join(log, options.kubeconfig, contexts, known)
+    if not found and not clusters and known is None and is_somebody_asked():
         return found, cluster_names_somebody_gives()
     return found, clusters
 
@@ -220,7 +238,7 @@ def _warn_of_reach(log: Log, contexts: tuple[str, ...], *, is_chosen: bool) -> N
 def _lines_on_absent_clusters(fleet: "NewFleet") -> Iterator[str]:
     """Yield that there is no cluster, and what makes some."""
     if not fleet.after.desired.clusters:
-        yield "the fleet has no cluster, so that nothing goes anywhere: argosy cluster join NAME adds one"
+        yield "the fleet has no cluster, so that nothing goes anywhere: argosy init --new-cluster NAME adds one"
 
 
 def _print_files(files: Mapping[str, bytes]) -> None:
@@ -229,20 +247,23 @@ def _print_files(files: Mapping[str, bytes]) -> None:
 
 
 def _next_steps(
-    fleet: "NewFleet", options: InitOptions, *, is_reaching: bool, is_ignored: bool, first_push: str
+    source: "MemberSource", fleet: "NewFleet", options: InitOptions, *, is_reaching: bool, is_ignored: bool
 ) -> Iterator[str]:
     """Yield the commands to run next, and before them what nobody but the author knows."""
     from reconciler.edit.pipelines import placeholders_to_fill_in
 
+    if not fleet.files:
+        return
     yield from placeholders_to_fill_in(options.pipelines)
     if fleet.unlocked:
         yield "argosy lock"
     add = "git add -f" if is_ignored else "git add"
     yield f"{add} {' '.join([*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}"
-    yield "git commit -m 'Begin a fleet'"
-    if first_push:
+    yield f"git commit -m '{'Add to' if source.home.path else 'Begin'} a fleet'"
+    if first_push := _first_push(source.repository):
         yield first_push
-    yield "argosy reconcile --bootstrap --dry-run"
+    bootstrap = "" if source.is_rendered else " --bootstrap"
+    yield f"argosy reconcile{bootstrap} --dry-run"
     if is_reaching:
-        yield "argosy reconcile --bootstrap"
+        yield f"argosy reconcile{bootstrap}"
         yield "argosy diff --live"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.source.files import FLEET_FILE
 from reconciler.source.idle_kinds import SKIPPED_NAMESPACE
@@ -33,11 +34,15 @@ _STARTER = "# Nothing has this label yet. Select what you want to propagate inst
 
 
 class Beginning(Struct, frozen=True, kw_only=True):
-    """The wishes for a new fleet: contexts of a kubeconfig, clusters by hand, and whose pipeline files to write."""
+    """The wishes for a new fleet: contexts of a kubeconfig, clusters by hand, and whose pipeline files to write.
+
+    ``paths`` are folders to read that a fleet leaves out so far.
+    """
 
     contexts: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
     pipelines: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 class NewFleet(Struct, frozen=True, kw_only=True):
@@ -79,30 +84,33 @@ class _Beginning(Struct, frozen=True, kw_only=True):
 
 
 def new_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
-    """Return what begins a fleet; ConfigError where there is one already.
+    """Return what begins a fleet.
 
     Where a tool deploys from here, its objects say what is read, if that is most of the repository. If it is not, these
     objects are an example or a part, and everything is read.
     """
-    if source.home.path:
-        raise ConfigError(
-            f"{source.home.path} is there already", hint="argosy cluster join NAME --context CONTEXT adds a member"
-        )
     found = folders_deployed_by_tools(source)
     chosen = _beginning(source, wanted, found) if found else None
     if chosen is None or not _is_most_of_source_read(source.loaded, chosen):
         chosen = _beginning(source, wanted, None)
-    after, known = chosen.after, {cluster.name for cluster in chosen.after.desired.clusters}
-    unlocked, lock = (len(lock_differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
-    return NewFleet(
-        files=chosen.files,
-        objects=source.objects_read(after),
-        after=after,
-        releases=sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE),
+    known = {cluster.name for cluster in chosen.after.desired.clusters}
+    return replace(
+        fleet_of_loaded(source, chosen.files, chosen.after),
         lost=chosen.lost,
         deployed=chosen.deployed,
         as_files=None if chosen.deployed else found,
         undeclared=tuple(name for name in found.destinations if name not in known) if found else (),
+    )
+
+
+def fleet_of_loaded(source: MemberSource, files: Mapping[str, bytes], after: Loaded) -> NewFleet:
+    """Return a fleet by the source as it is with its files, with what may be said of it."""
+    unlocked, lock = (len(lock_differences(after.locked)), after.locked.lock.path) if after.locked else (0, "")
+    return NewFleet(
+        files=files,
+        objects=source.objects_read(after),
+        after=after,
+        releases=sum(1 for template in after.desired.templates if template.ref.group_kind == _RELEASE),
         unlocked=unlocked,
         lock=lock,
         in_skipped_namespaces=_objects_in_skipped_namespaces(after),
@@ -123,8 +131,8 @@ def _beginning(source: MemberSource, wanted: Beginning, deployed: DeployedFolder
     known = {cluster.name for cluster in source.loaded.desired.clusters}
     base = f"{source.repository.folder.under}/" if source.repository.folder.under else ""
     own = f"{base}{_folder_for_argosy_files(source, base) if deployed else ''}"
-    files = _files_of_clusters((name for name in members if name not in known), own)
-    files[f"{own}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter_policy([*members, *known]))
+    files = files_of_clusters((name for name in members if name not in known), own)
+    files[f"{own}{_POLICY_PATH}"] = starter_policy_file([*members, *known])
     paths = _source_paths(deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"}))
     if deployed:
         paths = [*paths, *_paths_of_karmada_objects(source.loaded, base, paths)]
@@ -157,7 +165,8 @@ def _paths_of_karmada_objects(before: Loaded, base: str, paths: Iterable[str]) -
     return [each for each in sorted(found) if not f"{each}/".startswith(tuple(f"{it}/" for it in found - {each}))]
 
 
-def _files_of_clusters(names: Iterable[str], folder: str) -> dict[str, bytes]:
+def files_of_clusters(names: Iterable[str], folder: str) -> dict[str, bytes]:
+    """Return the files of clusters, below a folder that ends in a slash."""
     files = {}
     for name in names:
         path = f"{folder}clusters/{name}.yaml"
@@ -264,13 +273,14 @@ def ignore_lines_for_variants(loaded: Loaded) -> list[str]:
     return [each.line for each in loaded.choices]
 
 
-def _starter_policy(members: Iterable[str]) -> dict[str, Any]:
+def starter_policy_file(members: Iterable[str]) -> bytes:
+    """Return a policy for all members, which selects nothing yet."""
     selector = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "labelSelector": {"matchLabels": {_EXAMPLE_LABEL: "true"}},
     }
-    return {
+    policy = {
         "apiVersion": POLICY_API_VERSION,
         "kind": "ClusterPropagationPolicy",
         "metadata": {"name": "starter"},
@@ -279,3 +289,4 @@ def _starter_policy(members: Iterable[str]) -> dict[str, Any]:
             "placement": {"clusterAffinity": {"clusterNames": sorted(set(members))}},
         },
     }
+    return _STARTER.encode() + emit(policy)

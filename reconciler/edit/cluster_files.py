@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from reconciler.branches.in_force import published_fleet
+from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import reader_of_recorded_facts, snapshot_of_worktree, source_reading
 from reconciler.console.log import Log
 from reconciler.names.subjects import error_of_unknown_cluster
@@ -79,6 +80,12 @@ class MemberSource(Struct, frozen=True, kw_only=True):
     def published_fleet(self) -> Fleet:
         """The fleet at the place of its branches that is in force, whatever the work tree names."""
         return published_fleet(self.repository, "", self.fleet)
+
+    @property
+    def is_rendered(self) -> bool:
+        """Say whether anything was ever rendered of the fleet, as far as this clone knows."""
+        publication = publication_of(self.repository, self.fleet)
+        return self.repository.tip(publication.ref(self.fleet.rendered_branch)) is not None
 
     def content(self, path: str) -> bytes | None:
         """Return a file, None when there is none."""

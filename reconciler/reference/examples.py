@@ -8,6 +8,7 @@ Examples = tuple[tuple[str, str], ...]
 EXAMPLES: Mapping[str, Examples] = {
     "init": (
         ("argosy init --print", "See which files it would write"),
+        ("argosy init --path web --print", "See what a fleet gains whose paths leave out a folder"),
         ("argosy init --context 'prod-*'", "Make members of some contexts of the kubeconfig"),
         ("argosy init --new-cluster paris --charts", "Have the Helm charts of the repository rendered"),
         ("argosy init --new-cluster paris --new-cluster oslo", "Begin without any cluster that is reached"),
