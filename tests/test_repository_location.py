@@ -221,6 +221,55 @@ def test_what_git_complains_of_becomes_what_to_do(case: Failure) -> None:
     assert (type(error), str(error)) == (case.kind, case.want)
 
 
+HINTS = [
+    ("push", "git@x: Permission denied (password,keyboard-interactive).", "give it an SSH key"),
+    ("push", "git@x: Permission denied (publickey,password).", "core.sshCommand"),
+    ("push", "fatal: unable to access 'https://x/': The requested URL returned error: 403", "may not push"),
+    ("fetch", "fatal: unable to access 'https://x/': The requested URL returned error: 403", "may not read"),
+    ("ls-remote", "remote: Permission to o/r.git denied to bot.", "may not read"),
+    ("fetch", "remote: You are not allowed to download code from this project.", "may not read"),
+    ("fetch", "remote: Repository not found.\nfatal: repository 'https://x/y/' not found", "may read it"),
+    ("fetch", "fatal: repository 'https://x/y/' not found", "may read it"),
+    ("ls-remote", "fatal: repository '/srv/gone.git' does not exist", "git remote -v"),
+    ("fetch", "fatal: unable to access 'https://x/': Could not resolve proxy: p", "HTTPS_PROXY"),
+    (
+        "fetch",
+        "fatal: unable to access 'https://x/': CONNECT tunnel failed; Received HTTP code 407 from proxy after CONNECT",
+        "HTTPS_PROXY",
+    ),
+    ("fetch", "ssh: Could not resolve hostname x: Temporary failure in name resolution", "name of the server"),
+    ("fetch", "fatal: unable to look up x (port 9418) (Temporary failure in name resolution)", "name of the server"),
+    (
+        "fetch",
+        "fatal: unable to access 'https://x/': SSL certificate problem: self-signed certificate",
+        "http.sslCAInfo",
+    ),
+    (
+        "fetch",
+        "fatal: unable to access 'https://x/': server certificate verification failed. CAfile: none",
+        "http.sslCAInfo",
+    ),
+    ("fetch", "ssh: connect to host x port 22: No route to host", "address of the server"),
+    ("fetch", "ssh: connect to host x port 22: Network is unreachable", "address of the server"),
+    ("fetch", "ssh: connect to host x port 22: Operation timed out", "address of the server"),
+    ("fetch", "error: RPC failed; curl 56 Recv failure: Connection reset by peer", "broken off"),
+    ("push", "fatal: the remote end hung up unexpectedly", "broken off"),
+    ("fetch", "kex_exchange_identification: Connection closed by remote host", "broken off"),
+    ("fetch", "fatal: unable to access 'https://x/': The requested URL returned error: 429", "fewer requests"),
+    ("push", "fatal: could not read Password for 'https://bot@x': terminal prompts disabled", "credential helper"),
+    ("push", "! [remote rejected] a -> a (shallow update not allowed)", "--unshallow"),
+    ("push", "! [remote rejected] a -> a (branch is currently checked out)", "bare repository"),
+    ("ls-remote", "fatal: transport 'ext' not allowed", "file, https and ssh only"),
+    ("push", "error: unable to write file: Disk quota exceeded", "make room"),
+]
+"""Commands of git, what they say, and a part of the hint, which must be true of that."""
+
+
+@each_row(("command", "said", "hint"), HINTS)
+def test_the_hint_is_true_of_what_git_said(command: str, said: str, hint: str) -> None:
+    assert hint in error_of_failed_command(command, said.encode(), 128).hint
+
+
 @pytest.mark.parametrize("address", ["https://[x/fleet", "https://[::1", "https://me:hidden@[x]/fleet"])
 def test_half_an_address_is_refused_without_what_it_may_hide(address: str) -> None:
     with pytest.raises(GitError) as refused:
