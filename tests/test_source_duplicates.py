@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.reading import SourceReading
-from render.documents import emit
+from render.documents import emit, read_documents
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .sources import source_of
@@ -123,6 +123,21 @@ def test_without_what_is_left_out_one_variant_of_each_object_is_read() -> None:
         found = loaded({**case.files, ".argosyignore": lines.encode()})
         names = [each.ref.name for each in found.desired.templates]
         assert (found.lost, "web" in names, len(names) == len(set(names))) == ((), True, True), case.why
+
+
+def test_the_line_for_a_folder_means_that_folder_whatever_it_is_called() -> None:
+    """Brackets, stars and spaces are wildcards in an ignore line, and more than that in YAML."""
+    files = {
+        f"{folder}/{name}.yaml": {**a_config_map(name), "data": {"in": folder}}
+        for folder in ("a", "b [1]*", "c, d #", "e\\")
+        for name in ("one", "two")
+    }
+    found = loaded(files)
+    assert [each.line for each in found.choices] == ["/b \\[1]\\*/", "/c, d #/", "/e\\\\/"]
+    hint = found.broken[0].problem.hint
+    settings = read_documents(hint.partition("argosy.yaml:")[2].encode())[0][0].value
+    lines = "\n".join(settings["spec"]["source"]["ignore"])
+    assert loaded({**files, ".argosyignore": lines.encode()}).lost == ()
 
 
 def a_policy_of(*names: str) -> dict[str, Any]:

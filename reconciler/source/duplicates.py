@@ -5,6 +5,8 @@ a kustomization builds is used all the same where it is contradicted by nothing 
 ``variant_folders`` says which folders to leave out so that one variant is read.
 """
 
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -32,6 +34,8 @@ from .variant_folders import (
     variant_roots,
 )
 
+_PLAIN = re.compile(r"[A-Za-z0-9_./+@~-]+")
+"""Texts that mean themselves in a list of YAML, without quotes."""
 VARIANTS = "DefinedDifferently"
 PlacedTemplate = tuple[Template, LocatedManifest]
 
@@ -252,5 +256,5 @@ def _hint_of_choices(choices: Sequence[VariantChoice]) -> str:
     alone = [name for each in choices for name in each.alone]
     lost = f", with what is nowhere else ({', '.join(alone)})," if alone else ""
     what = "a folder" if all(each.line.endswith("/") for each in choices) else "what is not meant"
-    text = ", ".join(each.line for each in choices)
+    text = ", ".join(each.line if _PLAIN.fullmatch(each.line) else json.dumps(each.line) for each in choices)
     return f"keep one, or leave out {what}{lost} in argosy.yaml:\n    spec:\n      source:\n        ignore: [{text}]"

@@ -9,6 +9,7 @@ file is left out for another one of its folder alone, or where it holds nothing 
 which each stands elsewhere, too: two of one name stop every pass. Else nothing is left out, and somebody has to choose.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from render.model import ObjectRef
 
 from .files import KUSTOMIZATIONS
 
+_SPECIAL, _ESCAPED = re.compile(r"[*?\[\\]| $"), r"\\\g<0>"
 _Rank = tuple[int, int, list[str]]
 """The use that a repository makes of a file, its depth, and its name."""
 
@@ -250,9 +252,17 @@ def objects_in_one_folder_only(
 
 
 def ignore_line_of(path: str, folder: str, *, is_file: bool) -> str:
-    """Return the ignore line for a folder or file of a fleet.
+    r"""Return the ignore line for a folder or file of a fleet, in which nothing is a wildcard.
 
     >>> ignore_line_of("fleet/staging", "fleet", is_file=False), ignore_line_of("b.yaml", "", is_file=True)
     ('/staging/', '/b.yaml')
+    >>> ignore_line_of("[id]/a*.yaml", "", is_file=True), path_of_ignore_line(r"/\[id]/a\*.yaml")
+    ('/\\[id]/a\\*.yaml', '[id]/a*.yaml')
     """
-    return f"/{path.removeprefix(f'{folder}/') if folder else path}{'' if is_file else '/'}"
+    below = path.removeprefix(f"{folder}/") if folder else path
+    return f"/{_SPECIAL.sub(_ESCAPED, below)}{'' if is_file else '/'}"
+
+
+def path_of_ignore_line(line: str) -> str:
+    """Return the path below the fleet's folder that such a line is for; that of a folder ends with a slash."""
+    return re.sub(r"\\(.)", r"\1", line.removeprefix("/"))
