@@ -171,6 +171,45 @@ def test_folders_that_repeat_others_are_left_out(repository: Repository, capsys:
     assert "left out" not in argosy(repository, capsys, "validate").out
 
 
+def test_variants_that_show_once_others_are_left_out_are_left_out_as_well(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two files of a folder neither could give way to another folder, as long as both were there."""
+    maps = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    base, wave = (a_policy("p", selectors=maps, placement=on_clusters(name)) for name in ("one", "two"))
+    repository.write(
+        {
+            "base/app.yaml": [{**a_config_map("app"), "data": {"v": "1"}}, base],
+            "base/app-v2.yaml": [{**a_config_map("app"), "data": {"v": "2"}}, base],
+            "wave/app.yaml": [{**a_config_map("wave"), "data": {"v": "1"}}, wave],
+            "wave/app-v2.yaml": [{**a_config_map("wave"), "data": {"v": "2"}}, wave],
+        }
+    )
+    began = argosy(repository, capsys, "init", "--new-cluster", "one")
+    assert (began.code, began.out.splitlines()[0]) == (0, "2 of 8 objects are read")
+    fleet = parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value
+    assert fleet["spec"]["source"]["ignore"] == ["/base/app-v2.yaml", "/wave/"]
+    assert argosy(repository, capsys, "validate").code == 0
+
+
+def test_what_stops_every_pass_is_said_with_the_question_whether_its_files_are_meant(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A policy that Karmada refuses may be a sample, or one that a person has to mend: only that person knows."""
+    refused = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": {"name": "p"}}
+    repository.write({"a.yaml": a_config_map("a"), "docs/[1].yaml": refused, "docs/2.yaml": {**refused, "spec": 1}})
+    began = argosy(repository, capsys, "init", "--new-cluster", "one")
+    lines = began.out.splitlines()
+    asked = "  are their files meant? If not, add them to spec.source.ignore of argosy.yaml: "
+    said = ["2 problems stop every pass: argosy validate names them", f"{asked}/docs/2.yaml, /docs/\\[1].yaml"]
+    assert (began.code, lines[1:3]) == (0, said)
+    assert argosy(repository, capsys, "validate").code == 3
+    fleet = repository.path / "argosy.yaml"
+    ignore = json.dumps(lines[2].removeprefix(asked).split(", "))
+    fleet.write_text(f"{fleet.read_text()}spec: {{source: {{ignore: {ignore}}}}}\n")
+    assert argosy(repository, capsys, "validate").code == 0
+
+
 class Repetition(NamedTuple):
     why: str
     first: tuple[str, ...]

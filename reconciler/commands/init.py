@@ -94,7 +94,11 @@ def write_first_files(log: Log, options: InitOptions) -> int:
     from reconciler.edit.additions import additions_to_fleet, contexts_of_members
     from reconciler.edit.beginning import Beginning, new_fleet
     from reconciler.edit.cluster_files import opened_source
-    from reconciler.preview.first_pass import first_pass_lines, outcome_of_first_pass
+    from reconciler.preview.first_pass import (
+        first_pass_lines,
+        lines_on_what_stops_first_pass,
+        outcome_of_first_pass,
+    )
     from reconciler.repository.opening import init_if_empty_folder
 
     if not options.is_printed and init_if_empty_folder(log.repository):
@@ -111,8 +115,10 @@ def write_first_files(log: Log, options: InitOptions) -> int:
         outcome = outcome_of_first_pass(source.repository, fleet.after, log) if is_new else None
         is_ignored = _is_anything_ignored_of_written(source, fleet.files, log)
         steps = tuple(_next_steps(source, fleet, options, is_reaching=bool(found), is_ignored=is_ignored))
+        stopping = tuple(lines_on_what_stops_first_pass(source, fleet))
     _warn_of_reach(log, found, is_chosen=bool(options.contexts) or is_somebody_asked())
-    for line in (*(first_pass_lines(outcome) if outcome else ()), *_lines_on_absent_clusters(fleet)):
+    placing = first_pass_lines(outcome) if outcome else stopping
+    for line in (*placing, *_lines_on_absent_clusters(fleet)):
         print_text(line)
     print_text("next:" if fleet.files else "nothing is added: the fleet has what was found and named")
     for step in steps:

@@ -4,7 +4,7 @@ Nothing is propagated by them yet: the policy selects a label that no object has
 there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from reconciler.source.idle_kinds import SKIPPED_NAMESPACE
 from reconciler.source.loading import Loaded
 from reconciler.source.read_objects import ReadObjects
 from reconciler.source.scopes.likely_scopes import likely_scope_of_kind
+from reconciler.source.variant_folders import path_of_ignore_line
 from render.documents import emit
 from render.errors import ConfigError
 from render.model import ARGOSY_API_VERSION, POLICY_API_VERSION, ObjectRef, group_of
@@ -184,7 +185,7 @@ def _objects_left_out(before: Loaded, after: Loaded, deployed: DeployedFolders |
     What a tool deploys may get another namespace from it, and objects that deploy are none any more.
     """
     if deployed is None:
-        repeated = [f"{base}{each.removeprefix('/')}" for each in ignore_lines_for_variants(before)]
+        repeated = [f"{base}{path_of_ignore_line(each)}" for each in after.desired.fleet.source.ignore]
         return tuple(map(str, sorted({*_objects_in_folders(before, repeated)} - {*_objects_in_folders(after)})))
     known = {(each.group_kind, each.name) for each in _objects_in_folders(after)}
     left = {each for each in _objects_in_folders(before) if (each.group_kind, each.name) not in known}
@@ -227,13 +228,25 @@ def _source_paths(deployed: DeployedFolders | None, own: str, *, has_clusters: b
 def _fleet_of_source(
     source: MemberSource, contexts: Mapping[str, str], read: Mapping[str, list[str]], others: Mapping[str, bytes]
 ) -> bytes:
-    """Return argosy.yaml: the contexts, what to read and how, and the folders that repeat what others hold."""
-    known = source.loaded
-    if read["paths"]:
-        path = source.home.expected_path
+    """Return argosy.yaml: the contexts, what to read and how, and the folders that repeat what others hold.
+
+    Without these, what is left may have variants that could not be chosen among before: it is looked at again, until
+    there is nothing more to leave out.
+    """
+    read, path, known = (read if read["paths"] else {}), source.home.expected_path, source.loaded
+    if read:
         known = source.with_files({path: _fleet_file_text(contexts, read), **others})
-    read = {**(read if read["paths"] else {}), "ignore": ignore_lines_for_variants(known)}
+    ignore: set[str] = set()
+    while more := {each.line for each in known.choices} - ignore:
+        ignore |= more
+        read = {**read, "ignore": [each for each in sorted(ignore) if not _is_below_any(each, ignore)]}
+        known = source.with_files({path: _fleet_file_text(contexts, read), **others})
     return _fleet_file_text(contexts, read, guessed_scopes(known))
+
+
+def _is_below_any(line: str, lines: Collection[str]) -> bool:
+    """Say whether an ignore line is about what is below one of the folders of others."""
+    return any(each != line and each.endswith("/") and line.startswith(each) for each in lines)
 
 
 def guessed_scopes(loaded: Loaded) -> list[dict[str, str]]:
@@ -266,11 +279,6 @@ def _fleet_file_text(
         ]
     head = {"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet", "metadata": {"name": "default"}}
     return emit({**head, **({"spec": spec} if spec else {})})
-
-
-def ignore_lines_for_variants(loaded: Loaded) -> list[str]:
-    """Return the ignore lines by which one variant of each object is read."""
-    return [each.line for each in loaded.choices]
 
 
 def starter_policy_file(members: Iterable[str]) -> bytes:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from reconciler.console.grouping import number_of_kinds
 from reconciler.locked.model import NOT_LOCKED
 from reconciler.source.desired import Desired
+from reconciler.source.loading import Loaded
 from reconciler.source.unread_forms import CHART, forms_not_read
 from render.model import is_encrypted_by_sops
 from render.words import counted_noun, first_few
@@ -40,7 +41,7 @@ def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[s
         yield from _lines_about_deployed_folders(deployed)
     else:
         yield from _lines_about_folders_read_as_files(as_files) if as_files else ()
-        yield from _lines_about_broken_files(source)
+        yield from _lines_about_broken_files(fleet.after)
 
 
 def _lines_about_folders_read_as_files(deployed: DeployedFolders) -> Iterator[str]:
@@ -52,17 +53,16 @@ def _lines_about_folders_read_as_files(deployed: DeployedFolders) -> Iterator[st
     )
 
 
-def _lines_about_broken_files(source: MemberSource) -> Iterator[str]:
+def _lines_about_broken_files(after: Loaded) -> Iterator[str]:
     """Yield the folders that repeat others, only the first of many, and how much is wrong otherwise."""
-    choices = source.loaded.choices
-    shown = choices if len(choices) <= _MOST_CHOICES else choices[: _MOST_CHOICES - 1]
-    for each in shown:
-        other = "folder" if each.line.endswith("/") else "file"
-        yield f"{each.line} holds objects of another {other} again: argosy.yaml leaves it out"
-    if more := choices[len(shown) :]:
+    left_out = after.desired.fleet.source.ignore
+    shown = left_out if len(left_out) <= _MOST_CHOICES else left_out[: _MOST_CHOICES - 1]
+    for line in shown:
+        other = "folder" if line.endswith("/") else "file"
+        yield f"{line} holds objects of another {other} again: argosy.yaml leaves it out"
+    if more := left_out[len(shown) :]:
         yield f"{len(more)} more folders and files hold objects of others again: source.ignore of argosy.yaml has them"
-    left_out = {each.problem for each in source.loaded.broken if not each.ignore}
-    others = [str(problem) for problem in left_out if problem.hint != NOT_LOCKED]
+    others = [str(each.problem) for each in after.broken if each.problem.hint != NOT_LOCKED]
     if others:
         kinds = number_of_kinds(others)
         of_kinds = f" of {counted_noun(kinds, 'kind')}" if kinds < len(others) else ""
