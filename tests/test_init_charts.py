@@ -255,3 +255,14 @@ ALIKE = [
 @each_row("case", ALIKE)
 def test_clusters_are_called_like_environments_word_by_word(case: Alike) -> None:
     assert is_named_like(case.cluster, case.environment) is case.is_alike
+
+
+@pytest.mark.usefixtures("helm_on_path")
+def test_charts_of_a_fleet_in_a_folder_are_seen_from_there(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = {"fleet/web/values-eu.yaml": b"where: eu\n"}
+    repository.write({**a_chart("fleet/web"), **a_chart("other"), **values})
+    made = initialized(Repository(repository.path / "fleet"), capsys, "eu")
+    rules = [{"targetCluster": {"clusterNames": ["eu"]}, "valuesFiles": ["web/values-eu.yaml"]}]
+    assert (made.ended.code, made.charts) == (0, {"web": {"chart": {"path": "web"}, "overrideRules": rules}})

@@ -257,6 +257,7 @@ def _next_steps(
 ) -> Iterator[str]:
     """Yield the commands to run next, and before them what nobody but the author knows."""
     from reconciler.edit.pipelines import placeholders_to_fill_in
+    from reconciler.edit.uncommitted_files import arguments_of_paths, paths_to_add
 
     if not fleet.files:
         return
@@ -264,7 +265,9 @@ def _next_steps(
     if fleet.unlocked:
         yield "argosy lock"
     add = "git add -f" if is_ignored else "git add"
-    yield f"{add} {' '.join([*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}"
+    yield f"{add} {arguments_of_paths(source, [*fleet.files, *([fleet.lock] if fleet.unlocked else [])])}"
+    if found := tuple(paths_to_add(source, fleet.after, fleet.files.keys())):
+        yield f"git add {arguments_of_paths(source, found)}"
     yield f"git commit -m '{'Add to' if source.home.path else 'Begin'} a fleet'"
     if first_push := _first_push(source.repository):
         yield first_push

@@ -50,7 +50,7 @@ def additions_to_fleet(source: MemberSource, wanted: Beginning) -> NewFleet:
 
 
 def _refuse_absent_folders(source: MemberSource, folders: Iterable[str]) -> None:
-    base = f"{source.home.folder}/" if source.home.folder else ""
+    base = source.base
     for folder in folders:
         wanted = f"{base}{folder.removeprefix('./').strip('/')}"
         if not any(f"{file.path}/".startswith(f"{wanted}/") for file in source.files):
@@ -59,7 +59,7 @@ def _refuse_absent_folders(source: MemberSource, folders: Iterable[str]) -> None
 
 def _folder_of_own_files(source: MemberSource) -> str:
     """Return the folder in which the fleet's clusters and policies stand, with its slash: as a rule argosy.yaml's."""
-    base = f"{source.home.folder}/" if source.home.folder else ""
+    base = source.base
     inside = f"{base}argosy/"
     return (
         inside
@@ -83,7 +83,7 @@ def _edits_for_paths(source: MemberSource, files: Iterable[str], folders: Iterab
     paths = source.fleet.source.paths
     if not paths or {".", "./"} & {*paths}:
         return
-    base = f"{source.home.folder}/" if source.home.folder else ""
+    base = source.base
     own = (path.removeprefix(base) for path in files if path.startswith(base))
     new = (path.rpartition("/")[0] for path in own if not path.startswith("."))
     read = [each.removeprefix("./").strip("/") for each in paths]

@@ -67,7 +67,7 @@ class ChartOffers(Struct, frozen=True, kw_only=True):
 
 def offers_of_charts(source: MemberSource, loaded: Loaded) -> ChartOffers:
     """Return a HelmChart for each chart of a work tree that nothing renders."""
-    base = f"{source.home.folder}/" if source.home.folder else ""
+    base = source.base
     charts = list(_charts_nothing_renders(source, loaded, base))
     parts = {part for each in charts for part in each.parts}
     own = [each for each in charts if not each.is_library and each.folder not in parts]
@@ -87,7 +87,7 @@ def offers_of_charts(source: MemberSource, loaded: Loaded) -> ChartOffers:
 
 def is_root_chart(source: MemberSource) -> bool:
     """Say whether the fleet's own folder is a chart, whose templates are no manifests."""
-    root = posixpath.join(source.home.folder, CHART_FILE)
+    root = f"{source.base}{CHART_FILE}"
     return any(file.path == root for file in source.files)
 
 

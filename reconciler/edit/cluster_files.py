@@ -82,6 +82,12 @@ class MemberSource(Struct, frozen=True, kw_only=True):
         return published_fleet(self.repository, "", self.fleet)
 
     @property
+    def base(self) -> str:
+        """The folder in which argosy.yaml stands, or would stand in a new fleet, with its slash; "" for the root."""
+        folder = self.home.folder if self.home.path else self.repository.folder.under
+        return f"{folder}/" if folder else ""
+
+    @property
     def is_rendered(self) -> bool:
         """Say whether anything was ever rendered of the fleet, as far as this clone knows."""
         publication = publication_of(self.repository, self.fleet)

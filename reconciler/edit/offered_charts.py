@@ -1,11 +1,13 @@
 """HelmCharts that are offered, written into the files of a fleet: those that can be rendered, and why others cannot."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from posixpath import normpath
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.source.files import FLEET_FILE
 from reconciler.source.loading import Loaded
 from render.documents import parse_documents
 from render.documents.editing import Edit, edit_file
@@ -56,7 +58,7 @@ def _new_problems(fleet: NewFleet, after: Loaded) -> Iterable[Problem]:
 
 
 def _path_of_offer(source: MemberSource, offer: OfferedChart) -> str:
-    base = f"{source.home.folder}/" if source.home.folder else ""
+    base = source.base
     path = f"{base}{CHARTS_FOLDER}/{offer.name}"
     is_taken = any(file.path == f"{path}.yaml" for file in source.files)
     return f"{path}{'-chart' if is_taken else ''}.yaml"
@@ -69,14 +71,22 @@ def _files_of_offers(source: MemberSource, fleet: NewFleet, offers: Mapping[str,
     edits = []
     if settings.paths and CHARTS_FOLDER not in settings.paths and not {".", "./"} & {*settings.paths}:
         edits.append(Edit(("spec", "source", "paths", len(settings.paths)), CHARTS_FOLDER))
-    if is_root_chart(source) and any(offer.folder == source.home.folder for offer in offers.values()):
+    if is_root_chart(source) and any(offer.folder == source.base.rstrip("/") for offer in offers.values()):
         new: list[Any] = [line for line in _OF_ROOT_CHART if line not in settings.ignore]
         edits += [
             Edit(("spec", "source", "ignore", number), line) for number, line in enumerate(new, len(settings.ignore))
         ]
-    path = source.home.path or source.home.expected_path
+    path = source.home.path or f"{source.base}{FLEET_FILE}"
     content = fleet.files.get(path) or source.content(path)
     if edits and content:
         index = next(each.index for each in parse_documents(content) if each.value and each.value["kind"] == "Fleet")
         files[path] = edit_file(content, index, edits)
     return files
+
+
+def folders_of_charts(loaded: Loaded, base: str) -> tuple[str, ...]:
+    """Return the folders of the repository whose charts are rendered, each with a slash at its end."""
+    specs = (template.manifest.get("spec") for template in loaded.desired.charts)
+    charts = (spec.get("chart") for spec in specs if isinstance(spec, dict))
+    paths = (chart.get("path") for chart in charts if isinstance(chart, dict) and not chart.get("source"))
+    return tuple(f"{normpath(f'{base}{path}')}/" for path in paths if isinstance(path, str))
