@@ -23,7 +23,10 @@ NAMES = ("eu", "us", "za")
 KEYS = ("one", "two", "three")
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 NOT_OURS = "it is in the cluster already, different and not ours (managers: somebody)"
-HINT = "delete or rename it there, or set conflictResolution: Overwrite in its policy"
+HINT = (
+    "delete or rename it there, or set conflictResolution: Overwrite in its policy,"
+    " or take its fields over once: argosy apply --migrate-from somebody"
+)
 
 
 def a_result(name: str, action: Action = Action.CREATED, **fields: Any) -> ObjectResult:

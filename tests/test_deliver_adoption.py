@@ -4,6 +4,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
@@ -14,7 +15,7 @@ from reconciler.plans.model import ClusterDesired, DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 
-from .applying import Cluster, desired_objects, outcomes
+from .applying import QUICK, Cluster, desired_objects, outcomes
 from .build import a_config_map, a_deployment
 from .fakes import FakeCluster
 
@@ -46,7 +47,8 @@ def test_a_different_object_is_not_touched(cluster: Cluster) -> None:
     assert str(applied.results[0]) == (
         f"ConfigMap {cluster.space}/settings: conflict (NotOurs): "
         "it is in the cluster already, different and not ours (managers: somebody)\n"
-        "  hint: delete or rename it there, or set conflictResolution: Overwrite in its policy"
+        "  hint: delete or rename it there, or set conflictResolution: Overwrite in its policy,"
+        " or take its fields over once: argosy apply --migrate-from somebody"
     )
     assert cluster.read("configmaps", "settings") == before
     assert [write for write in client.writes if write.endswith("settings")] == []
@@ -232,3 +234,74 @@ def test_two_passes_at_once_come_to_the_same(cluster: Cluster) -> None:
     assert outcomes(apply_plan(cluster.client(), one)) == {"ConfigMap settings": "created Missing"}
     assert outcomes(apply_plan(cluster.client(), other)) == {"ConfigMap settings": "configured AppearedMeanwhile"}
     assert outcomes(cluster.apply(manifest)) == {"ConfigMap settings": "unchanged UpToDate"}
+
+
+@pytest.mark.parametrize("manager", ["kubectl-client-side-apply", "kubectl-create", "before-first-apply"])
+def test_what_kubectl_made_is_overwritten_with_all_that_it_owns(manager: str, cluster: Cluster) -> None:
+    """A key that left the manifest later stayed for ever, for kubectl owned it as well."""
+    cluster.create("configmaps", settings(cluster, a="theirs", b="2", c="3"), manager=manager)
+
+    def overwritten(**entries: str) -> tuple[dict[str, str], dict[str, str]]:
+        applied = cluster.apply(with_policy(settings(cluster, **entries), ConflictResolution.OVERWRITE))
+        assert [str(each) for result in applied.results for each in result.foreign] == []
+        return outcomes(applied), cluster.read("configmaps", "settings")["data"]
+
+    assert overwritten(a="1", c="3") == ({"ConfigMap settings": "adopted Overwrite"}, {"a": "1", "c": "3"})
+    assert overwritten(a="1", c="3")[0] == {"ConfigMap settings": "unchanged UpToDate"}
+    assert overwritten(c="3")[1] == {"c": "3"}
+
+
+def test_what_other_tools_own_stays_when_an_object_is_overwritten(cluster: Cluster) -> None:
+    cluster.create("configmaps", settings(cluster, a="theirs", b="2"), manager="somebody")
+    applied = cluster.apply(with_policy(settings(cluster, a="1"), ConflictResolution.OVERWRITE))
+    assert outcomes(applied) == {"ConfigMap settings": "adopted Overwrite"}
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "1", "b": "2"}
+
+
+def test_defaults_of_a_deployment_that_kubectl_made_come_back_and_are_nobodys(cluster: Cluster) -> None:
+    """They were told as added by kubectl with every pass, for kubectl's entry has them."""
+    api, web = "apis/apps/v1", a_deployment("web", namespace=cluster.space)
+    cluster.create("deployments", web, api=api, manager="kubectl-client-side-apply")
+    web["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:9"
+    for said in ("adopted Overwrite", "unchanged UpToDate"):
+        applied = cluster.apply(with_policy(web, ConflictResolution.OVERWRITE))
+        assert outcomes(applied) == {"Deployment.apps web": said}
+        assert [each.path for result in applied.results for each in result.foreign] == []
+
+
+@pytest.mark.parametrize("operation", ["Apply", "Update"])
+def test_fields_of_a_manager_that_is_replaced_become_ours_also_where_they_differ(
+    operation: str, cluster: Cluster
+) -> None:
+    """A manager that applied on the server's side kept them, and nothing said so."""
+    cluster.apply(settings(cluster, a="1"))
+    theirs = settings(cluster, a="theirs", b="2")
+    if operation == "Apply":
+        cluster.apply_as("ops", "configmaps", theirs)
+    else:
+        cluster.edit("configmaps", "settings", {"data": theirs["data"]}, manager="ops")
+    (conflict,) = cluster.apply(settings(cluster, a="1")).results
+    assert conflict.reason == "FieldManagerConflict"
+    assert conflict.hint.endswith(", or take all of its fields over: argosy apply --migrate-from ops")
+    applied = cluster.apply(settings(cluster, a="1"), migrate_from=frozenset({"ops"}))
+    assert outcomes(applied) == {"ConfigMap settings": "configured Drifted"}
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
+    assert outcomes(cluster.apply(settings(cluster, a="1"))) == {"ConfigMap settings": "unchanged UpToDate"}
+
+
+def test_what_kubectl_alone_owns_is_shown_to_go_before_it_is_overwritten(cluster: Cluster) -> None:
+    """The preview named nothing of it, though it is what nobody can get back; what the server fills in is not named."""
+    api, (web, more) = "apis/apps/v1", with_more(cluster)
+    more["spec"]["replicas"] = 7
+    more["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 30
+    cluster.create("deployments", more, api=api, manager="kubectl-create")
+    seen = cluster.apply(with_policy(web, ConflictResolution.OVERWRITE), how=replace(QUICK, dry_run=True))
+    paths = {".spec.replicas", '.spec.template.spec.containers[name="debug"]'}
+    assert {each.path for result in seen.results for each in result.changes} >= paths
+    applied = cluster.apply(with_policy(web, ConflictResolution.OVERWRITE))
+    filled_in = ".spec.template.spec.terminationGracePeriodSeconds"
+    assert {each.path for result in applied.results for each in result.changes} == (
+        paths if cluster.is_real else {*paths, filled_in}
+    )
+    spec = cluster.read("deployments", "web", api)["spec"]["template"]["spec"]
+    assert [each["name"] for each in spec["containers"]] == ["web"]

@@ -73,8 +73,26 @@ def test_the_table_has_a_line_for_everything_that_is_not_as_committed() -> None:
         "ConfigMap shop/old         eu        finalizing   Finalizing          "
         "it goes once its finalizers are done: x\n"
         "\n"
+        "hint for Foreign: if what it added is to go: argosy apply --migrate-from kubectl-edit\n"
         "hint for NeedsConfirmation: confirm it: --confirm Namespace/shop\n"
     )
+
+
+def test_fields_that_one_manager_added_to_an_object_are_one_row() -> None:
+    """Each pass had a row for each default of each Deployment that somebody once made with kubectl."""
+    names = ("a", "b", "c", "d", "e")
+    fields = tuple(FieldChange(path=f".spec.{name}", change="Foreign", manager="kubectl-edit") for name in names)
+    others = (FieldChange(path=".spec.f", change="Foreign", manager="helm"),)
+    web = ObjectResult(ref=WEB, action=Action.UNCHANGED, foreign=(*fields, *others))
+    rows = [" ".join(line.split()) for line in report_table([a_report(web)]).splitlines()[4:]]
+    shown = "Deployment.apps shop/web eu kept Foreign field manager"
+    assert rows == [
+        f"{shown} 'kubectl-edit' added .spec.a, .spec.b, .spec.c and 2 more",
+        f"{shown} 'helm' states .spec.f, which the manifest does not",
+        "",
+        "hint for Foreign: if what it added is to go: argosy apply --migrate-from kubectl-edit",
+        "hint for Foreign: if what it added is to go: argosy apply --migrate-from helm",
+    ]
 
 
 def test_what_failed_for_one_reason_is_one_row_and_stands_first() -> None:
@@ -170,6 +188,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
         "Deployment.apps shop/web   kept         Foreign             field manager 'kubectl-edit' added .data.debug",
         "Namespace shop             kept         NeedsConfirmation   deleting it may delete much more",
         "ConfigMap shop/old         finalizing   Finalizing          it goes once its finalizers are done: x",
+        "hint for Foreign: if what it added is to go: argosy apply --migrate-from kubectl-edit",
     ]
     assert plain_document(recorded_cluster("eu", recorded, MemberProgress()))["deviations"][0] == {
         "object": "Deployment.apps shop/web",
@@ -211,6 +230,15 @@ def test_a_manager_of_nothing_says_so_where_everything_was_looked_at() -> None:
     for unseen in (None, refused):
         assert unused_managers(["nonsense"], [looked_at, ClusterReport(cluster="us", plan=unseen)]) == ()
     assert unused_managers([], [looked_at]) == ()
+
+
+def test_a_manager_that_wrote_through_a_subresource_alone_keeps_its_fields_and_the_option_says_so() -> None:
+    fields = [{"manager": "kubectl", "operation": "Update", "subresource": "scale", "fieldsV1": {}}]
+    item = PlannedObject(ref=WEB, action=Action.UNCHANGED, live={"metadata": {"managedFields": fields}})
+    report = ClusterReport(cluster="eu", plan=Plan(cluster="eu", objects=(item,)))
+    assert unused_managers(["kubectl"], [report]) == (
+        "--migrate-from kubectl: it wrote through subresources alone, such as scale, and keeps what it wrote",
+    )
 
 
 def test_a_confirmation_that_leaves_out_a_namespace_says_so() -> None:

@@ -148,7 +148,8 @@ class TestConflicts:
         applied = cluster.apply(settings)
         assert str(applied.results[0]) == (
             f"ConfigMap {cluster.space}/settings: conflict (FieldManagerConflict): field manager 'helm' owns .data.a\n"
-            "  hint: drop that manager's change, or set conflictResolution: Overwrite in its policy"
+            "  hint: drop that manager's change, or set conflictResolution: Overwrite in its policy,"
+            " or take all of its fields over: argosy apply --migrate-from helm"
         )
         assert cluster.read("configmaps", "settings")["data"] == {"a": "theirs"}
 
@@ -285,7 +286,8 @@ class TestConflicts:
         (result,) = applied.results
         assert str(result) == (
             f"ConfigMap {cluster.space}/settings: conflict (FieldManagerConflict): helm has .data.a\n"
-            "  hint: drop that manager's change, or set conflictResolution: Overwrite in its policy"
+            "  hint: drop that manager's change, or set conflictResolution: Overwrite in its policy,"
+            " or take all of its fields over: argosy apply --migrate-from helm"
         )
 
     def test_a_field_that_is_yielded_because_only_the_server_sees_its_owner_is_told(self, cluster: Cluster) -> None:

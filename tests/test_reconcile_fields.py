@@ -100,7 +100,10 @@ def test_an_image_that_another_manager_changed_is_a_conflict_everywhere(
         "OBJECT CLUSTER ACTION REASON MESSAGE",
         conflict,
         "",
-        "hint for FieldManagerConflict: drop that manager's change, or set conflictResolution: Overwrite in its policy",
+        (
+            "hint for FieldManagerConflict: drop that manager's change, or set conflictResolution: Overwrite in its"
+            " policy, or take all of its fields over: argosy apply --migrate-from foo-controller"
+        ),
     ]
     assert (exit_code_of_reports(reports), shop.image) == (1, "nginx:evil")
     told = [f"{MEMBER}: 1 object differs", f"  ! {web} conflict (FieldManagerConflict): {OWNED}"]

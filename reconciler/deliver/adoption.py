@@ -95,11 +95,19 @@ def _plan_after_asking_server(client: Client, planned: PlannedObject, context: P
     if isinstance(answer, Failure):
         return answer
     planned = _with_equal_versions(client, _with_first_owner(planned, answer.body, context), context)
-    changes: tuple[FieldChange, ...] | Failure = _changes_made_by_answer(planned, answer.body)
-    vanishing = () if changes else fields_that_vanish(planned, context)
-    if vanishing:
-        changes = _changes_if_fields_were_dropped(client, planned, vanishing, manager)
-    return changes if isinstance(changes, Failure) else decide_adoption(planned, changes, context)
+    changes = _changes_made_by_answer(planned, answer.body)
+    # What goes of an object that is left alone anyhow need not be known.
+    vanishing = () if changes and not context.overwrites else fields_that_vanish(planned, context)
+    if not vanishing:
+        return decide_adoption(planned, changes, context)
+    dropped = _changes_if_fields_were_dropped(client, planned, vanishing, manager)
+    if isinstance(dropped, Failure):
+        return dropped
+    known = {each.path for each in planned.changes or changes}
+    added = tuple(each for each in dropped if each.path not in known)
+    if planned.changes:
+        planned = replace(planned, changes=(*planned.changes, *added))
+    return decide_adoption(planned, (*changes, *added), context)
 
 
 def _changes_made_by_answer(planned: PlannedObject, answer: Manifest) -> tuple[FieldChange, ...]:

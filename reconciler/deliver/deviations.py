@@ -5,7 +5,9 @@ field that another manager decides, a field that somebody added: each is one lin
 hold no live values, so that a status commit is not due whenever an autoscaler moves.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+
+from msgspec.structs import replace
 
 from reconciler.ledger.cluster import Deviation
 from reconciler.plans.answers import fields_left_but_rewritten
@@ -13,7 +15,7 @@ from reconciler.plans.model import Action, FieldChange, PlannedObject
 from reconciler.plans.ownership import DifferenceKind, Owner
 from reconciler.plans.stages import confirmation_of
 from render.model import ObjectRef
-from render.words import hint_of_most_similar_words
+from render.words import first_few, hint_of_most_similar_words
 
 from .results import FAILED_ACTIONS, FINALIZING, ClusterReport, ObjectResult
 
@@ -30,6 +32,27 @@ def cluster_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
     elif report.plan is not None and not report.plan.refusal:
         items = (*report.plan.objects, *report.plan.deletions)
     return tuple(each for item in items for each in _deviations_of_item(item))
+
+
+def deviations_of_fields_joined(deviations: Iterable[Deviation]) -> Iterator[Deviation]:
+    """Yield deviations, with one for all fields of an object that are so for one reason and by one manager."""
+    found = tuple(deviations)
+    joined: dict[tuple[ObjectRef, str, str], list[Deviation]] = {}
+    for each in found:
+        if each.field:
+            joined.setdefault((each.ref, each.reason, each.manager), []).append(each)
+    for each in found:
+        together = joined.get((each.ref, each.reason, each.manager), []) if each.field else [each]
+        if together[0] is each:
+            fields = first_few([one.field for one in together])
+            yield replace(each, message=each.message.replace(each.field, fields)) if len(together) > 1 else each
+
+
+def hint_about_foreign_fields(deviation: Deviation) -> str:
+    """Return what has Git decide about the fields that another manager added; empty for any other deviation."""
+    if deviation.reason != FOREIGN or not deviation.manager:
+        return ""
+    return f"if what it added is to go: argosy apply --migrate-from {deviation.manager}"
 
 
 def recorded_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
@@ -93,15 +116,17 @@ def unused_managers(managers: Iterable[str], reports: Iterable[ClusterReport]) -
     if not named or not all(map(_is_looked_at, seen)):
         return ()
     live = [item.live for report in seen for item in (report.plan.objects if report.plan else ()) if item.live]
-    known = {str(entry.get("manager") or "") for each in live for entry in each["metadata"].get("managedFields") or ()}
-    known.discard("")
-    hint = "" if not known else "\n  hint: {}"
-    return tuple(
-        f"--migrate-from {name}: no object of the chosen clusters has fields of such a manager"
-        + hint.format(hint_of_most_similar_words(name, known))
-        for name in named
-        if name not in known
-    )
+    entries = [entry for each in live for entry in each["metadata"].get("managedFields") or ()]
+    known = {str(entry.get("manager") or "") for entry in entries} - {""}
+    used = {str(entry.get("manager")) for entry in entries if not entry.get("subresource")}
+    return tuple(_line_about_unused_manager(name, known) for name in named if name not in used)
+
+
+def _line_about_unused_manager(name: str, known: Collection[str]) -> str:
+    if name in known:
+        return f"--migrate-from {name}: it wrote through subresources alone, such as scale, and keeps what it wrote"
+    hint = f"\n  hint: {hint_of_most_similar_words(name, known)}" if known else ""
+    return f"--migrate-from {name}: no object of the chosen clusters has fields of such a manager{hint}"
 
 
 def _is_looked_at(report: ClusterReport) -> bool:

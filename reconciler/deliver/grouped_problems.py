@@ -13,7 +13,7 @@ from typing import NamedTuple
 from render.model import ObjectRef
 from render.words import first_few
 
-from .deviations import HANGING, cluster_deviations
+from .deviations import HANGING, cluster_deviations, deviations_of_fields_joined, hint_about_foreign_fields
 from .results import UNWRITTEN, ClusterReport
 
 UNHEALTHY = "unhealthy"
@@ -155,9 +155,9 @@ def _problems_of_cluster(report: ClusterReport) -> Iterator[MemberProblem]:
     ):
         yield MemberProblem(name, "", "kept", "Held", f"nothing is pruned: {applied.prune_hold}")
     hints = _hints_by_object_and_reason(report)
-    for each in deviations:
+    for each in deviations_of_fields_joined(deviations):
         # The hint of an object is not about one of its fields.
-        hint = "" if each.field else hints[each.ref, each.reason]
+        hint = hint_about_foreign_fields(each) if each.field else hints[each.ref, each.reason]
         yield MemberProblem(name, str(each.ref), str(each.action), each.reason, each.message, hint)
 
 

@@ -186,7 +186,7 @@ def _plan_after_migration(context: ApplyContext, planned: PlannedObject) -> Plan
     if again.action not in WRITES:
         return again
     # Of what was taken over no value changes; the server's answer says so.
-    changes = () if planned.takeover else planned.changes or again.changes
+    changes = planned.changes or (() if planned.takeover else again.changes)
     return _with_words_of_first_plan(replace(again, migrate=(), takeover=(), changes=changes), planned)
 
 
@@ -305,12 +305,12 @@ def _result_with_answer_remembered(
 
 
 def _dry_run_result(planned: PlannedObject, answer: Answer, admission: Admission) -> ObjectResult:
-    """Return the result that the server says applying would have."""
-    result = replace(
-        object_result(planned),
-        warnings=answer.warnings,
-        changes=changed_values(planned.live, answer.body, planned.manifest),
-    )
+    """Return the result that the server says applying would have; it is not told of fields that become ours first."""
+    changed = changed_values(planned.live, answer.body, planned.manifest)
+    known = {each.path for each in changed}
+    dropped = (each for each in planned.changes if planned.takeover and each.change == DifferenceKind.DROPPED)
+    changes = (*changed, *(each for each in dropped if each.path not in known))
+    result = replace(object_result(planned), warnings=answer.warnings, changes=changes)
     if not result.changes:
         unchanged = object_result(plan_to_leave_as_it_is(planned, admission))
         return replace(unchanged, warnings=answer.warnings, reason="NoEffect", message=planned.message)

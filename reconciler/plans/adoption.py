@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from render.model import Manifest, ObjectRef
 
 from .field_paths import MISSING, Path, parse_step, value_at, value_without_path
+from .membership import fleet_name_of_manager
 from .ownership import NOT_CONTENT, OWNED_METADATA, Fields
 from .payload import LAST_APPLIED
 
@@ -70,11 +71,14 @@ def is_entry_takeable(entry: Mapping[str, Any], managers: Container[str], api_ve
     What was written through a subresource, such as replicas by ``kubectl scale``, stays with its writer. Fields are
     written down by API version, and those of two versions cannot be put together.
     """
-    manager = entry.get("manager")
-    # kubectl applies on the server's side under its own name, and is the only one here that applies at all.
-    operations = {"Update", "Apply"} if manager == "kubectl" else {"Update"}
-    is_meant = manager in managers and entry.get("operation") in operations
-    return is_meant and not entry.get("subresource") and entry.get("apiVersion") == api_version
+    is_meant = entry.get("manager") in managers and is_entry_replaceable(entry)
+    return is_meant and entry.get("apiVersion") == api_version
+
+
+def is_entry_replaceable(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry is of a manager that somebody may replace; what a fleet of Argosy applied is not."""
+    is_fleet = entry.get("operation") == "Apply" and fleet_name_of_manager(str(entry.get("manager") or ""))
+    return not entry.get("subresource") and not is_fleet
 
 
 def fields_taken_over(

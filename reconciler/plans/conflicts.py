@@ -42,10 +42,12 @@ class Decision(StrEnum):
 class OwnershipClaims(Struct, frozen=True, kw_only=True):
     """An object claims fields that others own: all of them by ``overwrite``, or single ones by ``ruling``.
 
-    ``is_unscaled``: no autoscaler of the cluster is about the object.
+    ``is_unscaled``: no autoscaler of the cluster is about the object. ``replaced`` are managers whose fields become
+    ours before the object is applied.
     """
 
     overwrite: bool = False
+    replaced: frozenset[str] = frozenset()
     is_unscaled: bool = False
     ruling: Callable[[Path, Owner], Decision | None] = _rule_nothing
 
@@ -53,13 +55,16 @@ class OwnershipClaims(Struct, frozen=True, kw_only=True):
 def decide_on_foreign_field(owner: Owner, path: Path, claims: OwnershipClaims) -> Decision:
     """Decide about a field that another manager owns with another value.
 
-    Another fleet's is a conflict in any case. A field rule decides otherwise. People's changes are drift and are
-    overwritten, and so is a number of replicas that an autoscaler left behind. Fields known to be decided at run time -
-    replicas, which alone are set through the scale subresource, CA bundles, allocated values - are left to their owner,
-    which no deployer is. The rest is a conflict unless the binding says ``overwrite``.
+    Another fleet's is a conflict in any case. What a manager owns that is replaced becomes ours. A field rule decides
+    otherwise. People's changes are drift and are overwritten, and so is a number of replicas that an autoscaler left
+    behind. Fields known to be decided at run time - replicas, which alone are set through the scale subresource, CA
+    bundles, allocated values - are left to their owner, which no deployer is. The rest is a conflict unless the binding
+    says ``overwrite``.
     """
     if fleet_name_of_manager(owner.manager):
         return Decision.FAIL
+    if owner.manager in claims.replaced and not owner.subresource:
+        return Decision.OVERWRITE
     ruled = claims.ruling(path, owner)
     if ruled is not None:
         return ruled
@@ -74,9 +79,12 @@ def decide_on_foreign_field(owner: Owner, path: Path, claims: OwnershipClaims) -
 
 def hint_about_conflict(managers: Iterable[str]) -> str:
     """Return what to do about fields that managers own; those of another fleet are never overwritten."""
-    if any(map(fleet_name_of_manager, managers)):
+    names = tuple(dict.fromkeys(managers))
+    if any(map(fleet_name_of_manager, names)):
         return "let one fleet decide the field: take it out of the template of the other"
-    return "drop that manager's change, or set conflictResolution: Overwrite in its policy"
+    options = " ".join(f"--migrate-from {name}" for name in names)
+    replaced = f", or take all of its fields over: argosy apply {options}" if options else ""
+    return f"drop that manager's change, or set conflictResolution: Overwrite in its policy{replaced}"
 
 
 class DecidedConflicts(Struct, frozen=True, kw_only=True):

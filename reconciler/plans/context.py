@@ -13,6 +13,7 @@ from render.settings.field_rules import FieldRule
 from render.template_annotations import CONFLICT_RESOLUTION
 
 from .admission import Admission
+from .adoption import is_entry_replaceable
 from .conflicts import OwnershipClaims
 from .expected_fields import fields_kept_and_not_kept_by_rules
 from .field_paths import Path
@@ -77,7 +78,8 @@ class PlanContext(Struct, frozen=True, kw_only=True):
     def claims(self) -> OwnershipClaims:
         """The claims of the object's policy and rules on fields that others own."""
         is_unscaled = self.are_scalers_known and not self.is_autoscaled
-        return replace(claims_of_field_rules(self.rules, overwrite=self.overwrites), is_unscaled=is_unscaled)
+        claims = claims_of_field_rules(self.rules, overwrite=self.overwrites)
+        return replace(claims, is_unscaled=is_unscaled, replaced=self.options.migrate_from)
 
 
 def ruled_manifest(
@@ -113,6 +115,6 @@ def replaced_managers(want: Manifest, live: Manifest, context: PlanContext) -> t
     owners = [
         Owner(str(entry.get("manager") or ""))
         for entry in live["metadata"].get("managedFields") or ()
-        if entry.get("operation") == "Update" and not entry.get("subresource")
+        if is_entry_replaceable(entry)
     ]
     return tuple(dict.fromkeys(owner.manager for owner in owners if owner.manager in wanted))

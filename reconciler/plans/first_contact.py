@@ -4,13 +4,19 @@
 server was asked (``decide_adoption``).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
 
 from render.model import Manifest
 
-from .adoption import fields_removed_by_first_apply, fields_taken_over, kubectl_managers
+from .adoption import (
+    fields_removed_by_first_apply,
+    fields_taken_over,
+    is_entry_replaceable,
+    kubectl_managers,
+)
 from .answers import stranger_digest
 from .applyset import PART_OF
 from .conflicts import field_changes, left_fields, value_differences
@@ -29,7 +35,9 @@ def plan_of_another(base: PlannedObject, want: dict[str, Any], live: Manifest, c
     different = tuple(value_differences(value_without_path(want, ("metadata", "labels", PART_OF)), live, live))
     changes = field_changes(want, live, different, ours)
     if any(_do_differ_to_every_server(value_at(want, each.path), value_at(live, each.path)) for each in different):
-        return plan_of_different_object(base, changes, context)
+        found = plan_of_different_object(base, changes, context)
+        # What goes with the first apply is shown before, and only the server knows what it fills in again.
+        return replace(found, in_doubt=bool(found.takeover and fields_that_vanish(found, context)))
     kubectl = kubectl_managers(live, want, context.desired.ref, autoscaled=context.is_autoscaled)
     base = replace(base, takeover=kubectl)
     answer_id = stranger_digest(base, context.admission)
@@ -58,18 +66,35 @@ def plan_of_different_object(
     entries = base.live["metadata"].get("managedFields") or ()
     base = replace(base, changes=changes, takeover=(), in_doubt=False)
     if context.overwrites or base.migrate:
+        takeover = _managers_whose_fields_become_ours(base, context) if context.overwrites else ()
+        base = replace(base, takeover=takeover)
         reason = "Overwrite" if context.overwrites else "Migrated"
         message = "it was there already, different"
         base = replace(base, answer_id="", force=context.overwrites)
         return replace(base, action=Action.ADOPTED, reason=reason, message=message)
     owners = sorted({str(entry.get("manager")) for entry in entries})
+    replaceable = dict.fromkeys(str(each.get("manager")) for each in entries if is_entry_replaceable(each))
     return replace(
         base,
         action=Action.CONFLICT,
         reason="NotOurs",
         message=f"it is in the cluster already, different and not ours (managers: {', '.join(owners) or 'unknown'})",
-        hint="delete or rename it there, or set conflictResolution: Overwrite in its policy",
+        hint=_hint_about_another(replaceable),
     )
+
+
+def _managers_whose_fields_become_ours(base: PlannedObject, context: PlanContext) -> tuple[str, ...]:
+    """Return kubectl's managers of an object that is overwritten: what they alone own would stay for ever."""
+    assert base.live is not None
+    assert base.manifest is not None
+    return kubectl_managers(base.live, base.manifest, base.ref, autoscaled=context.is_autoscaled)
+
+
+def _hint_about_another(managers: Iterable[str]) -> str:
+    """Return what to do about an object that others made; ``managers`` are those whose fields can become ours."""
+    options = " ".join(f"--migrate-from {manager}" for manager in managers)
+    migrated = f", or take its fields over once: argosy apply {options}" if options else ""
+    return f"delete or rename it there, or set conflictResolution: Overwrite in its policy{migrated}"
 
 
 def decide_adoption(planned: PlannedObject, changes: tuple[FieldChange, ...], context: PlanContext) -> PlannedObject:

@@ -7,7 +7,14 @@ from collections.abc import Container, Iterable, Sequence
 from operator import attrgetter
 
 from reconciler.console.text import text_table
-from reconciler.deliver.grouped_problems import UNHEALTHY, MemberProblem, MemberProblemGroup, groups_of_problems
+from reconciler.deliver.deviations import deviations_of_fields_joined, hint_about_foreign_fields
+from reconciler.deliver.grouped_problems import (
+    UNHEALTHY,
+    MemberProblem,
+    MemberProblemGroup,
+    groups_of_problems,
+    hint_lines,
+)
 from reconciler.ledger.cluster import Deviation
 from reconciler.record.cluster_files import ObjectReason
 from reconciler.record.recorded_status import RecordedStatus
@@ -35,12 +42,20 @@ def table_of_unwell_objects(unwell: Iterable[ObjectReason], *, tells_each: bool)
 
 def table_of_deviations(deviations: Iterable[tuple[str, Deviation]], *, tells_each: bool) -> str:
     """Return the table of what passes kept, left hanging or yielded; the cluster is left out where it is one ("")."""
-    problems = [MemberProblem(name, str(each.ref), each.action, each.reason, each.message) for name, each in deviations]
+    by_cluster: dict[str, list[Deviation]] = {}
+    for name, each in deviations:
+        by_cluster.setdefault(name, []).append(each)
+    problems = [
+        MemberProblem(name, str(each.ref), each.action, each.reason, each.message, hint_about_foreign_fields(each))
+        for name, found in by_cluster.items()
+        for each in (found if tells_each else deviations_of_fields_joined(found))
+    ]
     groups = _groups_or_each(problems, "message_without_names", tells_each=tells_each)
     has_clusters = any(each.cluster for each in problems)
     rows = [(each.objects, *([each.clusters] if has_clusters else []), *each.first[2:5]) for each in groups]
     header = ("NOT AS COMMITTED", *(["CLUSTER"] if has_clusters else []), "ACTION", "REASON", "MESSAGE")
-    return _table_with_note(header, rows, groups)
+    hints = "".join(f"{line}\n" for line in hint_lines(groups))
+    return _table_with_note(header, rows, groups) + hints
 
 
 def table_of_bindings(rows: Iterable[tuple[str, str, str]], *, tells_each: bool) -> str:
