@@ -233,12 +233,9 @@ def test_of_many_folders_that_repeat_others_the_first_are_named_with_the_number_
     found = [
         line for line in argosy(repository, capsys, "init", "--new-cluster", "one").err.splitlines() if "again" in line
     ]
-    assert len(found) == 10
-    assert found[0] == "found /env-01/ holds objects of another folder again: argosy.yaml leaves it out"
-    assert (
-        found[-1]
-        == "found 20 more folders and files hold objects of others again: source.ignore of argosy.yaml has them"
-    )
+    named = "/env-01/, /env-02/, /env-03/ and 26 more"
+    again = "29 folders that hold objects of another folder again"
+    assert found == [f"found {again}: argosy.yaml leaves them out: {named}"]
     assert parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value["spec"]["source"]["ignore"] == [
         f"/{name}/" for name in folders[1:]
     ]
@@ -350,7 +347,21 @@ LAYOUTS = [
     Layout(
         "staging and production",
         {f"{folder}/web.yaml": a_config_map("web", at=folder) for folder in ("production", "staging")},
-        ("/staging/ holds objects of another folder again: argosy.yaml leaves it out",),
+        (
+            "1 object in 1 file of production/",
+            "/staging/ holds objects of another folder again: argosy.yaml leaves it out",
+        ),
+    ),
+    Layout(
+        "many environments",
+        {f"{folder}/web.yaml": a_config_map("web", at=folder) for folder in ("a", "b", "c", "d", "e", "f")},
+        (
+            "1 object in 1 file of a/",
+            (
+                "5 folders that hold objects of another folder again: argosy.yaml leaves them out:"
+                " /b/, /c/, /d/ and 2 more"
+            ),
+        ),
     ),
     Layout(
         "a folder that repeats another one and holds something of its own",
@@ -359,7 +370,7 @@ LAYOUTS = [
             "staging/own.yaml": a_config_map("own"),
         },
         (
-            "1 object in 1 file of staging/",
+            "1 object in 1 file of production/",
             "/staging/ holds objects of another folder again: argosy.yaml leaves it out",
             "1 object that is nowhere else, and left out with the folder: ConfigMap default/own",
         ),
@@ -392,6 +403,24 @@ def test_what_the_repository_holds_is_said(
     assert ended.code == case.code, ended.err
     said = [line.removeprefix("found ") for line in ended.err.splitlines() if line.startswith("found ")]
     assert tuple(said) == case.found
+
+
+def test_problems_that_init_counts_are_those_that_validate_tells(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "a-"}}
+    variants = [a_config_map("v", at="one"), a_config_map("v", at="two")]
+    repository.write({"a.yaml": "kind: [\n", "v.yaml": variants, "j.yaml": job, "more/j.yaml": job})
+    begun = argosy(repository, capsys, "init", "--new-cluster", "one")
+    found = [line for line in begun.err.splitlines() if line.endswith(": argosy validate")]
+    assert found == [
+        "found 3 problems of 2 kinds to look at: argosy validate",
+        "found 1 warning about what is left out: argosy validate",
+    ]
+    repository.commit({})
+    checked = argosy(repository, capsys, "validate")
+    assert checked.out.splitlines()[-1].startswith("3 problems, 1 warning")
+    assert checked.out.count("warning: v.yaml") == 1
 
 
 def test_locking_comes_next_where_an_object_names_another_repository(
@@ -540,6 +569,7 @@ DEPLOYMENTS = [
         {"paths": ["clusters", "policies", "flux"], "render": ["Kustomization"]},
         (
             f"Flux deploys 1 folder: {AS_FLUX}",
+            "1 warning about what is left out: argosy validate",
             f"1 object that Flux does not deploy is {UNREAD}: ConfigMap default/other",
         ),
         "2 templates",

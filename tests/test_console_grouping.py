@@ -60,6 +60,72 @@ CASES = [
         [f"{name}: its capacity is not known: a timeout" for name in ("oslo", "paris", "rome")],
         ["oslo: its capacity is not known: a timeout (and 2 like it: paris, rome)"],
     ),
+    Case(
+        "several objects of each kind, and those that follow by their names",
+        [
+            (
+                "a/ks.yaml:2: no policy selects Job.batch s/a, Job.batch s/b, Job.batch s/c and 4 more, so that"
+                " they go nowhere\n  hint: select them, or name their kind"
+            ),
+            "a/k.yaml:2: no policy selects Secret shop/a, so that it goes nowhere\n  hint: select it, or name its kind",
+            (
+                "b: no policy selects Role.rbac.authorization.k8s.io shop/a and Role.rbac.authorization.k8s.io s/b,"
+                " so that they go nowhere\n  hint: select them, or name their kind"
+            ),
+            (
+                "c.yaml: no policy selects ClusterIssuer.certs.io all, so that it goes nowhere\n  hint: select it,"
+                " or name its kind"
+            ),
+        ],
+        [
+            (
+                "a/ks.yaml:2: no policy selects Job.batch s/a, Job.batch s/b, Job.batch s/c and 4 more, so that"
+                " they go nowhere (and 3 like it: Secret shop/a, Role.rbac.authorization.k8s.io shop/a,"
+                " ClusterIssuer.certs.io all)\n  hint: select them, or name their kind"
+            ),
+        ],
+    ),
+    Case(
+        "files that are named in them, one or several",
+        [
+            "a/b: not read: x.yaml, y.yml and 2 more: in the folder of a kustomization that does not list it",
+            "c/d: not read: z.json: in the folder of a kustomization that does not list it",
+            "e/f.yaml: not read: z.yaml and v.yaml: in the folder of a kustomization that does not list it",
+        ],
+        [
+            (
+                "a/b: not read: x.yaml, y.yml and 2 more: in the folder of a kustomization that does not list it"
+                " (and 2 like it: c/d, e/f.yaml)"
+            )
+        ],
+    ),
+    Case(
+        "what builds an object, and where else it stands",
+        [
+            f"{each}.yaml:3: Secret s/{each} is left out, as apps/{each}/kustomization.yaml builds it at {each}.yml:4"
+            for each in "abc"
+        ],
+        [
+            (
+                "a.yaml:3: Secret s/a is left out, as apps/a/kustomization.yaml builds it at a.yml:4"
+                " (and 2 like it: b.yaml:3, c.yaml:3)"
+            )
+        ],
+    ),
+    Case(
+        "addresses, and hints with files",
+        [
+            f"{each}.yaml:1: https://example.com/{each}?ref=v1 is not in argosy.lock\n  hint: it would be {each}/x.yaml"
+            for each in "abc"
+        ],
+        [
+            (
+                "a.yaml:1: https://example.com/a?ref=v1 is not in argosy.lock (and 2 like it: b.yaml:1, c.yaml:1)"
+                "\n  hint: it would be a/x.yaml"
+            )
+        ],
+    ),
+    Case("other annotations", *[[f"a.yaml:1: example.com/{name}: is odd" for name in "abc"]] * 2),
     Case("other fields", *[[f"a.yaml:1: spec.{name}: unknown" for name in "abc"]] * 2),
     Case("other kinds that are asked about", *[[f"a.yaml:1: kind: nothing says what {name} is" for name in "ABC"]] * 2),
     Case("other hints", *[[f"a.yaml:1: is odd\n  hint: write {name}" for name in "abc"]] * 2),

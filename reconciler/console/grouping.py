@@ -1,8 +1,8 @@
 """Lines that say the same of many things: one line with their count, so that whatever differs is not lost among them.
 
-Two lines are alike where nothing but the thing differs that they are about: the file and line, the cluster or the
-object before the first colon, objects by their names, and places in lists. A line that differs in anything else, such
-as the name of a field or a hint, stands for itself.
+Two lines are alike where nothing but the things differ that they are about: the file and line, the cluster or the
+object before the first colon, objects by their names, files and addresses anywhere, how many of these are named, and
+places in lists. A line that differs in anything else, such as the name of a field or a hint, stands for itself.
 """
 
 import re
@@ -18,6 +18,19 @@ _KIND = r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9]++(?:\.[a-z0-9-]++)*"
 _NAME = r"[a-z0-9][a-z0-9.:-]*[a-z0-9]|[a-z0-9]"
 _OBJECT = re.compile(rf"{_KIND} (?:{_NAME})/(?:{_NAME})")
 _FIRST_OBJECT = re.compile(rf"{_KIND} (?:(?:{_NAME})/)?(?:{_NAME})(?=[ ,:;]|$)")
+_OBJECT_OF_GROUP = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9]++(?:\.[a-z0-9-]++)+ [a-z0-9][a-z0-9.:-]*+")
+"""An object without a namespace is told from words of a sentence by its group."""
+_ADDRESS = re.compile(r"\b(?:https?|oci|ssh|git)://[^\s,]+")
+_FILE = re.compile(r"(?<![\w.@+/-])'?[\w.@+/-]++(?:(?<=\.yaml)|(?<=\.yml)|(?<=\.json)|(?<=\.env))(?::\d+)?'?")
+_OBJECTS, _FILES, _ADDRESSES = "\0", "\1", "\2"
+"""They stand for things that may differ."""
+_LIST = re.compile(r"([\0\1\2])(?:, \1)*(?: and (?:\1|\d+ more))?")
+_NUMBERED = (
+    (re.compile(r"\b(?:it|them|they)\b"), "it"),
+    (re.compile(r"\b(?:its|their)\b"), "its"),
+    (re.compile(r"\bgoes\b"), "go"),
+)
+"""Words that only tell one thing from many."""
 _ITEM = re.compile(r"\[\d+\]")
 _SUBJECT = re.compile(rf"(?:{_FIRST_OBJECT.pattern}|[^\n:]+\.\w+(?::\d+)?|[^\s:]+)(?=: )")
 
@@ -46,7 +59,8 @@ def number_of_kinds(lines: Iterable[str]) -> int:
 
 def _line_with_count_of_group(group: list[str]) -> str:
     first, end, rest = group[0].partition("\n")
-    others = [_subject_of_line(line) for line in group[1:]]
+    subject = _first_object_of_line if any(map(_names_objects_in_a_row, group)) else _subject_of_line
+    others = [subject(line) for line in group[1:]]
     all_of_them = "; -v names all" if len(others) > _MOST_NAMED else ""
     return f"{first} (and {len(others)} like it: {first_few(others, _MOST_NAMED)}{all_of_them}){end}{rest}"
 
@@ -55,8 +69,27 @@ def _line_without_names(line: str) -> str:
     """Return a line without all that may differ in one that is alike."""
     subject = _SUBJECT.match(line)
     text = line[subject.end() :] if subject else f": {line}"
-    text = f": {_FIRST_OBJECT.sub('', text[2:], count=1)}" if _FIRST_OBJECT.match(text, 2) else text
-    return _ITEM.sub("[]", _OBJECT.sub("", text))
+    text = f": {_FIRST_OBJECT.sub(_OBJECTS, text[2:], count=1)}" if _FIRST_OBJECT.match(text, 2) else text
+    text = _LIST.sub(r"\1", _text_without_things(text))
+    for pattern, word in _NUMBERED:
+        text = pattern.sub(word, text)
+    return _ITEM.sub("[]", text)
+
+
+def _text_without_things(text: str) -> str:
+    """Return a text with a sign in place of each object, file and address."""
+    text = _OBJECT_OF_GROUP.sub(_OBJECTS, _OBJECT.sub(_OBJECTS, text))
+    return _FILE.sub(_FILES, _ADDRESS.sub(_ADDRESSES, text))
+
+
+def _names_objects_in_a_row(line: str) -> bool:
+    """Say whether a line is about several objects, so that the place of the first one tells little."""
+    return f"{_OBJECTS}, {_OBJECTS}" in _text_without_things(line)
+
+
+def _first_object_of_line(line: str) -> str:
+    found = _OBJECT.search(line) or _OBJECT_OF_GROUP.search(line)
+    return found[0] if found else _subject_of_line(line)
 
 
 def _subject_of_line(line: str) -> str:

@@ -18,13 +18,13 @@ from .other_tools import DeployedFolders
 _TOOLS = {"Argo CD": ("argoproj.io",), "Flux": ("fluxcd.io",), "Fleet": ("fleet.cattle.io",)}
 """Tools that deploy from repositories, with the API groups of their objects or what these end in."""
 _FLUX_FOLDER = "flux-system"
-_MOST_CHOICES = 10
-"""The most folders that repeat others of which each has a line; argosy.yaml lists all of them."""
+_MOST_APART = 2
+"""So many folders that are left out have a line each."""
 
 
 def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[str]:
     """Yield what a repository holds, as a new fleet reads it; nothing for an empty one."""
-    desired = source.loaded.desired
+    before, desired = source.loaded.desired, fleet.after.desired
     if desired.templates:
         folders = sorted({_first_folder_below_fleet(source, template.path) for template in desired.templates})
         objects, files = counted_noun(len(desired.templates), "object"), len({each.path for each in desired.templates})
@@ -32,7 +32,7 @@ def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[s
     yield from _lines_about_builds(desired)
     yield from _lines_about_unread_forms(source, fleet)
     deployed, as_files = fleet.deployed, fleet.as_files
-    for tool in _tool_names_found_in_source(source, desired):
+    for tool in _tool_names_found_in_source(source, before):
         if tool not in {each.tool for each in (deployed, as_files) if each}:
             yield f"{tool} deploys from here: its own objects go to members only if a policy selects them"
     if encrypted := sum(1 for each in desired.templates if is_encrypted_by_sops(each.manifest)):
@@ -41,7 +41,8 @@ def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[s
         yield from _lines_about_deployed_folders(deployed)
     else:
         yield from _lines_about_folders_read_as_files(as_files) if as_files else ()
-        yield from _lines_about_broken_files(fleet.after)
+        yield from _lines_about_folders_left_out(fleet.after)
+    yield from _lines_about_broken_files(fleet.after)
 
 
 def _lines_about_folders_read_as_files(deployed: DeployedFolders) -> Iterator[str]:
@@ -53,20 +54,29 @@ def _lines_about_folders_read_as_files(deployed: DeployedFolders) -> Iterator[st
     )
 
 
+def _lines_about_folders_left_out(after: Loaded) -> Iterator[str]:
+    """Yield the folders and files that repeat others, those of many in one line."""
+    for what in ("folder", "file"):
+        found = [each for each in after.desired.fleet.source.ignore if each.endswith("/") is (what == "folder")]
+        if len(found) > _MOST_APART:
+            again = f"{counted_noun(len(found), what)} that hold objects of another {what} again"
+            yield f"{again}: argosy.yaml leaves them out: {first_few(found)}"
+        else:
+            yield from (f"{each} holds objects of another {what} again: argosy.yaml leaves it out" for each in found)
+
+
 def _lines_about_broken_files(after: Loaded) -> Iterator[str]:
-    """Yield the folders that repeat others, only the first of many, and how much is wrong otherwise."""
-    left_out = after.desired.fleet.source.ignore
-    shown = left_out if len(left_out) <= _MOST_CHOICES else left_out[: _MOST_CHOICES - 1]
-    for line in shown:
-        other = "folder" if line.endswith("/") else "file"
-        yield f"{line} holds objects of another {other} again: argosy.yaml leaves it out"
-    if more := left_out[len(shown) :]:
-        yield f"{len(more)} more folders and files hold objects of others again: source.ignore of argosy.yaml has them"
-    others = [str(each.problem) for each in after.broken if each.problem.hint != NOT_LOCKED]
-    if others:
-        kinds = number_of_kinds(others)
-        of_kinds = f" of {counted_noun(kinds, 'kind')}" if kinds < len(others) else ""
-        yield f"{counted_noun(len(others), 'problem')}{of_kinds} to look at: argosy validate"
+    """Yield how many problems, and how many warnings of something left out, the first validate will tell."""
+    broken = [each for each in after.broken if each.problem.hint != NOT_LOCKED]
+    for word, found in (
+        ("problem", {str(each.problem) for each in broken if each.is_answered_no}),
+        ("warning", {str(each.problem) for each in broken if not each.is_answered_no}),
+    ):
+        if found:
+            kinds = number_of_kinds(found)
+            of_kinds = f" of {counted_noun(kinds, 'kind')}" if kinds < len(found) else ""
+            about = "to look at" if word == "problem" else "about what is left out"
+            yield f"{counted_noun(len(found), word)}{of_kinds} {about}: argosy validate"
 
 
 def _lines_about_deployed_folders(deployed: DeployedFolders) -> Iterator[str]:
