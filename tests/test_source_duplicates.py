@@ -125,9 +125,25 @@ def test_without_what_is_left_out_one_variant_of_each_object_is_read() -> None:
         assert (found.lost, "web" in names, len(names) == len(set(names))) == ((), True, True), case.why
 
 
+def test_a_folder_is_not_left_out_for_another_that_is_left_out_as_well() -> None:
+    """All of the manifests stand in one file, too; one of both stands otherwise beside what is optional."""
+    names = [f"app-{number}" for number in range(6)]
+    files: dict[str, Any] = {
+        "deploy/all.yaml": b"---\n".join(emit({**a_config_map(name), "data": {"in": "all"}}) for name in names),
+        **{f"deploy/manifests/{name}.yaml": emit(a_config_map(name)) for name in names},
+        "deploy/tracing/app-0.yaml": emit({**a_config_map("app-0"), "data": {"in": "tracing"}}),
+        **{f"deploy/tracing/{name}.yaml": emit(a_config_map(name)) for name in ("jaeger", "collector", "agent")},
+    }
+    found = loaded(files)
+    assert [each.line for each in found.choices] == ["/deploy/all.yaml"]
+    read = loaded({**files, ".argosyignore": b"/deploy/all.yaml\n"})
+    assert [ref.name for ref, *_ in read.lost] == ["app-0"], "what is lost is named, and the rest is read"
+    assert {each.ref.name for each in read.desired.templates} == {*names[1:], "jaeger", "collector", "agent"}
+
+
 def test_the_line_for_a_folder_means_that_folder_whatever_it_is_called() -> None:
     """Brackets, stars and spaces are wildcards in an ignore line, and more than that in YAML."""
-    files = {
+    files: dict[str, Any] = {
         f"{folder}/{name}.yaml": {**a_config_map(name), "data": {"in": folder}}
         for folder in ("a", "b [1]*", "c, d #", "e\\")
         for name in ("one", "two")

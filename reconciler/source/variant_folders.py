@@ -14,6 +14,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from render.model import ObjectRef
 
 from .files import KUSTOMIZATIONS
@@ -42,17 +44,72 @@ class FolderUses(NamedTuple):
     of_policies: Collection[str] = frozenset()
 
 
+class _ObjectPlaces(Struct):
+    """The files of one object that are not left out, with the number of its definitions in each, and below each folder.
+
+    ``order`` has the files in the order of their definitions, of which those before ``first`` are left out. ``alone``
+    are the folders and files without which it would stand nowhere.
+    """
+
+    files: dict[str, int]
+    below: Counter[str]
+    total: int
+    decides: bool
+    alone: set[str]
+    order: tuple[str, ...]
+    first: int = 0
+
+    @classmethod
+    def of(cls, definitions: Sequence[Definition]) -> "_ObjectPlaces":
+        """Return the places of an object of which nothing is left out yet."""
+        files = Counter(each.path for each in definitions)
+        below = Counter(path for each in definitions for path in paths_down_to(each.path))
+        alone = {path for path, count in below.items() if count == len(definitions)}
+        return cls(dict(files), below, len(definitions), definitions[0].decides, alone, tuple(files))
+
+    def path_of_any(self) -> str:
+        """Return one of the files that are left; "" for none."""
+        while self.first < len(self.order) and self.order[self.first] not in self.files:
+            self.first += 1
+        return self.order[self.first] if self.first < len(self.order) else ""
+
+
 class _FolderContents(NamedTuple):
     """The objects below each folder and file: all, those that also stand elsewhere, and what keeps it from being left.
 
     ``undivided`` hold two variants of an object, or something that decides and stands nowhere else. ``deciding`` counts
-    what decides.
+    what decides. What is left out counts no more, so that the last folder with an object is none that repeats others.
     """
 
     counts: Counter[str]
     shared: Counter[str]
     undivided: set[str]
     deciding: Counter[str]
+    objects_of_file: Mapping[str, Sequence[_ObjectPlaces]]
+    files_below: Mapping[str, Sequence[str]]
+
+    def leave_out(self, path: str) -> None:
+        """Count nothing below a folder, or in a file, any more."""
+        for file in self.files_below.get(path, ()):
+            for places in self.objects_of_file[file]:
+                if file in places.files:
+                    self._leave_out_definitions(places, file)
+
+    def _leave_out_definitions(self, places: _ObjectPlaces, file: str) -> None:
+        """Leave out the definitions of an object in a file; what it has alone from then on repeats nothing."""
+        gone = places.files.pop(file)
+        places.total -= gone
+        for path in paths_down_to(file):
+            places.below[path] -= gone
+            self.counts[path] -= gone
+            self.shared[path] -= 0 if path in places.alone else gone
+            self.deciding[path] -= gone if places.decides else 0
+        for path in paths_down_to(places.path_of_any()) if places.files else ():
+            if places.below[path] == places.total and path not in places.alone:
+                places.alone.add(path)
+                self.shared[path] -= places.below[path]
+                if places.decides:
+                    self.undivided.add(path)
 
     def is_mostly_repeated(self, path: str) -> bool:
         """Say whether a folder or file may be left out for another one."""
@@ -154,12 +211,16 @@ class _Choosing(NamedTuple):
             is_of_equal_use = self.ranks[other][0] == self.ranks[path][0] and not self.is_left_out(other)
             is_to_stay = is_of_equal_use and not self._widest_to_leave_out(other, down)
             if is_to_stay and (widest := self._widest_to_leave_out(path, set(paths_down_to(other)))):
-                self.left_out.add(widest)
+                self._leave_out(widest)
                 return
         self.kept.update(down)
         for other in others:
             if not self.is_left_out(other) and (widest := self._widest_to_leave_out(other, down)):
-                self.left_out.add(widest)
+                self._leave_out(widest)
+
+    def _leave_out(self, path: str) -> None:
+        self.left_out.add(path)
+        self.contents.leave_out(path)
 
     def _widest_to_leave_out(self, path: str, beside: Collection[str]) -> str:
         """Return the widest folder of a file to leave out, or the file where one beside it is kept; "" for neither.
@@ -189,20 +250,31 @@ def _contents_of_folders(objects: Iterable[Sequence[Definition]]) -> _FolderCont
     shared: Counter[str] = Counter()
     undivided: set[str] = set()
     deciding: Counter[str] = Counter()
+    of_file: defaultdict[str, list[_ObjectPlaces]] = defaultdict(list)
     for definitions in objects:
-        below: Counter[str] = Counter()
-        content_by_folder: dict[str, int] = {}
-        for each in definitions:
-            for path in paths_down_to(each.path):
-                below[path] += 1
-                if content_by_folder.setdefault(path, each.content) != each.content:
-                    undivided.add(path)
-        counts.update(below)
-        shared.update({path: count for path, count in below.items() if count < len(definitions)})
-        if definitions[0].decides:
-            deciding.update(below)
-            undivided.update(path for path, count in below.items() if count == len(definitions))
-    return _FolderContents(counts, shared, undivided, deciding)
+        places = _ObjectPlaces.of(definitions)
+        undivided.update(_paths_with_two_variants(definitions))
+        for file in places.files:
+            of_file[file].append(places)
+        counts.update(places.below)
+        shared.update({path: count for path, count in places.below.items() if path not in places.alone})
+        if places.decides:
+            deciding.update(places.below)
+            undivided.update(places.alone)
+    files_below: defaultdict[str, list[str]] = defaultdict(list)
+    for file in of_file:
+        for path in paths_down_to(file):
+            files_below[path].append(file)
+    return _FolderContents(counts, shared, undivided, deciding, of_file, files_below)
+
+
+def _paths_with_two_variants(definitions: Iterable[Definition]) -> Iterator[str]:
+    """Yield the folders and files that hold an object in two variants."""
+    content_by_folder: dict[str, int] = {}
+    for each in definitions:
+        for path in paths_down_to(each.path):
+            if content_by_folder.setdefault(path, each.content) != each.content:
+                yield path
 
 
 def paths_down_to(path: str) -> Iterator[str]:
