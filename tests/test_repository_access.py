@@ -761,3 +761,35 @@ def test_git_itself_may_not_fetch_lazily(tmp_path: Path) -> None:
     _, opened = a_partial_clone(tmp_path)
     with pytest.raises(GitError, match="partial clone: git fetch --refetch --no-filter"):
         opened.git.run("cat-file", "blob", blob("b: 2\n").hex())
+
+
+def rendered_twice(tmp_path: Path) -> tuple[Repository, Repository, list[str]]:
+    """A repository with two rendered commits, a clone that has a branch at the first, and the commits."""
+    origin = Repository.create(tmp_path / "origin")
+    source, git = origin.commit({"a": "1"}), origin.git
+    origin.git("checkout", "-q", "-b", "argosy/rendered")
+    commits = [origin.commit({"b": text}, f"Render\n\nArgosy-Source: {source}") for text in "12"]
+    git("checkout", "-q", "-")
+    git("clone", "-q", str(origin.path), str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    clone.git("branch", "-q", "argosy/rendered", commits[0])
+    return origin, clone, commits
+
+
+def test_a_rendered_branch_means_the_one_that_passes_read(tmp_path: Path) -> None:
+    """A branch that came of a work tree stayed behind, and going one commit back from it went many back."""
+    _, clone, commits = rendered_twice(tmp_path)
+    with open_repository(str(clone.path)) as repository:
+        assert repository.resolve("argosy/rendered") == commits[1]
+        assert repository.resolve("argosy/rendered~1") == commits[0]
+        assert repository.resolve("refs/heads/argosy/rendered") == commits[0]
+
+
+def test_a_branch_of_people_means_the_one_of_the_clone(tmp_path: Path) -> None:
+    origin, clone, _ = rendered_twice(tmp_path)
+    main = clone.git("rev-parse", "--abbrev-ref", "HEAD")
+    origin.commit({"a": "2"})
+    clone.git("fetch", "-q")
+    with open_repository(str(clone.path)) as repository:
+        assert repository.resolve(main) == clone.git("rev-parse", "HEAD")
+        assert repository.resolve(f"origin/{main}") == origin.git("rev-parse", "HEAD")

@@ -97,6 +97,10 @@ class Repository:
             return tip
         if WHOLE_ID.fullmatch(revision) and self._stored_objects_of_clone.read([bytes.fromhex(revision)], "commit"):
             return revision
+        if not self.mirrors and revision != "HEAD":
+            from .rendered_names import name_at_remote
+
+            revision = name_at_remote(self, revision) or revision
         return resolve_revision(self.git, self.folder, revision, shallow=self.is_shallow)
 
     def _mirrored_commit(self, revision: str) -> str | None:

@@ -68,7 +68,7 @@ def _commit_at_name(git: GitCommand, folder: GitFolder, name: str, *, shallow: b
     raise GitError(f"there is no commit {name!r}", hint=_hint_for_missing_revision(git, folder, name, shallow=shallow))
 
 
-def _branch_and_suffix(name: str) -> tuple[str, str]:
+def branch_and_suffix(name: str) -> tuple[str, str]:
     """Return a revision as the name it begins with and the rest, such as ``~1``; a suffix ends no name of a branch."""
     end = min((place for mark in ("~", "^", "@{", ":") if (place := name.find(mark)) >= 0), default=len(name))
     return name[:end], name[end:]
@@ -79,7 +79,7 @@ def _name_with_remote(git: GitCommand, name: str) -> str:
 
     Branches of a fleet are often here as those of a remote alone.
     """
-    branch, suffix = _branch_and_suffix(name)
+    branch, suffix = branch_and_suffix(name)
     if not is_ref_name(f"refs/heads/{branch}") or branch in {"HEAD", "@"}:
         return ""
     refs = frozenset(git.text("for-each-ref", "--format=%(refname)").split())
@@ -96,7 +96,7 @@ def _hint_for_missing_revision(git: GitCommand, folder: GitFolder, name: str, *,
     if shallow:
         return "this clone is shallow; fetch the whole history: git fetch --unshallow"
     refs = git.text("for-each-ref", "--format=%(refname:short)").split()
-    branch, suffix = _branch_and_suffix(name)
+    branch, suffix = branch_and_suffix(name)
     if branch not in refs and not _name_with_remote(git, name) and (near := most_similar_word(branch, refs)):
         return f"did you mean {f'{near}{suffix}'!r}?"
     remotes = git.text("remote").split()
