@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
+
+from reconciler.cli import argosy as command
 
 from .build import Repository, a_deployment, a_policy, argosy, on_clusters, weighted
 from .memory_fleet import MemoryFleet
@@ -52,6 +55,12 @@ def test_a_disconnected_cluster_is_kept_until_it_is_forgotten(
     assert "us  " not in argosy(repository, capsys, "status").out
     assert "[us]" not in repository.show("README.md", "argosy/status")
     assert argosy(repository, capsys, "verify").code == 0
+
+
+def test_a_shell_is_offered_the_clusters_that_left(fleet: MemoryFleet) -> None:
+    completer = ShellComplete(command, {}, "argosy", "_ARGOSY_COMPLETE")
+    words = ["-C", str(fleet.repository.path), "cluster", "forget"]
+    assert [item.value for item in completer.get_completions(words, "")] == ["us"]
 
 
 def test_the_name_of_a_forgotten_cluster_is_free(fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]) -> None:

@@ -275,17 +275,17 @@ def release(log: Log, /, names: tuple[str, ...], *, selector: str) -> int:
 
 
 @command.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("former", nargs=-1, required=True, metavar="NAME...")
 @COMMIT
 @click.pass_obj
-def forget(log: Log, /, names: tuple[str, ...], *, commit: bool) -> int:
+def forget(log: Log, /, former: tuple[str, ...], *, commit: bool) -> int:
     """Drop what is kept of clusters that left for good.
 
     The rendered branch keeps the folder of a disconnected cluster, and the status branch what pruning goes by, for it
     may come back. This lists it in argosy.yaml under spec.forgotten, and the next pass drops both. Nothing is deleted
     in the cluster, and what it holds is pruned by nobody, also if it joins again. Its name is free then.
     """
-    return forget_and_show(log, names, commit=commit)
+    return forget_and_show(log, former, commit=commit)
 
 
 @command.command()

@@ -36,10 +36,14 @@ class _TimeIsUp(BaseException):
 
 
 class ScannedNames(Struct):
-    """The names collected: objects and policies (kind with group, namespace, name), clusters, branches and tags."""
+    """The names collected: objects and policies (kind with group, namespace, name), clusters, branches and tags.
+
+    ``members`` are the clusters that have a file; the others have left, and the rendered branch knows them.
+    """
 
     objects: set[tuple[str, str, str]] = field(default_factory=set)
     clusters: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)
     revisions: set[str] = field(default_factory=set)
 
 
@@ -116,6 +120,7 @@ def _add_names_in_document(text: str, names: ScannedNames) -> None:
     place = _NAMESPACE.search(metadata[0])
     if kind[1] == "Cluster":
         names.clusters.add(name[1])
+        names.members.add(name[1])
     else:
         names.objects.add((f"{kind[1]}.{group[1]}" if group else kind[1], place[1] if place else "", name[1]))
 

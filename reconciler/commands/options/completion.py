@@ -81,11 +81,13 @@ def _object_names_for_noun(noun: str, context: click.Context, names: "ScannedNam
 
 
 _CLUSTERS = _Completed(lambda _context, names, _text: names.clusters)
+_FORMER = _Completed(lambda _context, names, _text: names.clusters - names.members)
 _REMOVALS = _Completed(lambda _context, names, _text: (f"{name}=" for name in names.clusters))
 _NAMESPACES = _Completed(lambda _context, names, _text: {place for _, place, _ in names.objects if place})
 _REVISIONS = _Completed(lambda _context, names, _text: names.revisions, of_revisions=True)
 _TYPES = {
     **dict.fromkeys(("clusters", "cluster", "in_cluster", "name", "names"), _CLUSTERS),
+    "former": _FORMER,
     **dict.fromkeys(("rev", "revision", "base", "head"), _REVISIONS),
     "allowed": _REMOVALS,
     "namespace": _NAMESPACES,
