@@ -86,6 +86,9 @@ def test_an_edit_that_takes_another_back_has_no_steps(fleet: Repository, capsys:
 
 
 def test_a_rebalance_names_the_commit_of_its_file(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.commit({"clusters/paris.yaml": a_cluster("paris")})
+    fleet.git("push", "-q")
+    assert argosy(fleet, capsys, "reconcile").code == 0
     ended = argosy(fleet, capsys, "rebalance", "deploy/nginx")
     path, subject = "rebalancers/rebalance-1.yaml", "Rebalance Deployment.apps default/nginx"
     add = [f"  git add -- {path}", f"  git commit -m '{subject}' -- {path}"]

@@ -1,5 +1,6 @@
 """WorkloadRebalancer: workloads that are scheduled afresh once, each time that one is new to them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ DYNAMIC = {
     "weightPreference": {"dynamicWeight": "AvailableReplicas"},
 }
 BINDING = "bindings/default/Deployment.apps/nginx.yaml"
+
+
+OTHER = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "other"}
 
 
 def _sized(name: str, cpu: str) -> dict[str, Any]:
@@ -125,10 +129,37 @@ def test_the_command_shows_what_moves_and_commits_a_rebalancer(
 def test_the_command_writes_without_committing_and_finds_a_free_name(
     fleet: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert argosy(fleet, capsys, "rebalance", "deploy/nginx", "--commit").code == 0
+    other = _rebalancer("rebalance-1")
+    other["spec"]["workloads"][0]["name"] = "gone"
+    fleet.commit({"rebalancers/rebalance-1.yaml": other})
     ended = argosy(fleet, capsys, "rebalance", "deploy/nginx", "-n", "default")
     assert ended.outcome.endswith("rebalancers/rebalance-2.yaml written\n")
     assert fleet.git("status", "--short") == "?? rebalancers/rebalance-2.yaml"
+
+
+def test_where_nothing_moves_it_says_why_and_writes_nothing(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It wrote a file all the same, and named the commit and the pass that would carry nothing out."""
+    assert argosy(fleet, capsys, "rebalance", "deploy/nginx", "--commit").code == 0
+    assert argosy(fleet, capsys, "render", "--commit").code == 0
+    before = fleet.git("rev-parse", "HEAD")
+    for words in ((), ("--commit",)):
+        ended = argosy(fleet, capsys, "rebalance", "deploy/nginx", *words)
+        assert (ended.code, ended.err, ended.out.splitlines()[1:]) == (
+            0,
+            "",
+            [
+                (
+                    "Deployment.apps default/nginx stays as it is: decided afresh, its replicas are where they are"
+                    " already (lyon 3, paris 1)"
+                ),
+                "nothing moves, by what is recorded of the clusters, so that no rebalancer was written",
+            ],
+        )
+    document = json.loads(argosy(fleet, capsys, "rebalance", "deploy/nginx", "--commit", "-o", "json").out)
+    assert (document["files"], document["commit"], document["next"]) == ([], None, [])
+    assert (fleet.git("status", "--short"), fleet.git("rev-parse", "HEAD")) == ("", before)
 
 
 def test_the_command_refuses_what_is_not_there(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,6 +188,17 @@ def test_what_would_end_in_no_cluster_is_not_rebalanced_unless_it_is_allowed(
         "  Deployment.apps default/nginx: leaves paris, and no cluster takes it\n"
         "  hint: let their policies select a cluster that takes them, or pass --allow-unplaced\n"
     )
+    fleet.commit(
+        {
+            "other.yaml": a_deployment("other"),
+            "all.yaml": a_policy("all", selectors=[OTHER], placement=on_clusters("paris")),
+        }
+    )
+    for words in (("deploy/nginx",), ("deploy/nginx", "deploy/other"), ("deploy/nginx", "-o", "json")):
+        again = argosy(fleet, capsys, "rebalance", *words, "--commit")
+        assert (again.code, again.out, fleet.git("status", "--short")) == (6, "", ""), words
+        assert "Deployment.apps default/nginx: leaves paris, and no cluster takes it\n" in again.err, words
+        assert "default/other" not in again.err, words
     allowed = argosy(fleet, capsys, "rebalance", "deploy/nginx", "--allow-unplaced")
     assert (allowed.code, fleet.git("status", "--short")) == (0, "?? rebalancers/")
     said = "ENDS IN NO CLUSTER\n  ! Deployment.apps default/nginx: leaves paris, and no cluster takes it\n"

@@ -5,7 +5,10 @@ from reconciler.branches.status_branch import StatusBranch, read_inventories
 from reconciler.console.log import Log
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.ledger.agents import AgentsFile
-from reconciler.members.choice import members_chosen_by_options, members_for_command
+from reconciler.members.choice import (
+    members_chosen_by_options,
+    members_for_command,
+)
 from reconciler.members.options import AccessOptions, names_of_reached_members
 from reconciler.members.ways import member_reach
 from reconciler.plans.applyset import ApplySet

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.checked_words import checked_file, checked_object_name
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import parse_seconds, with_agent_options
 from reconciler.console.idle_options import refuse_given_options
@@ -27,8 +28,21 @@ _ENDLESS = ("interval", "drift", "grace")
     " was applied again; 5 the cluster could not be used; 6 a commit of the mirror is refused; 130 interrupted.",
 )
 @click.argument("location", default="", metavar="[REPO]")
-@click.option("--cluster", required=True, metavar="NAME", help="The cluster that this process runs in.")
-@click.option("--fleet", default="default", show_default=True, metavar="NAME", help="The fleet it is a member of.")
+@click.option(
+    "--cluster",
+    required=True,
+    metavar="NAME",
+    callback=checked_object_name,
+    help="The cluster that this process runs in.",
+)
+@click.option(
+    "--fleet",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    callback=checked_object_name,
+    help="The fleet it is a member of.",
+)
 @click.option("--once", is_flag=True, help="Run one pass and end, as for a CronJob.")
 @click.option(
     "--interval", default="30s", show_default=True, callback=parse_seconds, metavar="TIME", help="Ask Git so often."
@@ -54,7 +68,13 @@ _ENDLESS = ("interval", "drift", "grace")
 @click.option(
     "--only-heartbeat", is_flag=True, help="Only record that it lives; apply nothing: for a cluster that does not pull."
 )
-@click.option("--allowed-signers", default="", metavar="FILE", help="Take only commits that one of these keys signed.")
+@click.option(
+    "--allowed-signers",
+    default="",
+    metavar="FILE",
+    callback=checked_file,
+    help="Take only commits that one of these keys signed.",
+)
 @click.option("--sign-key", default="", metavar="FILE", help="Sign what it commits with this SSH key.")
 @click.option("--accept-rewind", is_flag=True, help="Take a mirror that was rewound or written anew.")
 @with_agent_options

@@ -144,7 +144,7 @@ def _applied_reports(
     """Apply a rendered commit, and return it with the reports of members."""
     from reconciler.branches.fleet_context import context_and_source_of_commit
     from reconciler.deliver.orphans import orphan_agreement_on_terminal
-    from reconciler.guards.limits import check_allowed_clusters
+    from reconciler.guards.limits import check_allowed_subjects
     from reconciler.members.choice import members_for_command
     from reconciler.members.ways import member_reach
     from reconciler.passes.applying import ApplyRun, Delivery
@@ -155,7 +155,7 @@ def _applied_reports(
     chosen, removals = options.delivery, options.allowed.removals_by_cluster
     context, desired, commit = context_and_source_of_commit(repository, options.revision)
     context.warn_of_waiting(log)
-    check_allowed_clusters(options.allowed, desired, None)
+    check_allowed_subjects(options.allowed, desired, None)
     wish = hold_wish(context, commit, chosen, reason=" ".join(options.reason.split()), until=options.until)
     members = members_for_command(context.fleet, context.members, chosen, log)
     delivery = Delivery(members=members, options=chosen, allowed=removals, dry_run=options.dry_run == "server")

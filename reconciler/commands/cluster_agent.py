@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from reconciler.commands.options.checked_words import checked_object_name, checked_schedule
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
@@ -41,9 +42,22 @@ def _content_of_public_file(_context: click.Context, _option: click.Parameter, v
     metavar="FILE",
     help="Whose commits it takes, likewise.",
 )
-@click.option("--secret", default="argosy-git", show_default=True, metavar="NAME", help="The Secret with its Git key.")
+@click.option(
+    "--secret",
+    default="argosy-git",
+    show_default=True,
+    metavar="NAME",
+    callback=checked_object_name,
+    help="The Secret with its Git key.",
+)
 @click.option("--image", default="", metavar="IMAGE", help="The image it runs  [default: argosy:VERSION]")
-@click.option("--schedule", default="", metavar="CRON", help="Make it a CronJob, such as '*/5 * * * *'.")
+@click.option(
+    "--schedule",
+    default="",
+    metavar="CRON",
+    callback=checked_schedule,
+    help="Make it a CronJob, such as '*/5 * * * *'.",
+)
 @click.option(
     "--scope",
     type=click.Choice(SCOPES, case_sensitive=False),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.commands.options.checked_words import checked_duration_of_flux
 from reconciler.commands.options.emission_options import Option, decorator_adding_options, show_emission
 from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.console.log import Log
@@ -56,7 +57,14 @@ def command() -> None:
     help="In a hub: the Secret with the kubeconfig of a cluster.",
 )
 @click.option("--git-secret", default="", metavar="NAME", help="The Secret by which Flux reads the repository.")
-@click.option("--interval", default="1m", show_default=True, metavar="TIME", help="How often Flux asks for commits.")
+@click.option(
+    "--interval",
+    default="1m",
+    show_default=True,
+    metavar="TIME",
+    callback=checked_duration_of_flux,
+    help="How often Flux asks for commits.",
+)
 @click.pass_obj
 def flux(log: Log, /, **options: Any) -> int:
     """Print a GitRepository, and Kustomizations for each cluster of a rendered commit  [default: the newest].

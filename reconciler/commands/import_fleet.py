@@ -230,7 +230,11 @@ def _write_imported_files(log: Log, folder: Path, result: "Import", options: Imp
         hint = "--overwrite writes them anew, another --output-dir leaves them alone"
         raise ConfigError(f"{folder / there[0]} is there with other content", hint=hint)
     if not options.dry_run:
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise ConfigError(f"{folder} cannot be made: {why}", hint="choose another --output-dir") from error
         put_files(folder, result.files)
     for path in new if options.dry_run else result.files:
         log.info("would write" if options.dry_run else "wrote", file=str(folder / path))

@@ -1,7 +1,8 @@
 """``argosy init``: the first files of a fleet."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -88,6 +89,13 @@ def command(log: Log, /, **options: Any) -> int:
     return write_first_files(log, InitOptions(**options))
 
 
+def _refuse_folders_not_there(log: Log, paths: Iterable[str]) -> None:
+    """Refuse folders of --path that are not below the repository's: nothing would be read of them."""
+    for each in paths:
+        if ".." in Path(each).parts or not (Path(log.repository) / each).is_dir():
+            raise click.UsageError(f"--path {each!r}: there is no such folder in the repository")
+
+
 def write_first_files(log: Log, options: InitOptions) -> int:
     """Write or print the first files, and name the commands to run next."""
     from reconciler.commands.options.context_choice import is_somebody_asked
@@ -105,6 +113,7 @@ def write_first_files(log: Log, options: InitOptions) -> int:
         log.info("made a repository of the empty folder")
     with opened_source(log) as source:
         is_new = not source.home.path
+        _refuse_folders_not_there(log, options.paths if is_new else ())
         found, names = _contexts_and_clusters(log, options, None if is_new else contexts_of_members(source))
         begin_or_add = new_fleet if is_new else additions_to_fleet
         wanted = Beginning(contexts=found, clusters=names, pipelines=options.pipelines, paths=options.paths)

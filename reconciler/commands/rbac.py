@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from reconciler.commands.options.checked_words import checked_object_name
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
@@ -26,6 +27,7 @@ SCOPES = ("Namespace", "Cluster")
     "account",
     default="",
     metavar="NAME",
+    callback=checked_object_name,
     help="The account that gets them  [default: argosy, or argosy-FLEET]",
 )
 @click.option("--token", "has_token", is_flag=True, help="With a Secret that holds a token of the account.")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from reconciler.commands.options.edit_options import print_edit_document, print_next_steps, with_outcome_options
 from reconciler.commands.options.help_pages import DocumentedCommand
@@ -33,8 +34,8 @@ def command(
 
     A workload stays where it was placed while its clusters may keep it, so one that moved away from a full or broken
     cluster does not come back by itself. This writes rebalancers/rebalance-N.yaml, a WorkloadRebalancer that names the
-    workloads, and shows what moves by it, as argosy diff does, or why nothing does. The next pass carries it out. Each
-    rebalancer is answered once by each workload, and may be deleted then.
+    workloads, and shows what moves by it, as argosy diff does. The next pass carries it out. Where nothing moves it
+    says why, and writes no file. Each rebalancer is answered once by each workload, and may be deleted then.
     """
     from reconciler.edit.cluster_files import opened_source, write_change
     from reconciler.edit.next_steps import steps_to_deliver
@@ -47,12 +48,18 @@ def command(
         outcome = outcome_of_edit(source, change.contents, log)
         if not is_unplaced_allowed:
             refuse_unplaced(outcome, "let their policies select a cluster that takes them, or pass --allow-unplaced")
-        commit_id = write_change(source, change, log, commit=commit)
-        steps = tuple(steps_to_deliver(source, change))
+        is_idle = outcome is not None and outcome.difference.is_empty
+        if is_idle:
+            change = replace(change, contents={})
+        commit_id = "" if is_idle else write_change(source, change, log, commit=commit)
+        steps = () if is_idle else tuple(steps_to_deliver(source, change))
     if output == "json":
         print_edit_document(change, commit_id, outcome, steps)
         return 0
     _print_rescheduled_objects(log, outcome, refs)
+    if is_idle:
+        print_text("nothing moves, by what is recorded of the clusters, so that no rebalancer was written")
+        return 0
     print_text(f"{path} {'committed' if commit else 'written'}")
     print_next_steps(steps, is_refused=bool(outcome and outcome.difference.refused))
     return 0

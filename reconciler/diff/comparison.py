@@ -19,7 +19,7 @@ from reconciler.console.log import Log
 from reconciler.guards.accepted_settings import check_settings_are_accepted, error_with_waiting_settings
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import check_continuity, unread_files
-from reconciler.guards.limits import check_allowed_clusters
+from reconciler.guards.limits import check_allowed_subjects
 from reconciler.guards.outward_addresses import SettingsSide, settings_changed_between
 from reconciler.guards.source_trailers import allowances_between
 from reconciler.locked.model import NOT_FETCHED
@@ -129,7 +129,7 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
         observed = read_observed_inputs(repository, past.next or status)
         observed = replace(observed, schemas=recorded_schemas(repository, status))
         inputs = RenderInputs(observed=observed, now=given_or_current_time(revisions.now))
-    check_allowed_clusters(revisions.allowed, source.desired, previous)
+    check_allowed_subjects(revisions.allowed, source.desired, previous)
     _check_continuity(repository, source, previous, log)
     key = (revisions.base, past.commit, past.next or status or "")
     base = memory.outcome(key)

@@ -55,6 +55,8 @@ def parse_capacity(options: Mapping[str, str], pairs: Iterable[str]) -> Mapping[
         if not is_nonnegative_quantity(amount):
             option = f"--{resource}" if options.get(resource) else f"--capacity {resource}"
             raise click.UsageError(f"{option} {amount!r} is no amount; write one such as 16, 500m or 64Gi")
+        if resource == "pods" and not amount.isdigit():
+            raise click.UsageError(f"--pods {amount!r} is no number of pods; write one such as 110")
     return found
 
 

@@ -21,7 +21,7 @@ class RemovalAllowance(Struct, frozen=True, kw_only=True):
     def parse(cls, text: str) -> "RemovalAllowance":
         """Read ``<cluster|*> <count>`` (or ``<cluster|*>=<count>``); ValueError when it is neither."""
         cluster, count = text.replace("=", " ").split()
-        return cls(cluster=cluster, count=int(count))
+        return cls(cluster=cluster, count=_parse_count(count))
 
 
 class MovementAllowance(Struct, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class MovementAllowance(Struct, frozen=True, kw_only=True):
         subject, _, count = text.strip().replace("=", " ").rpartition(" ")
         if not subject.strip():
             raise ValueError(text)
-        return cls(subject=" ".join(subject.split()), count=int(count))
+        return cls(subject=" ".join(subject.split()), count=_parse_count(count))
 
 
 class Allowed(Struct, frozen=True, kw_only=True):
@@ -63,6 +63,17 @@ class Allowed(Struct, frozen=True, kw_only=True):
         for each in self.removals:
             counts[each.cluster] = max(counts.get(each.cluster, 0), each.count)
         return counts
+
+
+def _parse_count(text: str) -> int:
+    """Read how many are allowed; ValueError for what is no number of things.
+
+    >>> _parse_count("0012")
+    12
+    """
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(text)
+    return int(text)
 
 
 def count_of_allowed_removals(count_by_cluster: Mapping[str, int], cluster: str) -> int:

@@ -10,8 +10,8 @@ from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.pipeline.cluster_removals import Removal
 from reconciler.pipeline.previous import Previous
 from reconciler.source.desired import Desired
-from render.errors import GuardRefused
-from render.words import first_few
+from render.errors import GuardRefused, UnknownName
+from render.words import first_few, hint_of_most_similar_words
 
 from .allowances import EACH, Allowed
 from .movement_guard import Breach, check_movements
@@ -19,13 +19,27 @@ from .protection import ProtectedLoss, check_protected_losses
 from .removal_guard import NOTHING_COMMITTED, check_removals
 
 
-def check_allowed_clusters(allowed: Allowed, desired: Desired, previous: Previous | None) -> None:
-    """Raise UnknownName for an option that allows removals from a cluster that there is not and never was.
+def check_allowed_subjects(allowed: Allowed, desired: Desired, previous: Previous | None) -> None:
+    """Raise UnknownName for an option that allows something of a cluster or a workload that there is not and never was.
 
-    A cluster that left the source keeps its folder, and may be back.
+    A cluster that left the source keeps its folder, and may be back. A workload is one that is rendered, or is a
+    template.
     """
     known = {cluster.name for cluster in desired.clusters} | (previous.tree.clusters.keys() if previous else set())
     refuse_unknown_clusters((each.cluster for each in allowed.removals if each.cluster != EACH), known)
+    subjects = [each.subject for each in allowed.movements if each.subject != EACH]
+    if subjects:
+        refs = {str(each.ref) for each in desired.templates} | set(map(str, previous.bindings if previous else ()))
+        _refuse_unknown_objects(subjects, refs)
+
+
+def _refuse_unknown_objects(subjects: Iterable[str], known: Collection[str]) -> None:
+    for subject in subjects:
+        if subject not in known:
+            hint = (
+                hint_of_most_similar_words(subject, known) if known else "write an object as Deployment.apps shop/web"
+            )
+            raise UnknownName(f"there is no object called {subject!r}", hint=hint)
 
 
 def check_some_member_is_left(

@@ -4,6 +4,7 @@ Each command asks this once, so that what it observes, applies to and records ar
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 import click
@@ -11,11 +12,15 @@ import click
 from reconciler.console.log import Log
 from reconciler.names.subjects import refuse_unknown_clusters
 from render.cluster import Cluster, is_applied_by_own_agent
+from render.errors import UnknownName
 from render.selectors import LabelSelector, Requirement, matches_labels
 from render.settings.fleet import Fleet
-from render.words import first_few
+from render.words import first_few, hint_of_most_similar_words
 
 from .options import AccessOptions, names_of_reached_members
+
+_LABEL_KEY = re.compile(r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", re.ASCII)
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]*[A-Za-z0-9])?)?", re.ASCII)
 
 
 def members_for_command(
@@ -23,8 +28,15 @@ def members_for_command(
 ) -> tuple[Cluster, ...]:
     """Return the members a command is for, and say which of them nothing says how to reach.
 
-    UnknownName names a cluster that was asked for and is no member.
+    UnknownName names a cluster that was asked for and is no member, and a selector by which no member is meant.
     """
+    known = tuple(members)
+    _refuse_selector_of_no_member(options, known)
+    return members_for_pass(fleet, known, options, log)
+
+
+def members_for_pass(fleet: Fleet, members: Iterable[Cluster], options: AccessOptions, log: Log) -> tuple[Cluster, ...]:
+    """Return the same for one of many passes: the fleet may get a member that a selector means."""
     by_name = {cluster.name: cluster for cluster in members}
     refuse_unknown_choice(options, by_name)
     warn_of_unreachable_pull_members(by_name.values(), options, log)
@@ -54,6 +66,16 @@ def refuse_unknown_choice(options: AccessOptions, members: Iterable[str]) -> Non
     """Raise UnknownName for a cluster that is asked for and is no member, a usage error for a wrong selector."""
     refuse_unknown_clusters([*filter(None, [options.in_cluster]), *options.clusters], frozenset(members))
     parse_label_selector(options.selector)
+
+
+def _refuse_selector_of_no_member(options: AccessOptions, members: Iterable[Cluster]) -> None:
+    """Raise UnknownName for a selector by which no member is meant: the command would do nothing."""
+    selector, known = parse_label_selector(options.selector), tuple(members)
+    if selector is None or not known or any(matches_labels(selector, each.labels) for each in known):
+        return
+    labels = sorted({f"{key}={value}" for each in known for key, value in each.labels.items()})
+    hint = hint_of_most_similar_words(options.selector, labels, "labels") if labels else "no cluster has any label"
+    raise UnknownName(f"no cluster of the source has the labels {options.selector!r}", hint=hint)
 
 
 def members_chosen_by_options(by_name: Mapping[str, Cluster], options: AccessOptions) -> Iterator[Cluster]:
@@ -87,8 +109,14 @@ def _parse_requirement(text: str) -> Requirement:
     for sign, operator in (("!=", "NotIn"), ("==", "In"), ("=", "In")):
         key, matched, value = text.partition(sign)
         if matched:
+            _refuse_what_is_no_label(text, key.strip(), value.strip())
             return Requirement(key=key.strip(), operator=operator, values=(value.strip(),))
     name = text.removeprefix("!").strip()
-    if not name or " " in name:
-        raise click.UsageError(f"--selector: {text!r} is no label expression; write key=value, key!=value, key or !key")
+    _refuse_what_is_no_label(text, name)
     return Requirement(key=name, operator="DoesNotExist" if text.startswith("!") else "Exists")
+
+
+def _refuse_what_is_no_label(text: str, key: str, value: str = "") -> None:
+    """Raise a usage error for a part of a selector that no label can ever be."""
+    if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
+        raise click.UsageError(f"--selector: {text!r} is no label expression; write key=value, key!=value, key or !key")

@@ -11,7 +11,7 @@ from reconciler.deliver.orphans import orphan_agreement_on_terminal
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.webhook_answers import AnswersFile, read_answers
-from reconciler.members.choice import members_for_command, refuse_unknown_choice, warn_of_unreachable_pull_members
+from reconciler.members.choice import members_for_pass, refuse_unknown_choice, warn_of_unreachable_pull_members
 from reconciler.members.options import DeliveryOptions
 from reconciler.members.parallel import results_in_parallel
 from reconciler.members.visits import MemberReach
@@ -124,7 +124,7 @@ def observe_and_connect(
     members: tuple[Cluster, ...] = ()
     # Where nothing says how members are reached, the pass is for what agents tell alone.
     if is_reaching(desired.fleet, options):
-        members = members_for_command(desired.fleet, desired.clusters, options.delivery, log)
+        members = members_for_pass(desired.fleet, desired.clusters, options.delivery, log)
     else:
         refuse_unknown_choice(options.delivery, (cluster.name for cluster in desired.clusters))
         warn_of_unreachable_pull_members(desired.clusters, options.delivery, log)

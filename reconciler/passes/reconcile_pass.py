@@ -32,7 +32,7 @@ from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import Log
 from reconciler.guards.continuity import continued_source
-from reconciler.guards.limits import check_allowed_clusters
+from reconciler.guards.limits import check_allowed_subjects
 from reconciler.guards.source_branch import SourceElsewhere
 from reconciler.ledger.holds import ClusterHolds, EndedHold, end_of_first_hold
 from reconciler.members.options import AccessOptions, names_of_reached_members
@@ -169,7 +169,7 @@ def _run_pass(
 def _check_named_clusters(inputs: PassInputs, options: ReconcileOptions) -> None:
     """Refuse options that name no cluster, also where they come to nothing: in a dry run, or with nothing new."""
     desired, delivery = inputs.source.desired, options.delivery
-    check_allowed_clusters(options.allowed, desired, inputs.previous)
+    check_allowed_subjects(options.allowed, desired, inputs.previous)
     if options.dry_run and any(map(is_option_given, delivery.names())):
         from reconciler.members.choice import refuse_unknown_choice
 

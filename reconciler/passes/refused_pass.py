@@ -16,7 +16,7 @@ from reconciler.branches.in_force import fleet_source_at, rendered_tip_asked_of_
 from reconciler.branches.last_good import LastGood, read_last_good
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
-from reconciler.guards.limits import check_allowed_clusters
+from reconciler.guards.limits import check_allowed_subjects
 from reconciler.guards.source_branch import SourceElsewhere
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.ledger.refusal import SourceRefusal
@@ -55,7 +55,7 @@ def keep_last_good(repository: Repository, refused: SourceRefused, options: Reco
     good = _last_good_commit(repository, _commit_of_settings(repository, refused), options, log)
     if good is None or names_of_reached_members(good.fleet, options.delivery) == frozenset():
         raise refused.error
-    check_allowed_clusters(options.allowed, good.source.desired, good.previous)
+    check_allowed_subjects(options.allowed, good.source.desired, good.previous)
     rendered = good.previous.commit
     if options.dry_run:
         log.warning(f"the last good commit {rendered[:12]} would stay applied")

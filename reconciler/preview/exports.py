@@ -47,6 +47,9 @@ def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
     commits = RenderedCommits(repository, context.members)
     known = {*commits.commit_contents(commit).tree.clusters, *(cluster.name for cluster in context.members)}
     refuse_unknown_clusters(request.clusters, known)
+    if request.address and not is_address(request.address):
+        hint = "write one as https://HOST/PATH, ssh://HOST/PATH or USER@HOST:PATH"
+        raise ConfigError(f"{request.address!r} is no address of a repository", hint=hint)
     fleet = context.fleet
     secret = fleet.decryption.secret.name if fleet.decryption.secret else ""
     options = replace(request.options, prefix=fleet.branch_prefix, decryption_secret=secret)
@@ -108,6 +111,7 @@ def exported_source(repository: Repository, revision: str) -> Emission:
 def exported_works(repository: Repository, revision: str, clusters: tuple[str, ...], log: Log) -> Emission:
     """Return the Works of a source, by the namespace of each cluster, and the objects that have none."""
     outcome = preview_outcome(repository, revision, SourceMemory(), log, PreviewOptions(is_first=True))
+    refuse_unknown_clusters(clusters, [each.name for each in outcome.source.desired.clusters])
     found: dict[str, list[Manifest]] = {}
     for work in works_as_manifests(outcome, Selection(clusters=clusters)):
         found.setdefault(f"{work['metadata']['namespace']}.yaml", []).append(work)

@@ -15,7 +15,7 @@ from reconciler.console.log import Log
 from reconciler.guards.accepted_settings import Acceptance, check_settings_are_accepted
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import continued_source
-from reconciler.guards.limits import check_allowed_clusters
+from reconciler.guards.limits import check_allowed_subjects
 from reconciler.guards.outward_addresses import SettingsSide, settings_changed_between
 from reconciler.guards.rewind import check_rewind
 from reconciler.guards.source_branch import check_source_branch_here
@@ -72,7 +72,7 @@ def preview_outcome(
         observed = read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch)))
         if options.facts:
             observed = replace(observed, facts={**options.facts, **observed.facts}, folder=None)
-    check_allowed_clusters(options.allowed, source.desired, previous)
+    check_allowed_subjects(options.allowed, source.desired, previous)
     source = continued_source(repository, source, previous)
     if revision == "":
         warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)

@@ -60,10 +60,35 @@ def _check_manager_names(_context: click.Context, _option: click.Parameter, valu
     return value
 
 
+def _check_selector(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """Take a selector that can be read, before a pass begins."""
+    if value:
+        from reconciler.members.choice import parse_label_selector
+
+        parse_label_selector(value)
+    return value
+
+
+def _check_confirmed_objects(
+    _context: click.Context, _option: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Take names of objects alone: another word would confirm nothing."""
+    for word in value:
+        parts = word.split("/")
+        if len(parts) not in {2, 3} or not all(parts):
+            raise click.BadParameter(f"{word!r} names no object: write KIND/NAME or KIND/NAMESPACE/NAME")
+    return value
+
+
 _ACCESS = (
     click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable)."),
     click.option(
-        "-l", "--selector", default="", metavar="LABELS", help="Only clusters with these labels: env=prod,tier."
+        "-l",
+        "--selector",
+        default="",
+        metavar="LABELS",
+        callback=_check_selector,
+        help="Only clusters with these labels: env=prod,tier.",
     ),
     click.option(
         "--shard", default="1/1", callback=_parse_shard, metavar="I/N", help="Only this share of the clusters."
@@ -121,6 +146,7 @@ _WRITING = (
         "confirmed",
         multiple=True,
         metavar="KIND/[NAMESPACE/]NAME",
+        callback=_check_confirmed_objects,
         help="Let this Namespace, CRD or volume be pruned (repeatable).",
     ),
     click.option("--confirm-all", is_flag=True, help="Let all of them be pruned."),

@@ -5,10 +5,13 @@ from typing import Any
 
 import click
 
+from .checked_words import checked_file
+
 _accepted_option = click.option(
     "--accepted-settings",
     default="",
     metavar="FILE",
+    callback=checked_file,
     help="A file outside of the repository, with a Fleet, Sources and webhooks: what it has, too, is accepted.",
 )
 
