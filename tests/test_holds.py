@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from reconciler.branches import mirrors
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.holds import ClusterHold, EndedHold
@@ -537,6 +538,30 @@ def test_the_mirror_of_a_held_member_goes_back_and_is_not_advanced(
     assert argosy(fleet.repository, capsys, "-q", "reconcile").err == ""
     fleet.run()
     assert text_in(fleet) == "better"
+
+
+def test_members_that_are_held_at_one_commit_have_it_read_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every commit of a hold is a whole tree: of a hundred members it would be read a hundred times."""
+    policy = a_policy(selectors=[SELECTED], placement=on_clusters("member1", "member2"), namespace=SPACE)
+    files = {"policy.yaml": policy, "a.yaml": a_config_map("a", namespace=SPACE, said="good")}
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"member1": None, "member2": None}, files, by_agent=True)
+    fleet.run()
+    first = fleet.repository.git("rev-parse", "argosy/rendered")
+    change_and_run(fleet, "bad")
+    read, read_previous = list[str](), mirrors.read_previous
+
+    def counted(repository: Any, commit: str) -> Any:
+        read.append(commit)
+        return read_previous(repository, commit)
+
+    monkeypatch.setattr(mirrors, "read_previous", counted)
+    assert argosy(fleet.repository, capsys, "apply", first, "--allow-older").code == 0
+    assert (mirrored(fleet), set(read)) == (first, {first})
+    read.clear()
+    assert argosy(fleet.repository, capsys, "reconcile").code == 0
+    assert read == [first]
 
 
 def test_the_mirror_of_a_member_that_is_held_until_released_outlasts_newer_sources(

@@ -8,18 +8,18 @@ must know (``agent_settings``), and its commits allow what left the folder, whic
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import is_counted_by_guard
-from reconciler.pipeline.previous import StoredTrees
+from reconciler.pipeline.previous import RenderedTree, StoredTrees
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.repository import NewCommit, Repository
 from reconciler.repository.trailers import ALLOW_REMOVAL, RENDERED, source_of_rendered_commit
-from render.cluster import is_applied_by_own_agent
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, git_object_id
 from render.timing import epoch_text
@@ -134,16 +134,24 @@ def _folders_at_holds(rendered: RenderedFolders, publication: Publication, commi
     found = {name: _MirroredFolder(folder, commit) for name, folder in rendered.mirrored.items()}
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     source = source_of_rendered_commit(repository, commit)
-    for name, hold in read_holds(status, status.tip(), source, epoch_text(time.time())).items():
-        if name not in found:
-            continue
-        try:
-            held = previous_by_new_names(read_previous(repository, hold.commit), desired.clusters)
-        except GitError:
+    holds = read_holds(status, status.tip(), source, epoch_text(time.time()))
+    commit_by_held_cluster = {name: hold.commit for name, hold in holds.items() if name in found}
+    trees = {held: _tree_at_hold(repository, held, desired.clusters) for held in {*commit_by_held_cluster.values()}}
+    for name, held in commit_by_held_cluster.items():
+        tree = trees[held]
+        if tree is None:
             found.pop(name)
         else:
-            found[name] = _MirroredFolder(held.tree.clusters.get(name, _NOTHING), hold.commit)
+            found[name] = _MirroredFolder(tree.clusters.get(name, _NOTHING), held)
     return found
+
+
+def _tree_at_hold(repository: Repository, commit: str, clusters: Iterable[Cluster]) -> RenderedTree | None:
+    """Return what a commit that clusters are held at says, by the names of now; None where it is not here."""
+    try:
+        return previous_by_new_names(read_previous(repository, commit), clusters).tree
+    except GitError:
+        return None
 
 
 def _new_mirror_commits(
