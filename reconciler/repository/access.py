@@ -18,7 +18,7 @@ from render.errors import GitError, SourceMoved
 from render.gitobjects import Blob, TreeEntry, git_object_id, parse_tree
 
 from .command import GitCommand
-from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
+from .commits import SOURCE, CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
 from .failures import error_of_cut_off_history
 from .history import history_without_process, resolve_revision
 from .location import GitFolder
@@ -100,8 +100,13 @@ class Repository:
         if not self.mirrors and revision != "HEAD":
             from .rendered_names import name_at_remote
 
-            revision = name_at_remote(self, revision) or revision
+            revision = name_at_remote(self.git, revision, self.tip, self._is_rendered) or revision
         return resolve_revision(self.git, self.folder, revision, shallow=self.is_shallow)
+
+    def _is_rendered(self, commit: str) -> bool:
+        """Say whether Argosy rendered a commit, or one that a merge took over."""
+        info = self.commit_info(commit)
+        return any(each.trailer(SOURCE) for each in (info, *self.commit_infos(info.parents[1:])))
 
     def _mirrored_commit(self, revision: str) -> str | None:
         """Return the tip of a branch of the mirrored repository; in a mirror no other branch is meant."""

@@ -18,6 +18,8 @@ _TRAILER = re.compile(r"(?P<key>[A-Za-z0-9-]+)[ \t]*+:[ \t]*+(?P<value>.*)")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
 _CRUD = " \t.,:;<>\"\\'"
+SOURCE = "Argosy-Source"
+"""The trailer of a rendered commit that names the source it was made from."""
 
 
 class NewCommit(NamedTuple):

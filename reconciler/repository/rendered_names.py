@@ -3,17 +3,17 @@
 Passes read the remote's. A branch of that name in the clone came of a checkout or a work tree, and stays behind.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from .command import GitCommand
 from .history import branch_and_suffix
 from .refs import is_ref_name
-from .trailers import source_of_rendered_commit
 
-if TYPE_CHECKING:
-    from .access import Repository
+TipOfRef = Callable[[str], str | None]
+"""The commit at a whole ref name, None where there is none."""
 
 
-def name_at_remote(repository: "Repository", revision: str) -> str:
+def name_at_remote(git: GitCommand, revision: str, tip_of: TipOfRef, is_rendered: Callable[[str], bool]) -> str:
     """Return a revision of a rendered branch by the branch of a remote that has another tip; empty for any other one.
 
     Whoever writes a ref in full means that one.
@@ -22,14 +22,10 @@ def name_at_remote(repository: "Repository", revision: str) -> str:
     ref = f"refs/heads/{branch}"
     if branch.startswith("refs/") or not is_ref_name(ref):
         return ""
-    tip = repository.tip(ref)
-    if tip is None or not source_of_rendered_commit(repository, tip):
+    tip = tip_of(ref)
+    if tip is None or not is_rendered(tip):
         return ""
-    known = repository.git.text("for-each-ref", "--format=%(refname)", "refs/remotes").split()
-    found = [each for each in known if each.endswith(f"/{branch}") and _is_another_rendered_tip(repository, each, tip)]
+    known = git.text("for-each-ref", "--format=%(refname)", "refs/remotes").split()
+    tips = {each: tip_of(each) for each in known if each.endswith(f"/{branch}")}
+    found = [each for each, other in tips.items() if other is not None and other != tip and is_rendered(other)]
     return f"{found[0]}{suffix}" if len(found) == 1 else ""
-
-
-def _is_another_rendered_tip(repository: "Repository", ref: str, tip: str) -> bool:
-    other = repository.tip(ref)
-    return other is not None and other != tip and bool(source_of_rendered_commit(repository, other))

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 import reconciler
 
+from . import commits
+
 if TYPE_CHECKING:
     from .access import Repository
     from .commits import CommitInfo
 
-SOURCE = "Argosy-Source"
+SOURCE = commits.SOURCE
 PREVIOUS = "Argosy-Previous"
 VERSION = "Argosy-Version"
 TOOL = "Argosy-Tool"
