@@ -127,7 +127,7 @@ def test_joining_with_a_context_reaches_that_cluster_alone(
 ) -> None:
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     ended = argosy(repository, capsys, "cluster", "join", "lyon", "--context", "admin@lyon", "--commit")
-    assert (ended.code, ended.out, ended.err.splitlines()[-2:]) == (
+    assert (ended.code, ended.outcome, ended.err.splitlines()[-2:]) == (
         0,
         "cluster/lyon joined\n",
         [

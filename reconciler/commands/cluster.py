@@ -139,23 +139,28 @@ def _say_what_is_next(
     from render.fleet_settings import setting_changes
 
     pulling = [member.name for member in members if member.mode == "Pull"]
+    is_waiting = any(each.waits for each in setting_changes(*fleets))
+    reconcile = f"argosy reconcile{' --accept-settings' if is_waiting else ''}"
     for member in members:
         if member.name not in pulling:
-            _say_whether_passes_apply(log, member.name, *fleets)
-    accepting = " --accept-settings" if any(each.waits for each in setting_changes(*fleets)) else ""
+            _say_whether_passes_apply(log, member.name, fleets, reconcile)
     agents = (f"argosy cluster agent {name} | kubectl --context {name} apply -f -" for name in pulling)
     if steps:
-        print_next_steps((*steps[:-1], f"{steps[-1]}{accepting}", *agents))
+        print_next_steps((*steps[:-1], reconcile, *agents))
 
 
-def _say_whether_passes_apply(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
-    """Say whether passes apply to a new member, and whether they applied to any before."""
+def _say_whether_passes_apply(log: Log, name: str, fleets: "tuple[Fleet, Fleet]", reconcile: str) -> None:
+    """Say whether passes apply to a new member, and whether they applied to any before.
+
+    ``reconcile`` is the command of the next pass.
+    """
+    before, after = fleets
     if after.reachable_members == frozenset():
         return
     if after.reachable_members is not None and name not in after.reachable_members:
         log.info(f"argosy reconcile renders for {name} and applies nothing there: argosy.yaml does not list it")
         return
-    log.info(f"argosy reconcile applies to {name}")
+    log.info(f"{reconcile} applies to {name}")
     if before.reachable_members == frozenset():
         log.warning("until now it only rendered; the clusters that argosy.yaml does not list are left alone")
 
