@@ -17,6 +17,7 @@ import pytest
 from msgspec import Struct
 
 from reconciler.branches import mirrors
+from reconciler.branches.reading import read_previous
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.holds import ClusterHold, EndedHold
@@ -550,7 +551,7 @@ def test_members_that_are_held_at_one_commit_have_it_read_once(
     fleet.run()
     first = fleet.repository.git("rev-parse", "argosy/rendered")
     change_and_run(fleet, "bad")
-    read, read_previous = list[str](), mirrors.read_previous
+    read = list[str]()
 
     def counted(repository: Any, commit: str) -> Any:
         read.append(commit)
