@@ -98,11 +98,13 @@ def test_what_the_first_pass_will_place_is_said_before_what_to_run(
     objects = [a_config_map("one"), a_config_map("two"), a_deployment(name="web"), a_deployment(name="left")]
     repository.write({"apps/all.yaml": objects, "karmada/policies.yaml": policies})
     ended = argosy(repository, capsys, "init", "--new-cluster", "eu", "--new-cluster", "us")
-    assert ended.out.splitlines()[:5] == [
+    absent = "1 cluster that policies name and that the fleet has not: nowhere: argosy init --new-cluster NAME adds one"
+    assert ended.out.splitlines()[:6] == [
         "6 of 6 objects are read",
         "the first pass places 2 objects in eu, us",
         "1 object cannot be placed or built, as argosy validate says",
         "1 object goes nowhere until a policy selects it",
+        absent,
         "next:",
     ]
     repository.commit({})
@@ -208,6 +210,21 @@ def test_what_stops_every_pass_is_said_with_the_question_whether_its_files_are_m
     ignore = json.dumps(lines[2].removeprefix(asked).split(", "))
     fleet.write_text(f"{fleet.read_text()}spec: {{source: {{ignore: {ignore}}}}}\n")
     assert argosy(repository, capsys, "validate").code == 0
+
+
+def test_clusters_that_policies_name_and_nothing_declares_are_offered(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Policies of a hub of Karmada, where clusters are no files."""
+    maps = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    first, second = (a_policy(name, selectors=maps, placement=on_clusters("b", name)) for name in ("c", "a"))
+    repository.write({"a.yaml": a_config_map("a"), "p.yaml": first, "q.yaml": second})
+    offer = "that policies name and that the fleet has not: {}: argosy init --new-cluster NAME adds one"
+    began = argosy(repository, capsys, "init", "--new-cluster", "b")
+    assert f"2 clusters {offer.format('a, c')}" in began.out.splitlines(), began.out
+    repository.commit({})
+    added = argosy(repository, capsys, "init", "--new-cluster", "a")
+    assert f"1 cluster {offer.format('c')}" in added.out.splitlines(), added.out
 
 
 class Repetition(NamedTuple):

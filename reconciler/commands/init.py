@@ -251,9 +251,14 @@ def _warn_of_reach(log: Log, contexts: tuple[str, ...], *, is_chosen: bool) -> N
 
 
 def _lines_on_absent_clusters(fleet: "NewFleet") -> Iterator[str]:
-    """Yield that there is no cluster, and what makes some."""
+    """Yield that there is no cluster, or that policies name others, and what makes some."""
+    from reconciler.edit.beginning import absent_clusters_of_policies
+
     if not fleet.after.desired.clusters:
         yield "the fleet has no cluster, so that nothing goes anywhere: argosy init --new-cluster NAME adds one"
+    if absent := absent_clusters_of_policies(fleet.after):
+        what = f"{counted_noun(len(absent), 'cluster')} that policies name and that the fleet has not"
+        yield f"{what}: {', '.join(absent)}: argosy init --new-cluster NAME adds one"
 
 
 def _print_files(files: Mapping[str, bytes]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.source.checks import lists_of_clusters
 from reconciler.source.files import FLEET_FILE
 from reconciler.source.idle_kinds import SKIPPED_NAMESPACE
 from reconciler.source.loading import Loaded
@@ -30,7 +31,7 @@ from .pipelines import PIPELINES
 _RELEASE = "HelmRelease.helm.toolkit.fluxcd.io"
 _EXAMPLE_LABEL = "argosy-example"
 _POLICY_PATH = "policies/starter.yaml"
-_KARMADA = "karmada.io"
+_KARMADA, _POLICY = "karmada.io", "Policy"
 _STARTER = "# Nothing has this label yet. Select what you want to propagate instead, by kind, name or labels.\n"
 
 
@@ -200,6 +201,13 @@ def _objects_in_folders(loaded: Loaded, folders: Sequence[str] = ("",)) -> Itera
             continue
         if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
             yield ObjectRef.of(place.manifest)
+
+
+def absent_clusters_of_policies(loaded: Loaded) -> tuple[str, ...]:
+    """Return the clusters that policies list by name and that a source does not have."""
+    specs = (each["spec"] for each in loaded.karmada if each["kind"].endswith(_POLICY))
+    listed = {name for spec in specs for _, names in lists_of_clusters(spec, "spec") for name in names}
+    return tuple(sorted(listed - {cluster.name for cluster in loaded.desired.clusters}))
 
 
 def folders_deployed_by_tools(source: MemberSource) -> DeployedFolders | None:
