@@ -148,7 +148,7 @@ def test_the_room_of_a_cluster_is_shown_with_its_age(tmp_path: Path, capsys: pyt
     add_node(fleet.members["member1"], "node-1", cpu="8", memory="16Gi", pods="110")
     fleet.run(60)
     ended = fleet.status(capsys, "cluster/member1", later=240)
-    assert "room as recorded 4m ago: what moves by less than a tenth is recorded after ten minutes" in ended.out
+    assert "room as it was 4m ago; by now it may differ" in ended.out
     value = json.loads(fleet.status(capsys, "cluster/member1", output="json").out)
     assert value["capacityRecordedAt"] == "2027-01-15T08:01:00Z"
 

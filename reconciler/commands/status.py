@@ -50,7 +50,7 @@ def command(log: Log, /, **options: Any) -> int:
     It tells which source is rendered, what every cluster holds since when, and why something is not as it should be,
     down to the container or the warning that says so. Nothing is fetched without --watch, and no cluster is asked.
     What is recorded of a cluster counts only if the last look at it and the last run over it succeeded; ages are since
-    the last change, for passes that find nothing new record nothing. A cluster that passes apply to is not well until
+    the last change. A cluster that passes apply to is not well until
     one has; where argosy.yaml says of no cluster how it is reached, and no run is recorded, others apply the folders.
     REPLICAS are what the trees say, LIVE what the objects ask for in the cluster, of which an autoscaler or a person
     may be the owner; - is a number that nobody knows. What is not well for one reason, in three clusters or objects or

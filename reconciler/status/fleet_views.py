@@ -175,7 +175,7 @@ def _ages_of_live(branches: RecordedFleet, observed: "_ObservedClusters") -> Ite
     for name, total in sorted(observed.live.items()):
         if total.seen and branches.progress[name].is_known:
             ago = time_since_in_words(total.seen, branches.now)
-            yield f"{name}: LIVE counts an object as it was seen {ago} ago: it changes more often than it is recorded\n"
+            yield f"{name}: LIVE counts an object as it was {ago} ago; it changes often, and may differ by now\n"
 
 
 class _ObservedClusters(NamedTuple):

@@ -301,9 +301,7 @@ def _capacity_table(summary: Mapping[str, Mapping[str, str]], ago: str) -> str:
     rows = [(name, *(str(part.get(name, "0")) for part in parts)) for name in sorted(parts[0])]
     if not rows:
         return ""
-    seen = (
-        f"\nroom as recorded {ago} ago: what moves by less than a tenth is recorded after ten minutes\n" if ago else ""
-    )
+    seen = f"\nroom as it was {ago} ago; by now it may differ\n" if ago else ""
     return f"{seen}\n{text_table(('RESOURCE', 'ALLOCATABLE', 'ALLOCATED', 'ALLOCATING'), rows)}"
 
 
