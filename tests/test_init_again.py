@@ -170,3 +170,12 @@ def test_files_beside_those_of_the_first_time(repository: Repository, capsys: py
     assert argosy(repository, capsys, "init", "--new-cluster", "us").code == 0
     assert settings_of(repository)["source"]["paths"] == ["argosy"]
     assert (repository.path / "argosy/clusters/us.yaml").exists()
+
+
+def test_what_contradicts_the_fleet_by_now_is_said(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second run leaves to the author which of two variants is meant: one may be delivered already."""
+    begun(repository, capsys)
+    repository.write({"staging/a.yaml": a_config_map("a", at="staging")})
+    ended = argosy(repository, capsys, "init", "--new-cluster", "eu")
+    assert (ended.code, ended.err.endswith("left out: argosy validate\n")) == (0, True), ended.err
+    assert "spec" not in parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value

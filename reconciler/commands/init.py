@@ -144,11 +144,12 @@ def _fleet_with_charts(
     something is read where anything is there.
     """
     from reconciler.edit.chart_offers import offers_of_charts
-    from reconciler.edit.layout import lines_about_charts, repository_layout_lines
+    from reconciler.edit.layout import lines_about_broken_files, lines_about_charts, repository_layout_lines
     from reconciler.edit.offered_charts import FleetWithCharts, fleet_with_charts
     from reconciler.source.unread_forms import forms_in_words, forms_nothing_is_read_of
 
-    layout = () if source.home.path else tuple(repository_layout_lines(source, fleet))
+    is_new = not source.home.path
+    layout = tuple(repository_layout_lines(source, fleet) if is_new else lines_about_broken_files(fleet.after))
     offers = offers_of_charts(source, fleet.after)
     chosen = FleetWithCharts(fleet=fleet)
     if offers.charts and (options.has_charts or _are_charts_wanted_by_somebody(len(offers.charts))):

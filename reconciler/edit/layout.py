@@ -42,7 +42,7 @@ def repository_layout_lines(source: MemberSource, fleet: NewFleet) -> Iterator[s
     else:
         yield from _lines_about_folders_read_as_files(as_files) if as_files else ()
         yield from _lines_about_folders_left_out(fleet.after)
-    yield from _lines_about_broken_files(fleet.after)
+    yield from lines_about_broken_files(fleet.after)
 
 
 def _lines_about_folders_read_as_files(deployed: DeployedFolders) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _lines_about_folders_left_out(after: Loaded) -> Iterator[str]:
             yield from (f"{each} holds objects of another {what} again: argosy.yaml leaves it out" for each in found)
 
 
-def _lines_about_broken_files(after: Loaded) -> Iterator[str]:
+def lines_about_broken_files(after: Loaded) -> Iterator[str]:
     """Yield how many problems, and how many warnings of something left out, the first validate will tell."""
     broken = [each for each in after.broken if each.problem.hint != NOT_LOCKED]
     for word, found in (
