@@ -174,3 +174,18 @@ def test_a_policy_for_clusters_to_come_takes_nothing_away_and_is_not_refused(
     repository.commit({"last.yaml": a_config_map("last", a="2")})
     assert argosy(repository, capsys, "reconcile").code == 1
     assert "leaves" not in argosy(repository, capsys, "validate").out
+
+
+def test_a_cluster_that_nothing_is_left_for_counts_among_those_that_change(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message of the commit said that 3 of 1 cluster change."""
+    repository.commit({"policy.yaml": a_policy_of_last_copy(ON_ONE)})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit(
+        {"others.yaml": None, "policy.yaml": a_policy("all", placement=ON_ONE, selectors=[ANY_CONFIG_MAP])}
+    )
+    ended = argosy(repository, capsys, "reconcile", "--allow-removal", "*=9")
+    assert ended.code == 0, ended
+    message = repository.git("log", "-1", "--format=%B", "argosy/rendered")
+    assert "2 of 3 clusters change: member2, member3\n" in message

@@ -376,13 +376,14 @@ def is_engine_upgrade(outcome: Outcome) -> bool:
 def _commit_message(outcome: Outcome, source: CommitInfo) -> str:
     before = outcome.previous.tree.clusters if outcome.previous else {}
     after = outcome.rendered.tree.clusters
-    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    known = before.keys() | after.keys()
+    changed = sorted(name for name in known if before.get(name) != after.get(name))
     subject = f"Render {outcome.source.commit[:12]}"
     if is_engine_upgrade(outcome):
         subject += f" with engine {engine_version()}"
     elif source.subject:
         subject += f": {source.subject[:_LONGEST_SUBJECT]}"
-    total, change = counted_noun(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
+    total, change = counted_noun(len(known), "cluster"), "changes" if len(changed) == 1 else "change"
     what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
     renamed = [f"{old} is called {new} now" for old, new in sorted(outcome.new_names.items())]
     parts = (what, "; ".join(renamed), changed_settings_on_one_line(filter(is_recorded_at_once, outcome.new_settings)))
