@@ -27,7 +27,7 @@ from render.timing import epoch_text
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .clusters import Member, remove_namespaces
-from .fakes import FakeCluster
+from .fakes import MERGE_PATCH, FakeCluster
 from .memory_fleet import MemoryFleet
 from .served import serving_members
 from .waiting import eventually
@@ -481,10 +481,31 @@ def test_options_that_hold_nothing_are_refused(
     assert told in ended.err
 
 
-def test_the_newest_commit_needs_no_hold(fleet: Fleet) -> None:
+def test_the_newest_commit_is_held_only_if_somebody_says_until_when(fleet: Fleet) -> None:
     ended = fleet.apply("--allow-older", "--reason", "x")
     assert ended.code == 3
-    assert f"{fleet.commits[1][:12]} is the newest rendered commit, at which no cluster need be held" in ended.err
+    assert f"{fleet.commits[1][:12]} is the newest rendered commit, which clusters get in any case" in ended.err
+    assert "hint: --until says for how long newer ones are kept out" in ended.err
+
+
+def test_a_fleet_is_frozen_where_it_is_and_drift_is_healed_meanwhile(fleet: Fleet) -> None:
+    """Whoever wanted that was told to name an earlier commit, and so to go back."""
+    words = ("argosy/rendered", "--allow-older", "--until", "released", "--reason", "holidays")
+    assert fleet.apply(*words).code == 0
+    new = a_policy("new", selectors=[{**SELECTED, "name": "b"}], placement=on_clusters(*NAMES), namespace=SPACE)
+    fleet.repository.commit({"b.yaml": a_config_map("b", namespace=SPACE), "new.yaml": new})
+    assert fleet.release("better").code == 0
+    assert fleet.said == ["bad", "bad"]
+    assert [fleet.members[name].read(PATH[:-1] + "b") for name in NAMES] == [None, None]
+    patch = {"data": {"said": "drift"}}
+    fleet.members["member2"].request("PATCH", f"{PATH}?fieldManager=kubectl-edit", patch, content_type=MERGE_PATCH)
+    assert fleet.reconcile().code == 0
+    assert fleet.said == ["bad", "bad"]
+    assert "holidays" in fleet.argosy("status").out
+    assert fleet.argosy("cluster", "release", *NAMES).code == 0
+    assert fleet.reconcile().code == 0
+    assert fleet.said == ["better", "better"]
+    assert all(fleet.members[name].read(PATH[:-1] + "b") for name in NAMES)
 
 
 def a_pulling_fleet(path: Path) -> tuple[MemoryFleet, str]:

@@ -110,7 +110,8 @@ def command(log: Log, /, **options: Any) -> int:
     With --allow-older the clusters go back to an older commit and are held there: passes give them nothing newer.
     Without --until, the first commit rendered from a newer source ends that, whatever that changes. With --until TIME
     newer sources do not end it, and with --until released nothing does but a person: 'argosy cluster release', or
-    another commit applied with --allow-older.
+    another commit applied with --allow-older. With --until the newest commit can be held as well, which freezes
+    clusters.
     """
     chosen = ApplyOptions(**options)
     if chosen.dry_run == "server":

@@ -32,7 +32,8 @@ def hold_wish(
 ) -> HoldWish:
     """Return what applying a rendered commit by hand makes of holds.
 
-    Where it may be an older one, the members are held at it; the newest one ends their holds. Otherwise members that
+    Where it may be an older one, the members are held at it, at the newest one too if somebody says until when, as in a
+    freeze; else that ends their holds. Otherwise members that
     are held refuse any commit but the newest, which they do not get for as long as they are held.
     """
     repository = context.publication.repository
@@ -40,13 +41,15 @@ def hold_wish(
     source = source_of(repository, newest)
     if not options.allow_older:
         return HoldWish(is_named=commit != newest, newest=source, tip=newest)
-    if commit == newest:
-        if reason or until:
+    if commit == newest and not until:
+        if reason:
             raise ConfigError(
-                f"{commit[:12]} is the newest rendered commit, at which no cluster need be held",
-                hint=f"name an earlier one: git log {context.fleet.rendered_branch}",
+                f"{commit[:12]} is the newest rendered commit, which clusters get in any case",
+                hint="--until says for how long newer ones are kept out; to go back, name an earlier one:"
+                f" git log {context.publication.ref(context.fleet.rendered_branch)}",
             )
-        return HoldWish(newest=source, tip=newest, is_set=True, pulling=_pulling(context.members, options))
+        pulling = _pulling(context.members, options)
+        return HoldWish(newest=source, tip=newest, is_set=True, pulling=pulling)
     author = repository.author
     hold = ClusterHold(
         commit=commit,

@@ -77,7 +77,14 @@ OTHERWISE: Mapping[str, str] = {
     "report": "'argosy status' is that of the fleet, and 'argosy diff -o markdown' that of a change; '-o json' is for"
     " programs.",
     **dict.fromkeys(
-        ("suspend", "pause", "resume", "freeze", "unfreeze"),
+        ("freeze", "unfreeze"),
+        "'argosy apply --allow-older argosy/rendered --until TIME --reason WHY' freezes the fleet: it holds all"
+        " clusters where they are, whatever is merged and rendered, while drift is still taken back. 'argosy cluster"
+        " release NAME' ends that; --cluster NAME holds some. For one application write 'suspension: {dispatching:"
+        " true}' into the spec of its policy.",
+    ),
+    **dict.fromkeys(
+        ("suspend", "pause", "resume"),
         "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again. A cluster gets"
         " nothing new placed after 'argosy cluster cordon NAME', until 'argosy cluster uncordon NAME', and stays at an"
         " older commit by 'argosy apply --allow-older COMMIT --cluster NAME --until released', until 'argosy cluster"
