@@ -238,7 +238,8 @@ def test_an_argosy_yaml_that_reaches_no_cluster_any_more_is_a_warning(
 def test_a_selection_that_leaves_no_cluster_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     ended = argosy(repository, capsys, "apply", "-l", "env=nowhere")
-    assert (ended.code, applied(ended.out), ended.err) == (0, [], "no cluster is chosen\n")
+    said = "argosy: no cluster of the source has the labels 'env=nowhere'\n  hint: no cluster has any label\n"
+    assert (ended.code, applied(ended.out), ended.err) == (2, [], said)
 
 
 def test_an_unknown_cluster_to_run_in_is_refused(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:

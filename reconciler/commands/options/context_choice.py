@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reconciler.console.log import Log
+from reconciler.console.printing import print_error
 from render.words import counted_noun, first_few
 
 if TYPE_CHECKING:
@@ -89,11 +90,11 @@ def _contexts_somebody_names(group_by_context: Mapping[str, tuple[str, ...]]) ->
     from render.errors import ConfigError
 
     available = sorted(group_by_context)
-    click.echo(f"The kubeconfig has {counted_noun(len(available), 'context')}:", err=True)
+    print_error(f"The kubeconfig has {counted_noun(len(available), 'context')}:")
     for number, context in enumerate(available, start=1):
         same = first_few([each for each in group_by_context[context] if each != context])
-        click.echo(f"  {number}  {context}{f' (the server of {same})' if same else ''}", err=True)
-    click.echo("A pass WRITES to every cluster of the fleet.", err=True)
+        print_error(f"  {number}  {context}{f' (the server of {same})' if same else ''}")
+    print_error("A pass WRITES to every cluster of the fleet.")
 
     def contexts_of_text(text: str) -> tuple[str, ...]:
         try:
