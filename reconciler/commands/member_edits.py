@@ -126,7 +126,7 @@ def taint(log: Log, /, names: tuple[str, ...], *, selector: str, overwrite: bool
 @COMMIT
 @click.pass_obj
 def cordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool) -> int:
-    """Let nothing be placed in members that is not there yet; what is there stays.
+    """Let nothing new be placed in members; what is there stays.
 
     A workload that is there may get more of its replicas there, as with Karmada: only objects that are not there yet
     have to tolerate the taint. argosy cluster drain has it leave.
