@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from reconciler.commands.options.edit_options import print_edit_document, print_next_steps, print_outcome_of_edit
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
+from render.words import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,8 +81,20 @@ def _print_drain(log: Log, drain: "Drain", outcome: "EditOutcome | None", fleet:
         words = "draining" if name in drain.new else "already draining"
         print_text(f"cluster/{name} {words}{_departures_in_words(emptied.get(name))}")
     print_outcome_of_edit(log, outcome)
+    abrupt = tuple(dict.fromkeys(ref for each in emptied.values() for ref in each.abrupt))
+    if abrupt:
+        log.warning(_words_on_abrupt_departure(abrupt))
     if fleet.rescheduling != "Source":
         log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
+
+
+def _words_on_abrupt_departure(refs: "Sequence[str]") -> str:
+    """Return which workloads are down for a while, and the settings by which they go only once they are well."""
+    return (
+        f"{first_few(refs)} {'leaves' if len(refs) == 1 else 'leave'} at once, before being well elsewhere: down until"
+        " then\n  hint: with 'featureGates: {Failover: true}' in argosy.yaml it stays until another copy is well,"
+        " unless purgeMode is Directly"
+    )
 
 
 def _departures_in_words(found: "EmptiedMember | None") -> str:

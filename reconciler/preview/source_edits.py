@@ -5,7 +5,7 @@ rendered beside the one of ``HEAD`` and compared, as ``argosy diff`` does. An ed
 rendered yet is compared with the source that was rendered last.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -34,7 +34,8 @@ class EmptiedMember(Struct, frozen=True, kw_only=True):
     """The paths of the objects that leave a member by an edit, and how many stay, as the removal guard counts.
 
     ``namespaces`` are those that leave with them, which no guard counts. ``ending`` objects stay until a copy elsewhere
-    is well. ``trailers`` let that and no more pass the guard.
+    is well. ``abrupt`` are workloads that leave at once and were nowhere else, so that they are down until they are
+    well elsewhere. ``trailers`` let that and no more pass the guard.
     """
 
     name: str
@@ -42,6 +43,7 @@ class EmptiedMember(Struct, frozen=True, kw_only=True):
     namespaces: tuple[str, ...] = ()
     staying: int = 0
     ending: int = 0
+    abrupt: tuple[str, ...] = ()
     trailers: tuple[str, ...] = ()
 
 
@@ -131,17 +133,30 @@ def _emptied_member(comparison: Comparison, difference: Difference, name: str, *
     removed = (each for each in difference.objects if each.action is ChangeAction.REMOVED and name in each.clusters)
     paths = ("/".join(object_path(each.ref)) for each in removed)
     needs_allowance = removal is not None and bool(removal.reasons) and not is_committed
+    ending = sum(
+        any(task.from_cluster == name for task in binding.eviction_tasks) for binding in head.rendered.built.bindings
+    )
+    held = sum(is_counted_by_guard(path) for path, _ in head.files(folder)) if folder else 0
     return EmptiedMember(
         name=name,
         leaving=removal.paths if removal else (),
         namespaces=tuple(path for path in paths if not is_counted_by_guard(path)),
-        staying=sum(is_counted_by_guard(path) for path, _ in head.files(folder)) if folder else 0,
-        ending=sum(
-            any(task.from_cluster == name for task in binding.eviction_tasks)
-            for binding in head.rendered.built.bindings
-        ),
+        staying=max(held - ending, 0),
+        ending=ending,
+        abrupt=tuple(sorted(_workloads_moved_at_once(comparison, name))),
         trailers=(f"{ALLOW_REMOVAL}: {name} {len(removal.paths)}",) if removal and needs_allowance else (),
     )
+
+
+def _workloads_moved_at_once(comparison: Comparison, name: str) -> Iterator[str]:
+    """Yield the workloads that a member loses at once, and that other clusters have only from then on."""
+    before = {each.ref: {target.name for target in each.targets} for each in comparison.base.rendered.built.bindings}
+    for binding in comparison.head.rendered.built.bindings:
+        had, has = before.get(binding.ref, set()), {target.name for target in binding.targets}
+        is_workload = binding.replicas is not None or bool(binding.components)
+        is_graceful = any(task.from_cluster == name for task in binding.eviction_tasks)
+        if is_workload and not is_graceful and name in had and has and not had & has:
+            yield str(binding.ref)
 
 
 def refuse_unplaced(outcome: EditOutcome | None, hint: str) -> None:

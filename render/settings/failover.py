@@ -54,10 +54,11 @@ class EvictionGuard(Struct, frozen=True, kw_only=True):
         FleetSetting(
             "lastCopy",
             "The fate of the last copy. `Keep`: what a taint, a drain, failover, the descheduler or a changed label of"
-            " a cluster would take away stays as long as no other cluster takes it, and a copy that is left does not go"
-            " before a healthy one is elsewhere. An edit of its template or its policy removes it all the same; where"
-            " no cluster meets the policy then, the removal guard asks first. `Evict`: it goes, unasked, which is the"
-            " default with `compatibility: Karmada`.",
+            " a cluster would take away stays as long as no other cluster takes it. Where it leaves gracefully (feature"
+            " gate Failover, and `purgeMode: Gracefully`), a copy that is left does not go before a"
+            " healthy one is elsewhere; otherwise it goes in the pass that gives it to another cluster. An edit of its"
+            " template or its policy removes it all the same; where no cluster meets the policy then, the removal guard"
+            " asks first. `Evict`: it goes, unasked, which is the default with `compatibility: Karmada`.",
             choices={"Keep": True, "Evict": False},
             karmada=False,
             in_karmada="Karmada evicts a last copy as any other",
