@@ -730,6 +730,22 @@ def test_how_many_objects_are_read_is_said_first_with_the_places_of_the_others(
     assert (objects["read"], objects["total"], outside in objects["unread"]) == (3, 10, True), objects
 
 
+def test_what_a_kustomization_would_read_that_cannot_be_built_is_not_read(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither what it lists, nor what stands beside it: nobody knows what it would read."""
+    remote = b"resources: [a.yaml, 'https://example.com/install.yaml']\n"
+    repository.write(
+        {"base/kustomization.yaml": remote, "base/a.yaml": a_config_map("a"), "base/beside.yaml": a_config_map("b")}
+    )
+    repository.write({"c.yaml": a_config_map("c")})
+    began = argosy(repository, capsys, "init", "--new-cluster", "one")
+    assert began.out.splitlines()[:2] == [
+        "1 of 3 objects are read",
+        "  not read: 2 objects in 2 files of base: in the folder of a kustomization that cannot be built",
+    ]
+
+
 def test_nothing_is_said_first_where_every_object_is_read(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,13 +79,12 @@ class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     """A source as far as it could be loaded: the values of all that is right, and every problem of the rest, sorted.
 
     ``broken`` has those problems that can be left out: ``desired`` is what the source says without them. ``lines``
-    finds the lines of fields, for checks that come later; None when there was nothing to load. ``files`` are all of the
-    snapshot, ``ignore`` the lines that leave some out. ``locked`` answers for the Sources of the fleet. ``karmada`` are
-    the documents of Karmada's kinds, as they stand or as they were converted. ``choices`` say what to leave out so that
-    one variant of each object is read. ``read_paths`` are the files that are read, by themselves or by a build.
+    finds the lines of fields; None when there was nothing to load. ``files`` are all of the snapshot, ``ignore`` leaves
+    some out. ``locked`` answers for its Sources. ``karmada`` are the documents of Karmada's kinds, also converted ones.
+    ``choices`` leave out all variants but one. ``read_paths`` are read, or built; for ``unbuilt_paths`` that failed.
     """
 
-    UNSHOWN = UNCOMPARED = ("lines", "files", "locked", "karmada", "read_paths")
+    UNSHOWN = UNCOMPARED = ("lines", "files", "locked", "karmada", "read_paths", "unbuilt_paths")
     desired: Desired
     problems: tuple[Problem, ...] = ()
     broken: tuple[Broken, ...] = ()
@@ -97,6 +96,7 @@ class Loaded(SelectiveStruct, frozen=True, kw_only=True):
     karmada: tuple[Manifest, ...] = ()
     choices: tuple[VariantChoice, ...] = ()
     read_paths: frozenset[str] = frozenset()
+    unbuilt_paths: frozenset[str] = frozenset()
 
     @property
     def problems_that_block(self) -> tuple[Problem, ...]:
@@ -234,7 +234,8 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
         locked=parts.lock.locked,
         karmada=tuple(place.manifest for _, place in parts.karmada.places),
         choices=choices,
-        read_paths=found.built.claimed.union(file.path for file in found.selection.files),
+        read_paths=found.built.claimed.union(file.path for file in found.selection.files) - found.built.unbuilt_paths,
+        unbuilt_paths=found.built.unbuilt_paths,
     )
 
 

@@ -20,6 +20,7 @@ from .manifests import load_manifests
 from .reading import SourceReading
 
 OUTSIDE_OF_PATHS = "outside of source.paths of argosy.yaml"
+UNBUILT = "in the folder of a kustomization that cannot be built"
 _NOT_OF_THIS_FLEET = frozenset({Reason.OTHER_FLEET, Reason.WRITTEN, Reason.VENDORED})
 _MOST_LINES = 5
 
@@ -111,9 +112,10 @@ def _unread_objects_by_place(
     paths: Counter[tuple[str, str]] = Counter()
     for path, count in unread.items():
         above = next((each for each in _path_and_folders_above(path) if each in reason_by_path), "")
-        reason = str(reason_by_path[above]) if above else OUTSIDE_OF_PATHS
+        is_unbuilt = path in loaded.unbuilt_paths
+        reason = UNBUILT if is_unbuilt else str(reason_by_path[above]) if above else OUTSIDE_OF_PATHS
         place = above if above != path else ""
-        if reason == Reason.UNLISTED:
+        if is_unbuilt or reason == Reason.UNLISTED:
             place = next((each for each in _path_and_folders_above(path) if each in built), "")
         place = place or _first_folder(path, folder)
         objects[place, reason] += count

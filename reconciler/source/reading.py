@@ -20,7 +20,7 @@ from render.words import first_few
 from .broken import Broken
 from .built_files import BuiltFile
 from .facts import FactsOf, no_facts
-from .files import FileSelection, Reason, Skipped, SourceFile, select_files
+from .files import KUSTOMIZATIONS, FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
 from .manifests import Contents, FieldProblem, ParseCache, ReadBlobs, RightManifests, load_manifests
 
@@ -49,6 +49,15 @@ class BuiltSource(DiscreetStruct, frozen=True, kw_only=True):
     is_by_facts: bool = False
     charts: tuple[Template, ...] = ()
     implied: tuple[ExternalSource, ...] = ()
+
+    @property
+    def unbuilt_paths(self) -> frozenset[str]:
+        """The files that kustomizations would read, or whose folder they stand in, of which none can be built."""
+        made = {path for file in self.files for path, _ in file.inputs}
+        broken = [each for each in self.broken if each.problem.path.endswith(KUSTOMIZATIONS)]
+        folders = tuple(f"{each.problem.path.rpartition('/')[0]}/" for each in broken if "/" in each.problem.path)
+        inputs = {path for each in broken for path, _ in each.files}
+        return frozenset(path for path in self.claimed - made if path in inputs or path.startswith(folders))
 
     def merged_with_built_source(self, other: "BuiltSource") -> "BuiltSource":
         """Return the outcome of both."""
