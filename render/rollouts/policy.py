@@ -1,0 +1,166 @@
+"""RolloutPolicies, and what people say about a rollout that is under way (RolloutControls), as values.
+
+What a policy says for all of its waves stands in each of them that says nothing itself, so that a wave is whole by
+itself: waves that have begun keep what they began with when the policy is edited.
+"""
+
+from enum import StrEnum
+from typing import Self
+
+from msgspec import Struct, field
+
+from render.selectors import ClusterAffinity, ResourceSelector
+
+IMPLICIT_WAVE = "others"
+"""The name of the last wave, of clusters that no wave of a policy takes."""
+
+
+class Limit(Struct, frozen=True):
+    """A number of clusters, or a percentage of some."""
+
+    amount: int
+    is_percentage: bool = False
+
+    @classmethod
+    def of_text(cls, text: str) -> Self | None:
+        """Return what a text such as ``25%`` or ``3`` says; None where it is neither.
+
+        >>> str(Limit.of_text("25%")), str(Limit.of_text("3")), Limit.of_text("a few")
+        ('25%', '3', None)
+        """
+        digits = text.removesuffix("%")
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+            return None
+        return cls(int(digits), digits != text)
+
+    def of_total(self, total: int, *, at_least: int = 0) -> int:
+        """Return the number that it is of some clusters; a percentage is rounded down.
+
+        >>> Limit(25, True).of_total(7), Limit(10, True).of_total(7, at_least=1), Limit(3).of_total(7)
+        (1, 1, 3)
+        """
+        return max(at_least, total * self.amount // 100 if self.is_percentage else self.amount)
+
+    def __str__(self) -> str:
+        return f"{self.amount}%" if self.is_percentage else str(self.amount)
+
+
+class Gate(Struct, frozen=True, kw_only=True):
+    """The gate of each cluster: healthy without a break for some seconds.
+
+    A cluster that is not through ``deadline`` seconds after it was given the change has failed (None: it may take its
+    time).
+    """
+
+    healthy_for: int = 0
+    deadline: int | None = None
+
+
+class DeadlineAction(StrEnum):
+    """What a deadline that has passed means: the cluster has failed, or it is only said that it is late."""
+
+    FAIL = "Fail"
+    WAIT = "Wait"
+
+
+class FailureAction(StrEnum):
+    """What follows when more clusters have failed than may."""
+
+    PAUSE = "Pause"
+
+
+class NewChangeAction(StrEnum):
+    """What a newer change does to the one that is going out: it takes its place at once, or waits for its end."""
+
+    SUPERSEDE = "Supersede"
+    WAIT = "Wait"
+
+
+class Wave(Struct, frozen=True, kw_only=True):
+    """A wave: clusters of an affinity, so many of those that are left, or both; without either, all that are left.
+
+    ``max_concurrent`` clusters may be under way at once (None: all of it), and ``max_failures`` of it may fail (None:
+    only the limit of the whole rollout counts). Percentages are of the clusters of the wave.
+    """
+
+    name: str
+    cluster_affinity: ClusterAffinity | None = None
+    size: Limit | None = None
+    max_concurrent: Limit | None = None
+    max_failures: Limit | None = None
+    gate: Gate = field(default_factory=Gate)
+    is_approval_required: bool = False
+    is_empty_allowed: bool = False
+
+    @property
+    def takes_the_rest(self) -> bool:
+        """Say whether it takes every cluster that is left."""
+        return self.cluster_affinity is None and self.size is None
+
+
+class RolloutPolicy(Struct, frozen=True, kw_only=True):
+    """A RolloutPolicy (``namespace`` set) or a ClusterRolloutPolicy (``namespace`` empty).
+
+    ``max_failures`` and ``max_unreachable`` (None: any number) are of all clusters that the change is for. ``gate`` and
+    ``max_concurrent`` are those of the implicit last wave; the others have them in themselves.
+    """
+
+    name: str
+    namespace: str = ""
+    resource_selectors: tuple[ResourceSelector, ...] = ()
+    priority: int = 0
+    waves: tuple[Wave, ...] = ()
+    gate: Gate = field(default_factory=Gate)
+    max_concurrent: Limit | None = None
+    max_failures: Limit = Limit(0)
+    max_unreachable: Limit | None = None
+    on_deadline: DeadlineAction = DeadlineAction.FAIL
+    on_failure: FailureAction = FailureAction.PAUSE
+    on_new_change: NewChangeAction = NewChangeAction.SUPERSEDE
+    path: str = ""
+    document: int = 0
+
+    @property
+    def is_namespaced(self) -> bool:
+        """Say whether this is a RolloutPolicy rather than a ClusterRolloutPolicy."""
+        return bool(self.namespace)
+
+    @property
+    def implicit_wave(self) -> Wave:
+        """The last wave, of clusters that no other takes."""
+        return Wave(name=IMPLICIT_WAVE, max_concurrent=self.max_concurrent, gate=self.gate, is_empty_allowed=True)
+
+    def __str__(self) -> str:
+        if self.namespace:
+            return f"RolloutPolicy {self.namespace}/{self.name}"
+        return f"ClusterRolloutPolicy {self.name}"
+
+
+class RolloutVerb(StrEnum):
+    """What a RolloutControl asks for."""
+
+    PAUSE = "Pause"
+    RESUME = "Resume"
+    APPROVE = "Approve"
+    RETRY = "Retry"
+    ABORT = "Abort"
+
+
+class RolloutControl(Struct, frozen=True, kw_only=True):
+    """What a person says about one change of a rollout; it means nothing for any other change.
+
+    ``rollout`` is the policy as text (``RolloutPolicy shop/web``), ``change`` the digest, ``wave`` the one that is
+    approved. ``at`` is RFC 3339 text: of those that contradict each other the last one counts, of those at one time the
+    one whose name comes last.
+    """
+
+    name: str
+    rollout: str
+    change: str
+    verb: RolloutVerb
+    wave: str = ""
+    reason: str = ""
+    by: str = ""
+    at: str = ""
+    path: str = ""
+    document: int = 0

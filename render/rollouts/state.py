@@ -1,0 +1,126 @@
+"""What is kept of a rollout from pass to pass, and what a pass sees and decides, as values."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+from render.cluster_index import ClusterIndex
+from render.timing import Flip
+
+from .policy import RolloutControl, RolloutPolicy
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """All that goes out together: ``digest`` names the versions of the objects, ``commits`` are those it came by."""
+
+    digest: str
+    commits: tuple[str, ...] = ()
+
+
+class ClusterEvidence(Struct, frozen=True, kw_only=True):
+    """What is known of a cluster that the change is for.
+
+    ``well_since``: all objects of the change stand there as given, and are healthy since then; None: they do not, are
+    not, or nobody knows. ``is_reachable`` is false as well where nobody knows.
+    """
+
+    is_reachable: bool = True
+    is_suspended: bool = False
+    well_since: datetime | None = None
+
+
+class RolloutFacts(Struct, frozen=True, kw_only=True):
+    """What a pass knows when it decides on a rollout.
+
+    ``clusters`` are the names of those that the change is for: their bytes differ from what they stand at, or they were
+    given it already. A cluster without ``evidence`` is one of which nobody knows anything. ``controls`` are all
+    RolloutControls of the source.
+    """
+
+    fleet: ClusterIndex
+    clusters: frozenset[str]
+    evidence: Mapping[str, ClusterEvidence]
+    controls: tuple[RolloutControl, ...] = ()
+    now: datetime
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """A cluster that was given the change, since when its deadline runs, and when it was seen through its gate.
+
+    A cluster that was through and is no longer starts anew: ``at`` is the instant of that observation.
+    """
+
+    cluster: str
+    at: datetime
+    through: datetime | None = None
+
+
+class RolloutPhase(StrEnum):
+    """The state of a rollout as people are told it."""
+
+    PROGRESSING = "Progressing"
+    WAITING = "Waiting"
+    PAUSED = "Paused"
+    FAILED = "Failed"
+    HELD = "Held"
+    COMPLETED = "Completed"
+
+
+class RolloutReason(StrEnum):
+    """The reason for a phase."""
+
+    CLUSTERS_UNDER_WAY = "ClustersUnderWay"
+    CLUSTERS_UNWELL = "ClustersUnwell"
+    CLUSTERS_FAILED = "ClustersFailed"
+    NOBODY_REACHABLE = "NobodyReachable"
+    APPROVAL_MISSING = "ApprovalMissing"
+    WAVE_EMPTY = "WaveEmpty"
+    TOO_MANY_UNREACHABLE = "TooManyUnreachable"
+    TOO_MANY_FAILURES = "TooManyFailures"
+    PAUSED_BY_CONTROL = "PausedByControl"
+    ABORTED_BY_CONTROL = "AbortedByControl"
+    EVERY_CLUSTER_THROUGH = "EveryClusterThrough"
+
+
+class RolloutState(Struct, frozen=True, kw_only=True):
+    """A rollout as its file on the rendered branch has it.
+
+    ``plan`` is the policy that it goes by. ``wave`` is the last one that has begun ("": none), ``since`` and
+    ``wave_since`` when the rollout and the wave began. ``seats`` has the wave of each cluster, by which a cluster stays
+    in its wave when others join and leave. ``next_step`` says in a sentence what it waits for or who has to do what.
+    ``heard`` are the names of the RolloutControls that have had their one effect.
+    """
+
+    plan: RolloutPolicy
+    change: str
+    commits: tuple[str, ...] = ()
+    since: datetime
+    wave: str = ""
+    wave_since: datetime
+    given: tuple[Given, ...] = ()
+    seats: Mapping[str, str] = field(default_factory=dict)
+    phase: RolloutPhase = RolloutPhase.PROGRESSING
+    phase_since: datetime
+    reason: RolloutReason = RolloutReason.CLUSTERS_UNDER_WAY
+    next_step: str = ""
+    heard: tuple[str, ...] = ()
+
+    @property
+    def is_completed(self) -> bool:
+        """Say whether it has ended well."""
+        return self.phase is RolloutPhase.COMPLETED
+
+
+class RolloutStep(Struct, frozen=True, kw_only=True):
+    """The answer of a pass: the new state (None: there is no rollout), and the clusters that get the change.
+
+    ``due``: all other clusters keep the version that they stand at. ``flip`` is when the same facts give another
+    answer. ``notes`` are sentences about clusters that are passed over.
+    """
+
+    state: RolloutState | None
+    due: frozenset[str] = frozenset()
+    flip: Flip | None = None
+    notes: tuple[str, ...] = ()
