@@ -111,6 +111,41 @@ class OverriddenReplicas(Struct, frozen=True, kw_only=True):
     replicas: int
 
 
+class StandingClusters(Struct, frozen=True, kw_only=True):
+    """Target clusters that stand at a version of an object, which its digest names."""
+
+    version: str
+    clusters: tuple[str, ...]
+
+
+class ObjectRollout(Struct, frozen=True, kw_only=True):
+    """The versions of an object that a rollout policy (``policy``, as text) lets out wave by wave.
+
+    ``target`` is the version that goes out, ``completed`` the one that went out last and is through. Each cluster
+    stands at ``completed``, also one that comes new, but for those that ``standing`` lists.
+    """
+
+    policy: str
+    target: str
+    completed: str
+    standing: tuple[StandingClusters, ...] = ()
+
+    @property
+    def is_under_way(self) -> bool:
+        """Say whether clusters are to get another version than they stand at, or are not through with it yet."""
+        return self.target != self.completed or bool(self.standing)
+
+    @property
+    def versions(self) -> frozenset[str]:
+        """All versions that are in use."""
+        return frozenset({self.target, self.completed, *(each.version for each in self.standing)})
+
+    @property
+    def version_by_cluster(self) -> Mapping[str, str]:
+        """The versions of the clusters that do not stand at the completed one."""
+        return {name: each.version for each in self.standing for name in each.clusters}
+
+
 class Completions(Struct, frozen=True, kw_only=True):
     """The completions of a Job in clusters in which it has begun, where they cannot change, out of ``total``."""
 
@@ -150,7 +185,8 @@ class Binding(Struct, frozen=True, kw_only=True):
     these replicas. None of the four is written down, nor is ``is_whole``: the replicas of such an object go to one
     cluster, whatever divides them. ``completions`` are those of a Job that has begun. ``undivided`` is set where every
     cluster keeps all replicas until the source asks for a division; the object counts as one without replicas then.
-    ``replicas_at`` is the path of the replicas that are divided, where only members define it.
+    ``replicas_at`` is the path of the replicas that are divided, where only members define it. ``rollout`` is set
+    where a rollout policy selects the object.
     """
 
     ref: ObjectRef
@@ -198,6 +234,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     overridden: tuple[OverriddenReplicas, ...] = ()
     applied_overrides: str = ""
     absent_in: frozenset[str] = frozenset()
+    rollout: ObjectRollout | None = None
     conditions: tuple[Condition, ...] = field(default_factory=tuple)
 
     @property

@@ -6,7 +6,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
+from render.binding import (
+    Binding,
+    BindingSnapshot,
+    Condition,
+    GracefulEvictionTask,
+    ObjectRollout,
+    StandingClusters,
+)
 from render.model import ObjectRef, TargetCluster
 from render.parsing import SharedPlacements, binding_manifest, parse_binding, plain_placement
 from render.placement import (
@@ -243,6 +250,15 @@ bindings = st.builds(
     observed_affinity=st.just("") | names,
     last_scheduled_at=st.sampled_from(["", "2026-01-02T03:04:05Z"]),
     template_digest=st.just("") | names,
+    rollout=maybe(
+        st.builds(
+            ObjectRollout,
+            policy=names,
+            target=names,
+            completed=names,
+            standing=several(st.builds(StandingClusters, version=names, clusters=st.just(("eu", "us")))),
+        )
+    ),
     conditions=several(
         st.builds(
             Condition,

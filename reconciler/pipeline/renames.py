@@ -14,7 +14,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from reconciler.ledger.facts import Facts
-from render.binding import Binding, BindingSnapshot
+from render.binding import Binding, BindingSnapshot, ObjectRollout
 from render.cluster import Cluster
 from render.gitobjects import TREE_MODE
 from render.model import ObjectRef, TargetCluster
@@ -191,7 +191,17 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
             replace(each, clusters=_renamed_clusters(each.clusters, names)) for each in binding.conditions
         ),
         kept=tuple(replace(each, clusters=_renamed_clusters(each.clusters, names)) for each in binding.kept),
+        rollout=_renamed_rollout(binding.rollout, names),
     )
+
+
+def _renamed_rollout(rollout: ObjectRollout | None, names: NewNames) -> ObjectRollout | None:
+    if rollout is None:
+        return None
+    standing = (
+        replace(each, clusters=tuple(sorted(_renamed_clusters(each.clusters, names)))) for each in rollout.standing
+    )
+    return replace(rollout, standing=tuple(standing))
 
 
 def _renamed_clusters(listed: Iterable[str], names: NewNames) -> tuple[str, ...]:

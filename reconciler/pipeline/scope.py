@@ -79,7 +79,8 @@ def is_decided_by_more_than_template(binding: Binding) -> bool:
     """Return whether more than its own template decides a binding, or something is left to be done about it.
 
     Such bindings are required by others or require them, keep away from others or go with them, are kinds or
-    namespaces that others need, choose among clusters in every pass, or could not be placed or built as they should.
+    namespaces that others need, choose among clusters in every pass, are rolled out, or could not be placed or built
+    as they should.
     """
     return bool(
         any(condition.status != "True" for condition in binding.conditions)
@@ -91,6 +92,7 @@ def is_decided_by_more_than_template(binding: Binding) -> bool:
         or binding.suspension is not None
         or binding.undivided is not None
         or binding.is_reschedule_requested
+        or (binding.rollout is not None and binding.rollout.is_under_way)
         or binding.ref.group_kind in {_CRD, "Namespace"}
         or _chooses_in_every_pass(binding)
     )

@@ -109,6 +109,22 @@ class AffinityGroupFields(Struct, frozen=True, kw_only=True, rename="camel"):
     anti_affinity_group: str | None = None
 
 
+class StandingFields(Struct, frozen=True, kw_only=True):
+    """Clusters that stand at a version."""
+
+    version: str
+    clusters: list[str]
+
+
+class RolloutFields(Struct, frozen=True, kw_only=True):
+    """The versions of the object that a rollout policy lets out wave by wave."""
+
+    policy: str
+    target: str
+    completed: str
+    standing: list[StandingFields] | None = None
+
+
 class SpecFields(Struct, frozen=True, kw_only=True, rename="camel"):
     """The spec of a binding."""
 
@@ -129,6 +145,7 @@ class SpecFields(Struct, frozen=True, kw_only=True, rename="camel"):
     schedule_priority: PriorityFields | None = None
     workload_affinity_groups: AffinityGroupFields | None = None
     reschedule_triggered_at: str | None = None
+    rollout: RolloutFields | None = None
 
 
 class KeptFields(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable
 
-from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets, LastMove
+from render.binding import (
+    Binding,
+    Condition,
+    DescheduledReplicas,
+    GracefulEvictionTask,
+    KeptTargets,
+    LastMove,
+    ObjectRollout,
+)
 from render.cron.records import plain_memories, plain_scaled_bounds, plain_scaled_replicas
 from render.documents import parse_documents
 from render.model import BINDING_API_VERSION, TargetCluster
@@ -163,7 +171,16 @@ def _plain_spec(binding: Binding) -> Plain:
         workloadAffinityGroups=fields_without_empty_ones(
             affinityGroup=binding.affinity_group, antiAffinityGroup=binding.anti_affinity_group
         ),
+        rollout=_plain_rollout(binding.rollout),
     )
+
+
+def _plain_rollout(rollout: ObjectRollout | None) -> Plain:
+    if rollout is None:
+        return {}
+    versions = {"policy": rollout.policy, "target": rollout.target, "completed": rollout.completed}
+    standing = [{"version": each.version, "clusters": list(each.clusters)} for each in rollout.standing]
+    return {**versions, "standing": standing} if standing else versions
 
 
 def _plain_targets(targets: Iterable[TargetCluster], components: Iterable[Component] = ()) -> list[Plain]:

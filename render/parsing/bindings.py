@@ -14,7 +14,9 @@ from render.binding import (
     GracefulEvictionTask,
     KeptTargets,
     LastMove,
+    ObjectRollout,
     OverriddenReplicas,
+    StandingClusters,
     Undivided,
 )
 from render.cron.records import cron_memories_of_records, scaled_bounds, scaled_replicas
@@ -36,6 +38,7 @@ from .binding_fields import (
     PriorityFields,
     RequirementsFields,
     ResourceFields,
+    RolloutFields,
     SnapshotFields,
     StatusFields,
     SuspensionFields,
@@ -86,6 +89,7 @@ def parse_binding(manifest: Manifest, *, placements: SharedPlacements | None = N
         affinity_group=groups.affinity_group or "",
         anti_affinity_group=groups.anti_affinity_group or "",
         reschedule_triggered_at=spec.reschedule_triggered_at or "",
+        rollout=None if spec.rollout is None else _rollout_of_fields(spec.rollout),
         applied_placement=_placement_of_annotation(annotations.get(APPLIED_PLACEMENT), placement, memo),
         **_fields_of_annotations(annotations),
         **_fields_of_status(fields.status or _NO_STATUS),
@@ -188,6 +192,13 @@ def _node_claim_of_fields(fields: NodeClaimFields) -> NodeClaim:
         node_selector=fields.node_selector or {},
         tolerations=tuple(fields.tolerations or ()),
         hard_node_affinity=fields.hard_node_affinity,
+    )
+
+
+def _rollout_of_fields(fields: RolloutFields) -> ObjectRollout:
+    standing = (StandingClusters(version=each.version, clusters=tuple(each.clusters)) for each in fields.standing or ())
+    return ObjectRollout(
+        policy=fields.policy, target=fields.target, completed=fields.completed, standing=tuple(standing)
     )
 
 
