@@ -1,0 +1,126 @@
+"""Where each cluster stands in a rollout, derived anew in every pass from what is known of it now.
+
+A cluster is *asked* about if it can be reached and is not suspended. It is *through* if it was given the change and is
+healthy with it for as long as its gate says, *failed* if its deadline has passed before that, and *under way* if it was
+given the change and is neither.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from render.timing import Flip, instant_after
+
+from .policy import DeadlineAction, Gate
+from .state import ClusterEvidence, Given, RolloutFacts, RolloutState
+from .waves import WaveOfClusters, waves_of_clusters
+
+_UNKNOWN = ClusterEvidence(is_reachable=False)
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """The waves with their clusters, the number of each cluster's wave, and where the clusters stand.
+
+    ``given`` has those that were given the change and that it is still for, by name.
+    """
+
+    waves: tuple[WaveOfClusters, ...]
+    wave_numbers: Mapping[str, int]
+    given: Mapping[str, Given]
+    asked: frozenset[str]
+    suspended: frozenset[str]
+    through: frozenset[str]
+    failed: frozenset[str]
+    flips: tuple[Flip, ...] = ()
+
+    @property
+    def clusters(self) -> frozenset[str]:
+        """All clusters that the change is for and that the fleet has."""
+        return frozenset(self.wave_numbers)
+
+    @property
+    def unreachable(self) -> frozenset[str]:
+        """The clusters that cannot be reached."""
+        return self.clusters - self.asked - self.suspended
+
+    @property
+    def under_way(self) -> frozenset[str]:
+        """The clusters that were given the change and are neither through nor failed."""
+        return (self.asked & self.given.keys()) - self.through - self.failed
+
+    def is_proven(self, number: int) -> bool:
+        """Say whether some cluster of a wave has come through its gate, unless it has none or needs none."""
+        each = self.waves[number]
+        if each.wave.is_empty_allowed or not each.clusters:
+            return True
+        return any(self.given[name].through is not None for name in each.clusters if name in self.given)
+
+    def is_settled_before(self, number: int) -> bool:
+        """Say whether the waves before one are over: each is proven, and everybody asked is through, or has failed."""
+        open_ones = self.asked - self.through - self.failed
+        if any(self.wave_numbers[name] < number for name in open_ones):
+            return False
+        return all(self.is_proven(earlier) for earlier in range(number))
+
+    def has_clusters_from(self, number: int) -> bool:
+        """Say whether a wave, or one after it, has clusters."""
+        return any(each >= number for each in self.wave_numbers.values())
+
+
+def standing_of_clusters(state: RolloutState, facts: RolloutFacts) -> Standing:
+    """Return where the clusters of a change stand."""
+    waves = waves_of_clusters(state.plan, facts.fleet, facts.clusters, state.seats)
+    numbers = {name: number for number, each in enumerate(waves) for name in each.clusters}
+    evidence = {name: facts.evidence.get(name, _UNKNOWN) for name in numbers}
+    suspended = frozenset(name for name, each in evidence.items() if each.is_suspended)
+    asked = frozenset(name for name, each in evidence.items() if each.is_reachable) - suspended
+    looks = {
+        each.cluster: _look_at_given_cluster(each, evidence[each.cluster], waves[numbers[each.cluster]], facts.now)
+        for each in state.given
+        if each.cluster in numbers
+    }
+    fails = state.plan.on_deadline is DeadlineAction.FAIL
+    return Standing(
+        waves=waves,
+        wave_numbers=numbers,
+        given={name: look.given if name in asked else look.before for name, look in looks.items()},
+        asked=asked,
+        suspended=suspended,
+        through=frozenset(name for name, look in looks.items() if look.is_through) & asked,
+        failed=frozenset(name for name, look in looks.items() if look.is_late and fails) & asked,
+        flips=tuple(look.flip for name, look in looks.items() if name in asked and look.flip is not None),
+    )
+
+
+class _Look(Struct, frozen=True, kw_only=True):
+    """What one look at a cluster that was given the change finds."""
+
+    before: Given
+    given: Given
+    is_through: bool = False
+    is_late: bool = False
+    flip: Flip | None = None
+
+
+def _look_at_given_cluster(given: Given, evidence: ClusterEvidence, wave: WaveOfClusters, now: datetime) -> _Look:
+    """Return where a cluster stands that can be asked about; one that was through and is unwell starts anew."""
+    gate, name = wave.wave.gate, given.cluster
+    begins = None if evidence.well_since is None else max(evidence.well_since, given.at)
+    opens = None if begins is None else instant_after(begins, gate.healthy_for)
+    if opens is not None and opens <= now:
+        return _Look(before=given, given=replace(given, through=given.through or now), is_through=True)
+    anew = given if given.through is None else Given(cluster=name, at=begins or now)
+    ends = deadline_of_cluster(anew, gate)
+    is_late = ends is not None and ends <= now
+    flips = [
+        None if opens is None else Flip(opens, f"{name} is through the gate of wave {wave.wave.name}"),
+        None if ends is None or is_late else Flip(ends, f"the deadline of {name} in wave {wave.wave.name} has passed"),
+    ]
+    return _Look(before=given, given=anew, is_late=is_late, flip=min(filter(None, flips), default=None))
+
+
+def deadline_of_cluster(given: Given, gate: Gate) -> datetime | None:
+    """Return when the time of a cluster is over that was given the change; None: at no time."""
+    return None if gate.deadline is None else instant_after(given.at, gate.deadline)

@@ -1,0 +1,222 @@
+"""One step of a rollout: which clusters get the change now, what it waits for, and when that can change by itself.
+
+1. A change that is not that of the state begins anew, with nobody given it. The plan is the policy; what has begun goes
+   by the plan that it began with.
+2. Where clusters stand is derived from what is known now (``standing``): nobody is trusted to be well still.
+3. The next wave begins when every cluster before it that is asked about is through. A wave in which nobody can be asked
+   proves nothing, and waits; so does one that needs an approval.
+4. Clusters of waves that have begun are given the change in their order, as long as the limits allow: not more under
+   way than may be, nobody while those of an earlier wave are not through, and nobody at all after too many failures.
+5. Whatever comes of it has a phase, a reason, and a sentence that says what comes next (``barriers``).
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from render.timing import Flip, earliest_flip
+
+from .barriers import Outcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
+from .controls import Requests, requests_about_rollout
+from .policy import IMPLICIT_WAVE, NewChangeAction, RolloutPolicy
+from .standing import Standing, deadline_of_cluster, standing_of_clusters
+from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
+
+NOTHING_LEFT = "nothing: every cluster that can be reached and is not suspended is through its gate"
+"""What comes after a rollout that is completed."""
+
+_ENDED = frozenset({RolloutPhase.COMPLETED, RolloutPhase.FAILED, RolloutPhase.HELD})
+"""Phases in which a newer change takes over whatever the policy says of it."""
+
+
+def change_that_goes_out(
+    policy: RolloutPolicy | None, state: RolloutState | None, newest: Change | None
+) -> Change | None:
+    """Return the change that a pass goes on with: the newest, or the one under way where the newest has to wait.
+
+    A rollout that has failed or was aborted makes way for a newer change in any case: it could wait forever.
+    """
+    if state is None or newest is None or state.phase in _ENDED:
+        return newest
+    if (policy or state.plan).on_new_change is NewChangeAction.WAIT:
+        return Change(digest=state.change, commits=state.commits)
+    return newest
+
+
+def next_step(
+    policy: RolloutPolicy | None, state: RolloutState | None, change: Change | None, facts: RolloutFacts
+) -> RolloutStep:
+    """Return the step of a pass: the next state, and the clusters that get the change.
+
+    Without a policy the plan of a rollout under way counts, to its end. Nothing is held back where there is neither, or
+    no change.
+    """
+    is_over = state is None or state.is_completed
+    if policy is None and is_over:
+        return RolloutStep(state=None, due=facts.clusters)
+    if change is None or (state is not None and state.is_completed and state.change == change.digest):
+        return RolloutStep(state=state and _completed_state(state, facts.now), due=facts.clusters)
+    if state is None or state.change != change.digest:
+        state = _state_of_beginning(_plan_of_new_rollout(policy, state), change, facts.now)
+    elif policy is not None:
+        state = replace(state, plan=plan_of_begun_rollout(policy, state))
+    requests = requests_about_rollout(state, facts.controls)
+    if requests.retries:
+        state = _state_after_retries(state, standing_of_clusters(state, facts), requests, facts.now)
+    return _step_of_rollout(state, standing_of_clusters(state, facts), requests, facts.now)
+
+
+def plan_of_begun_rollout(policy: RolloutPolicy, state: RolloutState) -> RolloutPolicy:
+    """Return the plan of a rollout that is under way: waves that have begun as they were, all others as edited."""
+    recorded, policy = state.plan, replace(policy, path="", document=0)
+    if state.wave == IMPLICIT_WAVE:
+        return replace(policy, waves=recorded.waves, gate=recorded.gate, max_concurrent=recorded.max_concurrent)
+    names = [wave.name for wave in recorded.waves]
+    begun = recorded.waves[: names.index(state.wave) + 1] if state.wave else ()
+    known = {wave.name for wave in begun}
+    return replace(policy, waves=(*begun, *(wave for wave in policy.waves if wave.name not in known)))
+
+
+def state_with_renamed_clusters(state: RolloutState, new_names: Mapping[str, str]) -> RolloutState:
+    """Return a state in which clusters that have got another name keep what they were given, and their seats."""
+    return replace(
+        state,
+        given=tuple(replace(each, cluster=new_names.get(each.cluster, each.cluster)) for each in state.given),
+        seats={new_names.get(name, name): wave for name, wave in state.seats.items()},
+    )
+
+
+def _completed_state(state: RolloutState, now: datetime) -> RolloutState:
+    """Return a state as one that has nothing left to give."""
+    if state.is_completed:
+        return state
+    return replace(
+        state,
+        phase=RolloutPhase.COMPLETED,
+        phase_since=now,
+        reason=RolloutReason.EVERY_CLUSTER_THROUGH,
+        next_step=NOTHING_LEFT,
+    )
+
+
+def _plan_of_new_rollout(policy: RolloutPolicy | None, state: RolloutState | None) -> RolloutPolicy:
+    """Return the policy, or where it was deleted under way, the plan that the rollout before went by."""
+    if policy is not None:
+        return policy
+    assert state is not None
+    return state.plan
+
+
+def _state_of_beginning(plan: RolloutPolicy, change: Change, now: datetime) -> RolloutState:
+    return RolloutState(
+        plan=replace(plan, path="", document=0),
+        change=change.digest,
+        commits=change.commits,
+        since=now,
+        wave_since=now,
+        phase_since=now,
+    )
+
+
+def _state_after_retries(state: RolloutState, standing: Standing, requests: Requests, now: datetime) -> RolloutState:
+    """Return the state after what people ask for once: clusters that have failed get their time again."""
+    return replace(
+        state,
+        given=tuple(
+            Given(cluster=each.cluster, at=now) if each.cluster in standing.failed else each for each in state.given
+        ),
+        heard=(*state.heard, *(each.name for each in requests.retries)),
+        phase=RolloutPhase.PROGRESSING if state.phase is RolloutPhase.FAILED else state.phase,
+    )
+
+
+def _step_of_rollout(state: RolloutState, standing: Standing, requests: Requests, now: datetime) -> RolloutStep:
+    """Return the step of a rollout, from where its clusters stand and what people ask for."""
+    number, stop = _number_of_begun_wave(state, standing), stop_of_rollout(state, standing, requests)
+    barrier, started = stop, dict[str, Given]()
+    if stop is None:
+        number, barrier = _begin_waves(number, standing, requests)
+        started = {name: Given(cluster=name, at=now) for name in _clusters_to_start(number, standing)}
+    outcome = _outcome_of_step(number, standing, frozenset(started), barrier)
+    wave = standing.waves[number].wave.name if number >= 0 else ""
+    given = {**standing.given, **started}
+    is_completed = outcome.phase is RolloutPhase.COMPLETED
+    return RolloutStep(
+        state=replace(
+            state,
+            wave=wave,
+            wave_since=state.wave_since if wave == state.wave else now,
+            given=tuple(given[name] for name in sorted(given)),
+            seats={name: each.wave.name for each in standing.waves for name in sorted(each.clusters)},
+            phase=outcome.phase,
+            phase_since=state.phase_since if outcome.phase is state.phase else now,
+            reason=outcome.reason,
+            next_step=outcome.next_step,
+        ),
+        due=standing.clusters if is_completed else frozenset(given),
+        flip=None if is_completed else earliest_flip([*standing.flips, *_deadlines_of_clusters(started, standing)]),
+        notes=tuple(notes_about_clusters(number, standing)),
+    )
+
+
+def _number_of_begun_wave(state: RolloutState, standing: Standing) -> int:
+    """Return the number of the last wave that has begun; -1 before the first."""
+    if not state.wave:
+        return -1
+    names = [each.wave.name for each in standing.waves]
+    # The implicit wave is not there while it has no clusters: then all others have begun.
+    return names.index(state.wave) if state.wave in names else len(names) - 1
+
+
+def _begin_waves(number: int, standing: Standing, requests: Requests) -> tuple[int, Outcome | None]:
+    """Return the number of the last wave that may begin now, and what keeps the next one from it."""
+    while number + 1 < len(standing.waves) and standing.has_clusters_from(number + 1):
+        if not standing.is_settled_before(number + 1):
+            break
+        barrier = barrier_before_wave(number + 1, standing, requests)
+        if barrier is not None:
+            return number, barrier
+        number += 1
+    return number, None
+
+
+def _clusters_to_start(number: int, standing: Standing) -> Iterator[str]:
+    """Yield the clusters of waves that have begun that are given the change now, in their order."""
+    under_way = len(standing.under_way)
+    for place, each in enumerate(standing.waves[: number + 1]):
+        waiting = [name for name in each.clusters if name in standing.asked and name not in standing.given]
+        if waiting and not standing.is_settled_before(place):
+            return
+        limit = each.wave.max_concurrent
+        room = len(waiting) if limit is None else limit.of_total(len(each.clusters), at_least=1) - under_way
+        yield from waiting[: max(0, room)]
+        if waiting:
+            return
+
+
+def _outcome_of_step(number: int, standing: Standing, started: frozenset[str], barrier: Outcome | None) -> Outcome:
+    """Return what comes of a step: it is over, held up by something, or somebody is under way."""
+    is_held = barrier is not None and barrier.phase is RolloutPhase.HELD
+    if not is_held and not started and _is_completed(number, standing):
+        return Outcome(RolloutPhase.COMPLETED, RolloutReason.EVERY_CLUSTER_THROUGH, NOTHING_LEFT)
+    return barrier or outcome_under_way(number, standing, started)
+
+
+def _is_completed(number: int, standing: Standing) -> bool:
+    """Say whether every cluster that is asked about is through, in waves that have begun and are proven."""
+    if standing.has_clusters_from(number + 1) or not standing.asked <= standing.through:
+        return False
+    return all(
+        standing.is_proven(place) or standing.suspended.issuperset(each.clusters)
+        for place, each in enumerate(standing.waves[: number + 1])
+    )
+
+
+def _deadlines_of_clusters(started: Mapping[str, Given], standing: Standing) -> Iterator[Flip]:
+    """Yield when the time of clusters is over that are given the change now."""
+    for name, given in started.items():
+        wave = standing.waves[standing.wave_numbers[name]].wave
+        ends = deadline_of_cluster(given, wave.gate)
+        if ends is not None:
+            yield Flip(ends, f"the deadline of {name} in wave {wave.name} has passed")
