@@ -25,13 +25,15 @@ from .branch_file import BranchFile, ObjectName
 class ReportedHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The health of an object in one cluster, since when it is so, and its status where a rule reads it.
 
-    ``healthy_until`` is when one that is not healthy was last seen so ("": never).
+    ``healthy_until`` is when one that is not healthy was last seen so ("": never). ``version`` is the one of a rollout
+    that it stands at ("": none, or the last one is not applied); ``since`` is no earlier than it was first seen there.
     """
 
     cluster: str
     health: str
     since: str = ""
     healthy_until: str = ""
+    version: str = ""
     status: Any = None
 
 

@@ -68,6 +68,7 @@ class _WorkFields(Struct, frozen=True, kw_only=True, rename="camel"):
     unsettled: str | None = None
     streaks: _ChangesInARow | None = None
     live: LiveReplicas | None = None
+    rolled_out: str | None = None
     status: _WorkStatus | None = None
 
 

@@ -22,10 +22,11 @@ PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
 
 
 def is_health_asked_for(fleet: Fleet, binding: Binding) -> bool:
-    """Say whether a rule of failover asks for the health of a binding's workload."""
+    """Say whether a rule of failover, or a rollout, asks for the health of a binding's workload."""
     failover = binding.failover or {}
     by_cluster = fleet.feature_gates.failover and "cluster" in failover
-    return bool("application" in failover or by_cluster or binding.eviction_tasks)
+    is_evicted = "application" in failover or by_cluster or binding.eviction_tasks
+    return bool(is_evicted or binding.rollout is not None)
 
 
 def is_status_asked_for(binding: Binding) -> bool:
@@ -95,7 +96,8 @@ def health_with_times_of_passes(
             each = replace(each, since="")
         if last is None:
             return replace(each, since=each.since or now)
-        return replace(each, since=max(each.since, last.since) if last.health == each.health else now)
+        is_same = (last.health, last.version) == (each.health, each.version)
+        return replace(each, since=max(each.since, last.since) if is_same else now)
 
     return replace(
         health,

@@ -106,6 +106,7 @@ def reported_health(cluster: str, work: Manifest, binding: Binding) -> ReportedH
         health=str(item["health"]),
         since=str(healthy.get("lastTransitionTime") or ""),
         healthy_until=str(work.get("healthyUntil") or ""),
+        version=str(work.get("rolledOut") or "") if binding.rollout is not None else "",
         status=item.get("status") if is_status_asked_for(binding) else None,
     )
 

@@ -7,11 +7,14 @@ from reconciler.branches.status_branch import Files
 from reconciler.deliver.results import ClusterReport
 
 from .recorded_status import RecordedStatus, path_in_cluster
+from .standing_versions import VersionsOfCommit
 from .work_changes import WorkStatuses, time_of_unrecorded_numbers
 from .work_status import WorkInputs, work_inputs_of_report
 
 
-def work_files_to_write(recorded: RecordedStatus, statuses: WorkStatuses, reports: Iterable[ClusterReport]) -> Files:
+def work_files_to_write(
+    recorded: RecordedStatus, statuses: WorkStatuses, versions: VersionsOfCommit, reports: Iterable[ClusterReport]
+) -> Files:
     """Return the files of Works that differ from those recorded, of the clusters that were applied to.
 
     Works that change again and again wait for their turn (``streaks``), but go along where any other is written.
@@ -25,7 +28,12 @@ def work_files_to_write(recorded: RecordedStatus, statuses: WorkStatuses, report
     for report in reports:
         if report.applied is None or report.plan is None or report.plan.refusal:
             continue
-        found = {f"works/{report.cluster}/{below(work.item.ref)}": work for work in work_inputs_of_report(report)}
+        found = {
+            f"works/{report.cluster}/{below(work.item.ref)}": work._replace(
+                version=versions.version_after(report, work.item.ref)
+            )
+            for work in work_inputs_of_report(report)
+        }
         removed |= dict.fromkeys(known.get(report.cluster, set()) - found.keys())
         seen |= found
     made = _files_of_works(recorded, statuses, seen)

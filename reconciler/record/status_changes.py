@@ -55,6 +55,7 @@ from .recorded_status import (
     unhealthy_objects,
 )
 from .runs import runs_of_completing_objects, work_path_by_cluster
+from .standing_versions import VersionsOfCommit
 from .work_changes import MOST_CASES, WorkStatuses, lasting_message_part
 from .work_status import WorkInputs, have_equal_work_status, work_inputs_of_report, work_status_of
 
@@ -242,20 +243,22 @@ def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterabl
     # An agent does not know the bindings, nor whose health a rule asks for that reads its branch.
     asked = None if inputs.reporting is None else frozenset(each.ref for each in _bindings_with_asked_health(inputs))
     statuses = WorkStatuses(inputs.interpreter, inputs.now, asked)
-    return work_files_to_write(recorded, statuses, reports)
+    versions = VersionsOfCommit(commit=inputs.commit, bindings=inputs.bindings)
+    return work_files_to_write(recorded, statuses, versions, reports)
 
 
 def _bindings_with_asked_health(inputs: StatusInputs) -> list[Binding]:
-    """Return the bindings whose health rules of failover ask for."""
+    """Return the bindings whose health rules of failover, or rollouts, ask for."""
     return [binding for binding in inputs.bindings.values() if is_health_asked_for(inputs.desired.fleet, binding)]
 
 
 def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
-    """Return the health that rules of failover ask for, of clusters and of workloads in them."""
+    """Return the health that rules of failover and rollouts ask for, of clusters and of workloads in them."""
     runs = recorded.health().runs  # without a rendered commit nobody knows where objects should be
     if inputs.commit:
         runs = runs_of_completing_objects(recorded, inputs.bindings, inputs.templates, inputs.interpreter)
-    if not is_failing_over(inputs.desired):
+    is_rolled_out = any(each.rollout is not None for each in inputs.bindings.values())
+    if not (is_failing_over(inputs.desired) or is_rolled_out):
         file = HealthFile.of_health(ObservedHealth(runs=runs))
         return {HealthFile.PATH: file.content() if file else None}
     fleet, members = inputs.desired.fleet, inputs.desired.clusters
@@ -269,7 +272,7 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
         name: cluster_conditions(each.state.status) for name, each in records.items() if name in inputs.members
     }
     health = ObservedHealth(conditions=conditions, workloads=workloads, pending=pending, runs=runs)
-    if not fleet.is_karmada_compatible:
+    if not fleet.is_karmada_compatible or is_rolled_out:
         clusters_with_agents = frozenset(each.name for each in filter(is_applied_by_own_agent, members))
         health = health_with_times_of_passes(health, recorded.health(), clusters_with_agents, inputs.now)
     file = HealthFile.of_health(health)

@@ -45,7 +45,8 @@ class Health(StrEnum):
 class WorkStatus(DiscreetStruct, frozen=True, kw_only=True):
     """The status of one object in one cluster after a pass; its ``conditions`` have no times yet.
 
-    ``live`` are the replicas that it asks for there (None: nobody knows, or it has none).
+    ``live`` are the replicas that it asks for there (None: nobody knows, or it has none). ``rolled_out`` is the version
+    of a rollout that it stands at ("": none, or nobody asks).
     """
 
     UNSHOWN = ("reported",)
@@ -57,15 +58,20 @@ class WorkStatus(DiscreetStruct, frozen=True, kw_only=True):
     reported: Any = None
     findings: tuple[Finding, ...] = ()
     live: LiveReplicas | None = None
+    rolled_out: str = ""
 
 
 class WorkInputs(NamedTuple):
-    """The inputs of one object's status: its plan, its result, the live object and the findings about it."""
+    """The inputs of one object's status: its plan, its result, the live object and the findings about it.
+
+    ``version`` is the one that a rollout let the cluster have ("": no rollout asks for it), if it is applied.
+    """
 
     item: PlannedObject
     result: ObjectResult | None
     live: Manifest | None
     findings: tuple[Finding, ...] = ()
+    version: str = ""
 
 
 def work_inputs_of_report(report: ClusterReport) -> tuple[WorkInputs, ...]:
@@ -82,7 +88,7 @@ def work_inputs_of_report(report: ClusterReport) -> tuple[WorkInputs, ...]:
 
 def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     """Return the status of one object in one cluster."""
-    item, result, live, findings = inputs
+    item, result, live, findings, rolled_out = inputs
     version = _api_version_without_group(item, live)
     applied, replicas = _applied_condition(item, result), live_replicas(live, interpreter)
     if live is None or applied["status"] != "True":
@@ -112,6 +118,7 @@ def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
         reported=reported,
         findings=findings if health is not Health.HEALTHY else (),
         live=replicas,
+        rolled_out=rolled_out,
     )
 
 
@@ -119,7 +126,7 @@ def have_equal_work_status(one: WorkInputs, other: WorkInputs) -> bool:
     """Return whether two clusters' objects have equal statuses: all is equal but the metadata no two objects share."""
     return (
         _distinguished_words(one) == _distinguished_words(other)
-        and one.findings == other.findings
+        and (one.findings, one.version) == (other.findings, other.version)
         and _are_equal_beside_metadata(one.live, other.live)
     )
 
@@ -221,5 +228,6 @@ def work_manifest(status: WorkStatus) -> dict[str, Any]:
         "metadata": {"name": work_name(ref)},
         "status": {"conditions": list(status.conditions), "manifestStatuses": [{**entry, **reported}]},
         **({"live": to_builtins(status.live)} if status.live is not None else {}),
+        **({"rolledOut": status.rolled_out} if status.rolled_out else {}),
         **({"findings": found} if found else {}),
     }

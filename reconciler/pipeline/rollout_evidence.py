@@ -1,0 +1,59 @@
+"""What health says of clusters that a rollout gave its change: are they well by it, and since when.
+
+A cluster is well once it is known that every object of the change stands there at the version that was given, and that
+it is healthy; it is so since the last of them was first seen so. What nobody knows is never well.
+"""
+
+from collections.abc import Container, Iterable, Mapping
+from datetime import datetime
+
+from reconciler.ledger.health import ObservedHealth
+from render.failover.health import NOT_REACHABLE, READY, is_health_unknown
+from render.failover.tasks import HEALTHY
+from render.model import ObjectRef
+from render.rollouts.state import ClusterEvidence
+from render.timing import parse_instant
+
+Versions = Mapping[ObjectRef, str]
+"""The version of each object of a change that a cluster gets."""
+
+
+def evidence_of_clusters(
+    versions_by_cluster: Mapping[str, Versions], health: ObservedHealth, suspended: Container[str]
+) -> dict[str, ClusterEvidence]:
+    """Return what is known of the clusters that a change is for.
+
+    ``suspended`` are those in which dispatching some of its objects is suspended.
+    """
+    known = {ref: {each.cluster: each for each in health.workloads.get(ref, ())} for ref in _refs(versions_by_cluster)}
+
+    def well_since(cluster: str, versions: Versions) -> datetime | None:
+        reports = [known[ref].get(cluster) for ref in versions]
+        times = [
+            parse_instant(report.since)
+            for (version, report) in zip(versions.values(), reports, strict=True)
+            if report is not None and (report.version, report.health) == (version, HEALTHY)
+        ]
+        found = [time for time in times if time is not None]
+        return max(found) if found and len(found) == len(versions) else None
+
+    return {
+        cluster: ClusterEvidence(
+            is_reachable=_is_reachable(cluster, health),
+            is_suspended=cluster in suspended,
+            well_since=well_since(cluster, versions),
+        )
+        for cluster, versions in versions_by_cluster.items()
+    }
+
+
+def _refs(versions_by_cluster: Mapping[str, Versions]) -> Iterable[ObjectRef]:
+    return {ref for versions in versions_by_cluster.values() for ref in versions}
+
+
+def _is_reachable(cluster: str, health: ObservedHealth) -> bool:
+    """Say whether a cluster is known to answer; one that says of itself that it is not ready does."""
+    conditions = health.conditions.get(cluster)
+    if conditions is None or is_health_unknown(conditions):
+        return False
+    return not any(each.type == READY and each.reason == NOT_REACHABLE.reason for each in conditions)
