@@ -19,7 +19,7 @@ def _completed_kinds(_context: click.Context, _param: click.Parameter, incomplet
 def command(kind: str) -> int:
     """Print the JSON Schema of KIND  [default: list the kinds].
 
-    There is a schema of each kind that people write for Argosy (Fleet, HelmChart, PolicyTest, RunSettings, Source), of
+    There is a schema of each kind that people write for Argosy (such as Fleet, PolicyTest and RolloutPolicy), of
     Karmada's kinds, and of each document that -o json prints.
     """
     from reconciler.console.json_values import as_json

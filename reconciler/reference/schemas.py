@@ -9,13 +9,15 @@ from reconciler.outputs.documents import DOCUMENTS
 from render.admission.charts import HELM_CHART_SPEC
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
+from render.admission.rollouts import CONTROL_SPEC, ROLLOUT_SPEC
 from render.admission.run_settings import RUN_SETTINGS_SPEC
-from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
+from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Portion, Quantity, Record, Text, Whole
 from render.admission.sources import SOURCE_SPEC
 from render.model import ARGOSY_API_VERSION
 
 from .fields import FLEET_FIELDS, HELM_CHART_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
 from .karmada import KARMADA_KINDS, KarmadaKind, karmada_kinds
+from .rollout_fields import CONTROL_FIELDS, ROLLOUT_FIELDS
 
 Shape = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -100,6 +102,21 @@ INPUTS: Mapping[str, InputKind] = {
     "HelmChart": InputKind(
         "A chart that is rendered, and its values.", HELM_CHART_SPEC, HELM_CHART_FIELDS, ("metadata", "spec")
     ),
+    "RolloutPolicy": InputKind(
+        "How changes of objects of one namespace go out, wave by wave.",
+        ROLLOUT_SPEC,
+        ROLLOUT_FIELDS,
+        ("metadata", "spec"),
+    ),
+    "ClusterRolloutPolicy": InputKind(
+        "How changes of objects of any namespace, or of none, go out, wave by wave.",
+        ROLLOUT_SPEC,
+        ROLLOUT_FIELDS,
+        ("metadata", "spec"),
+    ),
+    "RolloutControl": InputKind(
+        "What a person asks of one change that goes out.", CONTROL_SPEC, CONTROL_FIELDS, ("metadata", "spec")
+    ),
     "RunSettings": InputKind(
         "The settings of a controller, for argosy run --settings.", RUN_SETTINGS_SPEC, RUN_SETTINGS_FIELDS, ("spec",)
     ),
@@ -165,6 +182,7 @@ def json_schema_of_node(node: Node, path: str, field_at: FieldAt) -> Shape:
 _SIMPLE: Mapping[type[Node], Shape] = {
     Flag: {"type": "boolean"},
     Quantity: {"type": ["string", "number"]},
+    Portion: {"type": ["integer", "string"]},
     Anything: {},
 }
 

@@ -20,6 +20,7 @@ from render.model import ObjectRef, Template, group_of
 from render.policy import ClusterTaintPolicy, PropagationPolicy
 from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
+from render.rollouts.policy import RolloutControl, RolloutPolicy
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
@@ -28,11 +29,12 @@ from .provenance import SourceBuild
 
 
 class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
-    """The objects of Karmada's kinds in a source, which decide on others.
+    """The objects of Karmada's kinds in a source, and of ours, which decide on others.
 
     ``taint_policies`` taint clusters, ``customizations`` extend the interpreter. ``reschedule_requests`` are the
     WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs, ``federated_autoscalers`` the FederatedHPAs,
     ``quotas`` the FederatedResourceQuotas, ``remedies`` the actions that conditions of clusters call for.
+    ``rollout_policies`` say how changes go out, ``rollout_controls`` what people say about one that does.
     ``starting_bindings`` say where objects are that were delivered by Karmada before, and that no pass has placed yet.
     """
 
@@ -46,6 +48,8 @@ class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
     federated_autoscalers: tuple[FederatedAutoscaler, ...] = ()
     quotas: tuple[Template, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    rollout_policies: tuple[RolloutPolicy, ...] = ()
+    rollout_controls: tuple[RolloutControl, ...] = ()
     starting_bindings: tuple[Binding, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Karmada's own kinds in the source: policies, overrides, clusters and interpreter customizations, admitted.
+"""Karmada's own kinds in the source, and those of ours that decide on other objects, admitted.
 
 Admission applies the defaults and the validation of Karmada's CRDs and webhooks, which nobody else runs here.
 """
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from overrides.admission import all_admitted_kinds
 from overrides.parsing import parse_override_policy
 from render.admission import Admitted, AdmittedKind, Kinds, admit_as_kind, admitted_kind_of
+from render.admission.rollouts import CONTROL_KIND, ROLLOUT_KINDS
 from render.autoscaling import federated_autoscaler
 from render.binding import Binding
 from render.cron.rules import cron_autoscaler
@@ -29,6 +30,7 @@ from render.parsing import (
 from render.policy import PropagationPolicy
 from render.remedies import parse_remedy
 from render.rescheduling.requests import parse_reschedule_request
+from render.rollouts.parsing import parse_rollout_control, parse_rollout_policy
 
 from .desired import KarmadaObjects
 from .manifests import FieldProblem, LocatedManifest
@@ -105,6 +107,8 @@ FAMILIES = (
     ),
     ObjectFamily("quotas", ("FederatedResourceQuota",), _read_template, _REF, has_group=True),
     ObjectFamily("remedies", ("Remedy",), lambda manifest, *_: parse_remedy(manifest), has_group=True),
+    ObjectFamily("rollout_policies", ROLLOUT_KINDS, _reader_with_place(parse_rollout_policy), _NAMES, has_group=True),
+    ObjectFamily("rollout_controls", (CONTROL_KIND,), _reader_with_place(parse_rollout_control), has_group=True),
     ObjectFamily(
         "starting_bindings", ("ResourceBinding", "ClusterResourceBinding"), _read_binding, _REF, has_group=True
     ),

@@ -10,6 +10,7 @@ from functools import cache
 from msgspec import Struct, field
 
 from render.admission import AdmittedKind
+from render.admission.rollouts import CONTROL_KIND, ROLLOUT_KINDS
 from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, CONFIG_API_VERSION, Manifest, group_of, mapping_or_empty
 from render.words import most_similar_word
@@ -31,7 +32,9 @@ _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 _SOURCE = "Source"
 HELM_CHART = "HelmChart"
-_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE)
+_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE, *ROLLOUT_KINDS, CONTROL_KIND)
+_ADMITTED = frozenset({*ROLLOUT_KINDS, CONTROL_KIND})
+"""Kinds of ours that decide on other objects, as Karmada's kinds do."""
 
 
 def problems_of_misnamed_kinds(
@@ -113,19 +116,25 @@ class Roles(Struct):
         places = {id(problem.place) for problem in misnamed}
         self.templates = [place for place in self.templates if id(place) not in places]
 
+    def add_kind_of_ours(self, place: LocatedManifest, home: FleetSource) -> None:
+        """Sort a manifest of our group."""
+        if place.manifest["kind"] == _TEST:
+            self.tests.append(place)
+        if place.manifest["kind"] == _SOURCE:
+            self.sources.append(place)
+        if place.manifest["kind"] in _ADMITTED and (ours := admitted_kind(place.manifest)):
+            self.admitted.append((place, ours))
+        if place.file.path == home.path:
+            self.fleets.append(place)
+        self.problems += _problems_of_misplaced_fleet(place, home)
+
 
 def roles_of_manifests(places: Iterable[LocatedManifest], home: FleetSource) -> Roles:
     """Sort manifests by group and kind; where they stand does not matter, but for the Fleet."""
     roles = Roles()
     for place in places:
         if group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP:
-            if place.manifest["kind"] == _TEST:
-                roles.tests.append(place)
-            if place.manifest["kind"] == _SOURCE:
-                roles.sources.append(place)
-            if place.file.path == home.path:
-                roles.fleets.append(place)
-            roles.problems += _problems_of_misplaced_fleet(place, home)
+            roles.add_kind_of_ours(place, home)
             continue
         kind = None if _is_idle_binding(place.manifest) else admitted_kind(place.manifest)
         if kind is not None:

@@ -45,6 +45,12 @@ class Quantity(NamedTuple):
     """An amount such as ``500m``: a string or a number."""
 
 
+class Portion(NamedTuple):
+    """A number of some things, or a percentage of them such as ``25%``; neither is below ``minimum``."""
+
+    minimum: int = 0
+
+
 class Anything(NamedTuple):
     """A value of any type, taken as it is."""
 
@@ -68,4 +74,4 @@ class Record(NamedTuple):
     fields: Mapping[str, "Node"]
 
 
-Node = Text | Whole | Flag | Quantity | Anything | ListOf | MapOf | Record
+Node = Text | Whole | Flag | Quantity | Portion | Anything | ListOf | MapOf | Record

@@ -4,6 +4,7 @@ Nodes are turned into closures once, so that a document costs a few dictionary l
 a field that holds one is absent. Unknown fields are reported and left out.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import partial
@@ -14,7 +15,7 @@ from msgspec import Struct
 from render.quantity import parse_quantity
 
 from .findings import Findings, alternatives
-from .schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Record, Text, Whole
+from .schema import Anything, Flag, ListOf, MapOf, Node, Portion, Quantity, Record, Text, Whole
 
 Walk = Callable[[Any, str, Findings], Any]
 """Check a value at a path; return it as stored. After a finding the value returned means nothing."""
@@ -22,7 +23,18 @@ Walk = Callable[[Any, str, Findings], Any]
 _FITS_64 = -(1 << 63)
 _QUOTE = "put it in quotes"
 _OFF = "Off"
-_ZEROS: Mapping[type[Node], Any] = {Text: "", Whole: 0, Flag: False, Quantity: "0", ListOf: [], MapOf: {}, Record: {}}
+_PERCENTAGE = re.compile(r"[0-9]{1,9}%", re.ASCII)
+_LARGEST_PORTION = (1 << 31) - 1
+_ZEROS: Mapping[type[Node], Any] = {
+    Text: "",
+    Whole: 0,
+    Flag: False,
+    Quantity: "0",
+    Portion: 0,
+    ListOf: [],
+    MapOf: {},
+    Record: {},
+}
 
 
 class Reading(Struct, frozen=True, kw_only=True):
@@ -115,6 +127,24 @@ def _walk_for_quantity(_node: Quantity, reading: Reading) -> Walk:
         except ValueError as error:
             findings.unusable(path, str(error), kind=kind)
         return text if reading.is_typed or type(value) is str else value
+
+    return walk
+
+
+def _walk_for_portion(node: Portion, _reading: Reading) -> Walk:
+    def walk(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) is int:
+            amount = value
+        elif isinstance(value, str) and _PERCENTAGE.fullmatch(value):
+            amount = int(value[:-1])
+        else:
+            findings.unusable(path, "must be a number or a percentage", hint="write it as 3 or '25%'")
+            return value
+        if not node.minimum <= amount <= _LARGEST_PORTION:
+            findings.problem(path, f"must be between {node.minimum} and {_LARGEST_PORTION}, not {value}")
+        elif isinstance(value, str) and amount > 100:
+            findings.problem(path, f"must be at most 100%, not {value}")
+        return value
 
     return walk
 
@@ -238,7 +268,7 @@ def _is_serialized_when_empty(node: Node) -> bool:
     match node:
         case Whole() | Flag():
             return node.keep
-        case Record() | Anything():
+        case Record() | Anything() | Portion():
             return True
     return False
 
@@ -252,6 +282,7 @@ _BUILDERS: Mapping[type[Node], Callable[[Any, Reading], Walk]] = {
     Whole: _walk_for_whole_number,
     Flag: lambda _node, _reading: _check_flag,
     Quantity: _walk_for_quantity,
+    Portion: _walk_for_portion,
     Anything: lambda _node, _reading: _accept_anything,
     ListOf: _walk_for_list,
     MapOf: _walk_for_map,

@@ -60,7 +60,12 @@ KINDS = (
     *built_in_kinds_without_rules(
         "work.karmada.io", "ClusterResourceBinding", is_namespaced=False, short_names=("crb",)
     ),
-    *built_in_kinds_without_rules(ARGOSY_GROUP, "ClusterFacts Fleet HelmChart PolicyTest Source", is_namespaced=False),
+    *built_in_kinds_without_rules(
+        ARGOSY_GROUP,
+        "ClusterFacts ClusterRolloutPolicy Fleet HelmChart PolicyTest RolloutControl Source",
+        is_namespaced=False,
+    ),
+    *built_in_kinds_without_rules(ARGOSY_GROUP, "RolloutPolicy", is_namespaced=True),
     BuiltInKind(
         group="multicluster.x-k8s.io",
         kind="ServiceImport",

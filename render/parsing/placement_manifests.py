@@ -45,7 +45,7 @@ def plain_placement(placement: Placement) -> Plain:
     """Return a placement as ``spec.placement`` of a policy or a binding."""
     affinity, scheduling = placement.cluster_affinity, placement.replica_scheduling
     return fields_without_empty_ones(
-        clusterAffinity=None if affinity is None else BehindPointer(_plain_cluster_affinity(affinity)),
+        clusterAffinity=None if affinity is None else BehindPointer(plain_cluster_affinity(affinity)),
         clusterAffinities=list(map(_plain_affinity_term, placement.cluster_affinities)),
         clusterTolerations=list(map(_plain_toleration, placement.cluster_tolerations)),
         spreadConstraints=list(map(_plain_spread_constraint, placement.spread_constraints)),
@@ -60,10 +60,11 @@ def json_text_of_placement(placement: Placement) -> str:
     return json.dumps(plain_placement(placement), separators=(",", ":"), ensure_ascii=False)
 
 
-def _plain_cluster_affinity(affinity: ClusterAffinity) -> Plain:
+def plain_cluster_affinity(affinity: ClusterAffinity) -> Plain:
+    """Return an affinity as a policy has it."""
     labels, fields = affinity.label_selector, affinity.field_selector
     return fields_without_empty_ones(
-        labelSelector=None if labels is None else BehindPointer(_plain_label_selector(labels)),
+        labelSelector=None if labels is None else BehindPointer(plain_label_selector(labels)),
         fieldSelector=None
         if fields is None
         else BehindPointer(fields_without_empty_ones(matchExpressions=_plain_label_expressions(fields))),
@@ -72,7 +73,8 @@ def _plain_cluster_affinity(affinity: ClusterAffinity) -> Plain:
     )
 
 
-def _plain_label_selector(selector: LabelSelector) -> Plain:
+def plain_label_selector(selector: LabelSelector) -> Plain:
+    """Return a selector of labels as a policy has it."""
     return fields_without_empty_ones(
         matchLabels=dict(selector.match_labels), matchExpressions=_plain_label_expressions(selector.match_expressions)
     )
@@ -92,7 +94,7 @@ def _plain_affinity_term(term: ClusterAffinityTerm) -> Plain:
 
 
 def _plain_named_affinity(term: ClusterAffinityTerm | OverflowAffinity) -> Plain:
-    return {"affinityName": term.name} | _plain_cluster_affinity(term.affinity)
+    return {"affinityName": term.name} | plain_cluster_affinity(term.affinity)
 
 
 def _plain_toleration(toleration: Toleration) -> Plain:
@@ -125,7 +127,7 @@ def _plain_replica_scheduling(scheduling: ReplicaScheduling) -> Plain:
 def _plain_cluster_preferences(preferences: ClusterPreferences) -> Plain:
     return fields_without_empty_ones(
         staticWeightList=[
-            {"targetCluster": _plain_cluster_affinity(each.target_cluster), "weight": each.weight}
+            {"targetCluster": plain_cluster_affinity(each.target_cluster), "weight": each.weight}
             for each in preferences.static_weight_list
         ],
         dynamicWeight=preferences.dynamic_weight,

@@ -9,10 +9,8 @@ from typing import Self
 
 from msgspec import Struct, field
 
+from render.admission.rollouts import IMPLICIT_WAVE
 from render.selectors import ClusterAffinity, ResourceSelector
-
-IMPLICIT_WAVE = "others"
-"""The name of the last wave, of clusters that no wave of a policy takes."""
 
 
 class Limit(Struct, frozen=True):

@@ -15,11 +15,12 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from render.admission.rollouts import IMPLICIT_WAVE
 from render.timing import Flip, earliest_flip
 
 from .barriers import Outcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
 from .controls import Requests, requests_about_rollout
-from .policy import IMPLICIT_WAVE, NewChangeAction, RolloutPolicy
+from .policy import NewChangeAction, RolloutPolicy
 from .standing import Standing, deadline_of_cluster, standing_of_clusters
 from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
 

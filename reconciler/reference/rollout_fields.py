@@ -1,0 +1,101 @@
+"""A sentence for every field of RolloutPolicies, ClusterRolloutPolicies and RolloutControls."""
+
+from collections.abc import Mapping
+
+from .fields import Field
+from .karmada_fields import sentence_about_field
+
+_LABELS = (
+    "labelSelector",
+    "labelSelector.matchLabels",
+    "labelSelector.matchExpressions",
+    "labelSelector.matchExpressions[].key",
+    "labelSelector.matchExpressions[].operator",
+    "labelSelector.matchExpressions[].values",
+)
+_FIELDS_OF_CLUSTERS = (
+    "fieldSelector",
+    "fieldSelector.matchExpressions",
+    "fieldSelector.matchExpressions[].key",
+    "fieldSelector.matchExpressions[].operator",
+    "fieldSelector.matchExpressions[].values",
+    "clusterNames",
+    "exclude",
+)
+
+
+def _fields_as_in_policies(start: str, *ends: str) -> dict[str, Field]:
+    """Return fields that Karmada's policies have as well, below one that has."""
+    return {f"{start}.{end}": Field(sentence_about_field(f"{start}.{end}")) for end in ends}
+
+
+ROLLOUT_FIELDS: Mapping[str, Field] = {
+    "metadata.name": Field("The name of the policy."),
+    "spec.resourceSelectors": Field(sentence_about_field("spec.resourceSelectors")),
+    **_fields_as_in_policies("spec.resourceSelectors[]", "apiVersion", "kind", "namespace", "name", *_LABELS),
+    "spec.priority": Field("Of policies that select an object, that with the highest priority counts.", 0),
+    "spec.waves": Field(
+        "The waves, in their order. A cluster belongs to the first that takes it; those that none takes are a last wave"
+        " of their own, `others`.",
+        [],
+    ),
+    "spec.waves[].name": Field("The name of the wave; every wave has its own."),
+    "spec.waves[].clusterAffinity": Field("The clusters that may be in it, as their labels and places are now."),
+    **_fields_as_in_policies("spec.waves[].clusterAffinity", *_LABELS, *_FIELDS_OF_CLUSTERS),
+    "spec.waves[].size": Field(
+        "So many of them, such as `3` or `25%`, rounded down and at least one; without `clusterAffinity`, of those that"
+        " are left. Who is in it stays in it when others join or leave."
+    ),
+    "spec.waves[].rest": Field("True if it takes all clusters that are left.", False),
+    "spec.waves[].approval": Field("True if it begins only when somebody has approved of it.", False),
+    "spec.waves[].allowEmpty": Field(
+        "True if the waves after it may begin although nobody in it has come through its gate.", False
+    ),
+    "spec.waves[].maxConcurrent": Field("As `spec.maxConcurrent`, for this wave."),
+    "spec.waves[].maxFailures": Field("So many clusters of this wave may fail, beside the limit of all waves."),
+    "spec.waves[].gate": Field("As `spec.gate`, for this wave; what it does not say is as there."),
+    "spec.waves[].gate.healthyFor": Field("As `spec.gate.healthyFor`, for this wave."),
+    "spec.waves[].gate.deadline": Field("As `spec.gate.deadline`, for this wave."),
+    "spec.maxConcurrent": Field(
+        "So many clusters, or such a percentage of their wave, may be under way at once; unset, a whole wave."
+    ),
+    "spec.maxFailures": Field(
+        "So many clusters, or such a percentage of all, may fail; with one more, no other cluster gets the change.", 0
+    ),
+    "spec.gate": Field("What a cluster has to show before it is through."),
+    "spec.gate.healthyFor": Field(
+        "All objects of the change are healthy for so long without a break, such as `10m`.", "0s"
+    ),
+    "spec.gate.deadline": Field(
+        "A cluster that is not through so long after it got the change has failed; unset, it may take its time."
+    ),
+    "spec.maxUnreachable": Field(
+        "So many clusters, or such a percentage of all, may be out of reach; while there are more, no other gets the"
+        " change. Unset, any number may: they are passed over."
+    ),
+    "spec.onDeadline": Field("`Wait`: a deadline that has passed counts as no failure.", "Fail"),
+    "spec.onFailure": Field("`Pause`: all clusters keep what they have until somebody decides.", "Pause"),
+    "spec.onNewChange": Field(
+        "`Supersede`: a newer change takes the place of the one under way. `Wait`: it goes out after that.",
+        "Supersede",
+    ),
+}
+"""The fields of a RolloutPolicy and of a ClusterRolloutPolicy."""
+
+CONTROL_FIELDS: Mapping[str, Field] = {
+    "metadata.name": Field("The name of the control; every one has its own."),
+    "spec.rollout": Field("The rollout that it is about: its policy."),
+    "spec.rollout.kind": Field("`RolloutPolicy` or `ClusterRolloutPolicy`."),
+    "spec.rollout.namespace": Field("The namespace of a RolloutPolicy."),
+    "spec.rollout.name": Field("The name of the policy."),
+    "spec.change": Field("The digest of the change that it is about, as `argosy rollout status` prints it."),
+    "spec.verb": Field(
+        "`Pause`: nobody else gets the change; `Resume` ends that. `Approve`: a wave may begin. `Retry`: clusters that"
+        " have failed get their time again. `Abort`: nobody else gets the change until a newer one, or a `Retry`."
+    ),
+    "spec.wave": Field("The wave that is approved of."),
+    "spec.reason": Field("The reason, for people."),
+    "spec.by": Field("The person who asks for it."),
+    "spec.at": Field("When it was asked for, as `2026-03-01T14:05:00Z`: of controls that contradict the last counts."),
+}
+"""The fields of a RolloutControl."""

@@ -1,0 +1,149 @@
+"""RolloutPolicies and RolloutControls from admitted objects, and the plan of a rollout as plain data again."""
+
+from typing import Any
+
+from render.model import Manifest
+from render.notations import seconds_of_duration
+from render.parsing.placement_manifests import plain_cluster_affinity, plain_label_selector
+from render.parsing.selectors import parse_cluster_affinity, parse_resource_selectors
+from render.selectors import ResourceSelector
+from render.timing import instant_text, parse_instant
+
+from .policy import (
+    DeadlineAction,
+    FailureAction,
+    Gate,
+    Limit,
+    NewChangeAction,
+    RolloutControl,
+    RolloutPolicy,
+    RolloutVerb,
+    Wave,
+)
+
+Plain = dict[str, Any]
+
+
+def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> RolloutPolicy:
+    """Return the value of an admitted policy of either kind."""
+    metadata, spec = manifest["metadata"], manifest["spec"]
+    gate, concurrent = spec.get("gate") or {}, spec.get("maxConcurrent")
+    return RolloutPolicy(
+        name=metadata["name"],
+        namespace=metadata.get("namespace") or "",
+        resource_selectors=parse_resource_selectors(spec["resourceSelectors"]),
+        priority=spec.get("priority") or 0,
+        waves=tuple(_parse_wave(each, gate, concurrent) for each in spec.get("waves") or ()),
+        gate=_parse_gate(gate),
+        max_concurrent=_parse_limit(concurrent),
+        max_failures=_parse_limit(spec.get("maxFailures")) or Limit(0),
+        max_unreachable=_parse_limit(spec.get("maxUnreachable")),
+        on_deadline=DeadlineAction(spec.get("onDeadline") or "Fail"),
+        on_failure=FailureAction(spec.get("onFailure") or "Pause"),
+        on_new_change=NewChangeAction(spec.get("onNewChange") or "Supersede"),
+        path=path,
+        document=document,
+    )
+
+
+def _parse_wave(plain: Manifest, gate: Manifest, max_concurrent: int | str | None) -> Wave:
+    """Return a wave; what it does not say itself is said for all of them."""
+    affinity = plain.get("clusterAffinity")
+    return Wave(
+        name=plain["name"],
+        cluster_affinity=None if affinity is None else parse_cluster_affinity(affinity),
+        size=_parse_limit(plain.get("size")),
+        max_concurrent=_parse_limit(plain.get("maxConcurrent", max_concurrent)),
+        max_failures=_parse_limit(plain.get("maxFailures")),
+        gate=_parse_gate({**gate, **(plain.get("gate") or {})}),
+        is_approval_required=plain.get("approval") or False,
+        is_empty_allowed=plain.get("allowEmpty") or False,
+    )
+
+
+def _parse_gate(plain: Manifest) -> Gate:
+    healthy_for, deadline = plain.get("healthyFor"), plain.get("deadline")
+    return Gate(
+        healthy_for=int(seconds_of_duration(healthy_for or "") or 0),
+        deadline=None if deadline is None else int(seconds_of_duration(deadline) or 0),
+    )
+
+
+def _parse_limit(plain: int | str | None) -> Limit | None:
+    return None if plain is None else Limit.of_text(str(plain))
+
+
+def parse_rollout_control(manifest: Manifest, *, path: str = "", document: int = 0) -> RolloutControl:
+    """Return the value of an admitted RolloutControl."""
+    spec = manifest["spec"]
+    rollout, at = spec["rollout"], parse_instant(spec["at"])
+    policy = RolloutPolicy(name=rollout["name"], namespace=rollout.get("namespace") or "")
+    return RolloutControl(
+        name=manifest["metadata"]["name"],
+        rollout=str(policy),
+        change=spec["change"],
+        verb=RolloutVerb(spec["verb"]),
+        wave=spec.get("wave") or "",
+        reason=spec.get("reason") or "",
+        by=spec.get("by") or "",
+        at=instant_text(at) if at else "",
+        path=path,
+        document=document,
+    )
+
+
+def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
+    """Return the ``spec`` of a policy in which every wave says itself what was said for all of them."""
+    return _fields_with_values(
+        resourceSelectors=list(map(_plain_resource_selector, policy.resource_selectors)),
+        priority=policy.priority or None,
+        waves=list(map(_plain_wave, policy.waves)) or None,
+        gate=_plain_gate(policy.gate),
+        maxConcurrent=_plain_limit(policy.max_concurrent),
+        maxFailures=_plain_limit(policy.max_failures),
+        maxUnreachable=_plain_limit(policy.max_unreachable),
+        onDeadline=policy.on_deadline.value,
+        onFailure=policy.on_failure.value,
+        onNewChange=policy.on_new_change.value,
+    )
+
+
+def _plain_resource_selector(selector: ResourceSelector) -> Plain:
+    labels = selector.label_selector
+    return _fields_with_values(
+        apiVersion=selector.api_version,
+        kind=selector.kind,
+        namespace=selector.namespace or None,
+        name=selector.name or None,
+        labelSelector=None if labels is None else plain_label_selector(labels),
+    )
+
+
+def _plain_wave(wave: Wave) -> Plain:
+    affinity = wave.cluster_affinity
+    return _fields_with_values(
+        name=wave.name,
+        clusterAffinity=None if affinity is None else plain_cluster_affinity(affinity),
+        size=_plain_limit(wave.size),
+        rest=wave.takes_the_rest or None,
+        maxConcurrent=_plain_limit(wave.max_concurrent),
+        maxFailures=_plain_limit(wave.max_failures),
+        gate=_plain_gate(wave.gate),
+        approval=wave.is_approval_required or None,
+        allowEmpty=wave.is_empty_allowed or None,
+    )
+
+
+def _plain_gate(gate: Gate) -> Plain:
+    deadline = None if gate.deadline is None else f"{gate.deadline}s"
+    return _fields_with_values(healthyFor=f"{gate.healthy_for}s", deadline=deadline)
+
+
+def _plain_limit(limit: Limit | None) -> int | str | None:
+    if limit is None:
+        return None
+    return str(limit) if limit.is_percentage else limit.amount
+
+
+def _fields_with_values(**fields: Any) -> Plain:
+    return {name: value for name, value in fields.items() if value is not None}
