@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from render.matching.selector_index import SelectorIndex
 from render.model import Manifest, ObjectRef, Template
 from render.selectors import ImplicitPriority, implicit_priority_for_template, implicit_priority_of_selector
@@ -48,6 +50,37 @@ def selected_templates(policies: Sequence[OverridePolicy], templates: Iterable[T
     for template in templates:
         if {"", template.ref.namespace} & everywhere or index.selecting_entries_by_bucket(template):
             yield template
+
+
+class PossibleOverrides:
+    """The override policies that may apply to an object in some cluster, by what their selectors ask for.
+
+    A policy of the object's namespace reads labels as the rules of the cluster scope left them, which may differ from
+    cluster to cluster. So its selectors count whatever labels they ask for.
+    """
+
+    __slots__ = ("_everywhere", "_selecting")
+
+    def __init__(self, policies: Iterable[OverridePolicy]) -> None:
+        every = tuple(policies)
+        self._everywhere = tuple(policy for policy in every if not policy.resource_selectors)
+        self._selecting = SelectorIndex(
+            (policy.namespace, replace(selector, label_selector=None) if policy.namespace else selector, policy)
+            for policy in every
+            for selector in policy.resource_selectors
+        )
+
+    def policies_for(self, manifest: Manifest) -> tuple[OverridePolicy, ...]:
+        """Return the policies that may apply to a manifest, sorted by their scope and name."""
+        subject = template_for_selectors(manifest)
+        found = {
+            (policy.namespace, policy.name): policy
+            for policy in self._everywhere
+            if policy.namespace in {"", subject.ref.namespace}
+        }
+        for met in self._selecting.selecting_entries_by_bucket(subject):
+            found |= {(entry.owner.namespace, entry.owner.name): entry.owner for entry in met.all_entries()}
+        return tuple(found[key] for key in sorted(found))
 
 
 def implicit_priority_of_policy(policy: OverridePolicy, template: Template) -> ImplicitPriority:

@@ -24,6 +24,7 @@ def parse_override_policy(manifest: Manifest, *, path: str = "", document: int =
         rules=tuple(rules or [_parse_rule_with_cluster(spec, path="spec")]),
         path=path,
         document=document,
+        spec=spec,
     )
 
 

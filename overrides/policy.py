@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from render.model import Manifest
 from render.selectors import ClusterAffinity, ResourceSelector
+from render.values import SelectiveStruct
 
 from .overriders.overrider_type import OverriderType
 
@@ -51,11 +53,13 @@ class RuleWithCluster(Struct, frozen=True, kw_only=True):
     path: str = "spec"
 
 
-class OverridePolicy(Struct, frozen=True, kw_only=True):
+class OverridePolicy(SelectiveStruct, frozen=True, kw_only=True):
     """An OverridePolicy (``namespace`` set) or a ClusterOverridePolicy (``namespace`` empty).
 
-    No selectors means every template in scope.
+    No selectors means every template in scope. ``spec`` is what the rules were parsed of, as it was admitted.
     """
+
+    UNSHOWN = UNCOMPARED = ("spec",)
 
     name: str
     namespace: str = ""
@@ -63,6 +67,7 @@ class OverridePolicy(Struct, frozen=True, kw_only=True):
     rules: tuple[RuleWithCluster, ...] = ()
     path: str = ""
     document: int = 0
+    spec: Manifest = field(default_factory=dict)
 
     def __str__(self) -> str:
         if self.namespace:

@@ -111,39 +111,39 @@ class OverriddenReplicas(Struct, frozen=True, kw_only=True):
     replicas: int
 
 
-class StandingClusters(Struct, frozen=True, kw_only=True):
-    """Target clusters that stand at a version of an object, which its digest names."""
+class ClustersAtVersion(Struct, frozen=True, kw_only=True):
+    """The target clusters that stand at a version of an object, which its digest names."""
 
     version: str
-    clusters: tuple[str, ...]
+    names: tuple[str, ...]
 
 
 class ObjectRollout(Struct, frozen=True, kw_only=True):
     """The versions of an object that a rollout policy (``policy``, as text) lets out wave by wave.
 
     ``target`` is the version that goes out, ``completed`` the one that went out last and is through. Each cluster
-    stands at ``completed``, also one that comes new, but for those that ``standing`` lists.
+    stands at ``completed``, also one that comes new, but for those that ``clusters`` lists.
     """
 
     policy: str
     target: str
     completed: str
-    standing: tuple[StandingClusters, ...] = ()
+    clusters: tuple[ClustersAtVersion, ...] = ()
 
     @property
     def is_under_way(self) -> bool:
         """Say whether clusters are to get another version than they stand at, or are not through with it yet."""
-        return self.target != self.completed or bool(self.standing)
+        return self.target != self.completed or bool(self.clusters)
 
     @property
     def versions(self) -> frozenset[str]:
         """All versions that are in use."""
-        return frozenset({self.target, self.completed, *(each.version for each in self.standing)})
+        return frozenset({self.target, self.completed, *(each.version for each in self.clusters)})
 
     @property
     def version_by_cluster(self) -> Mapping[str, str]:
         """The versions of the clusters that do not stand at the completed one."""
-        return {name: each.version for each in self.standing for name in each.clusters}
+        return {name: each.version for each in self.clusters for name in each.names}
 
 
 class Completions(Struct, frozen=True, kw_only=True):

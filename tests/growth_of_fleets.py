@@ -17,7 +17,8 @@ from reconciler.check.source_warnings import (
 )
 from reconciler.gitops.argo.generators.syntax import parsed_template
 from reconciler.locked.lock_file import parse_lock
-from reconciler.pipeline.stages import Inputs, render_pass
+from reconciler.pipeline.pass_values import Inputs
+from reconciler.pipeline.stages import render_pass
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from reconciler.trial.trials import run_trial

@@ -15,7 +15,8 @@ from overrides.binding_record import RecordWriter
 from reconciler.explain.object import object_explanation
 from reconciler.explain.sections import object_sections
 from reconciler.ledger.facts import ClusterFacts
-from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.pipeline.pass_values import Inputs, Rendered
+from reconciler.pipeline.stages import render_pass
 from reconciler.source.loading import Loaded
 from render.documents import emit, parse_documents
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted

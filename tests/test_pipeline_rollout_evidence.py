@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
-from reconciler.pipeline.rollout_evidence import evidence_of_clusters
+from reconciler.pipeline.rollouts.evidence import evidence_of_clusters
 from render.cluster import ClusterCondition
 from render.failover.health import NOT_HEALTHY, NOT_REACHABLE
 from render.model import ObjectRef

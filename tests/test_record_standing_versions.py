@@ -10,7 +10,7 @@ from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.plans.model import Action, DesiredObject, Plan, PlannedObject
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.status_changes import StatusInputs, status_files
-from render.binding import Binding, Condition, KeptTargets, ObjectRollout, StandingClusters
+from render.binding import Binding, ClustersAtVersion, Condition, KeptTargets, ObjectRollout
 from render.model import ObjectRef, TargetCluster
 
 from .build import a_config_map
@@ -22,7 +22,7 @@ ROLLOUT = ObjectRollout(
     policy="RolloutPolicy shop/web",
     target="v2",
     completed="v1",
-    standing=(StandingClusters(version="v2", clusters=("oslo",)),),
+    clusters=(ClustersAtVersion(version="v2", names=("oslo",)),),
 )
 BINDING = Binding(
     ref=REF, api_version="v1", targets=(TargetCluster("oslo"), TargetCluster("rome")), rollout=ROLLOUT, policy="p"
@@ -60,7 +60,7 @@ def test_each_cluster_stands_at_the_version_that_it_was_given_since_it_was_seen_
         ReportedHealth(cluster="rome", health="Healthy", since=FIRST, version="v1"),
     )
     given = replace(
-        BINDING, rollout=replace(ROLLOUT, standing=(StandingClusters(version="v2", clusters=("oslo", "rome")),))
+        BINDING, rollout=replace(ROLLOUT, clusters=(ClustersAtVersion(version="v2", names=("oslo", "rome")),))
     )
     files, second = recorded_health(files, given, SECOND, a_report("oslo"), a_report("rome"))
     assert second == (first[0], ReportedHealth(cluster="rome", health="Healthy", since=SECOND, version="v2"))

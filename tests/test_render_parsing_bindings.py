@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from render.binding import (
     Binding,
     BindingSnapshot,
+    ClustersAtVersion,
     Condition,
     GracefulEvictionTask,
     ObjectRollout,
-    StandingClusters,
 )
 from render.model import ObjectRef, TargetCluster
 from render.parsing import SharedPlacements, binding_manifest, parse_binding, plain_placement
@@ -256,7 +256,7 @@ bindings = st.builds(
             policy=names,
             target=names,
             completed=names,
-            standing=several(st.builds(StandingClusters, version=names, clusters=st.just(("eu", "us")))),
+            clusters=several(st.builds(ClustersAtVersion, version=names, names=st.just(("eu", "us")))),
         )
     ),
     conditions=several(

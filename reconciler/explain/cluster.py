@@ -8,8 +8,8 @@ from msgspec import Struct
 from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.eviction_notes import EVICTED
 from reconciler.pipeline.need_notes import REMOVED
+from reconciler.pipeline.pass_values import Rendered
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED
-from reconciler.pipeline.stages import Rendered
 from render.binding import Binding
 from render.cluster import Cluster
 from render.model import ObjectRef

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from reconciler.pipeline.divisions import division_warnings_of
-from reconciler.pipeline.stages import Built
+from reconciler.pipeline.pass_values import Built
 from reconciler.source.desired import Desired
 from render.divisions import DivisionWarning
 from render.interpreter import Interpreter, Layer, Operation

@@ -14,9 +14,9 @@ from reconciler.pipeline.cron import CappedReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.eviction_notes import NOTES
 from reconciler.pipeline.need_notes import STILL_NEEDED
+from reconciler.pipeline.pass_values import Built, Rendered
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failure_reason
-from reconciler.pipeline.stages import Built, Rendered
 from reconciler.pipeline.thin_spreads import thin_spreads_of
 from reconciler.pipeline.under_way import moving_words
 from reconciler.source.desired import Desired, is_about_kind

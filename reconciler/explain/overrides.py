@@ -13,7 +13,7 @@ from overrides.changes import changes_of
 from overrides.engine import Overridden, OverrideEngine
 from overrides.explanation import RuleEffect, effects_of_rules
 from overrides.record import AppliedRule
-from reconciler.pipeline.stages import Built
+from reconciler.pipeline.pass_values import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.bits import Mask, indexes_of_mask

@@ -8,7 +8,7 @@ from overrides.explanation import RuleEffect
 from overrides.matching import implicit_priority_of_policy
 from overrides.policy import OverridePolicy
 from reconciler.pipeline.claims import policy_index
-from reconciler.pipeline.stages import Built
+from reconciler.pipeline.pass_values import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.matching.match import Match

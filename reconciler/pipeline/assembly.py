@@ -68,6 +68,19 @@ def clusters_with_suspended_dispatch(binding: Binding, fleet: TreeContext) -> Ma
     )
 
 
+def clusters_at_former_versions(binding: Binding, fleet: TreeContext) -> Mask:
+    """Return the clusters that stand at another version of an object than the one that goes out."""
+    rollout = binding.rollout
+    if rollout is None or not rollout.is_under_way:
+        return 0
+    former = (name for each in rollout.clusters if each.version != rollout.target for name in each.names)
+    found = fleet.index.clusters_named(former)
+    if rollout.completed != rollout.target:
+        listed = fleet.index.clusters_named(rollout.version_by_cluster)
+        found |= clusters_an_object_goes_to(binding, fleet) & ~listed
+    return found
+
+
 def clusters_left_gracefully(binding: Binding, fleet: TreeContext) -> Mask:
     """Return the clusters that an object leaves gracefully: they keep what they have of it until it may go."""
     leaving = fleet.index.clusters_named(

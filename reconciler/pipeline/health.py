@@ -106,3 +106,9 @@ def health_with_times_of_passes(
             for ref, found in health.workloads.items()
         },
     )
+
+
+def health_with_workloads(health: ObservedHealth, found: ObservedHealth, refs: Iterable[ObjectRef]) -> ObservedHealth:
+    """Return health with what was found of some workloads, and of all clusters."""
+    workloads = {ref: found.workloads[ref] for ref in refs if ref in found.workloads}
+    return replace(health, conditions=found.conditions, workloads={**health.workloads, **workloads})

@@ -17,7 +17,7 @@ from render.template_annotations import CONFLICT_RESOLUTION
 from render.works import Works
 
 from .dependencies import binding_name
-from .stages import Rendered
+from .pass_values import Rendered
 
 MANAGED = "karmada.io/managed"
 MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations"

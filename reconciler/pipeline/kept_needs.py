@@ -1,8 +1,8 @@
 """The objects that stay for the sake of others: bytes that a cluster keeps go on to find what they name.
 
 An object can stay in a cluster as it was, or where it would leave: it is suspended, released, failed, evicted
-gracefully, or has no other place. Meanwhile a change of the source takes away what it names, such as the ConfigMap of
-an earlier version, and who prunes by the rendered tree would delete that under running pods.
+gracefully, held back by a rollout, or has no other place. Meanwhile a change of the source takes away what it names,
+such as the ConfigMap of an earlier version, and who prunes by the rendered tree would delete that under running pods.
 
 1. ``lost`` are the objects of the previous commit that a pass would leave out of a cluster they stand in;
 2. the manifests that stay there are read, if there are any, and what they name of the lost stays, with its old bytes;
@@ -34,6 +34,7 @@ from render.works import Works
 from .assembly import (
     TreeContext,
     clusters_an_object_goes_to,
+    clusters_at_former_versions,
     clusters_left_gracefully,
     clusters_that_keep_what_they_have,
 )
@@ -92,7 +93,10 @@ class PassedTree(Struct, frozen=True, kw_only=True):
             kept = clusters_that_keep_what_they_have(binding, works, self.fleet)
             if kept and (variants := self.fleet.variants_of(binding.ref, kept)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=True)
-            stays = _staying_mask(binding, self.fleet) & ~kept
+            former = clusters_at_former_versions(binding, self.fleet) & ~kept
+            if former and (variants := _variants_in_clusters(self.placed.get(binding.ref, ()), former)):
+                yield StayingObject(ref=binding.ref, variants=variants, is_older=True)
+            stays = _staying_mask(binding, self.fleet) & ~kept & ~former
             if stays and (variants := _variants_in_clusters(self.placed.get(binding.ref, ()), stays)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=False)
 

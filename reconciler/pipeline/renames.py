@@ -198,10 +198,8 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
 def _renamed_rollout(rollout: ObjectRollout | None, names: NewNames) -> ObjectRollout | None:
     if rollout is None:
         return None
-    standing = (
-        replace(each, clusters=tuple(sorted(_renamed_clusters(each.clusters, names)))) for each in rollout.standing
-    )
-    return replace(rollout, standing=tuple(standing))
+    clusters = (replace(each, names=tuple(sorted(_renamed_clusters(each.names, names)))) for each in rollout.clusters)
+    return replace(rollout, clusters=tuple(clusters))
 
 
 def _renamed_clusters(listed: Iterable[str], names: NewNames) -> tuple[str, ...]:

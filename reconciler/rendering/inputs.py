@@ -12,20 +12,24 @@ from reconciler.guards.source_trailers import allowed_between
 from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import health_of_members
+from reconciler.pipeline.pass_values import Inputs
 from reconciler.pipeline.previous import Previous, parse_file_at_root
 from reconciler.pipeline.renames import (
     facts_by_new_names,
+    new_names_of_clusters,
     previous_by_new_names,
     previous_without_clusters,
     reserves_by_new_names,
 )
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
+from reconciler.pipeline.rollouts.stage import RolloutInputs
+from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.pipeline.scope import Scope
-from reconciler.pipeline.stages import Inputs
 from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.repository import Repository
 from reconciler.repository.trailers import NOW, commit_written_by_argosy
 from reconciler.source.desired import is_failing_over
+from render.rollouts.step import state_with_renamed_clusters
 from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
 
@@ -64,6 +68,23 @@ def pipeline_inputs_of_source(
         scope=given.scope,
         allowed_removals=allowed_removals(repository, source, previous, given.allowed),
         failover=_failover_inputs_of_members(repository, source, previous, given),
+        rollouts=_rollout_inputs(source, previous, given),
+    )
+
+
+def _rollout_inputs(source: Source, previous: Previous | None, given: RenderInputs) -> RolloutInputs:
+    """Return the inputs of rollouts; clusters have the names that the source gives them now."""
+    clusters = source.desired.clusters
+    states = rollout_states_of_tree(previous.tree) if previous else {}
+    if not states and not source.desired.rollout_policies:
+        return RolloutInputs()
+    known = {each.cluster for state in states.values() for each in state.given}.union(
+        *(state.seats for state in states.values())
+    )
+    names = new_names_of_clusters(clusters, known)
+    return RolloutInputs(
+        states={name: state_with_renamed_clusters(state, names) for name, state in states.items()},
+        health=health_of_members(given.observed.health, (cluster.name for cluster in clusters)),
     )
 
 

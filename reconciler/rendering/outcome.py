@@ -26,13 +26,13 @@ from reconciler.pipeline.divisions import division_warnings_of, undivided_lines
 from reconciler.pipeline.eviction_notes import RUN_BEGUN
 from reconciler.pipeline.lost_places import paths_of_unmet_policies
 from reconciler.pipeline.need_notes import needed_lines
+from reconciler.pipeline.pass_values import Rendered
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects
 from reconciler.pipeline.renames import NewNames, names_to_read_tree_by
 from reconciler.pipeline.reserves import RESERVED_FILE
 from reconciler.pipeline.scope import Scope
-from reconciler.pipeline.stages import Rendered
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit

@@ -7,9 +7,9 @@ from msgspec import Struct
 from reconciler.pipeline.claims import Claims
 from reconciler.pipeline.eviction_notes import RUN_NOTES
 from reconciler.pipeline.need_notes import STILL_NEEDED
+from reconciler.pipeline.pass_values import Built
 from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
-from reconciler.pipeline.stages import Built
 from reconciler.pipeline.unselected import is_meant_to_stay
 from reconciler.source.unread_forms import forms_in_words, forms_nothing_is_read_of
 from render.bits import indexes_of_mask

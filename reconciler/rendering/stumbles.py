@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from reconciler.branches.reading import Source
-from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.pipeline.pass_values import Inputs, Rendered
+from reconciler.pipeline.stages import render_pass
 from reconciler.source.culprits import items_causing_unexpected_error
 from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError

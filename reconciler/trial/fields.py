@@ -7,7 +7,7 @@ from jsonpointer import JsonPointerException, resolve_pointer
 
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
-from reconciler.pipeline.stages import Rendered
+from reconciler.pipeline.pass_values import Rendered
 from render.documents import parse_documents
 from render.model import Manifest, ObjectRef
 from render.works import Works

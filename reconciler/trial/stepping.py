@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.failover import FailoverInputs
+from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous, ReadTrees, RenderedTree
-from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.pipeline.stages import render_pass
 from reconciler.source.policy_tests import PolicyTest, StartedReplicas
 from render.binding import Binding
 from render.cluster import ClusterCondition

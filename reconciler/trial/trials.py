@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from overrides.secrecy import HIDDEN
 from reconciler.ledger.webhook_answers import Answers
 from reconciler.pipeline.claims import SCHEDULED
-from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.pipeline.pass_values import Inputs, Rendered
+from reconciler.pipeline.stages import render_pass
 from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.binding import Binding

@@ -109,11 +109,11 @@ class AffinityGroupFields(Struct, frozen=True, kw_only=True, rename="camel"):
     anti_affinity_group: str | None = None
 
 
-class StandingFields(Struct, frozen=True, kw_only=True):
+class ClustersAtVersionFields(Struct, frozen=True, kw_only=True):
     """Clusters that stand at a version."""
 
     version: str
-    clusters: list[str]
+    names: list[str]
 
 
 class RolloutFields(Struct, frozen=True, kw_only=True):
@@ -122,7 +122,7 @@ class RolloutFields(Struct, frozen=True, kw_only=True):
     policy: str
     target: str
     completed: str
-    standing: list[StandingFields] | None = None
+    clusters: list[ClustersAtVersionFields] | None = None
 
 
 class SpecFields(Struct, frozen=True, kw_only=True, rename="camel"):

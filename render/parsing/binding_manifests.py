@@ -179,8 +179,8 @@ def _plain_rollout(rollout: ObjectRollout | None) -> Plain:
     if rollout is None:
         return {}
     versions = {"policy": rollout.policy, "target": rollout.target, "completed": rollout.completed}
-    standing = [{"version": each.version, "clusters": list(each.clusters)} for each in rollout.standing]
-    return {**versions, "standing": standing} if standing else versions
+    clusters = [{"version": each.version, "names": list(each.names)} for each in rollout.clusters]
+    return {**versions, "clusters": clusters} if clusters else versions
 
 
 def _plain_targets(targets: Iterable[TargetCluster], components: Iterable[Component] = ()) -> list[Plain]:

@@ -8,6 +8,7 @@ from msgspec import convert
 from render.binding import (
     Binding,
     BindingSnapshot,
+    ClustersAtVersion,
     Completions,
     Condition,
     DescheduledReplicas,
@@ -16,7 +17,6 @@ from render.binding import (
     LastMove,
     ObjectRollout,
     OverriddenReplicas,
-    StandingClusters,
     Undivided,
 )
 from render.cron.records import cron_memories_of_records, scaled_bounds, scaled_replicas
@@ -196,9 +196,9 @@ def _node_claim_of_fields(fields: NodeClaimFields) -> NodeClaim:
 
 
 def _rollout_of_fields(fields: RolloutFields) -> ObjectRollout:
-    standing = (StandingClusters(version=each.version, clusters=tuple(each.clusters)) for each in fields.standing or ())
+    clusters = (ClustersAtVersion(version=each.version, names=tuple(each.names)) for each in fields.clusters or ())
     return ObjectRollout(
-        policy=fields.policy, target=fields.target, completed=fields.completed, standing=tuple(standing)
+        policy=fields.policy, target=fields.target, completed=fields.completed, clusters=tuple(clusters)
     )
 
 

@@ -27,7 +27,8 @@ from reconciler.building.builder import SourceBuilder
 from reconciler.cli import run
 from reconciler.gitops.tools import GitOpsTools
 from reconciler.members.kubeconfig import load_kubeconfig
-from reconciler.pipeline.stages import Inputs, render_pass
+from reconciler.pipeline.pass_values import Inputs
+from reconciler.pipeline.stages import render_pass
 from reconciler.run.settings import RunSettings
 from reconciler.run.settings_file import SettingsFile
 from reconciler.source.loading import load_source

@@ -1,0 +1,148 @@
+"""An object in a rollout: the versions that its clusters stand at, their works, and the outcome of a step for it."""
+
+from collections.abc import Callable, Container, Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from render.binding import Binding, ClustersAtVersion, ObjectRollout
+from render.bits import Mask, indexes_of_mask
+from render.cluster_index import ClusterIndex
+from render.model import ObjectRef
+from render.works import Works
+
+from .versions import ObjectVersion, WrittenVersion
+from .works import VersionContexts, clusters_of_works, clusters_with_equal_bytes, combined_works
+
+ReadVersion = Callable[[ObjectRef, str], ObjectVersion]
+"""Read a version of an object by its digest, as the previous commit has it."""
+
+
+class RolledObject(Struct, frozen=True, kw_only=True):
+    """An object after a step: the version of each cluster, and the works that it has by them."""
+
+    rollout: ObjectRollout
+    works: Works
+
+    def rollout_by_policy(self, active: Container[str]) -> ObjectRollout | None:
+        """Return its versions while its policy is there or what began by it is not over; else nobody asks for them."""
+        return self.rollout if self.rollout.policy in active else None
+
+
+class VersionedObject(Struct, kw_only=True):
+    """An object that a rollout policy selects: its newest version with its works, and what was in use before."""
+
+    binding: Binding
+    newest: ObjectVersion
+    written: WrittenVersion
+    works: Works
+    before: ObjectRollout
+    contexts: VersionContexts
+    read: ReadVersion
+    _works: dict[str, Works] = field(default_factory=dict)
+
+    @property
+    def ref(self) -> ObjectRef:
+        """The object."""
+        return self.binding.ref
+
+    @property
+    def index(self) -> ClusterIndex:
+        """The clusters of the pass."""
+        return self.contexts.index
+
+    @property
+    def clusters(self) -> Mask:
+        """The clusters that the object goes to."""
+        return clusters_of_works(self.works)
+
+    @property
+    def is_as_completed(self) -> bool:
+        """Say whether the newest version is the one that all clusters stand at."""
+        return not self.before.is_under_way and self.before.completed == self.written.digest
+
+    def changed_goal(self) -> str:
+        """Return the version that clusters are to come to which stand at another, or are not through; else nothing.
+
+        A newer version that is the same bytes everywhere as the one that goes out is no change of it.
+        """
+        before, newest = self.before, self.written.digest
+        if before.is_under_way and not self.clusters_with_other_bytes(newest, before.target):
+            return before.target
+        return "" if self.is_as_completed or not self.clusters_to_move(newest) else newest
+
+    def clusters_with_other_bytes(self, one: str, other: str) -> Mask:
+        """Return the clusters in which two versions are not the same bytes."""
+        if one == other:
+            return 0
+        return self.clusters & ~clusters_with_equal_bytes(self.works_of_version(one), self.works_of_version(other))
+
+    def clusters_to_move(self, goal: str) -> Mask:
+        """Return the clusters that stand at a version that is not the same bytes as another."""
+        found: Mask = 0
+        for version, clusters in self._clusters_by_version().items():
+            if clusters and version != goal:
+                found |= clusters & self.clusters_with_other_bytes(version, goal)
+        return found
+
+    def works_of_version(self, version: str) -> Works:
+        """Return the works of one version in all clusters."""
+        if version == self.written.digest:
+            return self.works
+        if version not in self._works:
+            found = self.read(self.ref, version)
+            self._works[version] = self.contexts.works_of_version(found, self.newest, self.binding)
+        return self._works[version]
+
+    def with_rollout(self, rollout: ObjectRollout) -> "VersionedObject":
+        """Return the object after a step, for the next one of the same pass."""
+        return replace(self, before=rollout)
+
+    def with_newest_version(self) -> RolledObject:
+        """Return the object with the newest version everywhere."""
+        return self.with_one_version(self.written.digest)
+
+    def with_one_version(self, version: str) -> RolledObject:
+        """Return the object with one version everywhere."""
+        rollout = ObjectRollout(policy=self.before.policy, target=version, completed=version)
+        return RolledObject(rollout=rollout, works=self.works_of_version(version))
+
+    def moved(self, goal: str, due: Mask) -> RolledObject:
+        """Return the object with one version in the clusters that are due; others move where the bytes are the same."""
+        by_version = self._clusters_by_version()
+        started = due & self.clusters
+        there = started | by_version.get(goal, 0)
+        for version, clusters in by_version.items():
+            there |= clusters & ~self.clusters_with_other_bytes(version, goal)
+        left = {version: clusters & ~there for version, clusters in by_version.items() if clusters & ~there}
+        parts = {**left, goal: there}
+        # Clusters that go back to the completed version are listed, too: they are not through with that yet.
+        listed = {version: mask for version, mask in parts.items() if version != self.before.completed}
+        if goal == self.before.completed and started:
+            listed[goal] = started
+        rollout = ObjectRollout(
+            policy=self.before.policy,
+            target=goal,
+            completed=self.before.completed,
+            clusters=tuple(
+                ClustersAtVersion(version=version, names=tuple(sorted(self._names_of_clusters(mask))))
+                for version, mask in sorted(listed.items())
+                if mask
+            ),
+        )
+        works = combined_works((self.works_of_version(version), mask) for version, mask in parts.items() if mask)
+        return RolledObject(rollout=rollout, works=works)
+
+    def _names_of_clusters(self, mask: Mask) -> list[str]:
+        return [self.index.names[index] for index in indexes_of_mask(mask)]
+
+    def _clusters_by_version(self) -> Mapping[str, Mask]:
+        """Return the clusters of the object by the version that they stand at."""
+        found: dict[str, Mask] = {}
+        left = self.clusters
+        for each in self.before.clusters:
+            there = self.index.clusters_named(each.names) & left
+            found[each.version] = found.get(each.version, 0) | there
+            left &= ~there
+        found[self.before.completed] = found.get(self.before.completed, 0) | left
+        return found

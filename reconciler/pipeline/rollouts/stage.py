@@ -1,0 +1,234 @@
+"""The stage of a pass that holds changes back: each cluster gets the version of an object that it is due.
+
+It stands between the works of the newest source and the tree. A fleet without rollout policies, and without a rollout
+that is under way by one that was deleted, passes through as it is.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from overrides.matching import PossibleOverrides
+from reconciler.ledger.health import ObservedHealth
+from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
+from reconciler.source.desired import Desired, is_about_kind
+from render.binding import Binding, ObjectRollout
+from render.model import ObjectRef, Template
+from render.rollouts.policy import RolloutPolicy
+from render.rollouts.selection import RolloutIndex
+from render.timing import Flip, earliest_flip
+from render.works import Works
+
+from .objects import VersionedObject
+from .policies import RolledPolicy, RollingPolicy, RolloutContext
+from .state_files import RolloutStates, rollout_path, rollout_state_file
+from .versions import ObjectVersion, parse_version, version_folder, version_path, written_version
+from .works import VersionContexts, template_without_place
+
+Path = tuple[str, ...]
+
+
+class RolloutFiles(Struct, frozen=True, kw_only=True):
+    """Files of rollouts on the rendered branch: contents to write, ids of those that stay, paths of those that go."""
+
+    written: Mapping[Path, bytes] = field(default_factory=dict)
+    kept: Mapping[Path, bytes] = field(default_factory=dict)
+    gone: frozenset[Path] = frozenset()
+
+
+class RolloutInputs(Struct, frozen=True, kw_only=True):
+    """The inputs of rollouts beside the source: their states after the previous pass, and observed health."""
+
+    states: RolloutStates = field(default_factory=dict)
+    health: ObservedHealth = field(default_factory=ObservedHealth)
+
+
+class RolledOut(Struct, frozen=True, kw_only=True):
+    """The bindings and works of a pass after the steps of its rollouts, and what these lead to.
+
+    ``contents`` are those of versions that may be new, by object and digest; ``states`` the rollouts after the pass
+    (None: there is none any more). ``under_way`` are the objects that health counts for.
+    """
+
+    bindings: tuple[Binding, ...]
+    works: Mapping[ObjectRef, Works]
+    contents: Mapping[tuple[ObjectRef, str], bytes] = field(default_factory=dict)
+    states: RolloutStates = field(default_factory=dict)
+    flip: Flip | None = None
+    notes: tuple[str, ...] = ()
+    under_way: frozenset[ObjectRef] = frozenset()
+
+    @property
+    def is_timed(self) -> bool:
+        """Say whether a rollout asked for the time."""
+        return bool(self.under_way)
+
+
+class RolloutStage(Struct, frozen=True, kw_only=True):
+    """The stage with its inputs: the source, the rollouts and bindings before, and how versions are built.
+
+    ``tree`` is the previous one, in which versions stand by value.
+    """
+
+    desired: Desired
+    states: RolloutStates
+    before: Mapping[ObjectRef, Binding]
+    tree: RenderedTree | None
+    context: RolloutContext
+    contexts: VersionContexts
+
+    def rolled_out(
+        self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
+    ) -> RolledOut:
+        """Return the bindings and works of a pass with the version of each object that every cluster is due.
+
+        ``works`` are those of the newest source. An object without any, though it has a template here, keeps all.
+        """
+        if not self.desired.rollout_policies and not self.states:
+            free = (replace(each, rollout=None) if each.rollout else each for each in bindings)
+            return RolledOut(bindings=tuple(free), works=works)
+        policies = {str(each): each for each in self.desired.rollout_policies}
+        objects = self._objects_by_policy(bindings, works, templates)
+        rolled = {
+            name: self._rolled_policy(policies.get(name), name, objects.get(name, ()), templates.keys() - works.keys())
+            for name in sorted({*objects, *self.states})
+        }
+        found = {ref: each for policy in rolled.values() for ref, each in policy.objects.items()}
+        active = {*policies, *(name for name, each in rolled.items() if each.state is not None)}
+        return RolledOut(
+            bindings=tuple(
+                replace(binding, rollout=found[binding.ref].rollout_by_policy(active))
+                if binding.ref in found
+                else self._unbuilt_binding(binding, active)
+                for binding in bindings
+            ),
+            works={ref: found[ref].works if ref in found else each for ref, each in works.items()},
+            contents={
+                (each.ref, each.written.digest): each.written.content
+                for several in objects.values()
+                for each in several
+            },
+            states={name: each.state for name, each in rolled.items() if each.state is not None},
+            flip=earliest_flip(each.flip for each in rolled.values()),
+            notes=tuple(note for each in rolled.values() for note in each.notes),
+            under_way=frozenset(ref for each in rolled.values() for ref in each.under_way),
+        )
+
+    def _rolled_policy(
+        self,
+        policy: RolloutPolicy | None,
+        name: str,
+        objects: Sequence[VersionedObject],
+        unbuilt: Iterable[ObjectRef],
+    ) -> RolledPolicy:
+        """Return a policy after its step; its rollout is not over while an object of it could not be built."""
+        state = self.states.get(name)
+        rolled = RollingPolicy(policy=policy, state=state, objects=objects, context=self.context).rolled()
+        if rolled.under_way or not any(self._is_under_way_by(name, ref) for ref in unbuilt):
+            return rolled
+        return replace(rolled, state=state)
+
+    def _is_under_way_by(self, policy: str, ref: ObjectRef) -> bool:
+        before = self.before.get(ref)
+        rollout = before.rollout if before is not None else None
+        return rollout is not None and rollout.policy == policy and rollout.is_under_way
+
+    def _unbuilt_binding(self, binding: Binding, active: Container[str]) -> Binding:
+        """Return a binding that nothing was built for: its clusters stand where they stood."""
+        before = self.before.get(binding.ref)
+        rollout = before.rollout if before is not None and before.rollout and before.rollout.policy in active else None
+        return binding if binding.rollout == rollout else replace(binding, rollout=rollout)
+
+    def _objects_by_policy(
+        self, bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
+    ) -> Mapping[str, list[VersionedObject]]:
+        """Return the objects that rollout policies select, or whose policy was deleted meanwhile, by policy."""
+        index, possible = RolloutIndex(self.desired.rollout_policies), PossibleOverrides(self.desired.override_policies)
+        found: dict[str, list[VersionedObject]] = {}
+        for binding in bindings:
+            if binding.ref not in works:
+                continue
+            policy = self._policy_of_object(templates[binding.ref], index)
+            if policy:
+                version = self._newest_version(templates[binding.ref], possible)
+                found.setdefault(policy, []).append(
+                    self._versioned_object(binding, version, works[binding.ref], policy)
+                )
+        return found
+
+    def _policy_of_object(self, template: Template, index: RolloutIndex) -> str:
+        """Return the policy of an object as text; without any, the one by which it is still under way."""
+        selecting = index.policy_for_template(template)
+        if selecting is not None:
+            return str(selecting)
+        before = self.before.get(template.ref)
+        rollout = before.rollout if before is not None else None
+        return rollout.policy if rollout and rollout.is_under_way and rollout.policy in self.states else ""
+
+    def _newest_version(self, template: Template, possible: PossibleOverrides) -> ObjectVersion:
+        policies = possible.policies_for(template.manifest)
+        return ObjectVersion(
+            template=template_without_place(template),
+            override_policies=tuple(replace(each, path="", document=0) for each in policies),
+            customizations=tuple(
+                each.manifest
+                for each in self.desired.customizations
+                if is_about_kind(each, template.api_version, template.ref.kind)
+            ),
+        )
+
+    def _versioned_object(self, binding: Binding, newest: ObjectVersion, works: Works, policy: str) -> VersionedObject:
+        written = written_version(newest, self.contexts.newest.interpreter)
+        before = self.before.get(binding.ref)
+        rollout = before.rollout if before is not None else None
+        if rollout is None:
+            rollout = ObjectRollout(policy=policy, target=written.digest, completed=written.digest)
+        return VersionedObject(
+            binding=binding,
+            newest=newest,
+            written=written,
+            works=works,
+            before=replace(rollout, policy=policy),
+            contexts=self.contexts,
+            read=self.recorded_version,
+        )
+
+    def recorded_version(self, ref: ObjectRef, digest: str) -> ObjectVersion:
+        """Return a version of an object as the previous commit has it; GitError where it has none."""
+        path = version_path(ref, digest)
+        entry = self.tree.trees.entry(self.tree.root, path) if self.tree is not None else None
+        content = self.tree.contents([entry.id])[entry.id] if self.tree is not None and entry is not None else b""
+        return parse_file_at_root("/".join(path), content, parse_version)
+
+
+def files_of_rollouts(
+    rolled: RolledOut,
+    bindings: Iterable[Binding],
+    before: RolloutStates,
+    tree: RenderedTree | None,
+    among: Iterable[ObjectRef] | None,
+) -> RolloutFiles:
+    """Return the files of rollouts: versions that are in use, and states. ``among``: what the pass looks at."""
+    written: dict[Path, bytes] = {}
+    kept: dict[Path, bytes] = {}
+    for binding in bindings:
+        for digest in sorted(binding.rollout.versions) if binding.rollout else ():
+            path = version_path(binding.ref, digest)
+            content = rolled.contents.get((binding.ref, digest))
+            if content is not None:
+                written[path] = content
+            elif tree is not None and (entry := tree.trees.entry(tree.root, path)) is not None:
+                kept[path] = entry.id
+    written |= {rollout_path(state.plan): rollout_state_file(state) for state in rolled.states.values()}
+    ended = {rollout_path(state.plan) for name, state in before.items() if name not in rolled.states}
+    gone = ended.union(path for ref in among or () for path in _version_paths(tree, ref))
+    return RolloutFiles(written=written, kept=kept, gone=frozenset(gone - written.keys() - kept.keys()))
+
+
+def _version_paths(tree: RenderedTree | None, ref: ObjectRef) -> Iterator[Path]:
+    """Yield the paths of all versions that a rendered tree has of an object."""
+    folder = version_folder(ref)
+    entry = tree.trees.entry(tree.root, folder) if tree is not None else None
+    if tree is not None and entry is not None:
+        yield from ((*folder, name) for name in tree.trees.entries(entry.id))

@@ -1,0 +1,142 @@
+"""The state of rollouts on the rendered branch: ``rollouts/<namespace or _cluster>/<name>.yaml`` for each policy.
+
+The plan stands in it by value, so that a rollout ends by it when its policy is deleted meanwhile. What can be derived
+from what is known now, such as which clusters are through, is not kept.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct, field
+
+from reconciler.ledger.branch_file import FileFault, converted_to_struct, object_of_any_size, plain_data
+from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
+from render.documents import emit
+from render.gitobjects import TREE_MODE
+from render.layout import CLUSTER_SCOPED, file_name_of_object
+from render.model import ARGOSY_API_VERSION, Manifest
+from render.rollouts.parsing import parse_rollout_policy, plain_rollout_spec
+from render.rollouts.policy import RolloutPolicy
+from render.rollouts.state import Given, RolloutPhase, RolloutReason, RolloutState
+from render.timing import instant_text, parse_instant
+
+ROLLOUTS_FOLDER = "rollouts"
+KIND = "RolloutState"
+
+RolloutStates = Mapping[str, RolloutState]
+"""The states of rollouts by the policy, as text."""
+
+
+def rollout_path(plan: RolloutPolicy) -> tuple[str, str, str]:
+    """Return the path of the state of a policy's rollout on the rendered branch."""
+    folder = file_name_of_object(plan.namespace) if plan.namespace else CLUSTER_SCOPED
+    return ROLLOUTS_FOLDER, folder, f"{file_name_of_object(plan.name)}.yaml"
+
+
+class _RecordedCluster(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    name: str = field(name="cluster")
+    at: str
+    through: str = ""
+
+
+class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    plan: dict[str, Any]
+    change: str
+    commits: tuple[str, ...] = ()
+    since: str
+    phase: RolloutPhase
+    phase_since: str = field(name="phaseSince")
+    reason: RolloutReason
+    next_step: str = field(name="nextStep", default="")
+    wave: str = ""
+    wave_since: str = field(name="waveSince")
+    given: tuple[_RecordedCluster, ...] = ()
+    seats: dict[str, str] = field(default_factory=dict)
+    heard: tuple[str, ...] = ()
+
+
+def rollout_state_file(state: RolloutState) -> bytes:
+    """Return the state of a rollout as the file that records it."""
+    recorded = _StateFile(
+        plan=_plain_plan(state.plan),
+        change=state.change,
+        commits=state.commits,
+        since=instant_text(state.since),
+        phase=state.phase,
+        phase_since=instant_text(state.phase_since),
+        reason=state.reason,
+        next_step=state.next_step,
+        wave=state.wave,
+        wave_since=instant_text(state.wave_since),
+        given=tuple(
+            _RecordedCluster(
+                name=each.cluster, at=instant_text(each.at), through=instant_text(each.through) if each.through else ""
+            )
+            for each in state.given
+        ),
+        seats=dict(state.seats),
+        heard=state.heard,
+    )
+    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, **plain_data(recorded)})
+
+
+def _plain_plan(plan: RolloutPolicy) -> dict[str, Any]:
+    names = {"namespace": plan.namespace} if plan.namespace else {}
+    return {"metadata": {**names, "name": plan.name}, "spec": plain_rollout_spec(plan)}
+
+
+def _parse_plan(plain: Manifest) -> RolloutPolicy:
+    try:
+        return parse_rollout_policy(plain)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # it was admitted before it was written
+        raise FileFault("its plan is no rollout policy") from error
+
+
+def parse_rollout_state(content: bytes) -> RolloutState:
+    """Read the state of a rollout back from its file; FileFault where it is not as it was written."""
+    found = converted_to_struct(object_of_any_size(content), _StateFile)
+    return RolloutState(
+        plan=_parse_plan(found.plan),
+        change=found.change,
+        commits=found.commits,
+        since=_instant_of_text(found.since),
+        wave=found.wave,
+        wave_since=_instant_of_text(found.wave_since),
+        given=tuple(
+            Given(
+                cluster=each.name,
+                at=_instant_of_text(each.at),
+                through=_instant_of_text(each.through) if each.through else None,
+            )
+            for each in found.given
+        ),
+        seats=found.seats,
+        phase=found.phase,
+        phase_since=_instant_of_text(found.phase_since),
+        reason=found.reason,
+        next_step=found.next_step,
+        heard=found.heard,
+    )
+
+
+def _instant_of_text(text: str) -> datetime:
+    found = parse_instant(text)
+    if found is None:
+        raise FileFault(f"{text!r} is no time")
+    return found
+
+
+def rollout_states_of_tree(tree: RenderedTree) -> RolloutStates:
+    """Return the states of all rollouts on a rendered tree; GitError where one is not as it was written."""
+    return {str(state.plan): state for state in _states_in_files(tree)}
+
+
+def _states_in_files(tree: RenderedTree) -> Iterator[RolloutState]:
+    folder = tree.trees.entries(tree.root).get(ROLLOUTS_FOLDER) if tree.root else None
+    if folder is None or folder.mode != TREE_MODE:
+        return
+    files = dict(tree.files(folder.id))
+    contents = tree.contents(files.values())
+    for path, blob_id in sorted(files.items()):
+        yield parse_file_at_root("/".join((ROLLOUTS_FOLDER, *path)), contents[blob_id], parse_rollout_state)

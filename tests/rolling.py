@@ -1,0 +1,259 @@
+"""A fleet whose changes go out wave by wave, played pass by pass without Git: members are told apart by their images.
+
+Each pass is rendered twice more, and has to give the same tree: from the health that it recorded, as ``argosy verify``
+does it, and where nothing but templates changed with a scope.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
+from reconciler.pipeline.failover import FailoverInputs
+from reconciler.pipeline.pass_values import Inputs, Rendered
+from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
+from reconciler.pipeline.rollouts.stage import RolloutInputs
+from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
+from reconciler.pipeline.scope import Scope, changed_refs, is_decided_by_more_than_template
+from reconciler.pipeline.stages import render_pass
+from reconciler.source.desired import Desired
+from reconciler.source.loading import load_source
+from reconciler.source.reading import SourceReading
+from render.cluster import ClusterCondition
+from render.documents import emit, parse_documents
+from render.gitobjects import TreeEntry, parse_tree
+from render.model import ObjectRef
+from render.timing import instant_text
+
+from .build import a_cluster, a_deployment, a_policy, on_clusters
+from .sources import source_of
+
+WEB = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+WEB_REF = ObjectRef("apps", "Deployment", "default", "web")
+BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def a_rollout_policy(
+    name: str = "web", *, waves: Iterable[Any] = (), selectors: Iterable[Any] = (WEB,), **spec: Any
+) -> dict[str, Any]:
+    """A RolloutPolicy of the default namespace."""
+    return {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "RolloutPolicy",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"resourceSelectors": list(selectors), "waves": list(waves), **spec},
+    }
+
+
+def a_wave(name: str, *clusters: str, **more: Any) -> dict[str, Any]:
+    """A wave of the clusters with these names; without any, of all that are left, unless ``more`` says which."""
+    taken = {"clusterAffinity": {"clusterNames": list(clusters)}} if clusters else {"rest": True}
+    return {"name": name, **({} if {"size", "clusterAffinity"} & more.keys() else taken), **more}
+
+
+def web(version: int | str, **spec: Any) -> dict[str, Any]:
+    """The Deployment that goes out, in a version that its image shows."""
+    return a_deployment("web", image=f"web:{version}", **spec)
+
+
+def a_control(name: str, change: str, verb: str, *, at: str = "2026-03-01T00:00:00Z", **more: Any) -> dict[str, Any]:
+    """A RolloutControl about a change of the RolloutPolicy web."""
+    rollout = {"kind": "RolloutPolicy", "namespace": "default", "name": "web"}
+    spec = {"rollout": rollout, "change": change, "verb": verb, "at": at, **more}
+    metadata = {"name": name}
+    return {"apiVersion": "argosy.dev/v1alpha1", "kind": "RolloutControl", "metadata": metadata, "spec": spec}
+
+
+@dataclass
+class RollingFleet:
+    """Clusters by name, each with the Deployment web; ``told`` has a line for each rendered commit.
+
+    ``unwell`` clusters do not become healthy, ``down`` ones do not answer.
+    """
+
+    files: dict[str, Any] = field(default_factory=dict)
+    now: datetime = BEGIN
+    unwell: set[str] = field(default_factory=set)
+    down: set[str] = field(default_factory=set)
+    previous: Previous | None = None
+    last: Rendered | None = None
+    told: list[str] = field(default_factory=list)
+    health: dict[tuple[ObjectRef, str], tuple[str, str, str]] = field(default_factory=dict)
+    _trees: dict[bytes, tuple[TreeEntry, ...]] = field(default_factory=dict)
+    _blobs: dict[bytes, bytes] = field(default_factory=dict)
+    _seen: tuple[str, dict[ObjectRef, str], frozenset[ObjectRef]] | None = None
+
+    @classmethod
+    def of(cls, clusters: Iterable[str], **policy: Any) -> "RollingFleet":
+        """A fleet that has its first version everywhere, with one rollout policy."""
+        placed = a_policy("web", selectors=[WEB], placement=on_clusters())
+        fleet = cls({"policy": placed, "web": web(1), "rollout": a_rollout_policy(**policy)})
+        for name in clusters:
+            fleet.files[name] = a_cluster(name)
+        fleet.run()
+        fleet.told.clear()
+        return fleet
+
+    def commit(self, **files: Any) -> "RollingFleet":
+        """Change files of the source; None removes one."""
+        self.files = {name: each for name, each in {**self.files, **files}.items() if each is not None}
+        return self
+
+    def run(self, seconds: float = 0.0) -> list[str]:
+        """Let time go by, members settle, and passes run until one writes nothing; the lines of their commits."""
+        self.now += timedelta(seconds=seconds)
+        told = len(self.told)
+        if self.last is not None:
+            self._apply(self.last)
+        for _ in range(12):
+            if not self.pass_once():
+                return self.told[told:]
+        raise AssertionError(f"passes go on and on: {self.told[told:]}")
+
+    def pass_once(self) -> bool:
+        """Run one pass, and apply its outcome; say whether it made a commit."""
+        desired = self._desired()
+        rendered = render_pass(self._inputs(desired, self._observed_health(desired)))
+        self._keep(rendered)
+        self._check_replay(desired, rendered)
+        self._check_scope(desired, rendered)
+        is_changed = self._is_changed(rendered)
+        if is_changed:
+            self.previous = self._previous_of(rendered, f"{len(self.told):040x}")
+            self.last = rendered
+            self.told.append(self._line())
+        volatile = {each.ref for each in rendered.built.bindings if is_decided_by_more_than_template(each)}
+        digests = {each.ref: each.digest for each in desired.templates}
+        self._seen = (desired.source_digest, digests, frozenset(volatile | rendered.built.failover.restless))
+        self._apply(rendered)
+        return is_changed
+
+    def state(self) -> Any:
+        """The state of the rollout, as a value."""
+        states = rollout_states_of_tree(self.previous.tree) if self.previous else {}
+        return states.get("RolloutPolicy default/web")
+
+    @property
+    def change(self) -> str:
+        """The digest of the change that goes out."""
+        return str(self.state().change)
+
+    def images(self) -> dict[str, str]:
+        """The version of web in each cluster, by its image."""
+        assert self.previous is not None
+        found = {}
+        for name, tree_id in sorted(self.previous.tree.clusters.items()):
+            entry = self.previous.tree.trees.entry(tree_id, ("default", "Deployment.apps", "web.yaml"))
+            if entry is not None:
+                manifest = parse_documents(self._blobs[entry.id])[0].value
+                found[name] = manifest["spec"]["template"]["spec"]["containers"][0]["image"].removeprefix("web:")
+        return found
+
+    def files_below(self, folder: str) -> list[str]:
+        """The paths of files of the rendered commit below a folder."""
+        assert self.previous is not None
+        entry = self.previous.tree.trees.entries(self.previous.tree.root).get(folder)
+        return ["/".join(path) for path, _ in sorted(self.previous.tree.files(entry.id))] if entry else []
+
+    def manifest(self, cluster: str, ref: ObjectRef = WEB_REF) -> Any:
+        """An object as a cluster has it; None where it has none."""
+        assert self.previous is not None
+        path = ("default", ref.group_kind, f"{ref.name}.yaml")
+        entry = self.previous.tree.trees.entry(self.previous.tree.clusters[cluster], path)
+        return None if entry is None else parse_documents(self._blobs[entry.id])[0].value
+
+    def _line(self) -> str:
+        state = self.state()
+        phase = f"{state.phase}" if state else "-"
+        return f"{' '.join(f'{name}={version}' for name, version in self.images().items())} {phase}"
+
+    def _desired(self) -> Desired:
+        source = source_of({f"{name}.yaml": emit(content).decode() for name, content in self.files.items()})
+        loaded = load_source(source.files, SourceReading(source.read))
+        assert not loaded.problems, loaded.problems[0]
+        return loaded.desired
+
+    def _inputs(self, desired: Desired, health: ObservedHealth, scope: Scope | None = None) -> Inputs:
+        states = rollout_states_of_tree(self.previous.tree) if self.previous else {}
+        return Inputs(
+            desired=desired,
+            facts={},
+            previous=self.previous,
+            source="5" * 40,
+            scope=scope,
+            failover=FailoverInputs(now=self.now),
+            rollouts=RolloutInputs(states=states, health=health),
+        )
+
+    def _observed_health(self, desired: Desired) -> ObservedHealth:
+        conditions = {
+            each.name: (ClusterCondition(type="Ready", status="Unknown" if each.name in self.down else "True"),)
+            for each in desired.clusters
+        }
+        workloads: dict[ObjectRef, list[ReportedHealth]] = {}
+        for (ref, cluster), (version, health, since) in sorted(self.health.items()):
+            reported = ReportedHealth(cluster=cluster, health=health, since=since, version=version)
+            workloads.setdefault(ref, []).append(reported)
+        return ObservedHealth(conditions=conditions, workloads={ref: tuple(found) for ref, found in workloads.items()})
+
+    def _apply(self, rendered: Rendered) -> None:
+        """Let every member that answers have what it was given, and remember since when it is so."""
+        for binding in rendered.built.bindings:
+            rollout = binding.rollout
+            if rollout is None:
+                continue
+            for name in {each.name for each in binding.targets} - self.down:
+                version = rollout.version_by_cluster.get(name, rollout.completed)
+                health = "Unhealthy" if name in self.unwell else "Healthy"
+                before = self.health.get((binding.ref, name), ("", "", ""))
+                if before[:2] != (version, health):
+                    self.health[binding.ref, name] = version, health, instant_text(self.now)
+
+    def _keep(self, rendered: Rendered) -> None:
+        self._trees |= {tree_id: tuple(parse_tree(content)) for tree_id, content in rendered.tree.trees.items()}
+        blobs = rendered.tree.blobs.items()
+        self._blobs |= {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in blobs}
+
+    def _previous_of(self, rendered: Rendered, commit: str) -> Previous:
+        def read(ids: Iterable[bytes]) -> Mapping[bytes, tuple[TreeEntry, ...]]:
+            return {id_: self._trees[id_] for id_ in ids}
+
+        def contents(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+            return {id_: self._blobs[id_] for id_ in ids}
+
+        tree = RenderedTree.of(rendered.tree.root, read, contents)
+        bindings = StoredBindings(commit, tree, contents)
+        return Previous(commit=commit, source="5" * 40, version="1", bindings=bindings, tree=tree)
+
+    def _is_changed(self, rendered: Rendered) -> bool:
+        if self.previous is None:
+            return True
+        before, after = (
+            {entry.text: entry.id for entry in self._trees[root]}
+            for root in (self.previous.tree.root, rendered.tree.root)
+        )
+        return any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - {"facts"})
+
+    def _check_replay(self, desired: Desired, rendered: Rendered) -> None:
+        recorded = self._previous_of(rendered, "0" * 40).tree.trees.entry(
+            rendered.tree.root, ("facts", HealthFile.NAME)
+        )
+        content = self._blobs[recorded.id] if recorded else None
+        health = HealthFile.read(HealthFile.PATH, content).health if content else ObservedHealth()
+        again = render_pass(self._inputs(desired, health))
+        assert again.tree.root == rendered.tree.root, "what is recorded does not give the same commit again"
+
+    def _check_scope(self, desired: Desired, rendered: Rendered) -> None:
+        if self._seen is None or self._seen[0] != desired.source_digest or self.last is None:
+            return
+        _, digests, volatile = self._seen
+        refs = changed_refs(digests, volatile, replace(desired, templates=(*desired.templates,)))
+        if refs is None:
+            now = {each.ref: each.digest for each in desired.templates}
+            refs = volatile.union(ref for ref, _ in now.items() ^ digests.items())
+        scope = Scope(refs=refs, tally=self.last.tally)
+        scoped = render_pass(self._inputs(desired, self._observed_health(desired), scope))
+        assert scoped.tree.root == rendered.tree.root, "a pass over what changed gives another commit"
