@@ -71,7 +71,7 @@ class Standing(Struct, frozen=True, kw_only=True):
 
 def standing_of_clusters(state: RolloutState, facts: RolloutFacts) -> Standing:
     """Return where the clusters of a change stand."""
-    waves = waves_of_clusters(state.plan, facts.fleet, facts.clusters, state.seats)
+    waves = waves_of_clusters(state.plan, facts.fleet, facts.clusters, seats=state.seats, begun=state.wave)
     numbers = {name: number for number, each in enumerate(waves) for name in each.clusters}
     evidence = {name: facts.evidence.get(name, _UNKNOWN) for name in numbers}
     suspended = frozenset(name for name, each in evidence.items() if each.is_suspended)

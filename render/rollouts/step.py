@@ -192,8 +192,6 @@ def _clusters_to_start(number: int, standing: Standing) -> Iterator[str]:
         limit = each.wave.max_concurrent
         room = len(waiting) if limit is None else limit.of_total(len(each.clusters), at_least=1) - under_way
         yield from waiting[: max(0, room)]
-        if waiting:
-            return
 
 
 def _outcome_of_step(number: int, standing: Standing, started: frozenset[str], barrier: Outcome | None) -> Outcome:

@@ -5,6 +5,7 @@
 2. A wave without a size takes every cluster of its affinity that no wave before it took.
 3. A wave with a size takes the first of those, and their seats are remembered: who joins later gets a seat that is
    free, nobody moves up when somebody leaves, and nobody is displaced. A seat is lost with the labels it was taken by.
+   Only a wave that would be empty when it begins takes others.
 4. Clusters that no wave takes are an implicit last wave.
 """
 
@@ -13,6 +14,7 @@ from hashlib import sha256
 
 from msgspec import Struct
 
+from render.admission.rollouts import IMPLICIT_WAVE
 from render.cluster_index import ClusterIndex
 
 from .policy import RolloutPolicy, Wave
@@ -26,19 +28,27 @@ class WaveOfClusters(Struct, frozen=True):
 
 
 def waves_of_clusters(
-    plan: RolloutPolicy, fleet: ClusterIndex, clusters: Collection[str], seats: Mapping[str, str]
+    plan: RolloutPolicy,
+    fleet: ClusterIndex,
+    clusters: Collection[str],
+    *,
+    seats: Mapping[str, str] | None = None,
+    begun: str = "",
 ) -> tuple[WaveOfClusters, ...]:
     """Return the waves of a plan with their clusters; the implicit one is there only if it has some.
 
-    ``seats`` has the wave that each cluster was in before, in this rollout.
+    ``seats`` has the wave that each cluster was in before, in this rollout, and ``begun`` is the last that has begun.
     """
-    fitting = {wave.name: _names_fitting_wave(wave, fleet) for wave in plan.waves}
-    seated = {name: wave for name, wave in seats.items() if name in fitting.get(wave, ())}
+    fitting = {wave.name: _names_fitting_wave(wave, fleet) for wave in (*plan.waves, plan.implicit_wave)}
+    seated = {name: wave for name, wave in (seats or {}).items() if name in fitting.get(wave, ())}
+    to_come = _names_of_waves_to_come(plan, begun)
     left = clusters_in_order(str(plan), fleet, clusters)
     found = []
     for wave in plan.waves:
         candidates = [name for name in left if name in fitting[wave.name]]
         taken = candidates if wave.size is None else _first_of_candidates(wave, candidates, seated)
+        if candidates and not taken and wave.name in to_come:
+            taken = _first_of_candidates(wave, candidates, {})
         found.append(WaveOfClusters(wave, tuple(taken)))
         left = _names_without(left, taken)
     if left:
@@ -62,6 +72,14 @@ def _names_fitting_wave(wave: Wave, fleet: ClusterIndex) -> frozenset[str]:
         return frozenset(fleet.names)
     mask = fleet.clusters_matching_affinity(wave.cluster_affinity)
     return frozenset(fleet.names[index] for index in fleet.indexes_in_mask(mask))
+
+
+def _names_of_waves_to_come(plan: RolloutPolicy, begun: str) -> frozenset[str]:
+    """Return the waves that have not begun."""
+    names = [wave.name for wave in plan.waves]
+    if begun == IMPLICIT_WAVE:
+        return frozenset()
+    return frozenset(names[names.index(begun) + 1 :] if begun in names else names)
 
 
 def _first_of_candidates(wave: Wave, candidates: Sequence[str], seated: Mapping[str, str]) -> list[str]:
