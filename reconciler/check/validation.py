@@ -60,6 +60,7 @@ from .dependencies import warnings_of_missing_dependencies
 from .divisions import division_problems
 from .lost_places import lost_place_warnings
 from .policies import policy_warnings, released_warnings
+from .rollout_warnings import rollout_warnings
 from .source_warnings import (
     idle_rule_warnings,
     named_workload_warnings,
@@ -257,6 +258,7 @@ def _warnings_of_source(repository: Repository, loaded: Loaded, memory: SourceMe
         partial(_warnings_of_renames_by_hand, repository, desired, memory, line_of),
         partial(named_workload_warnings, desired, line_of),
         partial(idle_rule_warnings, desired, line_of),
+        partial(rollout_warnings, desired, line_of),
         lambda: (replace(each, kind=each.kind or OVERRIDE) for each in overrides()),
         lambda: problems_of_unknown_names(loaded.tests, desired, line_of) if line_of else (),
     )

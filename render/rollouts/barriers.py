@@ -4,15 +4,14 @@ Whatever holds a rollout up names who has to do what, or what it waits for. Sent
 they change only when an answer does.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
+
+from render.words import first_few
 
 from .controls import Requests
 from .standing import Standing
 from .state import RolloutPhase, RolloutReason, RolloutState
-
-_SHOWN = 3
-"""The clusters that a sentence names."""
 
 
 class Outcome(NamedTuple):
@@ -29,7 +28,7 @@ def stop_of_rollout(state: RolloutState, standing: Standing, requests: Requests)
         next_step = f"a newer change, or argosy rollout retry, as {requests.aborted.name} has aborted it"
         return Outcome(RolloutPhase.HELD, RolloutReason.ABORTED_BY_CONTROL, next_step)
     if state.phase is RolloutPhase.FAILED or _have_too_many_failed(state, standing):
-        failed = f"{names_in_sentence(standing.failed)} failed" if standing.failed else "clusters had failed"
+        failed = f"{first_few(sorted(standing.failed))} failed" if standing.failed else "clusters had failed"
         next_step = f"argosy rollout retry, argosy rollout abort, or a newer change, as {failed}"
         return Outcome(RolloutPhase.FAILED, RolloutReason.TOO_MANY_FAILURES, next_step)
     if requests.paused is not None:
@@ -64,10 +63,10 @@ def outcome_under_way(number: int, standing: Standing, started: frozenset[str]) 
     """Return what a rollout waits for that nothing holds up."""
     under_way = started | standing.under_way
     if under_way:
-        next_step = f"waits until {names_in_sentence(under_way)} come through the gate"
+        next_step = f"waits until {first_few(sorted(under_way))} come through the gate"
         return Outcome(RolloutPhase.PROGRESSING, RolloutReason.CLUSTERS_UNDER_WAY, next_step)
     if standing.failed:
-        next_step = f"argosy rollout retry, or a newer change, as {names_in_sentence(standing.failed)} failed"
+        next_step = f"argosy rollout retry, or a newer change, as {first_few(sorted(standing.failed))} failed"
         return Outcome(RolloutPhase.WAITING, RolloutReason.CLUSTERS_FAILED, next_step)
     unproven = next(place for place in range(number + 1) if not standing.is_proven(place))
     name = standing.waves[unproven].wave.name
@@ -82,19 +81,6 @@ def notes_about_clusters(number: int, standing: Standing) -> Iterator[str]:
             continue
         is_suspended = name in standing.suspended
         yield f"{name} is {'suspended' if is_suspended else 'not reachable'}, and passed over until it is no longer"
-
-
-def names_in_sentence(names: Collection[str]) -> str:
-    """Return the first of some names in order, and how many others there are.
-
-    >>> names_in_sentence({"paris", "rome"}), names_in_sentence("abcde")
-    ('paris and rome', 'a, b, c and 2 others')
-    """
-    ordered = sorted(names)
-    if len(ordered) > _SHOWN + 1:
-        return f"{', '.join(ordered[:_SHOWN])} and {len(ordered) - _SHOWN} others"
-    *first, last = ordered
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _have_too_many_failed(state: RolloutState, standing: Standing) -> bool:

@@ -42,6 +42,10 @@ class RolloutIndex:
         )
         self._index = SelectorIndex(candidates)
 
+    def selects(self, template: Template) -> bool:
+        """Say whether a policy selects a template, also one of a kind that no rollout holds back."""
+        return bool(self._index.selecting_entries_by_bucket(template))
+
     def policy_for_template(self, template: Template) -> RolloutPolicy | None:
         """Return the policy by which changes of a template go out; None where they go everywhere at once."""
         found = (met.first_entry() for met in self._index.selecting_entries_by_bucket(template))

@@ -39,7 +39,7 @@ def waves_of_clusters(
 
     ``seats`` has the wave that each cluster was in before, in this rollout, and ``begun`` is the last that has begun.
     """
-    fitting = {wave.name: _names_fitting_wave(wave, fleet) for wave in (*plan.waves, plan.implicit_wave)}
+    fitting = {wave.name: names_fitting_wave(wave, fleet) for wave in (*plan.waves, plan.implicit_wave)}
     seated = {name: wave for name, wave in (seats or {}).items() if name in fitting.get(wave, ())}
     to_come = _names_of_waves_to_come(plan, begun)
     left = clusters_in_order(str(plan), fleet, clusters)
@@ -66,7 +66,7 @@ def clusters_in_order(seed: str, fleet: ClusterIndex, clusters: Collection[str])
     return [names[turn] for turn in range(turns) for names in by_region.values() if turn < len(names)]
 
 
-def _names_fitting_wave(wave: Wave, fleet: ClusterIndex) -> frozenset[str]:
+def names_fitting_wave(wave: Wave, fleet: ClusterIndex) -> frozenset[str]:
     """Return the clusters of the fleet that the affinity of a wave selects."""
     if wave.cluster_affinity is None:
         return frozenset(fleet.names)

@@ -1,0 +1,91 @@
+"""Warnings about rollout policies that hold back nothing, or other clusters than their author thinks."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from overrides.lint import LineOf
+from reconciler.source.desired import Desired
+from render.admission.rollouts import IMPLICIT_WAVE
+from render.cluster_index import ClusterIndex
+from render.errors import Problem
+from render.rollouts.policy import RolloutControl, RolloutPolicy, Wave
+from render.rollouts.selection import RolloutIndex, only_scales
+from render.rollouts.waves import names_fitting_wave, waves_of_clusters
+from render.words import first_few
+
+_UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
+_Warn = Callable[..., Problem]
+
+
+def rollout_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each policy that selects nothing, each wave that is not as it seems, and idle controls."""
+    if not desired.rollout_policies and not desired.rollout_controls:
+        return
+    index, fleet = RolloutIndex(desired.rollout_policies), ClusterIndex(desired.clusters)
+    selected = {str(found) for each in desired.templates if (found := index.policy_for_template(each)) is not None}
+    for policy in desired.rollout_policies:
+        warn = partial(_warning, policy, line_of)
+        if str(policy) not in selected:
+            yield _warning_of_nothing_selected(policy, desired, warn)
+        yield from _warnings_of_waves(policy, fleet, warn)
+    yield from _warnings_of_controls(desired, line_of)
+
+
+def _warning(
+    subject: RolloutPolicy | RolloutControl, line_of: LineOf | None, field: str, message: str, hint: str, kind: str
+) -> Problem:
+    line = line_of(subject.path, subject.document, field) if line_of else 0
+    return Problem(subject.path, line, field, message, hint, kind)
+
+
+def _warning_of_nothing_selected(policy: RolloutPolicy, desired: Desired, warn: _Warn) -> Problem:
+    """Return the warning about a policy that no change goes out by."""
+    field = "spec.resourceSelectors"
+    index = RolloutIndex([policy])
+    scaling = [each for each in desired.templates if only_scales(each) and index.selects(each)]
+    if scaling:
+        message = f"{first_few([str(each.ref) for each in scaling])} only scales others, which no rollout holds back"
+        return warn(field, message, "select the workloads that are scaled", _SCALES)
+    message = "no change goes out by this policy: it selects no object, or another one comes before it for all of them"
+    return warn(field, message, "", _UNMATCHED)
+
+
+def _warnings_of_waves(policy: RolloutPolicy, fleet: ClusterIndex, warn: _Warn) -> Iterator[Problem]:
+    """Yield a warning for each wave without clusters, for clusters that two take, and for those that none takes."""
+    waves = {each.wave.name: each.clusters for each in waves_of_clusters(policy, fleet, fleet.names)}
+    for number, wave in enumerate(policy.waves):
+        field = f"spec.waves[{number}]"
+        taken = _clusters_of_earlier_waves(policy.waves[:number], wave, fleet)
+        later = [
+            each for name, each in waves.items() if name not in {*(done.name for done in policy.waves[: number + 1])}
+        ]
+        if not waves[wave.name] and not wave.is_empty_allowed and any(later):
+            hint = "label a cluster, or write allowEmpty: true"
+            yield warn(field, f"no cluster is in wave {wave.name}, so nobody gets a change after it", hint, _WAVES)
+        elif taken:
+            message = f"{first_few(taken)} would be in wave {wave.name}, too, but an earlier wave takes it"
+            yield warn(field, message, "leave it out of one of them", _WAVES)
+    if policy.waves and (left := waves.get(IMPLICIT_WAVE)):
+        message = f"no wave takes {first_few(sorted(left))}: what none takes comes last, as wave {IMPLICIT_WAVE}"
+        yield warn("spec.waves", message, "add a last wave with rest: true to say so", _WAVES)
+
+
+def _clusters_of_earlier_waves(earlier: Iterable[Wave], wave: Wave, fleet: ClusterIndex) -> list[str]:
+    """Return the clusters that both a wave and one before it select by labels, places and names alone."""
+    if wave.cluster_affinity is None or wave.size is not None:
+        return []
+    others = [names_fitting_wave(each, fleet) for each in earlier if each.cluster_affinity and each.size is None]
+    return sorted(names_fitting_wave(wave, fleet).intersection(frozenset().union(*others)))
+
+
+def _warnings_of_controls(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for each control of which no rollout hears: there is no such policy, or no such wave."""
+    policies = {str(policy): policy for policy in desired.rollout_policies}
+    for control in desired.rollout_controls:
+        warn, policy = partial(_warning, control, line_of), policies.get(control.rollout)
+        if policy is None:
+            message = f"there is no {control.rollout} in the source, so only a rollout that it left hears of this"
+            yield warn("spec.rollout", message, "", _CONTROL)
+        elif control.wave and control.wave not in {*(wave.name for wave in policy.waves), IMPLICIT_WAVE}:
+            message = f"{policy} has no wave {control.wave!r}, so nothing is approved"
+            yield warn("spec.wave", message, "", _CONTROL)

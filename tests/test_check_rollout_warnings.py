@@ -1,0 +1,62 @@
+"""Warnings about rollouts: policies that hold nothing back, waves that are not as they seem, controls nobody hears."""
+
+from typing import Any
+
+from reconciler.check.rollout_warnings import rollout_warnings
+from tests.build import a_cluster, a_deployment
+from tests.tables import each_row
+from tests.test_source_rollouts import CANARY, a_control, a_rollout, loaded
+
+WEB = a_deployment("web", namespace="shop")
+PARIS, ROME = a_cluster("paris", labels={"tier": "canary"}), a_cluster("rome", labels={"tier": "prod"})
+REST = {"name": "rest", "rest": True}
+HPA = {
+    "apiVersion": "autoscaling/v2",
+    "kind": "HorizontalPodAutoscaler",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
+}
+LONDON = {"name": "london", "clusterAffinity": {"clusterNames": ["london"]}}
+
+WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
+    ("nothing to say", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST])], []),
+    ("a policy without waves", [PARIS, WEB, a_rollout()], []),
+    ("no object", [PARIS, ROME, a_rollout(waves=[CANARY, REST])], [
+        ("spec.resourceSelectors: no change goes out by this policy: it selects no object, or another one comes before"
+        " it for all of them"),
+    ]),
+    ("another policy comes first", [PARIS, WEB, a_rollout(), a_rollout("a")], [
+        ("spec.resourceSelectors: no change goes out by this policy: it selects no object, or another one comes before"
+        " it for all of them"),
+    ]),
+    ("an autoscaler", [PARIS, HPA, a_rollout(selector={"apiVersion": "autoscaling/v2",
+                                                      "kind": "HorizontalPodAutoscaler"})], [
+        ("spec.resourceSelectors: HorizontalPodAutoscaler.autoscaling shop/web only scales others, which no rollout"
+        " holds back"),
+    ]),
+    ("an empty wave", [ROME, WEB, a_rollout(waves=[CANARY, REST])], [
+        "spec.waves[0]: no cluster is in wave canary, so nobody gets a change after it"
+    ]),
+    ("an empty wave that may be", [ROME, WEB, a_rollout(waves=[{**CANARY, "allowEmpty": True}, REST])], []),
+    ("nobody is left", [PARIS, WEB, a_rollout(waves=[CANARY, REST])], []),
+    ("two waves", [PARIS, ROME, WEB, a_rollout(
+        waves=[CANARY, {"name": "all", "clusterAffinity": {"clusterNames": ["paris", "rome"]}}])], [
+        "spec.waves[1]: paris would be in wave all, too, but an earlier wave takes it"
+    ]),
+    ("no wave", [PARIS, ROME, WEB, a_rollout(waves=[CANARY])], [
+        "spec.waves: no wave takes rome: what none takes comes last, as wave others"
+    ]),
+    ("a control of nobody", [PARIS, ROME, WEB, a_control()], [
+        "spec.rollout: there is no RolloutPolicy shop/web in the source, so only a rollout that it left hears of this"
+    ]),
+    ("a control", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST]), a_control("Approve", wave="canary")], []),
+    ("an unknown wave", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST]), a_control("Approve", wave="prod")], [
+        "spec.wave: RolloutPolicy shop/web has no wave 'prod', so nothing is approved"
+    ]),
+)  # fmt: skip
+
+
+@each_row("why, documents, warnings", WARNINGS, ids=lambda row: row[0])
+def test_what_does_not_do_what_it_seems_to_is_said(why: str, documents: list[Any], warnings: list[str]) -> None:
+    found = rollout_warnings(loaded(*documents).desired, None)
+    assert [str(each).split("\n")[0].removeprefix("all.yaml: ") for each in found] == warnings, why
