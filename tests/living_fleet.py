@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.rollouts.policy import RolloutControl
-from render.rollouts.state import ClusterEvidence, RolloutFacts
+from render.rollouts.state import ClusterObservation, RolloutFacts
 from render.selectors import ClusterAffinity, LabelSelector
 
 START = datetime(2026, 3, 1, 8, tzinfo=UTC)
@@ -32,8 +32,8 @@ class Fleet:
         return RolloutFacts(
             fleet=ClusterIndex(clusters),
             clusters=frozenset(self.tiers),
-            evidence={
-                name: ClusterEvidence(
+            observed={
+                name: ClusterObservation(
                     is_reachable=name not in self.silent,
                     is_suspended=name in self.suspended,
                     well_since=self.well_since.get(name),

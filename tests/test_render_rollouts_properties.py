@@ -76,7 +76,7 @@ def test_no_step_gives_a_change_to_a_cluster_that_may_not_have_it(seed: int) -> 
 
 
 class Oracle:
-    """What is true of clusters at a step, told from its inputs and the seats it gave."""
+    """The truth about clusters at a step, told from its inputs and the seats it gave."""
 
     def __init__(
         self, policy: RolloutPolicy, before: RolloutState | None, after: RolloutState, facts: RolloutFacts
@@ -86,7 +86,7 @@ class Oracle:
         self.policy, self.seats, self.facts = policy, after.seats, facts
         self.had = {each.cluster for each in before.given} & facts.clusters if before else set()
         self.given = {each.cluster: each for each in after.given}
-        evidence = {name: facts.evidence[name] for name in facts.clusters}
+        evidence = {name: facts.observed[name] for name in facts.clusters}
         self.asked = {name for name, each in evidence.items() if each.is_reachable and not each.is_suspended}
         self.silent = {name for name, each in evidence.items() if not each.is_reachable and not each.is_suspended}
         self.through = {name for name in self.had & self.asked if self._is_through(name)}
@@ -94,7 +94,7 @@ class Oracle:
         self.under_way = self.asked & set(self.given) - self.through - self.failed
 
     def _is_through(self, name: str) -> bool:
-        since, gate = self.facts.evidence[name].well_since, self.waves[self.seats[name]].gate
+        since, gate = self.facts.observed[name].well_since, self.waves[self.seats[name]].gate
         if since is None:
             return False
         return max(since, self.given[name].at) + timedelta(seconds=gate.healthy_for) <= self.facts.now
@@ -160,7 +160,7 @@ def _expect_nothing_without_a_flip(
 
 @given(seed=st.integers(0, 2**32))
 def test_a_fleet_that_is_well_comes_to_the_end(seed: int) -> None:
-    """Where everybody is well, each wait ends at its flip, and the rollout is completed or has an empty wave."""
+    """Each wait of a fleet that is well ends at its flip, and the rollout is completed or has an empty wave."""
     chance = Random(seed)
     policy, fleet, now, change = a_random_policy(chance), Fleet(), START, Change(digest="1")
     state: RolloutState | None = None

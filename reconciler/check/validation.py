@@ -60,7 +60,7 @@ from .dependencies import warnings_of_missing_dependencies
 from .divisions import division_problems
 from .lost_places import lost_place_warnings
 from .policies import policy_warnings, released_warnings
-from .rollout_warnings import rollout_warnings
+from .rollouts import rollout_warnings
 from .source_warnings import (
     idle_rule_warnings,
     named_workload_warnings,

@@ -1,4 +1,4 @@
-"""What people ask of a rollout: the RolloutControls about its change, in the order in which they were written."""
+"""Requests of people about a rollout: the RolloutControls about its change, in the order in which they were written."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from .state import RolloutState
 
 
 class Requests(Struct, frozen=True, kw_only=True):
-    """What people ask of the change that goes out.
+    """The requests of people about the change that goes out.
 
     ``paused`` and ``aborted`` are the controls that hold it now. ``approved`` are the waves that may begin. ``retries``
     are those that have had no effect yet.
@@ -25,11 +25,11 @@ def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutContro
     """Return what the controls about the change of a rollout ask for; the last of those that contradict counts."""
     about = [each for each in controls if (each.rollout, each.change) == (str(state.plan), state.change)]
     ordered = sorted(about, key=lambda each: (each.at, each.name))
-    holding = _last_control(ordered, RolloutVerb.PAUSE, RolloutVerb.RESUME)
-    ending = _last_control(ordered, RolloutVerb.ABORT, RolloutVerb.RETRY)
+    last_pause = _last_control(ordered, RolloutVerb.PAUSE, RolloutVerb.RESUME)
+    last_abort = _last_control(ordered, RolloutVerb.ABORT, RolloutVerb.RETRY)
     return Requests(
-        paused=holding if holding and holding.verb is RolloutVerb.PAUSE else None,
-        aborted=ending if ending and ending.verb is RolloutVerb.ABORT else None,
+        paused=last_pause if last_pause and last_pause.verb is RolloutVerb.PAUSE else None,
+        aborted=last_abort if last_abort and last_abort.verb is RolloutVerb.ABORT else None,
         approved=frozenset(each.wave for each in ordered if each.verb is RolloutVerb.APPROVE),
         retries=tuple(each for each in ordered if each.verb is RolloutVerb.RETRY and each.name not in state.heard),
     )

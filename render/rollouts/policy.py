@@ -55,20 +55,20 @@ class Gate(Struct, frozen=True, kw_only=True):
 
 
 class DeadlineAction(StrEnum):
-    """What a deadline that has passed means: the cluster has failed, or it is only said that it is late."""
+    """The meaning of a deadline that has passed: the cluster has failed, or it is only said that it is late."""
 
     FAIL = "Fail"
     WAIT = "Wait"
 
 
 class FailureAction(StrEnum):
-    """What follows when more clusters have failed than may."""
+    """The consequence of more failed clusters than there may be."""
 
     PAUSE = "Pause"
 
 
 class NewChangeAction(StrEnum):
-    """What a newer change does to the one that is going out: it takes its place at once, or waits for its end."""
+    """The effect of a newer change on the one that goes out: it takes its place at once, or waits for its end."""
 
     SUPERSEDE = "Supersede"
     WAIT = "Wait"
@@ -135,7 +135,7 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
 
 
 class RolloutVerb(StrEnum):
-    """What a RolloutControl asks for."""
+    """The requests that a RolloutControl may make."""
 
     PAUSE = "Pause"
     RESUME = "Resume"
@@ -145,7 +145,7 @@ class RolloutVerb(StrEnum):
 
 
 class RolloutControl(Struct, frozen=True, kw_only=True):
-    """What a person says about one change of a rollout; it means nothing for any other change.
+    """The request of a person about one change of a rollout; it means nothing for any other change.
 
     ``rollout`` is the policy as text (``RolloutPolicy shop/web``), ``change`` the digest, ``wave`` the one that is
     approved. ``at`` is RFC 3339 text: of those that contradict each other the last one counts, of those at one time the

@@ -1,4 +1,4 @@
-"""What is kept of a rollout from pass to pass, and what a pass sees and decides, as values."""
+"""The state of a rollout that is kept from pass to pass, and what a pass sees and decides, as values."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,8 +19,8 @@ class Change(Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
 
 
-class ClusterEvidence(Struct, frozen=True, kw_only=True):
-    """What is known of a cluster that the change is for.
+class ClusterObservation(Struct, frozen=True, kw_only=True):
+    """The knowledge about a cluster that the change is for.
 
     ``well_since``: all objects of the change stand there as given, and are healthy since then; None: they do not, are
     not, or nobody knows. ``is_reachable`` is false as well where nobody knows.
@@ -32,16 +32,16 @@ class ClusterEvidence(Struct, frozen=True, kw_only=True):
 
 
 class RolloutFacts(Struct, frozen=True, kw_only=True):
-    """What a pass knows when it decides on a rollout.
+    """The facts that a pass decides on a rollout by.
 
     ``clusters`` are the names of those that the change is for: their bytes differ from what they stand at, or they were
-    given it already. A cluster without ``evidence`` is one of which nobody knows anything. ``controls`` are all
+    given it already. A cluster that was not ``observed`` is one of which nobody knows anything. ``controls`` are all
     RolloutControls of the source.
     """
 
     fleet: ClusterIndex
     clusters: frozenset[str]
-    evidence: Mapping[str, ClusterEvidence]
+    observed: Mapping[str, ClusterObservation]
     controls: tuple[RolloutControl, ...] = ()
     now: datetime
 

@@ -2,7 +2,7 @@
 
 1. A change that is not that of the state begins anew, with nobody given it. The plan is the policy; what has begun goes
    by the plan that it began with.
-2. Where clusters stand is derived from what is known now (``standing``): nobody is trusted to be well still.
+2. Where clusters stand is derived from what is known now (``positions``): nobody is trusted to be well still.
 3. The next wave begins when every cluster before it that is asked about is through. A wave in which nobody can be asked
    proves nothing, and waits; so does one that needs an approval.
 4. Clusters of waves that have begun are given the change in their order, as long as the limits allow: not more under
@@ -18,14 +18,14 @@ from msgspec.structs import replace
 from render.admission.rollouts import IMPLICIT_WAVE
 from render.timing import Flip, earliest_flip
 
-from .barriers import Outcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
+from .barriers import StepOutcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
 from .controls import Requests, requests_about_rollout
 from .policy import NewChangeAction, RolloutPolicy
-from .standing import Standing, deadline_of_cluster, standing_of_clusters
+from .positions import Positions, deadline_of_cluster, positions_of_clusters
 from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
 
 NOTHING_LEFT = "nothing: every cluster that can be reached and is not suspended is through its gate"
-"""What comes after a rollout that is completed."""
+"""The next step of a rollout that is completed."""
 
 _ENDED = frozenset({RolloutPhase.COMPLETED, RolloutPhase.FAILED, RolloutPhase.HELD})
 """Phases in which a newer change takes over whatever the policy says of it."""
@@ -64,8 +64,8 @@ def next_step(
         state = replace(state, plan=plan_of_begun_rollout(policy, state))
     requests = requests_about_rollout(state, facts.controls)
     if requests.retries:
-        state = _state_after_retries(state, standing_of_clusters(state, facts), requests, facts.now)
-    return _step_of_rollout(state, standing_of_clusters(state, facts), requests, facts.now)
+        state = _state_after_retries(state, positions_of_clusters(state, facts), requests, facts.now)
+    return _step_of_rollout(state, positions_of_clusters(state, facts), requests, facts.now)
 
 
 def plan_of_begun_rollout(policy: RolloutPolicy, state: RolloutState) -> RolloutPolicy:
@@ -120,28 +120,28 @@ def _state_of_beginning(plan: RolloutPolicy, change: Change, now: datetime) -> R
     )
 
 
-def _state_after_retries(state: RolloutState, standing: Standing, requests: Requests, now: datetime) -> RolloutState:
+def _state_after_retries(state: RolloutState, positions: Positions, requests: Requests, now: datetime) -> RolloutState:
     """Return the state after what people ask for once: clusters that have failed get their time again."""
     return replace(
         state,
         given=tuple(
-            Given(cluster=each.cluster, at=now) if each.cluster in standing.failed else each for each in state.given
+            Given(cluster=each.cluster, at=now) if each.cluster in positions.failed else each for each in state.given
         ),
         heard=(*state.heard, *(each.name for each in requests.retries)),
         phase=RolloutPhase.PROGRESSING if state.phase is RolloutPhase.FAILED else state.phase,
     )
 
 
-def _step_of_rollout(state: RolloutState, standing: Standing, requests: Requests, now: datetime) -> RolloutStep:
+def _step_of_rollout(state: RolloutState, positions: Positions, requests: Requests, now: datetime) -> RolloutStep:
     """Return the step of a rollout, from where its clusters stand and what people ask for."""
-    number, stop = _number_of_begun_wave(state, standing), stop_of_rollout(state, standing, requests)
+    number, stop = _number_of_begun_wave(state, positions), stop_of_rollout(state, positions, requests)
     barrier, started = stop, dict[str, Given]()
     if stop is None:
-        number, barrier = _begin_waves(number, standing, requests)
-        started = {name: Given(cluster=name, at=now) for name in _clusters_to_start(number, standing)}
-    outcome = _outcome_of_step(number, standing, frozenset(started), barrier)
-    wave = standing.waves[number].wave.name if number >= 0 else ""
-    given = {**standing.given, **started}
+        number, barrier = _begin_waves(number, positions, requests)
+        started = {name: Given(cluster=name, at=now) for name in _clusters_to_start(number, positions)}
+    outcome = _outcome_of_step(number, positions, frozenset(started), barrier)
+    wave = positions.waves[number].wave.name if number >= 0 else ""
+    given = {**positions.given, **started}
     is_completed = outcome.phase is RolloutPhase.COMPLETED
     return RolloutStep(
         state=replace(
@@ -149,73 +149,75 @@ def _step_of_rollout(state: RolloutState, standing: Standing, requests: Requests
             wave=wave,
             wave_since=state.wave_since if wave == state.wave else now,
             given=tuple(given[name] for name in sorted(given)),
-            seats={name: each.wave.name for each in standing.waves for name in sorted(each.clusters)},
+            seats={name: each.wave.name for each in positions.waves for name in sorted(each.clusters)},
             phase=outcome.phase,
             phase_since=state.phase_since if outcome.phase is state.phase else now,
             reason=outcome.reason,
             next_step=outcome.next_step,
         ),
-        due=standing.clusters if is_completed else frozenset(given),
-        flip=None if is_completed else earliest_flip([*standing.flips, *_deadlines_of_clusters(started, standing)]),
-        notes=tuple(notes_about_clusters(number, standing)),
+        due=positions.clusters if is_completed else frozenset(given),
+        flip=None if is_completed else earliest_flip([*positions.flips, *_deadlines_of_clusters(started, positions)]),
+        notes=tuple(notes_about_clusters(number, positions)),
     )
 
 
-def _number_of_begun_wave(state: RolloutState, standing: Standing) -> int:
+def _number_of_begun_wave(state: RolloutState, positions: Positions) -> int:
     """Return the number of the last wave that has begun; -1 before the first."""
     if not state.wave:
         return -1
-    names = [each.wave.name for each in standing.waves]
+    names = [each.wave.name for each in positions.waves]
     # The implicit wave is not there while it has no clusters: then all others have begun.
     return names.index(state.wave) if state.wave in names else len(names) - 1
 
 
-def _begin_waves(number: int, standing: Standing, requests: Requests) -> tuple[int, Outcome | None]:
+def _begin_waves(number: int, positions: Positions, requests: Requests) -> tuple[int, StepOutcome | None]:
     """Return the number of the last wave that may begin now, and what keeps the next one from it."""
-    while number + 1 < len(standing.waves) and standing.has_clusters_from(number + 1):
-        if not standing.is_settled_before(number + 1):
+    while number + 1 < len(positions.waves) and positions.has_clusters_from(number + 1):
+        if not positions.are_over_before(number + 1):
             break
-        barrier = barrier_before_wave(number + 1, standing, requests)
+        barrier = barrier_before_wave(number + 1, positions, requests)
         if barrier is not None:
             return number, barrier
         number += 1
     return number, None
 
 
-def _clusters_to_start(number: int, standing: Standing) -> Iterator[str]:
+def _clusters_to_start(number: int, positions: Positions) -> Iterator[str]:
     """Yield the clusters of waves that have begun that are given the change now, in their order."""
-    under_way = len(standing.under_way)
-    for place, each in enumerate(standing.waves[: number + 1]):
-        waiting = [name for name in each.clusters if name in standing.asked and name not in standing.given]
-        if waiting and not standing.is_settled_before(place):
+    under_way = len(positions.under_way)
+    for place, each in enumerate(positions.waves[: number + 1]):
+        waiting = [name for name in each.clusters if name in positions.asked and name not in positions.given]
+        if waiting and not positions.are_over_before(place):
             return
         limit = each.wave.max_concurrent
         room = len(waiting) if limit is None else limit.of_total(len(each.clusters), at_least=1) - under_way
         yield from waiting[: max(0, room)]
 
 
-def _outcome_of_step(number: int, standing: Standing, started: frozenset[str], barrier: Outcome | None) -> Outcome:
+def _outcome_of_step(
+    number: int, positions: Positions, started: frozenset[str], barrier: StepOutcome | None
+) -> StepOutcome:
     """Return what comes of a step: it is over, held up by something, or somebody is under way."""
     is_held = barrier is not None and barrier.phase is RolloutPhase.HELD
-    if not is_held and not started and _is_completed(number, standing):
-        return Outcome(RolloutPhase.COMPLETED, RolloutReason.EVERY_CLUSTER_THROUGH, NOTHING_LEFT)
-    return barrier or outcome_under_way(number, standing, started)
+    if not is_held and not started and _is_completed(number, positions):
+        return StepOutcome(RolloutPhase.COMPLETED, RolloutReason.EVERY_CLUSTER_THROUGH, NOTHING_LEFT)
+    return barrier or outcome_under_way(number, positions, started)
 
 
-def _is_completed(number: int, standing: Standing) -> bool:
+def _is_completed(number: int, positions: Positions) -> bool:
     """Say whether every cluster that is asked about is through, in waves that have begun and are proven."""
-    if standing.has_clusters_from(number + 1) or not standing.asked <= standing.through:
+    if positions.has_clusters_from(number + 1) or not positions.asked <= positions.through:
         return False
     return all(
-        standing.is_proven(place) or standing.suspended.issuperset(each.clusters)
-        for place, each in enumerate(standing.waves[: number + 1])
+        positions.is_proven(place) or positions.suspended.issuperset(each.clusters)
+        for place, each in enumerate(positions.waves[: number + 1])
     )
 
 
-def _deadlines_of_clusters(started: Mapping[str, Given], standing: Standing) -> Iterator[Flip]:
+def _deadlines_of_clusters(started: Mapping[str, Given], positions: Positions) -> Iterator[Flip]:
     """Yield when the time of clusters is over that are given the change now."""
     for name, given in started.items():
-        wave = standing.waves[standing.wave_numbers[name]].wave
+        wave = positions.waves[positions.wave_numbers[name]].wave
         ends = deadline_of_cluster(given, wave.gate)
         if ends is not None:
             yield Flip(ends, f"the deadline of {name} in wave {wave.name} has passed")

@@ -26,8 +26,8 @@ from render.rollouts.state import Change, RolloutFacts, RolloutState, RolloutSte
 from render.rollouts.step import change_that_goes_out, next_step
 from render.timing import Flip
 
-from .evidence import evidence_of_clusters
 from .objects import RolledObject, VersionedObject
+from .observations import observations_of_clusters
 
 _DIGEST_LENGTH = 16
 
@@ -150,7 +150,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         facts = RolloutFacts(
             fleet=index,
             clusters=clusters,
-            evidence=evidence_of_clusters(versions, self.context.health, suspended),
+            observed=observations_of_clusters(versions, self.context.health, suspended),
             controls=self.context.controls,
             now=now,
         )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reconciler.check.rollout_warnings import rollout_warnings
+from reconciler.check.rollouts import rollout_warnings
 from tests.build import a_cluster, a_deployment
 from tests.tables import each_row
 from tests.test_source_rollouts import CANARY, a_control, a_rollout, loaded

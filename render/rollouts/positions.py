@@ -1,4 +1,4 @@
-"""Where each cluster stands in a rollout, derived anew in every pass from what is known of it now.
+"""The position of each cluster in a rollout, derived anew in every pass from what is known of it now.
 
 A cluster is *asked* about if it can be reached and is not suspended. It is *through* if it was given the change and is
 healthy with it for as long as its gate says, *failed* if its deadline has passed before that, and *under way* if it was
@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from render.timing import Flip, instant_after
 
 from .policy import DeadlineAction, Gate
-from .state import ClusterEvidence, Given, RolloutFacts, RolloutState
+from .state import ClusterObservation, Given, RolloutFacts, RolloutState
 from .waves import WaveOfClusters, waves_of_clusters
 
-_UNKNOWN = ClusterEvidence(is_reachable=False)
+_UNKNOWN = ClusterObservation(is_reachable=False)
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class Positions(Struct, frozen=True, kw_only=True):
     """The waves with their clusters, the number of each cluster's wave, and where the clusters stand.
 
     ``given`` has those that were given the change and that it is still for, by name.
@@ -57,7 +57,7 @@ class Standing(Struct, frozen=True, kw_only=True):
             return True
         return any(self.given[name].through is not None for name in each.clusters if name in self.given)
 
-    def is_settled_before(self, number: int) -> bool:
+    def are_over_before(self, number: int) -> bool:
         """Say whether the waves before one are over: each is proven, and everybody asked is through, or has failed."""
         open_ones = self.asked - self.through - self.failed
         if any(self.wave_numbers[name] < number for name in open_ones):
@@ -69,20 +69,20 @@ class Standing(Struct, frozen=True, kw_only=True):
         return any(each >= number for each in self.wave_numbers.values())
 
 
-def standing_of_clusters(state: RolloutState, facts: RolloutFacts) -> Standing:
+def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions:
     """Return where the clusters of a change stand."""
     waves = waves_of_clusters(state.plan, facts.fleet, facts.clusters, seats=state.seats, begun=state.wave)
     numbers = {name: number for number, each in enumerate(waves) for name in each.clusters}
-    evidence = {name: facts.evidence.get(name, _UNKNOWN) for name in numbers}
-    suspended = frozenset(name for name, each in evidence.items() if each.is_suspended)
-    asked = frozenset(name for name, each in evidence.items() if each.is_reachable) - suspended
+    observed = {name: facts.observed.get(name, _UNKNOWN) for name in numbers}
+    suspended = frozenset(name for name, each in observed.items() if each.is_suspended)
+    asked = frozenset(name for name, each in observed.items() if each.is_reachable) - suspended
     looks = {
-        each.cluster: _look_at_given_cluster(each, evidence[each.cluster], waves[numbers[each.cluster]], facts.now)
+        each.cluster: _look_at_given_cluster(each, observed[each.cluster], waves[numbers[each.cluster]], facts.now)
         for each in state.given
         if each.cluster in numbers
     }
     fails = state.plan.on_deadline is DeadlineAction.FAIL
-    return Standing(
+    return Positions(
         waves=waves,
         wave_numbers=numbers,
         given={name: look.given if name in asked else look.before for name, look in looks.items()},
@@ -95,7 +95,7 @@ def standing_of_clusters(state: RolloutState, facts: RolloutFacts) -> Standing:
 
 
 class _Look(Struct, frozen=True, kw_only=True):
-    """What one look at a cluster that was given the change finds."""
+    """The findings of one look at a cluster that was given the change."""
 
     before: Given
     given: Given
@@ -104,10 +104,10 @@ class _Look(Struct, frozen=True, kw_only=True):
     flip: Flip | None = None
 
 
-def _look_at_given_cluster(given: Given, evidence: ClusterEvidence, wave: WaveOfClusters, now: datetime) -> _Look:
+def _look_at_given_cluster(given: Given, observed: ClusterObservation, wave: WaveOfClusters, now: datetime) -> _Look:
     """Return where a cluster stands that can be asked about; one that was through and is unwell starts anew."""
     gate, name = wave.wave.gate, given.cluster
-    begins = None if evidence.well_since is None else max(evidence.well_since, given.at)
+    begins = None if observed.well_since is None else max(observed.well_since, given.at)
     opens = None if begins is None else instant_after(begins, gate.healthy_for)
     if opens is not None and opens <= now:
         return _Look(before=given, given=replace(given, through=given.through or now), is_through=True)

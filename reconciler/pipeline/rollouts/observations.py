@@ -1,4 +1,4 @@
-"""What health says of clusters that a rollout gave its change: are they well by it, and since when.
+"""Observed health of clusters that a rollout gave its change: are they well by it, and since when.
 
 A cluster is well once it is known that every object of the change stands there at the version that was given, and that
 it is healthy; it is so since the last of them was first seen so. What nobody knows is never well.
@@ -11,16 +11,16 @@ from reconciler.ledger.health import ObservedHealth
 from render.failover.health import NOT_REACHABLE, READY, is_health_unknown
 from render.failover.tasks import HEALTHY
 from render.model import ObjectRef
-from render.rollouts.state import ClusterEvidence
+from render.rollouts.state import ClusterObservation
 from render.timing import parse_instant
 
 Versions = Mapping[ObjectRef, str]
 """The version of each object of a change that a cluster gets."""
 
 
-def evidence_of_clusters(
+def observations_of_clusters(
     versions_by_cluster: Mapping[str, Versions], health: ObservedHealth, suspended: Container[str]
-) -> dict[str, ClusterEvidence]:
+) -> dict[str, ClusterObservation]:
     """Return what is known of the clusters that a change is for.
 
     ``suspended`` are those in which dispatching some of its objects is suspended.
@@ -38,7 +38,7 @@ def evidence_of_clusters(
         return max(found) if found and len(found) == len(versions) else None
 
     return {
-        cluster: ClusterEvidence(
+        cluster: ClusterObservation(
             is_reachable=_is_reachable(cluster, health),
             is_suspended=cluster in suspended,
             well_since=well_since(cluster, versions),
