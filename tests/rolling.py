@@ -87,12 +87,11 @@ class RollingFleet:
     _seen: tuple[str, dict[ObjectRef, str], frozenset[ObjectRef]] | None = None
 
     @classmethod
-    def of(cls, clusters: Iterable[str], **policy: Any) -> "RollingFleet":
+    def of(cls, clusters: Iterable[str], files: Mapping[str, Any], **policy: Any) -> "RollingFleet":
         """A fleet that has its first version everywhere, with one rollout policy."""
         placed = a_policy("web", selectors=[WEB], placement=on_clusters())
-        fleet = cls({"policy": placed, "web": web(1), "rollout": a_rollout_policy(**policy)})
-        for name in clusters:
-            fleet.files[name] = a_cluster(name)
+        members = {name: a_cluster(name) for name in clusters}
+        fleet = cls({"policy": placed, "web": web(1), "rollout": a_rollout_policy(**policy), **members, **files})
         fleet.run()
         fleet.told.clear()
         return fleet
@@ -132,9 +131,9 @@ class RollingFleet:
         return is_changed
 
     def state(self) -> Any:
-        """The state of the rollout, as a value."""
+        """The state of the one rollout there is, as a value."""
         states = rollout_states_of_tree(self.previous.tree) if self.previous else {}
-        return states.get("RolloutPolicy default/web")
+        return next(iter(states.values()), None)
 
     @property
     def change(self) -> str:
@@ -166,9 +165,9 @@ class RollingFleet:
         return None if entry is None else parse_documents(self._blobs[entry.id])[0].value
 
     def _line(self) -> str:
+        """The versions of all clusters in the order of their names, and the phase of the rollout."""
         state = self.state()
-        phase = f"{state.phase}" if state else "-"
-        return f"{' '.join(f'{name}={version}' for name, version in self.images().items())} {phase}"
+        return "".join(self.images().values()) + (f" {state.phase}" if state else "")
 
     def _desired(self) -> Desired:
         source = source_of({f"{name}.yaml": emit(content).decode() for name, content in self.files.items()})
@@ -205,7 +204,9 @@ class RollingFleet:
             rollout = binding.rollout
             if rollout is None:
                 continue
-            for name in {each.name for each in binding.targets} - self.down:
+            kept = {name for each in binding.kept for name in each.clusters}
+            failed = {name for each in binding.conditions if each.type == "Rendered" for name in each.clusters}
+            for name in {each.name for each in binding.targets} - self.down - kept - failed:
                 version = rollout.version_by_cluster.get(name, rollout.completed)
                 health = "Unhealthy" if name in self.unwell else "Healthy"
                 before = self.health.get((binding.ref, name), ("", "", ""))

@@ -1,0 +1,96 @@
+"""Rollouts over members in memory, by real passes on a real repository, whose commits are made again."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .build import a_cluster, a_policy, argosy, on_clusters
+from .fakes import FakeCluster
+from .memory_fleet import MemoryFleet, settle
+from .rolling import WEB, a_rollout_policy, a_wave, web
+
+NODES = (1, {"cpu": "8", "pods": "20"})
+STATE = "rollouts/default/web.yaml"
+
+
+def sicken(member: FakeCluster) -> None:
+    """Let no pod of a member's Deployments be ready, whatever they are told."""
+    for (plural, _, _), live in member.objects.items():
+        if plural == "deployments.apps":
+            live["status"] = {"replicas": 2, "updatedReplicas": 0, "observedGeneration": 1}
+
+
+class Members:
+    """Members with the Deployment web, of which all but the ``unwell`` ones do what they are told."""
+
+    def __init__(self, folder: Path, *names: str, **rollout: Any) -> None:
+        placed = a_policy("web", selectors=[WEB], placement=on_clusters())
+        files = {"web.yaml": web(1), "policy.yaml": placed, "rollout.yaml": a_rollout_policy(**rollout)}
+        self.fleet = MemoryFleet.create(folder / "fleet", dict.fromkeys(names, NODES), files)
+        self.repository = self.fleet.repository
+        self.unwell: set[str] = set()
+        for _ in range(3):
+            self.run()
+
+    def run(self, seconds: float = 0.0) -> None:
+        """One pass, before which those that are unwell lose their pods, and after which all others are as told."""
+        for name in self.unwell & self.fleet.members.keys():
+            sicken(self.fleet.members[name])
+        self.fleet.run(seconds)
+        for name in self.fleet.members.keys() - self.unwell:
+            settle(self.fleet.members[name])
+
+    def commits(self) -> list[str]:
+        """The images of each rendered commit, oldest first, as one digit for each cluster."""
+        ids = self.repository.git("rev-list", "--reverse", "argosy/rendered").split()
+        return ["".join(self._versions_in_commit(commit)) for commit in ids]
+
+    def _versions_in_commit(self, commit: str) -> list[str]:
+        found = self.repository.contents(commit, under="clusters")
+        texts = (found[path] for path in sorted(found) if path.endswith("Deployment.apps/web.yaml"))
+        return [text.split("image: web:")[1].splitlines()[0] for text in texts]
+
+
+def test_each_commit_is_made_again_from_what_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waves = [a_wave("canary", "oslo", gate={"healthyFor": "5m"}), a_wave("rest")]
+    members = Members(tmp_path, "oslo", "paris", "rome", waves=waves)
+    members.repository.commit({"web.yaml": web(2)})
+    for seconds in (0, 0, 0, 299, 1, 0, 0, 0):
+        members.run(seconds)
+    assert members.commits() == ["111", "211", "222", "222"]
+    tip = members.repository.git("rev-parse", "argosy/rendered")
+    members.run(3600)
+    assert members.repository.git("rev-parse", "argosy/rendered") == tip
+    assert argosy(members.repository, capsys, "verify", "-n", "9").out.count(": equal\n") == 4
+
+
+def test_a_cluster_that_gets_another_name_stays_at_its_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = {"matchLabels": {"stage": "canary"}}
+    waves = [a_wave("canary", clusterAffinity={"labelSelector": labels}), a_wave("rest")]
+    members = Members(tmp_path, "oslo", "paris", waves=waves)
+    members.repository.commit({"clusters/oslo.yaml": a_cluster("oslo", labels={"stage": "canary"})})
+    members.run()
+    members.unwell = {"oslo"}
+    members.repository.commit({"web.yaml": web(2)})
+    members.run()
+    members.run()
+    renamed = a_cluster("bergen", labels={"stage": "canary"})
+    renamed["metadata"]["annotations"] = {"argosy.dev/renamed-from": "oslo"}
+    members.repository.git("rm", "-q", "clusters/oslo.yaml")
+    members.repository.commit({"clusters/bergen.yaml": renamed})
+    members.fleet.members["bergen"] = members.fleet.members.pop("oslo")
+    members.unwell = {"bergen"}
+    members.run()
+    members.run()
+    state = members.fleet.recorded(STATE, "argosy/rendered")
+    assert [each["cluster"] for each in state["given"]] == ["bergen"]
+    assert members.commits()[-1] == "21"
+    members.unwell = set()
+    for _ in range(5):
+        members.run()
+    assert members.commits()[-1] == "22"
+    assert members.fleet.recorded(STATE, "argosy/rendered")["phase"] == "Completed"
+    assert argosy(members.repository, capsys, "verify", "-n", "20").code == 0
