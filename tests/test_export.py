@@ -29,6 +29,7 @@ from .build import (
 )
 from .tables import each_row
 from .test_source_federations import NAMESPACE, SETTINGS, WEB
+from .test_source_rollouts import a_control, a_rollout
 
 WORKLOADS = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
 OVERRIDE = {
@@ -185,6 +186,19 @@ def test_each_setting_says_what_karmada_has_for_it_or_that_it_decides_nothing() 
     ]
     said = [path for path, _, field in documented_fields(Fleet) if field.setting.in_karmada is not None]
     assert [path for path in silent if not any(path.startswith((f"{each}.", f"{each}[")) for each in said)] == []
+
+
+def test_karmada_is_given_no_rollouts_and_each_is_named() -> None:
+    found = karmada_objects(Desired(), [a_rollout(), a_rollout("fleet", namespace=""), a_control()])
+    assert found.files == ()
+    assert found.notes == tuple(
+        f"{each} is left out: Karmada delivers a change to all clusters at once"
+        for each in (
+            "ClusterRolloutPolicy.argosy.dev fleet",
+            "RolloutControl.argosy.dev stop",
+            "RolloutPolicy.argosy.dev shop/web",
+        )
+    )
 
 
 def test_works_are_those_of_karmada_s_binding_controller(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

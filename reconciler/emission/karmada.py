@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from reconciler.source.desired import Desired
 from reconciler.source.karmada_objects import admitted_kind
-from render.model import Manifest, ObjectRef, Template
+from render.model import ARGOSY_GROUP, Manifest, ObjectRef, Template, group_of
 from render.settings.fields import setting_fields
 from render.settings.fleet import Fleet
 from render.settings.reading import parse_fleet
@@ -26,7 +26,8 @@ _FIRST = frozenset({"Namespace", "CustomResourceDefinition.apiextensions.k8s.io"
 
 def karmada_objects(desired: Desired, documents: Iterable[Manifest]) -> Emission:
     """Return Karmada's objects of a source; ``documents`` are the policies and the like, as they stand in it."""
-    fleet, listed_documents = desired.fleet, [_with_default_namespace(each, desired.fleet) for each in documents]
+    fleet, all_documents = desired.fleet, [_with_default_namespace(each, desired.fleet) for each in documents]
+    listed_documents = [each for each in all_documents if group_of(str(each["apiVersion"])) != ARGOSY_GROUP]
     clusters = [_without_credentials(each) for each in listed_documents if each["kind"] == "Cluster"]
     others = [each for each in listed_documents if each["kind"] != "Cluster"]
     policies = [each for each in others if str(each["apiVersion"]).startswith("policy.")]
@@ -43,7 +44,11 @@ def karmada_objects(desired: Desired, documents: Iterable[Manifest]) -> Emission
     }
     return Emission(
         files=tuple((path, tuple(sorted(found, key=_sort_key_of_manifest))) for path, found in files.items() if found),
-        notes=(*_notes_on_settings(fleet), *_notes_on_templates(desired.templates)),
+        notes=(
+            *_notes_on_settings(fleet),
+            *_notes_on_rollouts(all_documents),
+            *_notes_on_templates(desired.templates),
+        ),
     )
 
 
@@ -91,6 +96,12 @@ def _notes_on_section(section: Struct, default: Struct, path: str) -> Iterator[s
             yield from _notes_on_section(value, usual, here)
         elif value != usual and why != NOT_DECIDED_BY_IT:
             yield f"{here} of argosy.yaml has no object of its own: {why}"
+
+
+def _notes_on_rollouts(documents: Iterable[Manifest]) -> Iterator[str]:
+    """Yield a line for each object of ours that says how changes go out."""
+    for ref in sorted(ObjectRef.of(each) for each in documents if group_of(str(each["apiVersion"])) == ARGOSY_GROUP):
+        yield f"{ref} is left out: Karmada delivers a change to all clusters at once"
 
 
 def _notes_on_templates(templates: Iterable[Template]) -> Iterator[str]:
