@@ -4,6 +4,7 @@ from typing import Any
 
 from reconciler.check.rollouts import rollout_warnings
 from tests.build import a_cluster, a_deployment
+from tests.living_fleet import START
 from tests.tables import each_row
 from tests.test_source_rollouts import CANARY, a_control, a_rollout, loaded
 
@@ -46,6 +47,11 @@ WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
     ("no wave", [PARIS, ROME, WEB, a_rollout(waves=[CANARY])], [
         "spec.waves: no wave takes rome: what none takes comes last, as wave others"
     ]),
+    ("a freeze that is over", [PARIS, WEB, a_rollout(freezes=[
+        {"until": "2026-03-01T08:00:00Z", "reason": "holidays"},
+        {"until": "2026-03-01T08:00:01Z", "reason": "more"}])], [
+        "spec.freezes[0]: is over, and holds nothing back"
+    ]),
     ("a control of nobody", [PARIS, ROME, WEB, a_control()], [
         "spec.rollout: there is no RolloutPolicy shop/web in the source, so only a rollout that it left hears of this"
     ]),
@@ -58,5 +64,5 @@ WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
 
 @each_row("why, documents, warnings", WARNINGS, ids=lambda row: row[0])
 def test_what_does_not_do_what_it_seems_to_is_said(why: str, documents: list[Any], warnings: list[str]) -> None:
-    found = rollout_warnings(loaded(*documents).desired, None)
+    found = rollout_warnings(loaded(*documents).desired, None, START)
     assert [str(each).split("\n")[0].removeprefix("all.yaml: ") for each in found] == warnings, why

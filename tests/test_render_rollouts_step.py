@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from render.rollouts.policy import (
     DeadlineAction,
+    Freeze,
     Gate,
     Limit,
     NewChangeAction,
@@ -15,6 +16,7 @@ from render.rollouts.policy import (
     RolloutPolicy,
     RolloutVerb,
     Wave,
+    Window,
 )
 from render.rollouts.state import Change, RolloutState
 from render.rollouts.step import change_that_goes_out, next_step, state_with_renamed_clusters
@@ -270,6 +272,39 @@ def test_an_approval_is_of_one_change_and_one_wave() -> None:
     assert rollout.pass_after(1) == "a Waiting ApprovalMissing"
     rollout.fleet.controls.append(a_control("right", RolloutVerb.APPROVE, wave="early"))
     assert rollout.pass_after(1) == "abc Progressing ClustersUnderWay"
+
+
+def test_a_freeze_holds_nobody_but_those_who_do_not_have_the_change() -> None:
+    freeze = Freeze(begins=START + timedelta(seconds=30), ends=START + timedelta(seconds=90), reason="a fair")
+    rollout = Rollout(replace(POLICY, freezes=(freeze,)))
+    assert [rollout.pass_after(seconds) for seconds in (0, 60, 29, 1)] == [
+        "a Progressing ClustersUnderWay",
+        "a Waiting Frozen",
+        "a Waiting Frozen",
+        "abc Progressing ClustersUnderWay",
+    ]
+
+
+def test_a_freeze_that_is_committed_meanwhile_holds_at_once_and_says_why() -> None:
+    rollout = Rollout()
+    rollout.pass_after(0)
+    freeze = Freeze(ends=START + timedelta(days=9), reason="a fire")
+    rollout.policy = replace(POLICY, freezes=(freeze,))
+    assert rollout.pass_after(60) == "a Waiting Frozen"
+    assert rollout.state is not None
+    assert rollout.state.next_step == "waits for the end of the freeze (a fire)"
+
+
+def test_nobody_begins_outside_of_the_windows() -> None:
+    """The first pass is on a Sunday at eight; nobody begins after half past."""
+    window = Window(days=(6,), begins=8 * 60, ends=8 * 60 + 30)
+    rollout = Rollout(replace(POLICY, windows=(window,)))
+    assert [rollout.pass_after(seconds) for seconds in (0, 1800, 7 * 86400 - 1801, 1)] == [
+        "a Progressing ClustersUnderWay",
+        "a Waiting OutsideWindow",
+        "a Waiting OutsideWindow",
+        "abc Progressing ClustersUnderWay",
+    ]
 
 
 def test_more_silent_clusters_than_may_be_let_nobody_begin_until_they_are_back() -> None:

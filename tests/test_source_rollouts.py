@@ -53,6 +53,29 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         priority=3, maxConcurrent="25%", maxFailures=1, maxUnreachable="10%",
         gate={"healthyFor": "10m"}, onDeadline="Wait", onFailure="Pause", onNewChange="Wait",
     ), []),
+    ("windows and freezes", a_rollout(
+        windows=[{"days": ["Mon", "Fri"], "from": "22:00", "to": "06:00", "timeZone": "Europe/Berlin"},
+                 {"from": "12:00", "to": "13:00"}],
+        freezes=[{"until": "2027-01-02T00:00:00Z", "reason": "holidays"},
+                 {"from": "2027-03-01T00:00:00Z", "until": "2027-03-02T00:00:00Z", "reason": "a fair"}],
+    ), []),
+    ("a day of no week", a_rollout(windows=[{"days": ["Monday"], "from": "12:00", "to": "13:00"}]), [
+        "spec.windows[0].days[0]: unknown value 'Monday'"
+    ]),
+    ("an hour of no day", a_rollout(windows=[{"from": "24:00", "to": "9"}]), [
+        "spec.windows[0].from: '24:00' is no time of the day", "spec.windows[0].to: '9' is no time of the day"
+    ]),
+    ("a zone of nowhere", a_rollout(windows=[{"from": "12:00", "to": "13:00", "timeZone": "Mars"}]), [
+        "spec.windows[0].timeZone: there is no time zone 'Mars'"
+    ]),
+    ("a freeze without an end", a_rollout(freezes=[{"reason": "x"}]), ["spec.freezes[0].until: required, but missing"]),
+    ("a freeze that ends at no time", a_rollout(freezes=[{"until": "soon", "reason": "x"}]), [
+        "spec.freezes[0].until: 'soon' is no time"
+    ]),
+    ("a freeze that ends before it begins", a_rollout(freezes=[
+        {"from": "2027-01-02T00:00:00Z", "until": "2027-01-01T00:00:00Z", "reason": "x"}]), [
+        "spec.freezes[0].until: is not after its beginning"
+    ]),
     ("what no pass does is no field", a_rollout(group="perObject"), ["spec.group: unknown field"]),
     ("nor is a rollback", a_rollout(onFailure="Rollback"), ["spec.onFailure: unknown value 'Rollback'"]),
     ("another namespace", a_rollout(selector={**DEPLOYMENTS, "namespace": "x"}), [

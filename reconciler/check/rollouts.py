@@ -1,6 +1,7 @@
 """Warnings about rollout policies that hold back nothing, or other clusters than their author thinks."""
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from functools import partial
 
 from overrides.lint import LineOf
@@ -8,17 +9,19 @@ from reconciler.source.desired import Desired
 from render.admission.rollouts import IMPLICIT_WAVE
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
+from render.rollouts.calendar import ended_freezes
 from render.rollouts.policy import RolloutControl, RolloutPolicy, Wave
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.waves import names_fitting_wave, waves_of_clusters
 from render.words import first_few
 
 _UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
+_FREEZE = "EndedFreeze"
 _Warn = Callable[..., Problem]
 
 
-def rollout_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
-    """Yield a warning for each policy that selects nothing, each wave that is not as it seems, and idle controls."""
+def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) -> Iterator[Problem]:
+    """Yield a warning for policies that select nothing, waves that are not as they seem, and what is idle or over."""
     if not desired.rollout_policies and not desired.rollout_controls:
         return
     index, fleet = RolloutIndex(desired.rollout_policies), ClusterIndex(desired.clusters)
@@ -28,6 +31,8 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Probl
         if str(policy) not in selected:
             yield _warning_of_nothing_selected(policy, desired, warn)
         yield from _warnings_of_waves(policy, fleet, warn)
+        for number in ended_freezes(policy.freezes, now):
+            yield warn(f"spec.freezes[{number}]", "is over, and holds nothing back", "remove it", _FREEZE)
     yield from _warnings_of_controls(desired, line_of)
 
 

@@ -258,7 +258,7 @@ def _warnings_of_source(repository: Repository, loaded: Loaded, memory: SourceMe
         partial(_warnings_of_renames_by_hand, repository, desired, memory, line_of),
         partial(named_workload_warnings, desired, line_of),
         partial(idle_rule_warnings, desired, line_of),
-        partial(rollout_warnings, desired, line_of),
+        lambda: rollout_warnings(desired, line_of, given_or_current_time()),
         lambda: (replace(each, kind=each.kind or OVERRIDE) for each in overrides()),
         lambda: problems_of_unknown_names(loaded.tests, desired, line_of) if line_of else (),
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from render.admission.rollouts import WEEKDAYS
+
 from .fields import Field
 from .karmada_fields import sentence_about_field
 
@@ -79,6 +81,18 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         "`Supersede`: a newer change takes the place of the one under way. `Wait`: it goes out after that.",
         "Supersede",
     ),
+    "spec.windows": Field(
+        "The times at which clusters may get a change; without any, always. Those that have it go on through the gate.",
+        [],
+    ),
+    "spec.windows[].days": Field("The days of the week on which it begins.", list(WEEKDAYS)),
+    "spec.windows[].from": Field("The time of the day at which it begins, such as `09:30`."),
+    "spec.windows[].to": Field("The time at which it ends; of the next day, where that is not later."),
+    "spec.windows[].timeZone": Field("The time zone of both, such as `Europe/Berlin`.", "UTC"),
+    "spec.freezes": Field("Times at which no cluster gets a change, whatever the windows say.", []),
+    "spec.freezes[].from": Field("The beginning, such as `2026-12-20T00:00:00Z`; without it, it has begun."),
+    "spec.freezes[].until": Field("The end: a freeze ends by itself."),
+    "spec.freezes[].reason": Field("The reason, which is shown where something waits for the end."),
 }
 """The fields of a RolloutPolicy and of a ClusterRolloutPolicy."""
 

@@ -3,9 +3,11 @@
 Whatever a pass does not do is no field here, so that nobody relies on a gate that is not kept.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from render.cron.occurrences import time_zone
 from render.model import ARGOSY_API_VERSION
 from render.notations import seconds_of_duration
 from render.syntax import fault_of_dns_label, quoted_text
@@ -21,9 +23,13 @@ from .stages import AdmittedKind, Object
 from .walking import Reading, walk_for_node
 
 Plain = Mapping[str, Any]
+_TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
 
 IMPLICIT_WAVE = "others"
 """The name of the last wave, of clusters that no wave of a policy takes."""
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+"""The days of the week, as windows name them."""
 
 ROLLOUT_KINDS = ("RolloutPolicy", "ClusterRolloutPolicy")
 CONTROL_KIND = "RolloutControl"
@@ -56,6 +62,10 @@ ROLLOUT_SPEC = Record(
         "onDeadline": Text(choices=("Fail", "Wait"), default="Fail"),
         "onFailure": Text(choices=("Pause",), default="Pause"),
         "onNewChange": Text(choices=("Supersede", "Wait"), default="Supersede"),
+        "windows": ListOf(
+            Record({"days": ListOf(Text(choices=WEEKDAYS)), "from!": TEXT, "to!": TEXT, "timeZone": TEXT})
+        ),
+        "freezes": ListOf(Record({"from": TEXT, "until!": TEXT, "reason!": Text(min_length=1)})),
     }
 )
 CONTROL_SPEC = Record(
@@ -107,6 +117,7 @@ def check_rollout_policy(policy: Object, findings: Findings) -> None:
     spec = policy["spec"]
     check_selectors(spec.get("resourceSelectors") or (), policy["metadata"].get("namespace"), findings)
     _check_gate(spec.get("gate") or {}, "spec.gate", findings)
+    _check_calendar(spec, findings)
     waves = spec.get("waves") or ()
     _check_names_of_waves(waves, findings)
     for number, wave in enumerate(waves):
@@ -152,6 +163,45 @@ def _check_gate(gate: Plain, path: str, findings: Findings) -> None:
     if deadline is not None and deadline <= (healthy_for or 0):
         hint = "a cluster can only be in time if the deadline is longer than healthyFor"
         findings.problem(f"{path}.deadline", "is over before any cluster can be through", hint=hint)
+
+
+def minutes_of_time(text: str) -> int | None:
+    """Return the minutes of the day at a time such as ``09:30``; None for what is none.
+
+    >>> minutes_of_time("09:30"), minutes_of_time("24:00"), minutes_of_time("9")
+    (570, None, None)
+    """
+    found = _TIME_OF_DAY.fullmatch(text)
+    return None if found is None else int(found[1]) * 60 + int(found[2])
+
+
+def _check_calendar(spec: Plain, findings: Findings) -> None:
+    """Report windows and freezes of which nobody can say when they are."""
+    for number, window in enumerate(spec.get("windows") or ()):
+        here = f"spec.windows[{number}]"
+        for name in ("from", "to"):
+            if minutes_of_time(window[name]) is None:
+                message = f"{quoted_text(window[name])} is no time of the day"
+                findings.problem(f"{here}.{name}", message, hint="write it as '09:30'")
+        try:
+            time_zone(window.get("timeZone") or "UTC")
+        except LookupError as error:
+            findings.problem(f"{here}.timeZone", error.args[0], hint="write it as 'Europe/Berlin'")
+    for number, freeze in enumerate(spec.get("freezes") or ()):
+        _check_freeze(freeze, f"spec.freezes[{number}]", findings)
+
+
+def _check_freeze(freeze: Plain, path: str, findings: Findings) -> None:
+    times = {name: parse_instant(freeze[name]) for name in ("from", "until") if freeze.get(name)}
+    for name, instant in times.items():
+        if instant is None:
+            message = f"{quoted_text(freeze[name])} is no time"
+            findings.problem(f"{path}.{name}", message, hint="write it as '2026-03-01T14:05:00Z'")
+    begins, ends = times.get("from"), times.get("until")
+    if not freeze["until"]:
+        findings.required(f"{path}.until", hint="a freeze ends by itself: say when")
+    if begins and ends and begins >= ends:
+        findings.problem(f"{path}.until", "is not after its beginning")
 
 
 def warn_of_rollout_policy(policy: Plain, findings: Findings) -> None:

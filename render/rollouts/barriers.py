@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from render.words import first_few
 
+from .calendar import is_frozen_by
 from .controls import Requests
 from .positions import Positions
 from .state import RolloutPhase, RolloutReason, RolloutState
@@ -34,6 +35,10 @@ def stop_of_rollout(state: RolloutState, positions: Positions, requests: Request
     if requests.paused is not None:
         next_step = f"argosy rollout resume, as {requests.paused.name} has paused it"
         return StepOutcome(RolloutPhase.PAUSED, RolloutReason.PAUSED_BY_CONTROL, next_step)
+    if positions.closed:
+        is_frozen = any(is_frozen_by(each, positions.now) for each in state.plan.freezes)
+        reason = RolloutReason.FROZEN if is_frozen else RolloutReason.OUTSIDE_WINDOW
+        return StepOutcome(RolloutPhase.WAITING, reason, f"waits for {positions.closed}")
     limit = state.plan.max_unreachable
     if limit is not None and len(positions.unreachable) > limit.of_total(len(positions.clusters)):
         count = len(positions.unreachable)

@@ -2,16 +2,18 @@
 
 from typing import Any
 
+from render.admission.rollouts import WEEKDAYS, minutes_of_time
 from render.model import Manifest
 from render.notations import seconds_of_duration
 from render.parsing.placement_manifests import plain_cluster_affinity, plain_label_selector
 from render.parsing.selectors import parse_cluster_affinity, parse_resource_selectors
 from render.selectors import ResourceSelector
-from render.timing import instant_text, parse_instant
+from render.timing import LAST, instant_text, parse_instant
 
 from .policy import (
     DeadlineAction,
     FailureAction,
+    Freeze,
     Gate,
     Limit,
     NewChangeAction,
@@ -19,6 +21,7 @@ from .policy import (
     RolloutPolicy,
     RolloutVerb,
     Wave,
+    Window,
 )
 
 Plain = dict[str, Any]
@@ -41,6 +44,8 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
         on_deadline=DeadlineAction(spec.get("onDeadline") or "Fail"),
         on_failure=FailureAction(spec.get("onFailure") or "Pause"),
         on_new_change=NewChangeAction(spec.get("onNewChange") or "Supersede"),
+        windows=tuple(map(_parse_window, spec.get("windows") or ())),
+        freezes=tuple(map(_parse_freeze, spec.get("freezes") or ())),
         path=path,
         document=document,
     )
@@ -58,6 +63,26 @@ def _parse_wave(plain: Manifest, gate: Manifest, max_concurrent: int | str | Non
         gate=_parse_gate({**gate, **(plain.get("gate") or {})}),
         is_approval_required=plain.get("approval") or False,
         is_empty_allowed=plain.get("allowEmpty") or False,
+    )
+
+
+def _parse_window(plain: Manifest) -> Window:
+    begins, ends = (minutes_of_time(plain[name]) or 0 for name in ("from", "to"))
+    days = plain.get("days") or WEEKDAYS
+    return Window(
+        days=tuple(number for number, day in enumerate(WEEKDAYS) if day in days),
+        begins=begins,
+        ends=ends,
+        time_zone=plain.get("timeZone") or "UTC",
+    )
+
+
+def _parse_freeze(plain: Manifest) -> Freeze:
+    begins = plain.get("from")
+    return Freeze(
+        begins=parse_instant(begins) if begins else None,
+        ends=parse_instant(plain["until"]) or LAST,
+        reason=plain["reason"],
     )
 
 
@@ -105,6 +130,8 @@ def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
         onDeadline=policy.on_deadline.value,
         onFailure=policy.on_failure.value,
         onNewChange=policy.on_new_change.value,
+        windows=list(map(_plain_window, policy.windows)) or None,
+        freezes=list(map(_plain_freeze, policy.freezes)) or None,
     )
 
 
@@ -131,6 +158,23 @@ def _plain_wave(wave: Wave) -> Plain:
         gate=_plain_gate(wave.gate),
         approval=wave.is_approval_required or None,
         allowEmpty=wave.is_empty_allowed or None,
+    )
+
+
+def _plain_window(window: Window) -> Plain:
+    return {
+        "days": [WEEKDAYS[number] for number in window.days],
+        "from": f"{window.begins // 60:02}:{window.begins % 60:02}",
+        "to": f"{window.ends // 60:02}:{window.ends % 60:02}",
+        "timeZone": window.time_zone,
+    }
+
+
+def _plain_freeze(freeze: Freeze) -> Plain:
+    return _fields_with_values(
+        **{"from": instant_text(freeze.begins) if freeze.begins else None},
+        until=instant_text(freeze.ends),
+        reason=freeze.reason,
     )
 
 

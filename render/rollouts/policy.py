@@ -4,6 +4,7 @@ What a policy says for all of its waves stands in each of them that says nothing
 itself: waves that have begun keep what they began with when the policy is edited.
 """
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Self
 
@@ -74,6 +75,23 @@ class NewChangeAction(StrEnum):
     WAIT = "Wait"
 
 
+class Window(Struct, frozen=True, kw_only=True):
+    """Days of the week (0 is Monday) and the minutes of the day from which to which a change may go out."""
+
+    days: tuple[int, ...]
+    begins: int
+    ends: int
+    time_zone: str = "UTC"
+
+
+class Freeze(Struct, frozen=True, kw_only=True):
+    """A time at which no change goes out; without ``begins`` it began long ago."""
+
+    begins: datetime | None = None
+    ends: datetime
+    reason: str
+
+
 class Wave(Struct, frozen=True, kw_only=True):
     """A wave: clusters of an affinity, so many of those that are left, or both; without either, all that are left.
 
@@ -115,6 +133,8 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     on_deadline: DeadlineAction = DeadlineAction.FAIL
     on_failure: FailureAction = FailureAction.PAUSE
     on_new_change: NewChangeAction = NewChangeAction.SUPERSEDE
+    windows: tuple[Window, ...] = ()
+    freezes: tuple[Freeze, ...] = ()
     path: str = ""
     document: int = 0
 

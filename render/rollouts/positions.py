@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from render.timing import Flip, instant_after
 
+from .calendar import closed_reason
 from .policy import DeadlineAction, Gate
 from .state import ClusterObservation, Given, RolloutFacts, RolloutState
 from .waves import WaveOfClusters, waves_of_clusters
@@ -23,7 +24,8 @@ _UNKNOWN = ClusterObservation(is_reachable=False)
 class Positions(Struct, frozen=True, kw_only=True):
     """The waves with their clusters, the number of each cluster's wave, and where the clusters stand.
 
-    ``given`` has those that were given the change and that it is still for, by name.
+    ``given`` has those that were given the change and that it is still for, by name. ``closed`` says why nobody may be
+    given it at this time ("": everybody may).
     """
 
     waves: tuple[WaveOfClusters, ...]
@@ -33,6 +35,8 @@ class Positions(Struct, frozen=True, kw_only=True):
     suspended: frozenset[str]
     through: frozenset[str]
     failed: frozenset[str]
+    now: datetime
+    closed: str = ""
     flips: tuple[Flip, ...] = ()
 
     @property
@@ -81,6 +85,7 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
         for each in state.given
         if each.cluster in numbers
     }
+    calendar = closed_reason(state.plan, facts.now)
     fails = state.plan.on_deadline is DeadlineAction.FAIL
     return Positions(
         waves=waves,
@@ -90,7 +95,13 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
         suspended=suspended,
         through=frozenset(name for name, look in looks.items() if look.is_through) & asked,
         failed=frozenset(name for name, look in looks.items() if look.is_late and fails) & asked,
-        flips=tuple(look.flip for name, look in looks.items() if name in asked and look.flip is not None),
+        now=facts.now,
+        closed=calendar.answer,
+        flips=tuple(
+            flip
+            for flip in (calendar.flip, *(look.flip for name, look in looks.items() if name in asked))
+            if flip is not None
+        ),
     )
 
 

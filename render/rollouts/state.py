@@ -79,6 +79,8 @@ class RolloutReason(StrEnum):
     WAVE_EMPTY = "WaveEmpty"
     TOO_MANY_UNREACHABLE = "TooManyUnreachable"
     TOO_MANY_FAILURES = "TooManyFailures"
+    OUTSIDE_WINDOW = "OutsideWindow"
+    FROZEN = "Frozen"
     PAUSED_BY_CONTROL = "PausedByControl"
     ABORTED_BY_CONTROL = "AbortedByControl"
     EVERY_CLUSTER_THROUGH = "EveryClusterThrough"
