@@ -63,6 +63,7 @@ from .difference import Allowance, ChangeAction, Difference, ObjectChange, clust
 from .objects import FileChange, Texts, changed_files, object_changes
 from .origins import difference_with_origins
 from .pending import pending_difference
+from .rollouts import first_passes, planned_rollouts
 from .staying import new_stays, newly_unplaced
 
 _MOST_COMMITS = 10_000
@@ -95,11 +96,16 @@ class Revisions(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """Both sides of a diff as they were rendered, and the settings in which they differ."""
+    """Both sides of a diff as they were rendered, and the settings in which they differ.
+
+    ``first_passes`` are the next passes over both sides where changes go out wave by wave: then the sides are what
+    comes of them in the end (None: they are the sides).
+    """
 
     base: Outcome
     head: Outcome
     settings: tuple[SettingChange, ...] = ()
+    first_passes: tuple[Outcome, Outcome] | None = None
 
 
 def compare_commits(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
@@ -128,7 +134,7 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
         status = repository.tip(publication.ref(fleet.status_branch))
         observed = read_observed_inputs(repository, past.next or status)
         observed = replace(observed, schemas=recorded_schemas(repository, status))
-        inputs = RenderInputs(observed=observed, now=given_or_current_time(revisions.now))
+        inputs = RenderInputs(observed=observed, now=given_or_current_time(revisions.now), is_rolled_out=True)
     check_allowed_subjects(revisions.allowed, source.desired, previous)
     _check_continuity(repository, source, previous, log)
     key = (revisions.base, past.commit, past.next or status or "")
@@ -139,7 +145,12 @@ def _compare_revisions(repository: Repository, revisions: Revisions, memory: Sou
         memory.remember_outcome(key, base)
     head = _rendered_head(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
     refuse_objects_clusters_reject(head, log)
-    return Comparison(base=base, head=head, settings=changed_settings(repository, home, base, source))
+    return Comparison(
+        base=base,
+        head=head,
+        settings=changed_settings(repository, home, base, source),
+        first_passes=first_passes(base, head, replace(inputs, is_rolled_out=False), log),
+    )
 
 
 def _previous_by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:
@@ -244,7 +255,8 @@ def difference_of(comparison: Comparison) -> Difference:
         members=tuple(sorted(names[1])),
     )
     found = _with_what_stays(_difference_with_pending(found, base, head), before, after, head)
-    found = replace(found, delivered=delivery_changes(before, after, base, head))
+    rollouts = planned_rollouts(*(comparison.first_passes or (base, head)))
+    found = replace(found, delivered=delivery_changes(before, after, base, head), rollouts=rollouts)
     return difference_with_causes(difference_with_origins(found, base.source.desired, head.source.desired), base, head)
 
 

@@ -17,6 +17,7 @@ from reconciler.rendering.problems import ObjectProblem
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
+from render.rollouts.plan import PlannedWave
 from render.scheduling.unknown_capacity import UnknownCapacity
 
 
@@ -155,6 +156,18 @@ class Unplaced(Struct, frozen=True, kw_only=True):
     clusters: tuple[str, ...]
 
 
+class PlannedRollout(Struct, frozen=True, kw_only=True):
+    """The plan by which a change goes out: its policy, the digest of the change, and the waves with their clusters.
+
+    ``waiting`` counts the objects that are not in it, and have to wait until it is over.
+    """
+
+    policy: str
+    change: str
+    waves: tuple[PlannedWave, ...] = ()
+    waiting: int = 0
+
+
 class Difference(Struct, frozen=True, kw_only=True):
     """The difference between the renderings of two sources ("" is a work tree as it stands).
 
@@ -171,7 +184,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     which guards refuse the change, and say what would let it pass. ``unselected`` are templates that go nowhere since
     the change, which is no difference in any cluster. ``unknown_capacities`` are clusters that get no replicas by room
     after it, and had no such lack before. ``unplaced`` are templates that end in no cluster, ``staying`` objects that
-    stay for a reason that is no problem, such as that something which stays needs them. ``delivered`` are objects that
+    stay for a reason that is no problem, such as that something which stays needs them. ``rollouts`` are those by which
+    the change goes out, or that it has to wait for. ``delivered`` are objects that
     are delivered by other rules. ``holds`` are those on
     clusters now, which a difference ends if the head ``is_newer`` than what they keep out.
     """
@@ -209,6 +223,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     unplaced: tuple[Unplaced, ...] = ()
     staying: tuple[StayNote, ...] = ()
     delivered: tuple[DeliveryChange, ...] = ()
+    rollouts: tuple[PlannedRollout, ...] = ()
 
     @property
     def ends_holds(self) -> bool:
@@ -224,7 +239,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     def is_empty(self) -> bool:
         """Return whether the change changes no cluster, no claim and no problem, and nothing that is pending."""
         changes = (self.objects, self.takeovers, self.movements, self.problems, self.solved, self.pending, self.ended)
-        return not any((self.settings, self.joined, self.renamed, self.left, self.taken, self.delivered, *changes))
+        others = (self.settings, self.joined, self.renamed, self.left, self.taken, self.delivered, self.rollouts)
+        return not any((*others, *changes))
 
     @property
     def moved_replicas(self) -> int:

@@ -34,6 +34,7 @@ from .difference import (
 )
 from .markdown_sections import LineGroups, MarkdownSection, section_that_fits
 from .origins import origin_words
+from .rollouts import words_of_rollout
 from .staying import unplaced_words
 from .text import (
     SIGNS,
@@ -101,6 +102,7 @@ def _sections_of_difference(difference: Difference, groups: LineGroups) -> Itera
     yield replace(_problem_section("Problems", difference, difference.problems, groups), is_open=True)
     yield _unplaced_section(difference, groups)
     yield _problem_section("Solved", difference, difference.solved, groups)
+    yield _rollout_section(difference)
     yield _pending_section(difference, groups)
     yield _unselected_section(difference, groups)
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
@@ -181,6 +183,15 @@ def _problem_section(
         return _item(f"{_names_of_objects(each.ref for each in group)}{where}: {first.reason}: {first.message}")
 
     return groups.section(title, problems, what_is_said_of_problem, line)
+
+
+def _rollout_section(difference: Difference) -> MarkdownSection:
+    """Return the plans by which the change goes out, wave by wave."""
+    lines = [
+        f"- {escape_markdown(head)}\n" + "".join(f"  - {escape_markdown(line)}\n" for line in waves)
+        for head, waves in (words_of_rollout(each, difference) for each in difference.rollouts)
+    ]
+    return MarkdownSection(title="Rollouts", lines=lines, is_open=True)
 
 
 def _pending_section(difference: Difference, groups: LineGroups) -> MarkdownSection:

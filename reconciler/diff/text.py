@@ -19,6 +19,7 @@ from render.scheduling.unknown_capacity import unknown_capacities_joined
 
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .origins import origin_words
+from .rollouts import words_of_rollout
 from .staying import unplaced_words
 from .words import (
     PRESERVED,
@@ -92,6 +93,7 @@ def _sections_with_lines(difference: Difference, *, is_full: bool) -> Iterator[t
     yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
     yield "TAKEN OVER", _lines_of_taken_over(difference, is_full=is_full)
     yield "OBJECTS", _lines_of_objects(difference, is_full=is_full)
+    yield "ROLLOUTS", _lines_of_rollouts(difference)
     yield "PENDING", _lines_of_pending(difference, is_full=is_full)
     yield "POLICIES", _lines_of_takeovers(difference, is_full=is_full)
     released = map(str, difference.released) if is_full else released_lines(difference.released)
@@ -117,6 +119,12 @@ def _lines_of_holds(difference: Difference) -> Iterator[str]:
     for name, hold in difference.holds.items():
         held, ending = hold_words(name, hold, is_ended=difference.ends_holds)
         yield f"  ! {held}\n      {ending}\n"
+
+
+def _lines_of_rollouts(difference: Difference) -> Iterator[str]:
+    for head, lines in (words_of_rollout(each, difference) for each in difference.rollouts):
+        yield f"  {head}\n"
+        yield from (f"      {line}\n" for line in lines)
 
 
 def _lines_of_clusters(difference: Difference, *, is_full: bool) -> Iterator[str]:

@@ -58,6 +58,7 @@ def summary_of_difference(difference: Difference) -> str:
         _counted_unless_zero(
             len(difference.taken), "object taken over by another folder", "objects taken over by other folders"
         ),
+        _counted_unless_zero(len(difference.rollouts), "rollout", "rollouts"),
         _counted_unless_zero(len({each.ref for each in difference.pending}), "object pending", "objects pending"),
         _counted_unless_zero(
             len({each.ref for each in difference.ended}), "object no longer pending", "objects no longer pending"

@@ -37,6 +37,7 @@ from .difference_parts import (
 )
 from .document import OutputDocument, meaning_of_field, value_unless_empty
 from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_parts, unknown_capacity_part
+from .planned_rollouts import PlannedRolloutPart, planned_rollout_part
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import (
@@ -129,6 +130,13 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         tuple[ReleasePart, ...],
         meaning_of_field("Objects that no policy selects any more, and that clusters therefore keep as they are."),
     ]
+    rollouts: (
+        Annotated[
+            tuple[PlannedRolloutPart, ...],
+            meaning_of_field("The rollouts by which the change goes out, or that it waits for, with their waves."),
+        ]
+        | UnsetType
+    ) = UNSET
     pending: Annotated[
         tuple[PendingChangePart, ...],
         meaning_of_field("What the change leaves pending: suspended clusters do not get it, or a lazy policy waits."),
@@ -223,6 +231,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
             ReleasePart(object=_object_identity_part(each.ref), clusters=each.clusters, outdated=each.is_outdated)
             for each in difference.released
         ),
+        rollouts=value_unless_empty(tuple(map(planned_rollout_part, difference.rollouts))),
         pending=tuple(map(_pending_change_part, difference.pending)),
         ended=tuple(map(_pending_change_part, difference.ended)),
         movements=tuple(_movement_part(difference, each) for each in difference.movements),

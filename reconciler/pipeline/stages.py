@@ -117,6 +117,7 @@ def _rolled_out(
     stage = RolloutStage(
         desired=desired,
         states=inputs.rollouts.states,
+        are_over=inputs.rollouts.are_over,
         before=previous.bindings if previous else {},
         tree=previous.tree if previous else None,
         context=RolloutContext(

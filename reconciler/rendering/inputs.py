@@ -38,13 +38,15 @@ class RenderInputs(Struct, frozen=True, kw_only=True):
     """The inputs of a pass beside its source and its past: what was observed, and what whoever runs the pass decides.
 
     ``now`` is the time of the pass (None: rules of time do not apply). ``scope`` limits what it has to look at (None:
-    everything). ``allowed`` is what options allow beyond the guards.
+    everything). ``allowed`` is what options allow beyond the guards. ``is_rolled_out``: every change is as if its
+    rollout were over.
     """
 
     observed: ObservedInputs = field(default_factory=ObservedInputs)
     now: datetime | None = None
     scope: Scope | None = None
     allowed: Allowed = field(default_factory=Allowed)
+    is_rolled_out: bool = False
 
 
 def pipeline_inputs_of_source(
@@ -85,6 +87,7 @@ def _rollout_inputs(source: Source, previous: Previous | None, given: RenderInpu
     return RolloutInputs(
         states={name: state_with_renamed_clusters(state, names) for name, state in states.items()},
         health=health_of_members(given.observed.health, (cluster.name for cluster in clusters)),
+        are_over=given.is_rolled_out,
     )
 
 

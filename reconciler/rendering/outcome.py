@@ -176,7 +176,8 @@ class Outcome(Struct, frozen=True, dict=True):
             if note.reason == RUN_BEGUN  # that of what stays for another reason is a problem
         )
         kept = (*released_lines(self.released), *pending_lines(self.pending), *needed_lines(built.bindings))
-        return (*self.renames, *kept, *thin, *stays, *built.failover.notes, *self._lines_on_clock_set_back())
+        notes = (*built.failover.notes, *built.rolled.lines)
+        return (*self.renames, *kept, *thin, *stays, *notes, *self._lines_on_clock_set_back())
 
     def _lines_on_clock_set_back(self) -> Iterable[str]:
         """Yield what a person should know of a clock that was set back: rules of time wait until it catches up."""

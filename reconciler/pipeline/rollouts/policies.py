@@ -38,7 +38,7 @@ Goals = Mapping[ObjectRef, str]
 class RolledPolicy(Struct, frozen=True, kw_only=True):
     """A rollout policy after a pass: its objects, the state of its rollout, and when that goes on by itself.
 
-    ``under_way`` are the objects of the change that goes out.
+    ``under_way`` are the objects of the change that goes out, ``waiting`` those of a newer one that waits for its end.
     """
 
     objects: Mapping[ObjectRef, RolledObject]
@@ -46,6 +46,7 @@ class RolledPolicy(Struct, frozen=True, kw_only=True):
     flip: Flip | None = None
     notes: tuple[str, ...] = ()
     under_way: frozenset[ObjectRef] = frozenset()
+    waiting: frozenset[ObjectRef] = frozenset()
 
 
 class RolloutContext(Struct, frozen=True, kw_only=True):
@@ -125,6 +126,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             flip=step.flip if step else None,
             notes=step.notes if step else (),
             under_way=frozenset(goals),
+            waiting=frozenset(ref for ref, goal in newest.items() if goals.get(ref) != goal),
         )
 
     def _completed_state(self) -> RolloutState | None:

@@ -18,6 +18,7 @@ from render.model import ObjectRef, Template
 from render.rollouts.policy import RolloutPolicy
 from render.rollouts.selection import RolloutIndex
 from render.timing import Flip, earliest_flip
+from render.words import counted_noun
 from render.works import Works
 
 from .objects import VersionedObject
@@ -38,17 +39,22 @@ class RolloutFiles(Struct, frozen=True, kw_only=True):
 
 
 class RolloutInputs(Struct, frozen=True, kw_only=True):
-    """The inputs of rollouts beside the source: their states after the previous pass, and observed health."""
+    """The inputs of rollouts beside the source: their states after the previous pass, and observed health.
+
+    ``are_over``: every cluster gets the newest version, as if all rollouts were over.
+    """
 
     states: RolloutStates = field(default_factory=dict)
     health: ObservedHealth = field(default_factory=ObservedHealth)
+    are_over: bool = False
 
 
 class RolledOut(Struct, frozen=True, kw_only=True):
     """The bindings and works of a pass after the steps of its rollouts, and what these lead to.
 
     ``contents`` are those of versions that may be new, by object and digest; ``states`` the rollouts after the pass
-    (None: there is none any more). ``under_way`` are the objects that health counts for.
+    by their policy. ``under_way`` are the objects that health counts for, ``waiting`` those of newer changes that wait
+    for the end of one, by policy.
     """
 
     bindings: tuple[Binding, ...]
@@ -58,6 +64,17 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     flip: Flip | None = None
     notes: tuple[str, ...] = ()
     under_way: frozenset[ObjectRef] = frozenset()
+    waiting: Mapping[str, frozenset[ObjectRef]] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line for each rollout that is not over, with what comes next, and what is passed over."""
+        going = ((name, state) for name, state in sorted(self.states.items()) if not state.is_completed)
+        waiting = (
+            f"{name}: {counted_noun(len(refs), 'object')} of a newer change go out after the one under way"
+            for name, refs in sorted(self.waiting.items())
+        )
+        return (*(f"{name} is {state.phase}: {state.next_step}" for name, state in going), *waiting, *self.notes)
 
     @property
     def is_timed(self) -> bool:
@@ -77,6 +94,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
     tree: RenderedTree | None
     context: RolloutContext
     contexts: VersionContexts
+    are_over: bool = False
 
     def rolled_out(
         self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
@@ -85,7 +103,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
 
         ``works`` are those of the newest source. An object without any, though it has a template here, keeps all.
         """
-        if not self.desired.rollout_policies and not self.states:
+        if self.are_over or (not self.desired.rollout_policies and not self.states):
             free = (replace(each, rollout=None) if each.rollout else each for each in bindings)
             return RolledOut(bindings=tuple(free), works=works)
         policies = {str(each): each for each in self.desired.rollout_policies}
@@ -113,6 +131,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             flip=earliest_flip(each.flip for each in rolled.values()),
             notes=tuple(note for each in rolled.values() for note in each.notes),
             under_way=frozenset(ref for each in rolled.values() for ref in each.under_way),
+            waiting={name: each.waiting for name, each in rolled.items() if each.waiting},
         )
 
     def _rolled_policy(

@@ -132,6 +132,11 @@ def rollout_states_of_tree(tree: RenderedTree) -> RolloutStates:
     return {str(state.plan): state for state in _states_in_files(tree)}
 
 
+def has_rollout_states(tree: RenderedTree) -> bool:
+    """Say whether a rendered tree has the state of any rollout."""
+    return bool(tree.root) and ROLLOUTS_FOLDER in tree.trees.entries(tree.root)
+
+
 def _states_in_files(tree: RenderedTree) -> Iterator[RolloutState]:
     folder = tree.trees.entries(tree.root).get(ROLLOUTS_FOLDER) if tree.root else None
     if folder is None or folder.mode != TREE_MODE:

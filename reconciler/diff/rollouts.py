@@ -1,0 +1,58 @@
+"""The rollouts that a change begins, or that it has to wait for."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from reconciler.console.cluster_lists import summarized_cluster_names
+from reconciler.console.log import Log
+from reconciler.pipeline.rollouts.state_files import has_rollout_states
+from reconciler.rendering.inputs import RenderInputs
+from reconciler.rendering.outcome import Outcome, run_pass
+from render.rollouts.plan import planned_waves, words_of_planned_wave
+from render.words import counted_noun
+
+from .difference import Difference, PlannedRollout
+
+
+def first_passes(base: Outcome, head: Outcome, inputs: RenderInputs, log: Log) -> tuple[Outcome, Outcome] | None:
+    """Return the next passes over both sides of a comparison; None where nothing goes out wave by wave."""
+    if not any(map(_has_rollouts, (base, head))):
+        return None
+    before = run_pass(base.repository, base.source, base.previous, inputs, log)
+    if head.source.desired == base.source.desired:
+        return before, before
+    return before, run_pass(head.repository, head.source, head.previous, replace(inputs, allowed=head.allowed), log)
+
+
+def _has_rollouts(side: Outcome) -> bool:
+    """Say whether changes of a side go out wave by wave, or one of before its rendered commit still does."""
+    return bool(side.source.desired.rollout_policies or (side.previous and has_rollout_states(side.previous.tree)))
+
+
+def planned_rollouts(base: Outcome, head: Outcome) -> tuple[PlannedRollout, ...]:
+    """Return the rollouts of the head that the base has not, and those that objects of the head wait for."""
+    return tuple(_planned_rollouts(base, head))
+
+
+def _planned_rollouts(base: Outcome, head: Outcome) -> Iterator[PlannedRollout]:
+    before, after = base.rendered.built.rolled, head.rendered.built.rolled
+    for name, state in sorted(after.states.items()):
+        known = before.states.get(name)
+        waiting = after.waiting.get(name, frozenset())
+        is_new = known is None or known.change != state.change
+        if (is_new and not state.is_completed) or waiting != before.waiting.get(name, frozenset()):
+            yield PlannedRollout(policy=name, change=state.change, waves=planned_waves(state), waiting=len(waiting))
+
+
+def words_of_rollout(rollout: PlannedRollout, difference: Difference) -> tuple[str, list[str]]:
+    """Return a rollout in words, and a line for each of its waves and for what waits."""
+    count = sum(len(wave.clusters) for wave in rollout.waves)
+    lines = [
+        words_of_planned_wave(wave, summarized_cluster_names(wave.clusters, difference.members))
+        for wave in rollout.waves
+    ]
+    if rollout.waiting:
+        verb = "waits" if rollout.waiting == 1 else "wait"
+        lines.append(f"{counted_noun(rollout.waiting, 'object')} of a newer change {verb} until it is over")
+    return f"{rollout.policy} lets change {rollout.change} out to {counted_noun(count, 'cluster')}", lines

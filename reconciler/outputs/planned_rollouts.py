@@ -1,0 +1,62 @@
+"""The parts of documents that are about the plan of a rollout."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, UnsetType
+
+from .document import DocumentPart, meaning_of_field, value_unless_empty
+
+if TYPE_CHECKING:
+    from reconciler.diff.difference import PlannedRollout
+    from render.rollouts.plan import PlannedWave
+
+
+class PlannedWavePart(DocumentPart, frozen=True, kw_only=True):
+    """A wave of a rollout that takes clusters."""
+
+    name: Annotated[str, meaning_of_field("The name of the wave.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters that it takes.")]
+    given: Annotated[tuple[str, ...], meaning_of_field("Those of them that get the change with the first pass.")]
+    earliest: Annotated[
+        int,
+        meaning_of_field("How many seconds after the beginning it can begin, if all before it goes well at once."),
+    ]
+    at_once: (
+        Annotated[int, meaning_of_field("How many of its clusters may be under way at once; absent: all.")] | UnsetType
+    ) = UNSET
+    approval: Annotated[bool, meaning_of_field("Whether somebody has to approve it before it begins.")] | UnsetType = (
+        UNSET
+    )
+
+
+class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
+    """A rollout that a change begins or waits for."""
+
+    policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
+    change: Annotated[str, meaning_of_field("The digest of the change, by which it is approved, paused and aborted.")]
+    waves: Annotated[tuple[PlannedWavePart, ...], meaning_of_field("The waves in their order.")]
+    waiting: (
+        Annotated[int, meaning_of_field("How many objects of a newer change wait until the rollout is over.")]
+        | UnsetType
+    ) = UNSET
+
+
+def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
+    """Return a planned rollout as documents have it."""
+    return PlannedRolloutPart(
+        policy=rollout.policy,
+        change=rollout.change,
+        waves=tuple(map(_planned_wave_part, rollout.waves)),
+        waiting=value_unless_empty(rollout.waiting),
+    )
+
+
+def _planned_wave_part(wave: "PlannedWave") -> PlannedWavePart:
+    return PlannedWavePart(
+        name=wave.name,
+        clusters=wave.clusters,
+        given=wave.given,
+        earliest=wave.earliest,
+        at_once=value_unless_empty(wave.at_once),
+        approval=value_unless_empty(wave.is_approval_required),
+    )

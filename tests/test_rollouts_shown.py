@@ -1,0 +1,99 @@
+"""Rollouts as people see them: the plan before a change is merged, and how far it is afterwards."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .build import Repository, a_cluster, a_policy, argosy, on_clusters
+from .rolling import WEB, a_rollout_policy, a_wave, web
+
+NOW = ("--now", "2026-03-01T09:00:00Z")
+CHANGE = "7852ddab8767c4d2"
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Repository:
+    """Four clusters at the first version, of which none was observed."""
+    waves = [a_wave("canary", "oslo", gate={"healthyFor": "90m"}), a_wave("rest", approval=True, maxConcurrent=2)]
+    repository = Repository.create(tmp_path / "fleet")
+    names = ("oslo", "paris", "rome", "tokyo")
+    repository.commit(
+        {
+            **{f"clusters/{name}.yaml": a_cluster(name) for name in names},
+            "web.yaml": web(1),
+            "policy.yaml": a_policy("web", selectors=[WEB], placement=on_clusters()),
+            "rollout.yaml": a_rollout_policy(waves=waves),
+        }
+    )
+    return repository
+
+
+def test_a_difference_has_the_plan_by_which_the_change_goes_out(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW).code == 0
+    fleet.commit({"web.yaml": web(2)})
+    shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW)
+    assert shown.out.partition(": ")[2] == (
+        "4 clusters change, 1 object changed, 1 rollout\n"
+        "\n"
+        "OBJECTS\n"
+        "  ~ Deployment.apps default/web in all 4 clusters\n"
+        '      spec.template.spec.containers[web].image: "web:1" -> "web:2"\n'
+        "\n"
+        "ROLLOUTS\n"
+        f"  RolloutPolicy default/web lets change {CHANGE} out to 4 clusters\n"
+        "      wave canary: oslo\n"
+        "      wave rest: paris, rome, tokyo, 2 at once, once it is approved,"
+        " 1h30m after the beginning at the earliest\n"
+    )
+    markdown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW, "-o", "markdown").out
+    assert (
+        "**Rollouts (1)**\n"
+        "\n"
+        f"- RolloutPolicy default/web lets change {CHANGE} out to 4 clusters\n"
+        "  - wave canary&#58; oslo\n"
+        "  - wave rest&#58; paris, rome, tokyo, 2 at once, once it is approved,"
+        " 1h30m after the beginning at the earliest\n"
+    ) in markdown
+    (planned,) = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW, "-o", "json").out)["rollouts"]
+    assert planned == {
+        "policy": "RolloutPolicy default/web",
+        "change": CHANGE,
+        "waves": [
+            {"name": "canary", "clusters": ["oslo"], "given": [], "earliest": 0},
+            {
+                "name": "rest",
+                "clusters": ["paris", "rome", "tokyo"],
+                "given": [],
+                "earliest": 5400,
+                "atOnce": 2,
+                "approval": True,
+            },
+        ],
+    }
+
+
+def test_each_pass_says_what_a_rollout_waits_for(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
+    fleet.commit({"web.yaml": web(2)})
+    said = (
+        "warning: RolloutPolicy default/web is Waiting: a cluster of wave canary that can be reached and is not"
+        " suspended; or allowEmpty in it\n"
+    )
+    assert [argosy(fleet, capsys, "reconcile", *NOW).err for _ in range(2)] == [said, said]
+
+
+def test_a_change_that_has_to_wait_for_another_is_a_difference(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waves = [a_wave("canary", "oslo"), a_wave("rest")]
+    fleet.commit({"rollout.yaml": a_rollout_policy(waves=waves, onNewChange="Wait")})
+    argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
+    fleet.commit({"web.yaml": web(2)})
+    argosy(fleet, capsys, "reconcile", *NOW)
+    fleet.commit({"web.yaml": web(3)})
+    shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW).out
+    assert "4 clusters change, 1 object changed, 1 rollout\n" in shown
+    assert "      1 object of a newer change waits until it is over\n" in shown
