@@ -17,7 +17,12 @@ HPA = {
     "metadata": {"name": "web", "namespace": "shop"},
     "spec": {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
 }
-LONDON = {"name": "london", "clusterAffinity": {"clusterNames": ["london"]}}
+JOB = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "migrate", "namespace": "shop"},
+    "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "it", "image": "it:1"}]}}},
+}
 
 WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
     ("nothing to say", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST])], []),
@@ -52,6 +57,11 @@ WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
         {"until": "2026-03-01T08:00:01Z", "reason": "more"}])], [
         "spec.freezes[0]: is over, and holds nothing back"
     ]),
+    ("a rollback of a Job", [PARIS, JOB, a_rollout(selector={"apiVersion": "batch/v1", "kind": "Job"},
+                                                   onFailure="Rollback")], [
+        "spec.onFailure: what Job.batch shop/migrate did does not go back: a Job that has run is not undone"
+    ]),
+    ("a rollback of a Deployment", [PARIS, WEB, a_rollout(onFailure="Rollback")], []),
     ("a control of nobody", [PARIS, ROME, WEB, a_control()], [
         "spec.rollout: there is no RolloutPolicy shop/web in the source, so only a rollout that it left hears of this"
     ]),

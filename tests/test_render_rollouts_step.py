@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from render.rollouts.policy import (
     DeadlineAction,
+    FailureAction,
     Freeze,
     Gate,
     Limit,
@@ -57,6 +58,7 @@ class Rollout:
         self.change = Change(digest="1")
         self.seconds = 0
         self.due: frozenset[str] = frozenset()
+        self.withdrawn: frozenset[str] = frozenset()
 
     def pass_after(self, seconds: int) -> str:
         """Run a pass some seconds later; return who is due, the phase and the reason."""
@@ -65,7 +67,7 @@ class Rollout:
         facts = self.fleet.facts(now)
         change = change_that_goes_out(self.policy, self.state, self.change)
         step = next_step(self.policy, self.state, change, facts)
-        self.state, self.due = step.state, step.due
+        self.state, self.due, self.withdrawn = step.state, step.due, step.withdrawn
         self.fleet.apply(step.due, now)
         if self.state is None:
             return f"{''.join(sorted(step.due))} no rollout"
@@ -338,6 +340,34 @@ def test_failures_of_a_wave_are_counted_beside_those_of_all() -> None:
     rollout.fleet.broken.add("a")
     rollout.pass_after(0)
     assert rollout.pass_after(300) == "a Failed TooManyFailures"
+
+
+def test_a_rollback_takes_the_change_back_and_holds_it_until_a_retry() -> None:
+    """It begins with the first wave again then, also for clusters that had come through."""
+    rollout = Rollout(replace(POLICY, on_failure=FailureAction.ROLLBACK))
+    rollout.fleet.broken.add("b")
+    assert [rollout.pass_after(seconds) for seconds in (0, 60, 300)] == [
+        "a Progressing ClustersUnderWay",
+        "abc Progressing ClustersUnderWay",
+        " Held RolledBack",
+    ]
+    assert rollout.withdrawn == set(rollout.fleet.tiers), "also those that stand at a change before this one"
+    rollout.fleet.broken.clear()
+    rollout.fleet.well_since.clear()
+    assert rollout.pass_after(600) == " Held RolledBack"
+    rollout.fleet.controls.append(a_control("again", RolloutVerb.RETRY))
+    assert [rollout.pass_after(1), rollout.pass_after(60)] == [
+        "a Progressing ClustersUnderWay",
+        "abc Progressing ClustersUnderWay",
+    ]
+
+
+def test_an_abort_takes_back_where_failures_would() -> None:
+    rollout = Rollout(replace(POLICY, on_failure=FailureAction.ROLLBACK))
+    rollout.pass_after(0)
+    rollout.fleet.controls.append(a_control("stop", RolloutVerb.ABORT))
+    assert rollout.pass_after(1) == " Held AbortedByControl"
+    assert rollout.withdrawn == set(rollout.fleet.tiers)
 
 
 def test_a_deadline_that_only_waits_is_no_failure() -> None:

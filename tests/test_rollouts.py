@@ -229,6 +229,40 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="a rollback takes everybody back to the completed version, which a joiner has as well, until a retry",
+        policy={**HURRIED, "onFailure": "Rollback"},
+        steps=[
+            changed("2111 Progressing", "2222 Progressing", "2222 Progressing", unwell=["rome"]),
+            Step(commits=["1111 Held"], seconds=600),
+            Step(commits=["11111 Held"], files={"berlin": a_cluster("berlin")}, unwell=[]),
+            Step(commits=[], seconds=3600),
+            Step(commits=["12111 Progressing", "22222 Progressing", "22222 Completed"], control={"verb": "Retry"}),
+        ],
+    ),
+    Situation(
+        why="a rollback of the second of two changes goes back to the one that was completed, from three versions",
+        policy={
+            **HURRIED,
+            "onFailure": "Rollback",
+            "waves": [a_wave("canary", "oslo"), a_wave("rest", maxConcurrent=1)],
+        },
+        steps=[
+            changed("2111 Progressing", "2112 Progressing", unwell=["tokyo"]),
+            changed("3112 Progressing", to=3, unwell=["oslo"]),
+            Step(commits=["1111 Held"], seconds=600),
+            changed("4111 Progressing", to=4, unwell=["oslo"]),
+        ],
+    ),
+    Situation(
+        why="an abort takes back where a failure would",
+        policy={"onFailure": "Rollback"},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            Step(commits=["1111 Held"], control={"verb": "Abort"}, unwell=[]),
+            Step(commits=[], seconds=3600),
+        ],
+    ),
+    Situation(
         why="a newer change takes the place of one that has failed",
         policy=HURRIED,
         steps=[

@@ -77,7 +77,7 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         "spec.freezes[0].until: is not after its beginning"
     ]),
     ("what no pass does is no field", a_rollout(group="perObject"), ["spec.group: unknown field"]),
-    ("nor is a rollback", a_rollout(onFailure="Rollback"), ["spec.onFailure: unknown value 'Rollback'"]),
+    ("nor is a way past the waves", a_rollout(onNewChange="Expedite"), ["spec.onNewChange: unknown value 'Expedite'"]),
     ("another namespace", a_rollout(selector={**DEPLOYMENTS, "namespace": "x"}), [
         "spec.resourceSelectors[0].namespace: 'x' is not the policy's own namespace, 'shop'"
     ]),

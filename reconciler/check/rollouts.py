@@ -9,14 +9,22 @@ from reconciler.source.desired import Desired
 from render.admission.rollouts import IMPLICIT_WAVE
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
+from render.model import Template
 from render.rollouts.calendar import ended_freezes
-from render.rollouts.policy import RolloutControl, RolloutPolicy, Wave
+from render.rollouts.policy import FailureAction, RolloutControl, RolloutPolicy, Wave
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.waves import names_fitting_wave, waves_of_clusters
 from render.words import first_few
 
 _UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
 _FREEZE = "EndedFreeze"
+_STAYS = "NoWayBack"
+_NEVER_BACK = {
+    "CustomResourceDefinition.apiextensions.k8s.io": "objects that are stored in a newer version stay in it",
+    "Job.batch": "a Job that has run is not undone",
+    "PersistentVolumeClaim": "a claim that has grown stays as large",
+}
+"""Kinds of which a rollback leaves something as it is."""
 _Warn = Callable[..., Problem]
 
 
@@ -25,9 +33,14 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) ->
     if not desired.rollout_policies and not desired.rollout_controls:
         return
     index, fleet = RolloutIndex(desired.rollout_policies), ClusterIndex(desired.clusters)
-    selected = {str(found) for each in desired.templates if (found := index.policy_for_template(each)) is not None}
+    selected: dict[str, list[Template]] = {}
+    for template in desired.templates:
+        if (found := index.policy_for_template(template)) is not None:
+            selected.setdefault(str(found), []).append(template)
     for policy in desired.rollout_policies:
         warn = partial(_warning, policy, line_of)
+        if policy.on_failure is FailureAction.ROLLBACK:
+            yield from _warnings_of_what_stays(selected.get(str(policy), ()), warn)
         if str(policy) not in selected:
             yield _warning_of_nothing_selected(policy, desired, warn)
         yield from _warnings_of_waves(policy, fleet, warn)
@@ -53,6 +66,15 @@ def _warning_of_nothing_selected(policy: RolloutPolicy, desired: Desired, warn: 
         return warn(field, message, "select the workloads that are scaled", _SCALES)
     message = "no change goes out by this policy: it selects no object, or another one comes before it for all of them"
     return warn(field, message, "", _UNMATCHED)
+
+
+def _warnings_of_what_stays(templates: Iterable[Template], warn: _Warn) -> Iterator[Problem]:
+    """Yield a warning for each kind of objects of which something stays as it became, whatever they go back to."""
+    for group_kind, why in _NEVER_BACK.items():
+        refs = [str(each.ref) for each in templates if each.ref.group_kind == group_kind]
+        if refs:
+            message = f"what {first_few(refs)} did does not go back: {why}"
+            yield warn("spec.onFailure", message, "leave it to a person: onFailure: Pause", _STAYS)
 
 
 def _warnings_of_waves(policy: RolloutPolicy, fleet: ClusterIndex, warn: _Warn) -> Iterator[Problem]:

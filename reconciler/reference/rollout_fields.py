@@ -76,7 +76,11 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         " change. Unset, any number may: they are passed over."
     ),
     "spec.onDeadline": Field("`Wait`: a deadline that has passed counts as no failure.", "Fail"),
-    "spec.onFailure": Field("`Pause`: all clusters keep what they have until somebody decides.", "Pause"),
+    "spec.onFailure": Field(
+        "`Pause`: all clusters keep what they have until somebody decides. `Rollback`: those that have the change go"
+        " back to the version that was completed last, at once, and the change is held; an abort does so, too.",
+        "Pause",
+    ),
     "spec.onNewChange": Field(
         "`Supersede`: a newer change takes the place of the one under way. `Wait`: it goes out after that.",
         "Supersede",

@@ -60,7 +60,7 @@ ROLLOUT_SPEC = Record(
         **_EVERYWHERE,
         "maxUnreachable": Portion(),
         "onDeadline": Text(choices=("Fail", "Wait"), default="Fail"),
-        "onFailure": Text(choices=("Pause",), default="Pause"),
+        "onFailure": Text(choices=("Pause", "Rollback"), default="Pause"),
         "onNewChange": Text(choices=("Supersede", "Wait"), default="Supersede"),
         "windows": ListOf(
             Record({"days": ListOf(Text(choices=WEEKDAYS)), "from!": TEXT, "to!": TEXT, "timeZone": TEXT})

@@ -11,6 +11,7 @@ from render.words import first_few
 
 from .calendar import is_frozen_by
 from .controls import Requests
+from .policy import FailureAction
 from .positions import Positions
 from .state import RolloutPhase, RolloutReason, RolloutState
 
@@ -28,23 +29,43 @@ def stop_of_rollout(state: RolloutState, positions: Positions, requests: Request
     if requests.aborted is not None:
         next_step = f"a newer change, or argosy rollout retry, as {requests.aborted.name} has aborted it"
         return StepOutcome(RolloutPhase.HELD, RolloutReason.ABORTED_BY_CONTROL, next_step)
-    if state.phase is RolloutPhase.FAILED or _have_too_many_failed(state, positions):
-        failed = f"{first_few(sorted(positions.failed))} failed" if positions.failed else "clusters had failed"
-        next_step = f"argosy rollout retry, argosy rollout abort, or a newer change, as {failed}"
-        return StepOutcome(RolloutPhase.FAILED, RolloutReason.TOO_MANY_FAILURES, next_step)
-    if requests.paused is not None:
+    failed = _stop_after_failures(state, positions)
+    if failed is None and requests.paused is not None:
         next_step = f"argosy rollout resume, as {requests.paused.name} has paused it"
         return StepOutcome(RolloutPhase.PAUSED, RolloutReason.PAUSED_BY_CONTROL, next_step)
-    if positions.closed:
-        is_frozen = any(is_frozen_by(each, positions.now) for each in state.plan.freezes)
-        reason = RolloutReason.FROZEN if is_frozen else RolloutReason.OUTSIDE_WINDOW
-        return StepOutcome(RolloutPhase.WAITING, reason, f"waits for {positions.closed}")
-    limit = state.plan.max_unreachable
-    if limit is not None and len(positions.unreachable) > limit.of_total(len(positions.clusters)):
-        count = len(positions.unreachable)
-        next_step = f"waits until clusters can be reached again: {count} cannot, and {limit} may be so"
-        return StepOutcome(RolloutPhase.WAITING, RolloutReason.TOO_MANY_UNREACHABLE, next_step)
-    return None
+    return failed or _stop_by_calendar(state, positions) or _stop_by_silence(state, positions)
+
+
+def _stop_after_failures(state: RolloutState, positions: Positions) -> StepOutcome | None:
+    """Return the end of a rollout in which too many clusters failed, now or before."""
+    if state.phase is RolloutPhase.HELD and state.reason is RolloutReason.ROLLED_BACK:
+        return StepOutcome(state.phase, state.reason, state.next_step)
+    if state.phase is not RolloutPhase.FAILED and not _have_too_many_failed(state, positions):
+        return None
+    failed = f"{first_few(sorted(positions.failed))} failed" if positions.failed else "clusters had failed"
+    if state.plan.on_failure is FailureAction.ROLLBACK:
+        next_step = f"a newer change, or argosy rollout retry, as {failed} and all went back"
+        return StepOutcome(RolloutPhase.HELD, RolloutReason.ROLLED_BACK, next_step)
+    next_step = f"argosy rollout retry, argosy rollout abort, or a newer change, as {failed}"
+    return StepOutcome(RolloutPhase.FAILED, RolloutReason.TOO_MANY_FAILURES, next_step)
+
+
+def _stop_by_calendar(state: RolloutState, positions: Positions) -> StepOutcome | None:
+    """Return what a rollout waits for that may give nothing at this time."""
+    if not positions.closed:
+        return None
+    is_frozen = any(is_frozen_by(each, positions.now) for each in state.plan.freezes)
+    reason = RolloutReason.FROZEN if is_frozen else RolloutReason.OUTSIDE_WINDOW
+    return StepOutcome(RolloutPhase.WAITING, reason, f"waits for {positions.closed}")
+
+
+def _stop_by_silence(state: RolloutState, positions: Positions) -> StepOutcome | None:
+    """Return what a rollout waits for of whose clusters too many are out of reach."""
+    limit, count = state.plan.max_unreachable, len(positions.unreachable)
+    if limit is None or count <= limit.of_total(len(positions.clusters)):
+        return None
+    next_step = f"waits until clusters can be reached again: {count} cannot, and {limit} may be so"
+    return StepOutcome(RolloutPhase.WAITING, RolloutReason.TOO_MANY_UNREACHABLE, next_step)
 
 
 def barrier_before_wave(number: int, positions: Positions, requests: Requests) -> StepOutcome | None:

@@ -66,6 +66,7 @@ class FailureAction(StrEnum):
     """The consequence of more failed clusters than there may be."""
 
     PAUSE = "Pause"
+    ROLLBACK = "Rollback"
 
 
 class NewChangeAction(StrEnum):

@@ -82,6 +82,7 @@ class RolloutReason(StrEnum):
     OUTSIDE_WINDOW = "OutsideWindow"
     FROZEN = "Frozen"
     PAUSED_BY_CONTROL = "PausedByControl"
+    ROLLED_BACK = "RolledBack"
     ABORTED_BY_CONTROL = "AbortedByControl"
     EVERY_CLUSTER_THROUGH = "EveryClusterThrough"
 
@@ -118,11 +119,13 @@ class RolloutState(Struct, frozen=True, kw_only=True):
 class RolloutStep(Struct, frozen=True, kw_only=True):
     """The answer of a pass: the new state (None: there is no rollout), and the clusters that get the change.
 
-    ``due``: all other clusters keep the version that they stand at. ``flip`` is when the same facts give another
+    ``due``: all other clusters keep the version that they stand at, but for those that are ``withdrawn``: these go back
+    to the version that was completed last. ``flip`` is when the same facts give another
     answer. ``notes`` are sentences about clusters that are passed over.
     """
 
     state: RolloutState | None
     due: frozenset[str] = frozenset()
+    withdrawn: frozenset[str] = frozenset()
     flip: Flip | None = None
     notes: tuple[str, ...] = ()

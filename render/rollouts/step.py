@@ -20,7 +20,7 @@ from render.timing import Flip, earliest_flip
 
 from .barriers import StepOutcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
 from .controls import Requests, requests_about_rollout
-from .policy import NewChangeAction, RolloutPolicy
+from .policy import FailureAction, NewChangeAction, RolloutPolicy
 from .positions import Positions, deadline_of_cluster, positions_of_clusters
 from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
 
@@ -121,14 +121,16 @@ def _state_of_beginning(plan: RolloutPolicy, change: Change, now: datetime) -> R
 
 
 def _state_after_retries(state: RolloutState, positions: Positions, requests: Requests, now: datetime) -> RolloutState:
-    """Return the state after what people ask for once: clusters that have failed get their time again."""
+    """Return the state after what people ask for once: clusters get their time again, or all of it begins again."""
+    is_ended = state.phase in _ENDED
     return replace(
         state,
         given=tuple(
             Given(cluster=each.cluster, at=now) if each.cluster in positions.failed else each for each in state.given
         ),
         heard=(*state.heard, *(each.name for each in requests.retries)),
-        phase=RolloutPhase.PROGRESSING if state.phase is RolloutPhase.FAILED else state.phase,
+        phase=RolloutPhase.PROGRESSING if is_ended else state.phase,
+        reason=RolloutReason.CLUSTERS_UNDER_WAY if is_ended else state.reason,
     )
 
 
@@ -140,8 +142,9 @@ def _step_of_rollout(state: RolloutState, positions: Positions, requests: Reques
         number, barrier = _begin_waves(number, positions, requests)
         started = {name: Given(cluster=name, at=now) for name in _clusters_to_start(number, positions)}
     outcome = _outcome_of_step(number, positions, frozenset(started), barrier)
-    wave = positions.waves[number].wave.name if number >= 0 else ""
-    given = {**positions.given, **started}
+    is_withdrawn = outcome.phase is RolloutPhase.HELD and state.plan.on_failure is FailureAction.ROLLBACK
+    wave = positions.waves[number].wave.name if number >= 0 and not is_withdrawn else ""
+    given = {} if is_withdrawn else {**positions.given, **started}
     is_completed = outcome.phase is RolloutPhase.COMPLETED
     return RolloutStep(
         state=replace(
@@ -156,6 +159,7 @@ def _step_of_rollout(state: RolloutState, positions: Positions, requests: Reques
             next_step=outcome.next_step,
         ),
         due=positions.clusters if is_completed else frozenset(given),
+        withdrawn=positions.clusters if is_withdrawn else frozenset(),
         flip=None if is_completed else earliest_flip([*positions.flips, *_deadlines_of_clusters(started, positions)]),
         notes=tuple(notes_about_clusters(number, positions)),
     )

@@ -107,9 +107,12 @@ class VersionedObject(Struct, kw_only=True):
         rollout = ObjectRollout(policy=self.before.policy, target=version, completed=version)
         return RolledObject(rollout=rollout, works=self.works_of_version(version))
 
-    def moved(self, goal: str, due: Mask) -> RolledObject:
-        """Return the object with one version in the clusters that are due; others move where the bytes are the same."""
-        by_version = self._clusters_by_version()
+    def moved(self, goal: str, due: Mask, withdrawn: Mask = 0) -> RolledObject:
+        """Return the object with one version in the clusters that are due; others move where the bytes are the same.
+
+        Clusters that are withdrawn go back to the version that was completed last.
+        """
+        by_version = self._clusters_by_version(withdrawn)
         started = due & self.clusters
         there = started | by_version.get(goal, 0)
         for version, clusters in by_version.items():
@@ -136,10 +139,10 @@ class VersionedObject(Struct, kw_only=True):
     def _names_of_clusters(self, mask: Mask) -> list[str]:
         return [self.index.names[index] for index in indexes_of_mask(mask)]
 
-    def _clusters_by_version(self) -> Mapping[str, Mask]:
-        """Return the clusters of the object by the version that they stand at."""
-        found: dict[str, Mask] = {}
-        left = self.clusters
+    def _clusters_by_version(self, withdrawn: Mask = 0) -> Mapping[str, Mask]:
+        """Return the clusters of the object by the version that they stand at, or are taken back to."""
+        found: dict[str, Mask] = {self.before.completed: self.clusters & withdrawn}
+        left = self.clusters & ~withdrawn
         for each in self.before.clusters:
             there = self.index.clusters_named(each.names) & left
             found[each.version] = found.get(each.version, 0) | there

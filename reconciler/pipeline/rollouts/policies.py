@@ -116,9 +116,10 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         step = self._step(changing, goals, self.context.now)
         is_completed = step is None or step.state is None or step.state.is_completed
         due = 0 if step is None else self.context.index.clusters_named(step.due)
+        withdrawn = 0 if step is None else self.context.index.clusters_named(step.withdrawn)
         for each in changing:
             goal = goals[each.ref]
-            objects[each.ref] = each.with_one_version(goal) if is_completed else each.moved(goal, due)
+            objects[each.ref] = each.with_one_version(goal) if is_completed else each.moved(goal, due, withdrawn)
         state = self._completed_state() if step is None else step.state
         return RolledPolicy(
             objects=objects,
