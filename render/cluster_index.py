@@ -120,7 +120,7 @@ class ClusterIndex:
             known = self._by_group[field] = _masks_by_key(
                 (value, index)
                 for index, cluster in enumerate(self.clusters)
-                for value in _regions_zones_or_providers_of(cluster, field)
+                for value in regions_zones_or_providers_of(cluster, field)
             )
         return known
 
@@ -189,7 +189,8 @@ class ClusterIndex:
         return self.all & ~chosen if requirement.operator in {"NotIn", "DoesNotExist"} else 0
 
 
-def _regions_zones_or_providers_of(cluster: Cluster, field: SpreadField) -> Iterable[str]:
+def regions_zones_or_providers_of(cluster: Cluster, field: SpreadField) -> Iterable[str]:
+    """Return the regions, zones or providers that a cluster is in; there may be none."""
     match field:
         case SpreadField.REGION:
             return filter(None, (cluster.region,))

@@ -6,12 +6,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from render.placement import SpreadField
 from render.rollouts.policy import (
     DeadlineAction,
     FailureAction,
     Freeze,
     Gate,
     Limit,
+    LimitByField,
     NewChangeAction,
     RolloutControl,
     RolloutPolicy,
@@ -406,6 +408,23 @@ def test_waves_that_have_begun_go_by_what_they_began_with_and_others_by_the_edit
 def test_a_rollout_without_waves_has_one_of_all_clusters() -> None:
     rollout = Rollout(a_rollout_policy(max_concurrent=Limit(40, is_percentage=True)))
     assert [len(rollout.due) for _ in range(4) if rollout.pass_after(60)] == [2, 4, 5, 5]
+
+
+def test_of_each_region_no_more_are_under_way_than_may_be() -> None:
+    """The regions of this fleet are its tiers: canary has a, early b and c, prod p and q."""
+    by_region = LimitByField(field=SpreadField.REGION, limit=Limit(1))
+    rollout = Rollout(a_rollout_policy(max_concurrent_by_field=(by_region,)))
+    rollout.pass_after(0)
+    assert sorted(rollout.fleet.tiers[name] for name in rollout.due) == ["canary", "early", "prod"]
+    rollout.pass_after(60)
+    assert len(rollout.due) == 5
+
+
+def test_both_limits_count() -> None:
+    by_region = LimitByField(field=SpreadField.REGION, limit=Limit(50, is_percentage=True))
+    rollout = Rollout(a_rollout_policy(max_concurrent_by_field=(by_region,), max_concurrent=Limit(2)))
+    rollout.pass_after(0)
+    assert len({rollout.fleet.tiers[name] for name in rollout.due}) == len(rollout.due) == 2
 
 
 def test_clusters_that_are_renamed_keep_what_they_were_given() -> None:

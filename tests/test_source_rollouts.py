@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from overrides.admission import admit
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.reading import SourceReading
+from render.documents import emit, parse_documents
 from render.model import ObjectRef, Template
 from render.rollouts.parsing import parse_rollout_policy, plain_rollout_spec
 from render.rollouts.policy import Gate, Limit
@@ -53,6 +56,13 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         priority=3, maxConcurrent="25%", maxFailures=1, maxUnreachable="10%",
         gate={"healthyFor": "10m"}, onDeadline="Wait", onFailure="Pause", onNewChange="Wait",
     ), []),
+    ("limits of each region", a_rollout(
+        waves=[{**CANARY, "maxConcurrentPer": [{"field": "zone", "limit": "50%"}]}],
+        maxConcurrentPer=[{"field": "region", "limit": 1}, {"field": "provider", "limit": 2}],
+    ), []),
+    ("a limit of each planet", a_rollout(maxConcurrentPer=[{"field": "planet", "limit": 1}]), [
+        "spec.maxConcurrentPer[0].field: unknown value 'planet'"
+    ]),
     ("windows and freezes", a_rollout(
         windows=[{"days": ["Mon", "Fri"], "from": "22:00", "to": "06:00", "timeZone": "Europe/Berlin"},
                  {"from": "12:00", "to": "13:00"}],
@@ -164,6 +174,20 @@ def test_a_plan_is_written_and_read_back_as_it_is(why: str, document: dict[str, 
     assert parse_rollout_policy(written) == policy
     again = admit({**document, "spec": written["spec"]})
     assert (again.problems, again.object and parse_rollout_policy(again.object)) == ((), policy)
+
+
+def test_a_wave_that_began_without_limits_is_read_back_without_those_of_an_edit() -> None:
+    """The plan of a rollout has waves as they began beside what was edited meanwhile."""
+    limits: dict[str, Any] = {
+        "maxConcurrent": 1,
+        "maxConcurrentPer": [{"field": "region", "limit": 1}],
+        "gate": {"healthyFor": "1m", "deadline": "1h"},
+    }
+    first = loaded(a_rollout(waves=[CANARY])).desired.rollout_policies[0]
+    edited = loaded(a_rollout(waves=[CANARY], **limits)).desired.rollout_policies[0]
+    plan = replace(edited, waves=first.waves, path="", document=0)
+    written = emit({"metadata": {"name": "web", "namespace": "shop"}, "spec": plain_rollout_spec(plan)})
+    assert parse_rollout_policy(parse_documents(written)[0].value) == plan
 
 
 def test_a_control_is_about_one_policy_and_its_time_is_in_utc() -> None:

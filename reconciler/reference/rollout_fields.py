@@ -54,6 +54,9 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         "True if the waves after it may begin although nobody in it has come through its gate.", False
     ),
     "spec.waves[].maxConcurrent": Field("As `spec.maxConcurrent`, for this wave."),
+    "spec.waves[].maxConcurrentPer": Field("As `spec.maxConcurrentPer`, for this wave."),
+    "spec.waves[].maxConcurrentPer[].field": Field("`region`, `zone` or `provider`."),
+    "spec.waves[].maxConcurrentPer[].limit": Field("So many, or such a percentage of those of the wave there."),
     "spec.waves[].maxFailures": Field("So many clusters of this wave may fail, beside the limit of all waves."),
     "spec.waves[].gate": Field("As `spec.gate`, for this wave; what it does not say is as there."),
     "spec.waves[].gate.healthyFor": Field("As `spec.gate.healthyFor`, for this wave."),
@@ -61,6 +64,11 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.maxConcurrent": Field(
         "So many clusters, or such a percentage of their wave, may be under way at once; unset, a whole wave."
     ),
+    "spec.maxConcurrentPer": Field(
+        "Limits beside `maxConcurrent`, of the clusters of each region, zone or provider that may be under way.", []
+    ),
+    "spec.maxConcurrentPer[].field": Field("`region`, `zone` or `provider`; a cluster without it counts nowhere."),
+    "spec.maxConcurrentPer[].limit": Field("So many, or such a percentage of those of the wave there; at least one."),
     "spec.maxFailures": Field(
         "So many clusters, or such a percentage of all, may fail; with one more, no other cluster gets the change.", 0
     ),

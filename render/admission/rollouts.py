@@ -37,6 +37,9 @@ CONTROL_KIND = "RolloutControl"
 _GATE = Record({"healthyFor": TEXT, "deadline": TEXT})
 _EVERYWHERE: Mapping[str, Node] = {
     "maxConcurrent": Portion(minimum=1),
+    "maxConcurrentPer": ListOf(
+        Record({"field!": Text(choices=("region", "zone", "provider")), "limit!": Portion(minimum=1)})
+    ),
     "maxFailures": Portion(),
     "gate": _GATE,
 }

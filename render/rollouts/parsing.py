@@ -1,5 +1,6 @@
 """RolloutPolicies and RolloutControls from admitted objects, and the plan of a rollout as plain data again."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from render.admission.rollouts import WEEKDAYS, minutes_of_time
@@ -7,6 +8,7 @@ from render.model import Manifest
 from render.notations import seconds_of_duration
 from render.parsing.placement_manifests import plain_cluster_affinity, plain_label_selector
 from render.parsing.selectors import parse_cluster_affinity, parse_resource_selectors
+from render.placement import SpreadField
 from render.selectors import ResourceSelector
 from render.timing import LAST, instant_text, parse_instant
 
@@ -16,6 +18,7 @@ from .policy import (
     Freeze,
     Gate,
     Limit,
+    LimitByField,
     NewChangeAction,
     RolloutControl,
     RolloutPolicy,
@@ -30,15 +33,16 @@ Plain = dict[str, Any]
 def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> RolloutPolicy:
     """Return the value of an admitted policy of either kind."""
     metadata, spec = manifest["metadata"], manifest["spec"]
-    gate, concurrent = spec.get("gate") or {}, spec.get("maxConcurrent")
+    gate = spec.get("gate") or {}
     return RolloutPolicy(
         name=metadata["name"],
         namespace=metadata.get("namespace") or "",
         resource_selectors=parse_resource_selectors(spec["resourceSelectors"]),
         priority=spec.get("priority") or 0,
-        waves=tuple(_parse_wave(each, gate, concurrent) for each in spec.get("waves") or ()),
+        waves=tuple(_parse_wave(each, spec) for each in spec.get("waves") or ()),
         gate=_parse_gate(gate),
-        max_concurrent=_parse_limit(concurrent),
+        max_concurrent=_parse_limit(spec.get("maxConcurrent")),
+        max_concurrent_by_field=_parse_limits_by_field(spec),
         max_failures=_parse_limit(spec.get("maxFailures")) or Limit(0),
         max_unreachable=_parse_limit(spec.get("maxUnreachable")),
         on_deadline=DeadlineAction(spec.get("onDeadline") or "Fail"),
@@ -51,19 +55,26 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
     )
 
 
-def _parse_wave(plain: Manifest, gate: Manifest, max_concurrent: int | str | None) -> Wave:
+def _parse_wave(plain: Manifest, spec: Manifest) -> Wave:
     """Return a wave; what it does not say itself is said for all of them."""
     affinity = plain.get("clusterAffinity")
     return Wave(
         name=plain["name"],
         cluster_affinity=None if affinity is None else parse_cluster_affinity(affinity),
         size=_parse_limit(plain.get("size")),
-        max_concurrent=_parse_limit(plain.get("maxConcurrent", max_concurrent)),
+        max_concurrent=_parse_limit(plain.get("maxConcurrent", spec.get("maxConcurrent"))),
+        max_concurrent_by_field=_parse_limits_by_field(plain if "maxConcurrentPer" in plain else spec),
         max_failures=_parse_limit(plain.get("maxFailures")),
-        gate=_parse_gate({**gate, **(plain.get("gate") or {})}),
+        gate=_parse_gate({**(spec.get("gate") or {}), **(plain.get("gate") or {})}),
         is_approval_required=plain.get("approval") or False,
         is_empty_allowed=plain.get("allowEmpty") or False,
     )
+
+
+def _parse_limits_by_field(plain: Manifest) -> tuple[LimitByField, ...]:
+    """Return the limits of each region and the like, of a policy or a wave."""
+    limits = ((each["field"], _parse_limit(each["limit"])) for each in plain.get("maxConcurrentPer") or ())
+    return tuple(LimitByField(field=SpreadField(field), limit=limit) for field, limit in limits if limit is not None)
 
 
 def _parse_window(plain: Manifest) -> Window:
@@ -122,9 +133,10 @@ def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
     return _fields_with_values(
         resourceSelectors=list(map(_plain_resource_selector, policy.resource_selectors)),
         priority=policy.priority or None,
-        waves=list(map(_plain_wave, policy.waves)) or None,
+        waves=[_plain_wave(wave, policy) for wave in policy.waves] or None,
         gate=_plain_gate(policy.gate),
         maxConcurrent=_plain_limit(policy.max_concurrent),
+        maxConcurrentPer=_plain_limits_by_field(policy.max_concurrent_by_field) or None,
         maxFailures=_plain_limit(policy.max_failures),
         maxUnreachable=_plain_limit(policy.max_unreachable),
         onDeadline=policy.on_deadline.value,
@@ -146,19 +158,28 @@ def _plain_resource_selector(selector: ResourceSelector) -> Plain:
     )
 
 
-def _plain_wave(wave: Wave) -> Plain:
+def _plain_wave(wave: Wave, policy: RolloutPolicy) -> Plain:
+    """Return a wave that says null where it has none of what the policy says for all waves."""
     affinity = wave.cluster_affinity
-    return _fields_with_values(
+    inherited: Plain = {"maxConcurrent": None} if policy.max_concurrent and not wave.max_concurrent else {}
+    return inherited | _fields_with_values(
         name=wave.name,
         clusterAffinity=None if affinity is None else plain_cluster_affinity(affinity),
         size=_plain_limit(wave.size),
         rest=wave.takes_the_rest or None,
         maxConcurrent=_plain_limit(wave.max_concurrent),
+        maxConcurrentPer=_plain_limits_by_field(wave.max_concurrent_by_field)
+        if wave.max_concurrent_by_field or policy.max_concurrent_by_field
+        else None,
         maxFailures=_plain_limit(wave.max_failures),
-        gate=_plain_gate(wave.gate),
+        gate=_plain_gate(wave.gate) | ({"deadline": None} if policy.gate.deadline and not wave.gate.deadline else {}),
         approval=wave.is_approval_required or None,
         allowEmpty=wave.is_empty_allowed or None,
     )
+
+
+def _plain_limits_by_field(limits: Iterable[LimitByField]) -> list[Plain]:
+    return [{"field": each.field.value, "limit": _plain_limit(each.limit)} for each in limits]
 
 
 def _plain_window(window: Window) -> Plain:

@@ -11,6 +11,7 @@ from typing import Self
 from msgspec import Struct, field
 
 from render.admission.rollouts import IMPLICIT_WAVE
+from render.placement import SpreadField
 from render.selectors import ClusterAffinity, ResourceSelector
 
 
@@ -76,6 +77,13 @@ class NewChangeAction(StrEnum):
     WAIT = "Wait"
 
 
+class LimitByField(Struct, frozen=True, kw_only=True):
+    """A number of clusters of each region, zone or provider, or a percentage of those of a wave that are there."""
+
+    field: SpreadField
+    limit: Limit
+
+
 class Window(Struct, frozen=True, kw_only=True):
     """Days of the week (0 is Monday) and the minutes of the day from which to which a change may go out."""
 
@@ -97,13 +105,15 @@ class Wave(Struct, frozen=True, kw_only=True):
     """A wave: clusters of an affinity, so many of those that are left, or both; without either, all that are left.
 
     ``max_concurrent`` clusters may be under way at once (None: all of it), and ``max_failures`` of it may fail (None:
-    only the limit of the whole rollout counts). Percentages are of the clusters of the wave.
+    only the limit of the whole rollout counts). Percentages are of the clusters of the wave. Also of each region and
+    the like no more than ``max_concurrent_by_field`` says may be under way.
     """
 
     name: str
     cluster_affinity: ClusterAffinity | None = None
     size: Limit | None = None
     max_concurrent: Limit | None = None
+    max_concurrent_by_field: tuple[LimitByField, ...] = ()
     max_failures: Limit | None = None
     gate: Gate = field(default_factory=Gate)
     is_approval_required: bool = False
@@ -129,6 +139,7 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     waves: tuple[Wave, ...] = ()
     gate: Gate = field(default_factory=Gate)
     max_concurrent: Limit | None = None
+    max_concurrent_by_field: tuple[LimitByField, ...] = ()
     max_failures: Limit = Limit(0)
     max_unreachable: Limit | None = None
     on_deadline: DeadlineAction = DeadlineAction.FAIL
@@ -147,7 +158,13 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     @property
     def implicit_wave(self) -> Wave:
         """The last wave, of clusters that no other takes."""
-        return Wave(name=IMPLICIT_WAVE, max_concurrent=self.max_concurrent, gate=self.gate, is_empty_allowed=True)
+        return Wave(
+            name=IMPLICIT_WAVE,
+            max_concurrent=self.max_concurrent,
+            max_concurrent_by_field=self.max_concurrent_by_field,
+            gate=self.gate,
+            is_empty_allowed=True,
+        )
 
     def __str__(self) -> str:
         if self.namespace:

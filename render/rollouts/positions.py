@@ -11,6 +11,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
+from render.cluster_index import ClusterIndex
 from render.timing import Flip, instant_after
 
 from .calendar import closed_reason
@@ -36,6 +37,7 @@ class Positions(Struct, frozen=True, kw_only=True):
     through: frozenset[str]
     failed: frozenset[str]
     now: datetime
+    fleet: ClusterIndex
     closed: str = ""
     flips: tuple[Flip, ...] = ()
 
@@ -96,6 +98,7 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
         through=frozenset(name for name, look in looks.items() if look.is_through) & asked,
         failed=frozenset(name for name, look in looks.items() if look.is_late and fails) & asked,
         now=facts.now,
+        fleet=facts.fleet,
         closed=calendar.answer,
         flips=tuple(
             flip

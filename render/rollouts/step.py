@@ -22,6 +22,7 @@ from .barriers import StepOutcome, barrier_before_wave, notes_about_clusters, ou
 from .controls import Requests, requests_about_rollout
 from .policy import FailureAction, NewChangeAction, RolloutPolicy
 from .positions import Positions, deadline_of_cluster, positions_of_clusters
+from .room import clusters_with_room
 from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
 
 NOTHING_LEFT = "nothing: every cluster that can be reached and is not suspended is through its gate"
@@ -72,7 +73,13 @@ def plan_of_begun_rollout(policy: RolloutPolicy, state: RolloutState) -> Rollout
     """Return the plan of a rollout that is under way: waves that have begun as they were, all others as edited."""
     recorded, policy = state.plan, replace(policy, path="", document=0)
     if state.wave == IMPLICIT_WAVE:
-        return replace(policy, waves=recorded.waves, gate=recorded.gate, max_concurrent=recorded.max_concurrent)
+        return replace(
+            policy,
+            waves=recorded.waves,
+            gate=recorded.gate,
+            max_concurrent=recorded.max_concurrent,
+            max_concurrent_by_field=recorded.max_concurrent_by_field,
+        )
     names = [wave.name for wave in recorded.waves]
     begun = recorded.waves[: names.index(state.wave) + 1] if state.wave else ()
     known = {wave.name for wave in begun}
@@ -188,14 +195,11 @@ def _begin_waves(number: int, positions: Positions, requests: Requests) -> tuple
 
 def _clusters_to_start(number: int, positions: Positions) -> Iterator[str]:
     """Yield the clusters of waves that have begun that are given the change now, in their order."""
-    under_way = len(positions.under_way)
     for place, each in enumerate(positions.waves[: number + 1]):
         waiting = [name for name in each.clusters if name in positions.asked and name not in positions.given]
         if waiting and not positions.are_over_before(place):
             return
-        limit = each.wave.max_concurrent
-        room = len(waiting) if limit is None else limit.of_total(len(each.clusters), at_least=1) - under_way
-        yield from waiting[: max(0, room)]
+        yield from clusters_with_room(each, waiting, positions.under_way, positions.fleet)
 
 
 def _outcome_of_step(
