@@ -409,6 +409,12 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="a wave in whose clusters nothing changes is passed at once",
+        steps=[
+            Step(commits=["1111 Progressing", "1111 Completed"], files={"over": an_override("x", "rome")}),
+        ],
+    ),
+    Situation(
         why="an override that applies nowhere is none, nor does it begin anew what is under way",
         steps=[
             changed("2111 Progressing", unwell=["oslo"]),

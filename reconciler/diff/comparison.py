@@ -254,9 +254,8 @@ def difference_of(comparison: Comparison) -> Difference:
         allowances=_allowances_of_change(base, head),
         members=tuple(sorted(names[1])),
     )
-    found = _with_what_stays(_difference_with_pending(found, base, head), before, after, head)
-    rollouts = planned_rollouts(*(comparison.first_passes or (base, head)))
-    found = replace(found, delivered=delivery_changes(before, after, base, head), rollouts=rollouts)
+    found = _with_what_stays(_difference_with_pending(found, comparison), before, after, head)
+    found = replace(found, delivered=delivery_changes(before, after, base, head))
     return difference_with_causes(difference_with_origins(found, base.source.desired, head.source.desired), base, head)
 
 
@@ -267,8 +266,9 @@ def _replicas_after(
     return {name: before[name] for name in before if name not in members} | replicas_by_cluster(after.values())
 
 
-def _difference_with_pending(found: Difference, base: Outcome, head: Outcome) -> Difference:
-    """Return a difference with what is pending, templates that go nowhere, and clusters of unknown capacity."""
+def _difference_with_pending(found: Difference, comparison: Comparison) -> Difference:
+    """Return a difference with what is pending or rolled out, goes nowhere, or is divided by unknown capacity."""
+    base, head = comparison.base, comparison.head
     pending = pending_difference(base, head)
     return replace(
         found,
@@ -276,6 +276,7 @@ def _difference_with_pending(found: Difference, base: Outcome, head: Outcome) ->
         ended=pending.ended,
         unselected=_new_unselected_templates(base, head),
         unknown_capacities=_new_unknown_capacities(base, head),
+        rollouts=planned_rollouts(base, head, comparison.first_passes),
     )
 
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from reconciler.console.cluster_lists import summarized_cluster_names
 from reconciler.console.log import Log
+from reconciler.pipeline.rollouts.stage import RolledOut
 from reconciler.pipeline.rollouts.state_files import has_rollout_states
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
@@ -30,13 +31,18 @@ def _has_rollouts(side: Outcome) -> bool:
     return bool(side.source.desired.rollout_policies or (side.previous and has_rollout_states(side.previous.tree)))
 
 
-def planned_rollouts(base: Outcome, head: Outcome) -> tuple[PlannedRollout, ...]:
-    """Return the rollouts of the head that the base has not, and those that objects of the head wait for."""
-    return tuple(_planned_rollouts(base, head))
+def planned_rollouts(
+    base: Outcome, head: Outcome, passes: tuple[Outcome, Outcome] | None
+) -> tuple[PlannedRollout, ...]:
+    """Return the rollouts of the head that the base has not, and those that objects of the head wait for.
+
+    ``passes`` are the next ones over both, where these are what comes of them in the end.
+    """
+    before, after = passes or (base, head)
+    return tuple(_planned_rollouts(before.rendered.built.rolled, after.rendered.built.rolled))
 
 
-def _planned_rollouts(base: Outcome, head: Outcome) -> Iterator[PlannedRollout]:
-    before, after = base.rendered.built.rolled, head.rendered.built.rolled
+def _planned_rollouts(before: RolledOut, after: RolledOut) -> Iterator[PlannedRollout]:
     for name, state in sorted(after.states.items()):
         known = before.states.get(name)
         waiting = after.waiting.get(name, frozenset())

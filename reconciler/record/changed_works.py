@@ -7,7 +7,7 @@ from reconciler.branches.status_branch import Files
 from reconciler.deliver.results import ClusterReport
 
 from .recorded_status import RecordedStatus, path_in_cluster
-from .standing_versions import VersionsOfCommit
+from .versions_in_clusters import VersionsOfCommit
 from .work_changes import WorkStatuses, time_of_unrecorded_numbers
 from .work_status import WorkInputs, work_inputs_of_report
 

@@ -55,7 +55,7 @@ from .recorded_status import (
     unhealthy_objects,
 )
 from .runs import runs_of_completing_objects, work_path_by_cluster
-from .standing_versions import VersionsOfCommit
+from .versions_in_clusters import VersionsOfCommit
 from .work_changes import MOST_CASES, WorkStatuses, lasting_message_part
 from .work_status import WorkInputs, have_equal_work_status, work_inputs_of_report, work_status_of
 

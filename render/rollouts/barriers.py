@@ -72,6 +72,8 @@ def barrier_before_wave(number: int, positions: Positions, requests: Requests) -
     """Return what keeps a wave from beginning whose earlier ones are over; None where nothing does."""
     each = positions.waves[number]
     name = each.wave.name
+    if name in positions.unaffected:
+        return None
     if not each.clusters and not each.wave.is_empty_allowed:
         next_step = f"clusters in wave {name}, which has none; or allowEmpty in it"
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.WAVE_EMPTY, next_step)

@@ -17,7 +17,7 @@ from render.timing import Flip, instant_after
 from .calendar import closed_reason
 from .policy import DeadlineAction, Gate
 from .state import ClusterObservation, Given, RolloutFacts, RolloutState
-from .waves import WaveOfClusters, waves_of_clusters
+from .waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
 
 _UNKNOWN = ClusterObservation(is_reachable=False)
 
@@ -26,7 +26,7 @@ class Positions(Struct, frozen=True, kw_only=True):
     """The waves with their clusters, the number of each cluster's wave, and where the clusters stand.
 
     ``given`` has those that were given the change and that it is still for, by name. ``closed`` says why nobody may be
-    given it at this time ("": everybody may).
+    given it at this time ("": everybody may). ``unaffected`` are the waves in whose clusters nothing changes.
     """
 
     waves: tuple[WaveOfClusters, ...]
@@ -39,6 +39,7 @@ class Positions(Struct, frozen=True, kw_only=True):
     now: datetime
     fleet: ClusterIndex
     closed: str = ""
+    unaffected: frozenset[str] = frozenset()
     flips: tuple[Flip, ...] = ()
 
     @property
@@ -100,6 +101,11 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
         now=facts.now,
         fleet=facts.fleet,
         closed=calendar.answer,
+        unaffected=frozenset(
+            each.wave.name
+            for each in waves
+            if not each.clusters and names_fitting_wave(each.wave, facts.fleet) & facts.unaffected
+        ),
         flips=tuple(
             flip
             for flip in (calendar.flip, *(look.flip for name, look in looks.items() if name in asked))

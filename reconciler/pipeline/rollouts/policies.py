@@ -139,8 +139,9 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         digest, index = self._digest(goals), self.context.index
         state = self.state if self.state is not None and self.state.change == digest else None
         given = frozenset(each.cluster for each in state.given) if state else frozenset()
-        concerned, known = 0, index.clusters_named(given)
+        concerned, every, known = 0, 0, index.clusters_named(given)
         for each in changing:
+            every |= each.clusters
             concerned |= each.clusters_to_move(goals[each.ref]) | known & each.clusters
         if not concerned:
             return None
@@ -153,6 +154,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         facts = RolloutFacts(
             fleet=index,
             clusters=clusters,
+            unaffected=frozenset(index.names[place] for place in indexes_of_mask(every & ~concerned)),
             observed=observations_of_clusters(versions, self.context.health, suspended),
             controls=self.context.controls,
             now=now,
