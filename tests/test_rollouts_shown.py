@@ -97,3 +97,23 @@ def test_a_change_that_has_to_wait_for_another_is_a_difference(
     shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW).out
     assert "4 clusters change, 1 object changed, 1 rollout\n" in shown
     assert "      1 object of a newer change waits until it is over\n" in shown
+
+
+def test_the_status_of_a_fleet_has_what_goes_out(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
+    assert "Rollout" not in argosy(fleet, capsys, "status").out
+    fleet.commit({"web.yaml": web(2)})
+    argosy(fleet, capsys, "reconcile", *NOW)
+    said = "a cluster of wave canary that can be reached and is not suspended; or allowEmpty in it"
+    assert argosy(fleet, capsys, "status").out.endswith(
+        f"\nRolloutPolicy default/web: Waiting, 0 of 4 clusters have change {CHANGE}\n  next: {said}\n"
+    )
+    (rollout,) = json.loads(argosy(fleet, capsys, "status", "-o", "json").out)["rollouts"]
+    assert {name: rollout[name] for name in ("policy", "change", "phase", "reason", "since", "next")} == {
+        "policy": "RolloutPolicy default/web",
+        "change": CHANGE,
+        "phase": "Waiting",
+        "reason": "NobodyReachable",
+        "since": "2026-03-01T09:00:00Z",
+        "next": said,
+    }

@@ -23,11 +23,10 @@ from .parts import (
     refusal_part,
     unknown_capacity_part,
 )
+from .planned_rollouts import RolloutsUnderWay, rollout_part
 from .status_parts import (
     Applied,
-    DeviatingField,
-    DeviatingManager,
-    DeviationAction,
+    FleetDeviationPart,
     Hint,
     Known,
     LateReason,
@@ -193,18 +192,6 @@ class UnwellPart(DocumentPart, frozen=True, kw_only=True):
     message: Message
 
 
-class FleetDeviationPart(DocumentPart, frozen=True, kw_only=True):
-    """An object that is not as the commit says, and its cluster."""
-
-    cluster: ClusterName
-    object: ObjectName
-    action: DeviationAction
-    reason: Reason | UnsetType = UNSET
-    message: Message | UnsetType = UNSET
-    field: DeviatingField | UnsetType = UNSET
-    manager: DeviatingManager | UnsetType = UNSET
-
-
 class FleetStatusDocument(OutputDocument, frozen=True, kw_only=True):
     """A fleet: the rendered branch, and the observation of every member."""
 
@@ -249,6 +236,7 @@ class FleetStatusDocument(OutputDocument, frozen=True, kw_only=True):
     quotas: (
         Annotated[tuple[QuotaPart, ...], meaning_of_field("The FederatedResourceQuotas of the source.")] | UnsetType
     ) = UNSET
+    rollouts: RolloutsUnderWay | UnsetType = UNSET
     rebalancers: (
         Annotated[
             tuple[RebalancerPart, ...],
@@ -363,6 +351,7 @@ def _fields_of_timed_rules(branches: "RecordedFleet") -> dict[str, Any]:
     return {
         "cron": value_unless_empty(tuple(each for binding in branches.fleet.bindings for each in _cron_parts(binding))),
         "quotas": value_unless_empty(tuple(_quota_part(usage, unsettled) for usage in usage_of_quotas(branches))),
+        "rollouts": value_unless_empty(tuple(map(rollout_part, branches.fleet.rollouts_under_way))),
         "rebalancers": value_unless_empty(
             tuple(_rebalancer_part(*each) for each in rebalancers_with_outcome(branches))
         ),

@@ -1,4 +1,4 @@
-"""The parts of documents that are about the plan of a rollout."""
+"""The parts of documents that are about rollouts: their plans, and how far they are."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +9,7 @@ from .document import DocumentPart, meaning_of_field, value_unless_empty
 if TYPE_CHECKING:
     from reconciler.diff.difference import PlannedRollout
     from render.rollouts.plan import PlannedWave
+    from render.rollouts.state import RolloutState
 
 
 class PlannedWavePart(DocumentPart, frozen=True, kw_only=True):
@@ -16,7 +17,7 @@ class PlannedWavePart(DocumentPart, frozen=True, kw_only=True):
 
     name: Annotated[str, meaning_of_field("The name of the wave.")]
     clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters that it takes.")]
-    given: Annotated[tuple[str, ...], meaning_of_field("Those of them that get the change with the first pass.")]
+    given: Annotated[tuple[str, ...], meaning_of_field("Those of them that have been given the change.")]
     earliest: Annotated[
         int,
         meaning_of_field("How many seconds after the beginning it can begin, if all before it goes well at once."),
@@ -59,4 +60,39 @@ def _planned_wave_part(wave: "PlannedWave") -> PlannedWavePart:
         earliest=wave.earliest,
         at_once=value_unless_empty(wave.at_once),
         approval=value_unless_empty(wave.is_approval_required),
+    )
+
+
+class RolloutPart(DocumentPart, frozen=True, kw_only=True):
+    """A rollout that is not over."""
+
+    policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
+    change: Annotated[str, meaning_of_field("The digest of the change, by which it is approved, paused and aborted.")]
+    phase: Annotated[str, meaning_of_field("`Progressing`, `Waiting`, `Paused`, `Failed` or `Held`.")]
+    reason: Annotated[str, meaning_of_field("Why it is so, in a word.")]
+    since: Annotated[str, meaning_of_field("The time at which it began.")]
+    wave: Annotated[str, meaning_of_field("The last wave that has begun.")] | UnsetType = UNSET
+    waves: Annotated[tuple[PlannedWavePart, ...], meaning_of_field("The waves in their order.")]
+    next: Annotated[str, meaning_of_field("What it waits for, or what somebody has to do.")]
+
+
+RolloutsUnderWay = Annotated[
+    tuple[RolloutPart, ...], meaning_of_field("The rollouts that are not over, with what each of them waits for.")
+]
+
+
+def rollout_part(state: "RolloutState") -> RolloutPart:
+    """Return a rollout as documents have it."""
+    from render.rollouts.plan import planned_waves
+    from render.timing import instant_text
+
+    return RolloutPart(
+        policy=str(state.plan),
+        change=state.change,
+        phase=state.phase,
+        reason=state.reason,
+        since=instant_text(state.since),
+        wave=value_unless_empty(state.wave),
+        waves=tuple(map(_planned_wave_part, planned_waves(state))),
+        next=state.next_step,
     )

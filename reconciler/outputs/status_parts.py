@@ -97,6 +97,18 @@ class DeviationPart(DocumentPart, frozen=True, kw_only=True):
     manager: DeviatingManager | UnsetType = UNSET
 
 
+class FleetDeviationPart(DocumentPart, frozen=True, kw_only=True):
+    """An object that is not as the commit says, and its cluster."""
+
+    cluster: ClusterName
+    object: ObjectName
+    action: DeviationAction
+    reason: Reason | UnsetType = UNSET
+    message: Message | UnsetType = UNSET
+    field: DeviatingField | UnsetType = UNSET
+    manager: DeviatingManager | UnsetType = UNSET
+
+
 class ObservationPart(DocumentPart, frozen=True, kw_only=True):
     """The way in which a cluster is not seen."""
 

@@ -26,6 +26,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
+from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.pipeline.unselected import unselected_templates
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import RecordedStatus
@@ -41,6 +42,7 @@ from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
 from render.errors import GitError, InputError
 from render.model import ObjectRef
+from render.rollouts.state import RolloutState
 from render.scheduling.unknown_capacity import (
     UnknownCapacity,
     clusters_of_unknown_capacity_by_use,
@@ -210,6 +212,12 @@ class FleetStatus(Struct, frozen=True, dict=True):
     def bindings(self) -> tuple[Binding, ...]:
         """Every binding, by object."""
         return tuple(sorted(self.previous.bindings.values(), key=lambda binding: binding.ref))
+
+    @cached_property
+    def rollouts_under_way(self) -> tuple[RolloutState, ...]:
+        """The rollouts that are not over, by their policies."""
+        states = rollout_states_of_tree(self.previous.tree)
+        return tuple(state for _, state in sorted(states.items()) if not state.is_completed)
 
     @cached_property
     def replicas(self) -> Mapping[str, int]:
