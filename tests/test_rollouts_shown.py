@@ -117,3 +117,20 @@ def test_the_status_of_a_fleet_has_what_goes_out(fleet: Repository, capsys: pyte
         "since": "2026-03-01T09:00:00Z",
         "next": said,
     }
+
+
+def test_an_explanation_says_in_which_wave_a_cluster_gets_a_change(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
+    fleet.commit({"web.yaml": web(2)})
+    argosy(fleet, capsys, "reconcile", *NOW)
+    said = argosy(fleet, capsys, "explain", "deployment/web", *NOW).out
+    waits = "a cluster of wave canary that can be reached and is not suspended; or allowEmpty in it"
+    goes_out = f"RolloutPolicy default/web lets change {CHANGE} out in wave"
+    assert said.endswith(
+        "Kept as an earlier commit had it\n"
+        "  CLUSTERS           REASON    MESSAGE\n"
+        f"  oslo               Waiting   {goes_out} canary: {waits}\n"
+        f"  paris rome tokyo   Waiting   {goes_out} rest: {waits}\n"
+    )

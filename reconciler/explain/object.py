@@ -28,6 +28,7 @@ from render.matching.near_misses import NearMisses
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
+from render.rollouts.plan import planned_waves
 from render.scheduling.explanation import Explanation
 from render.scheduling.filters.unmet import Unmet
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
@@ -320,6 +321,7 @@ def _clusters_keeping_former_bytes(binding: Binding, built: Built) -> Iterator[K
         failed.update(names)
         yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))
     yield from _clusters_evicted_from(binding)
+    yield from _clusters_at_former_versions(binding, built)
     for condition in binding.conditions:
         if condition.type == RENDERED and (capped := tuple(name for name in condition.clusters if name not in failed)):
             yield Kept(clusters=capped, reason=REMOVAL_HELD, message=condition.message)
@@ -335,6 +337,21 @@ def _clusters_evicted_from(binding: Binding) -> Iterator[Kept]:
     for condition in binding.conditions:
         if condition.reason in {NO_ROOM, STILL_NEEDED, *NOTES}:
             yield Kept(clusters=condition.clusters, reason=condition.reason, message=condition.message)
+
+
+def _clusters_at_former_versions(binding: Binding, built: Built) -> Iterator[Kept]:
+    """Yield the clusters that a change has not reached yet, by the wave in which it will."""
+    rollout = binding.rollout
+    state = built.rolled.states.get(rollout.policy) if rollout is not None else None
+    if rollout is None or state is None or not rollout.is_under_way:
+        return
+    known = rollout.version_by_cluster
+    targets = {each.name for each in (*binding.targets, *(it for each in binding.required_by for it in each.clusters))}
+    former = {name for name in targets if known.get(name, rollout.completed) != rollout.target}
+    for wave in planned_waves(state):
+        if names := tuple(name for name in wave.clusters if name in former):
+            message = f"{rollout.policy} lets change {state.change} out in wave {wave.name}: {state.next_step}"
+            yield Kept(clusters=names, reason=state.phase, message=message)
 
 
 def _suspension_message(binding: Binding, kept: KeptTargets) -> str:
