@@ -10,20 +10,22 @@
 5. Whatever comes of it has a phase, a reason, and a sentence that says what comes next (``barriers``).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
 
 from render.admission.rollouts import IMPLICIT_WAVE
+from render.cluster_index import ClusterIndex, regions_zones_or_providers_of
+from render.placement import SpreadField
 from render.timing import Flip, earliest_flip
 
 from .barriers import StepOutcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
 from .controls import Requests, requests_about_rollout
-from .policy import FailureAction, NewChangeAction, RolloutPolicy
+from .policy import FailureAction, LimitByField, NewChangeAction, RolloutPolicy
 from .positions import Positions, deadline_of_cluster, positions_of_clusters
-from .room import clusters_with_room
 from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
+from .waves import WaveOfClusters
 
 NOTHING_LEFT = "nothing: every cluster that can be reached and is not suspended is through its gate"
 """The next step of a rollout that is completed."""
@@ -199,7 +201,38 @@ def _clusters_to_start(number: int, positions: Positions) -> Iterator[str]:
         waiting = [name for name in each.clusters if name in positions.asked and name not in positions.given]
         if waiting and not positions.are_over_before(place):
             return
-        yield from clusters_with_room(each, waiting, positions.under_way, positions.fleet)
+        yield from _clusters_with_room(each, waiting, positions.under_way, positions.fleet)
+
+
+def _clusters_with_room(
+    each: WaveOfClusters, waiting: Sequence[str], under_way: Collection[str], fleet: ClusterIndex
+) -> Iterator[str]:
+    """Yield the clusters of a wave, of those that wait in their order, for which there is room beside others."""
+    busy, limit = set(under_way), each.wave.max_concurrent
+    most = None if limit is None else limit.of_total(len(each.clusters), at_least=1)
+    for name in waiting:
+        if most is not None and len(busy) >= most:
+            return
+        if all(_has_room_by_field(by_field, name, each, busy, fleet) for by_field in each.wave.max_concurrent_by_field):
+            busy.add(name)
+            yield name
+
+
+def _has_room_by_field(
+    by_field: LimitByField, name: str, each: WaveOfClusters, busy: Collection[str], fleet: ClusterIndex
+) -> bool:
+    """Say whether another cluster may begin in each region, zone or provider of a cluster; it may be in none."""
+    for value in _values_of_cluster(name, by_field.field, fleet):
+        there = [other for other in each.clusters if value in _values_of_cluster(other, by_field.field, fleet)]
+        begun = sum(1 for other in busy if value in _values_of_cluster(other, by_field.field, fleet))
+        if begun >= by_field.limit.of_total(len(there), at_least=1):
+            return False
+    return True
+
+
+def _values_of_cluster(name: str, field: SpreadField, fleet: ClusterIndex) -> frozenset[str]:
+    """Return the regions, zones or providers of a cluster."""
+    return frozenset(regions_zones_or_providers_of(fleet.clusters[fleet.index_by_name[name]], field))
 
 
 def _outcome_of_step(
