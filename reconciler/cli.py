@@ -63,6 +63,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "apply": "Make clusters hold what a rendered commit says.",
         "agent": "Apply what is rendered for one cluster, from inside it.",
         "wait": "Wait until the newest commit is applied, or healthy.",
+        "rollout": "See, pause and approve changes that go out in waves.",
     },
     "The fleet": {
         "cluster": "Join, label, taint, cordon and drain member clusters.",

@@ -16,6 +16,7 @@ from .policy_test_results import PolicyTestResultsDocument
 from .reconciliation import ReconciliationDocument
 from .rejoining import RejoiningDocument
 from .rendering import RenderingDocument
+from .rollouts import RolloutsDocument
 from .source_edit import SourceEditDocument
 from .validation import ValidationDocument
 from .verification import VerificationDocument
@@ -37,6 +38,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     FleetStatusDocument,
     ClusterStatusDocument,
     ObjectStatusDocument,
+    RolloutsDocument,
     WaitingDocument,
     VerificationDocument,
     DiagnosisDocument,

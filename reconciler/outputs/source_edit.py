@@ -19,7 +19,17 @@ class SourceEditDocument(OutputDocument, frozen=True, kw_only=True):
 
     kind = "SourceEdit"
     about = "An edit of the source, what it does to every cluster, and what to run next."
-    printed_by = ("cluster drain", "cluster unjoin", "cluster rename", "rebalance")
+    printed_by = (
+        "cluster drain",
+        "cluster unjoin",
+        "cluster rename",
+        "rebalance",
+        "rollout pause",
+        "rollout resume",
+        "rollout approve",
+        "rollout retry",
+        "rollout abort",
+    )
 
     subject: Annotated[str, meaning_of_field("What the edit does, as its commit says it.")]
     files: Annotated[

@@ -42,6 +42,38 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy reconcile --bootstrap", "Run the first pass of a fleet"),
         ("argosy reconcile --cluster paris --kubeconfig fleet.kubeconfig", "Apply to one member alone"),
     ),
+    "rollout": (
+        ("argosy rollout status", "See what goes out, and what it waits for"),
+        ("argosy rollout approve web -n shop --commit", "Let the wave begin that waits for an approval"),
+    ),
+    "rollout abort": (
+        ("argosy rollout abort web -n shop --reason 'it loses orders'", "Hold a change back for good"),
+        ("argosy rollout abort --commit", "The same of the only rollout there is, committed"),
+    ),
+    "rollout approve": (
+        ("argosy rollout approve web -n shop --commit", "Let the wave begin that waits for it"),
+        ("argosy rollout approve web -n shop --wave production", "Name the wave"),
+    ),
+    "rollout pause": (
+        ("argosy rollout pause web -n shop --reason 'we look at it'", "Let no further cluster get a change"),
+        ("argosy rollout pause --commit && git push", "The same of the only rollout, for every pass to see"),
+    ),
+    "rollout plan": (
+        ("argosy rollout plan", "See the waves of each rollout with their clusters"),
+        ("argosy rollout plan web -n shop -o json", "The same of one, for programs"),
+    ),
+    "rollout resume": (
+        ("argosy rollout resume web -n shop", "Let a paused change go on"),
+        ("argosy rollout resume --commit", "The same of the only rollout, committed"),
+    ),
+    "rollout retry": (
+        ("argosy rollout retry web -n shop", "Give clusters that failed their time again"),
+        ("argosy rollout retry web -n shop --commit", "The same, committed"),
+    ),
+    "rollout status": (
+        ("argosy rollout status", "See each rollout, and what it waits for"),
+        ("argosy rollout status web -n shop", "See where each cluster is"),
+    ),
     "run": (
         ("argosy run https://git.example/fleet.git", "Run passes on each push"),
         ("argosy run --settings run.yaml --inside 8080", "Serve several fleets, and metrics of them"),

@@ -1,0 +1,223 @@
+"""``argosy rollout``: changes that go out wave by wave, looked at, and what people say about them."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import Struct
+
+from reconciler.commands.options.help_pages import DocumentedGroup
+from reconciler.commands.options.subject_options import with_namespace_options
+from reconciler.console.log import Log
+from reconciler.console.printing import print_output, print_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from render.rollouts.policy import RolloutVerb
+    from render.rollouts.state import RolloutState
+
+_NAME = click.argument("name", default="", metavar="[NAME]")
+_OUTPUT = click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+_DONE = {"Pause": "paused", "Resume": "resumed", "Approve": "approved", "Retry": "to be retried", "Abort": "aborted"}
+
+
+@click.group(
+    "rollout",
+    cls=DocumentedGroup,
+    epilog="Exit codes: 0 done; 1 a rollout is not completed; 2 no such rollout; 3 refused, nothing was changed; 4 Git"
+    " failed.",
+)
+def command() -> None:
+    """Show changes that go out wave by wave, and pause, approve, retry or abort them.
+
+    A RolloutPolicy says by which waves a change reaches clusters, and what each has to show. Every pass decides on it
+    anew. What people say about a change is a file of the source (a RolloutControl) that a review can guard; it means
+    nothing for any other change. 'argosy diff' shows the waves of a change before it is merged.
+    """
+
+
+def _with_control_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the rollout that is meant, why, and how the edit is shown."""
+    for option in (
+        _OUTPUT,
+        click.option("--commit", is_flag=True, help="Commit the file that was written, and nothing else."),
+        click.option("--reason", default="", metavar="TEXT", help="Why, for those who read it later."),
+        with_namespace_options("The namespace of the RolloutPolicy."),
+        _NAME,
+    ):
+        function = option(function)
+    return function
+
+
+@command.command()
+@_NAME
+@with_namespace_options("The namespace of the RolloutPolicy.")
+@_OUTPUT
+@click.pass_obj
+def status(log: Log, /, name: str, *, namespace: str, output: str) -> int:
+    """Show each rollout, or of one every cluster: its wave, and since when it is through.
+
+    They are read from the newest rendered commit that is known here; 'git fetch' brings a newer one. The exit code is 1
+    as long as one of them is not completed.
+    """
+    from reconciler.status.rollouts import text_of_rollout, text_of_rollouts
+
+    commit, states = _states_meant(log, name, namespace, is_one=bool(name))
+    if output == "json":
+        _print_document(commit, states)
+    else:
+        for text in text_of_rollout(states[0]) if name else text_of_rollouts(states):
+            print_text(text, end="")
+    return 0 if all(state.is_completed for state in states) else 1
+
+
+@command.command()
+@_NAME
+@with_namespace_options("The namespace of the RolloutPolicy.")
+@_OUTPUT
+@click.pass_obj
+def plan(log: Log, /, name: str, *, namespace: str, output: str) -> int:
+    """Show the waves of a rollout in their order, with their clusters and when each begins at the earliest.
+
+    That of a change which is not merged yet stands in 'argosy diff'.
+    """
+    from reconciler.status.rollouts import text_of_plan
+
+    commit, states = _states_meant(log, name, namespace, is_one=False)
+    if output == "json":
+        _print_document(commit, states)
+        return 0
+    for state in states:
+        for text in text_of_plan(state):
+            print_text(text, end="")
+    return 0
+
+
+def _states_meant(log: Log, name: str, namespace: str, *, is_one: bool) -> "tuple[str, Sequence[RolloutState]]":
+    """Return a rendered commit, and the rollouts that are meant; without a name those of the namespace, or all."""
+    from reconciler.repository import open_repository
+    from reconciler.status.rollouts import read_recorded_rollouts
+
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        recorded = read_recorded_rollouts(repository)
+    if name or is_one:
+        return recorded.commit, [recorded.meant(name, namespace)]
+    found = (state for _, state in sorted(recorded.states.items()))
+    return recorded.commit, [state for state in found if namespace in {"", state.plan.namespace}]
+
+
+def _print_document(commit: str, states: "Sequence[RolloutState]") -> None:
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.rollouts import rollouts_document
+
+    print_output(document_text(rollouts_document(commit, states)), "json")
+
+
+@command.command()
+@_with_control_options
+@click.pass_obj
+def pause(log: Log, /, **options: Any) -> int:
+    """Let no further cluster get the change; those that have it keep it."""
+    return _ask_and_show(log, "Pause", **options)
+
+
+@command.command()
+@_with_control_options
+@click.pass_obj
+def resume(log: Log, /, **options: Any) -> int:
+    """Let a change that was paused go on."""
+    return _ask_and_show(log, "Resume", **options)
+
+
+@command.command()
+@_with_control_options
+@click.option("--wave", default="", metavar="WAVE", help="The wave  [default: the next one that needs an approval]")
+@click.pass_obj
+def approve(log: Log, /, *, wave: str, **options: Any) -> int:
+    """Let a wave begin that needs an approval, for this change alone."""
+    return _ask_and_show(log, "Approve", wave=wave, **options)
+
+
+@command.command()
+@_with_control_options
+@click.pass_obj
+def retry(log: Log, /, **options: Any) -> int:
+    """Give clusters that failed their time again, with the same change, or begin an aborted one again."""
+    return _ask_and_show(log, "Retry", **options)
+
+
+@command.command()
+@_with_control_options
+@click.pass_obj
+def abort(log: Log, /, **options: Any) -> int:
+    """Hold a change back for good: no cluster gets it any more until somebody retries it, or a newer change comes."""
+    return _ask_and_show(log, "Abort", **options)
+
+
+class _Options(Struct, frozen=True, kw_only=True):
+    """The options of a command that asks something of a rollout."""
+
+    name: str
+    namespace: str
+    reason: str
+    commit: bool
+    output: str
+    wave: str = ""
+
+
+def _ask_and_show(log: Log, verb: str, **options: Any) -> int:
+    """Write a RolloutControl about the change of a rollout, and say what to run next."""
+    import time
+
+    from reconciler.commands.options.edit_options import print_edit_document, print_next_steps
+    from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.next_steps import steps_to_deliver
+    from reconciler.edit.rollout_controls import ControlRequest, change_that_asks
+    from reconciler.status.rollouts import read_recorded_rollouts
+    from render.rollouts.policy import RolloutVerb
+    from render.timing import epoch_text
+
+    chosen = _Options(**options)
+    with opened_source(log) as source:
+        state = read_recorded_rollouts(source.repository).meant(chosen.name, chosen.namespace)
+        wave = _wave_of_request(RolloutVerb(verb), state, chosen.wave)
+        author = source.repository.author
+        request = ControlRequest(
+            verb=RolloutVerb(verb),
+            wave=wave,
+            reason=chosen.reason,
+            by=f"{author.name} <{author.email}>",
+            at=epoch_text(time.time()),
+        )
+        change = change_that_asks(source, state, request)
+        commit_id = write_change(source, change, log, commit=chosen.commit)
+        steps = tuple(steps_to_deliver(source, change))
+    if chosen.output == "json":
+        print_edit_document(change, commit_id, None, steps)
+        return 0
+    what = f"wave {wave} of {state.plan}" if wave else str(state.plan)
+    print_text(f"{what} is {_DONE[verb]} for change {state.change}, from the next pass on")
+    print_next_steps(steps, is_refused=False)
+    return 0
+
+
+def _wave_of_request(verb: "RolloutVerb", state: "RolloutState", wave: str) -> str:
+    """Return the wave that a request is about ("": none); ConfigError where the request would mean nothing."""
+    from reconciler.status.rollouts import name_of_wave_needing_approval, wave_to_approve
+    from render.errors import ConfigError
+    from render.rollouts.policy import RolloutVerb
+
+    if state.is_completed:
+        raise ConfigError(
+            f"change {state.change} of {state.plan} has reached all its clusters: there is nothing to {verb.lower()}",
+            hint="argosy diff HEAD~1 HEAD shows a newer change, which a pass has to begin first",
+        )
+    if verb is not RolloutVerb.APPROVE:
+        return ""
+    found = name_of_wave_needing_approval(state.plan, wave) if wave else wave_to_approve(state)
+    if not found:
+        raise ConfigError(
+            f"no wave of {state.plan} waits for an approval", hint=f"it waits for this: {state.next_step}"
+        )
+    return found

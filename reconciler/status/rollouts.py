@@ -1,0 +1,129 @@
+"""The rollouts of a fleet, as its newest rendered commit that is known here records them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import read_previous
+from reconciler.console.text import text_table
+from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
+from reconciler.repository import Repository
+from render.errors import UnknownName
+from render.rollouts.plan import planned_waves, words_of_planned_wave
+from render.rollouts.policy import RolloutPolicy
+from render.rollouts.state import Given, RolloutState
+from render.timing import instant_text
+from render.words import first_few
+
+_NOBODY = "no rollout has begun: argosy diff shows by which waves a change would go out"
+
+
+class RecordedRollouts(Struct, frozen=True, kw_only=True):
+    """The rollouts at a rendered commit, by their policies as text."""
+
+    commit: str
+    states: Mapping[str, RolloutState]
+
+    def meant(self, name: str, namespace: str) -> RolloutState:
+        """Return the rollout that a name means, or without a name the only one; UnknownName where nothing tells.
+
+        ``namespace`` may be empty: then any counts.
+        """
+        found = [
+            state
+            for state in self.states.values()
+            if name in {"", state.plan.name, str(state.plan)} and namespace in {"", state.plan.namespace}
+        ]
+        if len(found) == 1:
+            return found[0]
+        known = ", ".join(sorted(str(state.plan) for state in found or self.states.values()))
+        wanted = f"{namespace}/{name}" if namespace and name else name or namespace
+        if not self.states:
+            raise UnknownName(f"{self.commit[:12]} has no rollout", hint=_NOBODY)
+        if not found:
+            raise UnknownName(f"there is no rollout {wanted!r}", hint=f"known here: {known}")
+        raise UnknownName("more than one rollout is meant", hint=f"name one, with -n for its namespace: {known}")
+
+
+def read_recorded_rollouts(repository: Repository) -> RecordedRollouts:
+    """Return the rollouts of the newest rendered commit that is known here; ConfigError where nothing is rendered."""
+    fleet, _ = fleet_in_force(repository, repository.resolve("HEAD"), rendered_tip_or_none)
+    publication = publication_of(repository, fleet)
+    tip = publication.known_tip(fleet.rendered_branch)
+    if tip is None:
+        raise publication.nothing_rendered(fleet.rendered_branch)
+    return RecordedRollouts(commit=tip, states=rollout_states_of_tree(read_previous(repository, tip).tree))
+
+
+def text_of_rollouts(states: Sequence[RolloutState]) -> Iterator[str]:
+    """Yield a line for each rollout, and what each that is not completed waits for."""
+    if not states:
+        yield f"{_NOBODY}\n"
+        return
+    header = ("ROLLOUT", "CHANGE", "STATE", "WAVE", "GIVEN", "THROUGH", "SINCE")
+    yield text_table(header, map(_row_of_rollout, states))
+    waiting = [state for state in states if not state.is_completed]
+    yield "".join(f"\n{state.plan}: {state.reason}: {state.next_step}\n" for state in waiting)
+
+
+def _row_of_rollout(state: RolloutState) -> tuple[str, ...]:
+    total, through = len(state.seats), sum(each.through is not None for each in state.given)
+    return (
+        str(state.plan),
+        state.change,
+        str(state.phase),
+        state.wave or "-",
+        f"{len(state.given)}/{total}",
+        f"{through}/{total}",
+        instant_text(state.phase_since),
+    )
+
+
+def text_of_rollout(state: RolloutState) -> Iterator[str]:
+    """Yield everything about one rollout: what goes out, what it waits for, and each cluster with its wave."""
+    yield f"{state.plan}: {state.phase} ({state.reason}) since {instant_text(state.phase_since)}\n"
+    commits = first_few([commit[:12] for commit in state.commits])
+    yield f"change {state.change} of {commits or 'an engine upgrade'}, since {instant_text(state.since)}\n"
+    if not state.is_completed:
+        yield f"next: {state.next_step}\n"
+    given = {each.cluster: each for each in state.given}
+    rows = [
+        (wave.name, name, *_words_of_cluster(given.get(name)))
+        for wave in planned_waves(state)
+        for name in wave.clusters
+    ]
+    yield "\n" + text_table(("WAVE", "CLUSTER", "STATE", "SINCE"), rows) if rows else ""
+
+
+def _words_of_cluster(given: Given | None) -> tuple[str, str]:
+    if given is None:
+        return "waits", ""
+    if given.through is None:
+        return "under way", instant_text(given.at)
+    return "through", instant_text(given.through)
+
+
+def text_of_plan(state: RolloutState) -> Iterator[str]:
+    """Yield the waves of a rollout in their order, each with its clusters."""
+    yield f"{state.plan} lets change {state.change} out to {len(state.seats)} clusters\n"
+    for wave in planned_waves(state):
+        yield f"  {words_of_planned_wave(wave, ', '.join(wave.clusters))}\n"
+
+
+def wave_to_approve(state: RolloutState) -> str:
+    """Return the wave that waits for an approval, or the next one that needs one; "" where none does."""
+    waves = [wave.name for wave in (*state.plan.waves, state.plan.implicit_wave)]
+    begun = waves.index(state.wave) + 1 if state.wave in waves else 0
+    to_come = (wave for wave in state.plan.waves if wave.is_approval_required and wave.name in waves[begun:])
+    return next((wave.name for wave in to_come), "")
+
+
+def name_of_wave_needing_approval(plan: RolloutPolicy, name: str) -> str:
+    """Return a wave that needs an approval by its name; UnknownName where there is none of that name."""
+    needing = [wave.name for wave in plan.waves if wave.is_approval_required]
+    if name in needing:
+        return name
+    known = f"these do: {', '.join(needing)}" if needing else "none of its waves does"
+    raise UnknownName(f"{plan} has no wave {name!r} that needs an approval", hint=known)
