@@ -1,4 +1,4 @@
-"""What people say about a change that goes out: RolloutControls, each in a file of its own."""
+"""RolloutControls: requests of people about a change that goes out, each in a file of its own."""
 
 from itertools import count
 

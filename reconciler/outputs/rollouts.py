@@ -10,7 +10,7 @@ from render.timing import instant_text
 from .document import DocumentPart, OutputDocument, meaning_of_field
 
 
-class RolloutClusterPart(DocumentPart, frozen=True, kw_only=True):
+class RecordedClusterPart(DocumentPart, frozen=True, kw_only=True):
     """A cluster in its wave."""
 
     cluster: Annotated[str, meaning_of_field("The cluster.")]
@@ -18,7 +18,7 @@ class RolloutClusterPart(DocumentPart, frozen=True, kw_only=True):
     through: Annotated[str | None, meaning_of_field("When it was seen through its gate; null while it is not.")]
 
 
-class RolloutWavePart(DocumentPart, frozen=True, kw_only=True):
+class RecordedWavePart(DocumentPart, frozen=True, kw_only=True):
     """A wave of a rollout."""
 
     name: Annotated[str, meaning_of_field("The wave.")]
@@ -29,10 +29,10 @@ class RolloutWavePart(DocumentPart, frozen=True, kw_only=True):
     earliest: Annotated[
         int, meaning_of_field("So many seconds after the beginning of the rollout it begins at the earliest.")
     ]
-    clusters: Annotated[tuple[RolloutClusterPart, ...], meaning_of_field("Its clusters.")]
+    clusters: Annotated[tuple[RecordedClusterPart, ...], meaning_of_field("Its clusters.")]
 
 
-class RolloutPart(DocumentPart, frozen=True, kw_only=True):
+class RecordedRolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A rollout: the change that goes out by a rollout policy, or that went out last."""
 
     rollout: Annotated[str, meaning_of_field("The policy, such as `RolloutPolicy shop/web`.")]
@@ -44,7 +44,7 @@ class RolloutPart(DocumentPart, frozen=True, kw_only=True):
     began: Annotated[str, meaning_of_field("When the rollout began.")]
     since: Annotated[str, meaning_of_field("Since when it is in this state.")]
     wave: Annotated[str | None, meaning_of_field("The last wave that has begun; null before the first.")]
-    waves: Annotated[tuple[RolloutWavePart, ...], meaning_of_field("The waves that take clusters, in their order.")]
+    waves: Annotated[tuple[RecordedWavePart, ...], meaning_of_field("The waves that take clusters, in their order.")]
 
 
 class RolloutsDocument(OutputDocument, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class RolloutsDocument(OutputDocument, frozen=True, kw_only=True):
     printed_by = ("rollout status", "rollout plan")
 
     commit: Annotated[str, meaning_of_field("The rendered commit that records them.")]
-    rollouts: Annotated[tuple[RolloutPart, ...], meaning_of_field("Each rollout, by the name of its policy.")]
+    rollouts: Annotated[tuple[RecordedRolloutPart, ...], meaning_of_field("Each rollout, by the name of its policy.")]
 
 
 def rollouts_document(commit: str, states: Sequence[RolloutState]) -> RolloutsDocument:
@@ -63,8 +63,8 @@ def rollouts_document(commit: str, states: Sequence[RolloutState]) -> RolloutsDo
     return RolloutsDocument(commit=commit, rollouts=tuple(map(_part_of_rollout, states)))
 
 
-def _part_of_rollout(state: RolloutState) -> RolloutPart:
-    return RolloutPart(
+def _part_of_rollout(state: RolloutState) -> RecordedRolloutPart:
+    return RecordedRolloutPart(
         rollout=str(state.plan),
         change=state.change,
         sources=state.commits,
@@ -78,20 +78,20 @@ def _part_of_rollout(state: RolloutState) -> RolloutPart:
     )
 
 
-def _part_of_wave(wave: PlannedWave, state: RolloutState) -> RolloutWavePart:
+def _part_of_wave(wave: PlannedWave, state: RolloutState) -> RecordedWavePart:
     given = {each.cluster: each for each in state.given}
     clusters = []
     for name in wave.clusters:
         known = given.get(name)
         through = known.through if known is not None else None
         clusters.append(
-            RolloutClusterPart(
+            RecordedClusterPart(
                 cluster=name,
                 given=instant_text(known.at) if known is not None else None,
                 through=instant_text(through) if through is not None else None,
             )
         )
-    return RolloutWavePart(
+    return RecordedWavePart(
         name=wave.name,
         approval=wave.is_approval_required,
         concurrent=wave.at_once or None,
