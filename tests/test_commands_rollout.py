@@ -100,7 +100,7 @@ def test_the_next_pass_obeys(fleet: Repository, capsys: pytest.CaptureFixture[st
     for verb, phase in (("pause", "Paused"), ("resume", "Waiting"), ("abort", "Held"), ("retry", "Waiting")):
         assert argosy(fleet, capsys, "rollout", verb, "--commit").code == 0
         assert argosy(fleet, capsys, "reconcile").code == 0
-        assert state_of(fleet, capsys)["state"] == phase
+        assert state_of(fleet, capsys)["phase"] == phase
 
 
 def test_what_nobody_can_mean_is_refused(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,6 +49,7 @@ KINDS = {
     "cluster drain member1": "SourceEdit",
     "cluster unjoin member1 --drain": "SourceEdit",
     "cluster rename member1 member2": "SourceEdit",
+    "rollout status": "Rollouts",
 }
 
 

@@ -64,11 +64,11 @@ def _planned_wave_part(wave: "PlannedWave") -> PlannedWavePart:
 
 
 class RolloutPart(DocumentPart, frozen=True, kw_only=True):
-    """A rollout that is not over."""
+    """A rollout: the change that goes out by a rollout policy, or that went out last."""
 
     policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
     change: Annotated[str, meaning_of_field("The digest of the change, by which it is approved, paused and aborted.")]
-    phase: Annotated[str, meaning_of_field("`Progressing`, `Waiting`, `Paused`, `Failed` or `Held`.")]
+    phase: Annotated[str, meaning_of_field("`Progressing`, `Waiting`, `Paused`, `Failed`, `Held` or `Completed`.")]
     reason: Annotated[str, meaning_of_field("Why it is so, in a word.")]
     since: Annotated[str, meaning_of_field("The time at which it began.")]
     wave: Annotated[str, meaning_of_field("The last wave that has begun.")] | UnsetType = UNSET
