@@ -79,8 +79,8 @@ def test_each_pass_says_what_a_rollout_waits_for(fleet: Repository, capsys: pyte
     argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
     fleet.commit({"web.yaml": web(2)})
     said = (
-        "warning: RolloutPolicy default/web is Waiting: a cluster of wave canary that can be reached and is not"
-        " suspended; or allowEmpty in it\n"
+        "warning: RolloutPolicy default/web is Waiting: waits for a cluster of wave canary that can be reached and is"
+        " not suspended, or for allowEmpty in it\n"
     )
     assert [argosy(fleet, capsys, "reconcile", *NOW).err for _ in range(2)] == [said, said]
 
@@ -104,7 +104,7 @@ def test_the_status_of_a_fleet_has_what_goes_out(fleet: Repository, capsys: pyte
     assert "Rollout" not in argosy(fleet, capsys, "status").out
     fleet.commit({"web.yaml": web(2)})
     argosy(fleet, capsys, "reconcile", *NOW)
-    said = "a cluster of wave canary that can be reached and is not suspended; or allowEmpty in it"
+    said = "waits for a cluster of wave canary that can be reached and is not suspended, or for allowEmpty in it"
     assert argosy(fleet, capsys, "status").out.endswith(
         f"\nRolloutPolicy default/web: Waiting, 0 of 4 clusters have change {CHANGE}\n  next: {said}\n"
     )
@@ -126,7 +126,7 @@ def test_an_explanation_says_in_which_wave_a_cluster_gets_a_change(
     fleet.commit({"web.yaml": web(2)})
     argosy(fleet, capsys, "reconcile", *NOW)
     said = argosy(fleet, capsys, "explain", "deployment/web", *NOW).out
-    waits = "a cluster of wave canary that can be reached and is not suspended; or allowEmpty in it"
+    waits = "waits for a cluster of wave canary that can be reached and is not suspended, or for allowEmpty in it"
     goes_out = f"RolloutPolicy default/web lets change {CHANGE} out in wave"
     assert said.endswith(
         "Kept as an earlier commit had it\n"

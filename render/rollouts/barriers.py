@@ -75,16 +75,20 @@ def barrier_before_wave(number: int, positions: Positions, requests: Requests) -
     if name in positions.unaffected:
         return None
     if not each.clusters and not each.wave.is_empty_allowed:
-        next_step = f"clusters in wave {name}, which has none; or allowEmpty in it"
+        next_step = f"waits for clusters in wave {name}, which has none, or for allowEmpty in it"
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.WAVE_EMPTY, next_step)
     if not each.wave.is_empty_allowed and not positions.asked.intersection(each.clusters):
         is_last = not positions.has_clusters_from(number + 1)
         if not (is_last and positions.suspended.issuperset(each.clusters)):
-            next_step = f"a cluster of wave {name} that can be reached and is not suspended; or allowEmpty in it"
+            next_step = (
+                f"waits for a cluster of wave {name} that can be reached and is not suspended, or for allowEmpty in it"
+            )
             return StepOutcome(RolloutPhase.WAITING, RolloutReason.NOBODY_REACHABLE, next_step)
     if each.wave.is_approval_required and name not in requests.approved:
         return StepOutcome(
-            RolloutPhase.WAITING, RolloutReason.APPROVAL_MISSING, f"argosy rollout approve for wave {name}"
+            RolloutPhase.WAITING,
+            RolloutReason.APPROVAL_MISSING,
+            f"waits for an approval of wave {name}: argosy rollout approve",
         )
     return None
 
@@ -100,7 +104,7 @@ def outcome_under_way(number: int, positions: Positions, started: frozenset[str]
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.CLUSTERS_FAILED, next_step)
     unproven = next(place for place in range(number + 1) if not positions.is_proven(place))
     name = positions.waves[unproven].wave.name
-    next_step = f"a cluster of wave {name} that can be reached, is not suspended and comes through the gate"
+    next_step = f"waits for a cluster of wave {name} that can be reached, is not suspended and comes through the gate"
     return StepOutcome(RolloutPhase.WAITING, RolloutReason.NOBODY_REACHABLE, next_step)
 
 
