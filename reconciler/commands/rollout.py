@@ -56,7 +56,7 @@ def _with_control_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @_OUTPUT
 @click.pass_obj
 def status(log: Log, /, name: str, *, namespace: str, output: str) -> int:
-    """Show each rollout, or of one every cluster: its wave, and since when it is through.
+    """Show each rollout, or every cluster of one.
 
     They are read from the newest rendered commit that is known here; 'git fetch' brings a newer one. The exit code is 1
     as long as one of them is not completed.
@@ -78,9 +78,9 @@ def status(log: Log, /, name: str, *, namespace: str, output: str) -> int:
 @_OUTPUT
 @click.pass_obj
 def plan(log: Log, /, name: str, *, namespace: str, output: str) -> int:
-    """Show the waves of a rollout in their order, with their clusters and when each begins at the earliest.
+    """Show the waves of rollouts with their clusters.
 
-    That of a change which is not merged yet stands in 'argosy diff'.
+    Each has the time at which it begins at the earliest. That of a change which is not merged yet is in 'argosy diff'.
     """
     from reconciler.status.rollouts import text_of_plan
 
@@ -118,7 +118,10 @@ def _print_document(commit: str, states: "Sequence[RolloutState]") -> None:
 @_with_control_options
 @click.pass_obj
 def pause(log: Log, /, **options: Any) -> int:
-    """Let no further cluster get the change; those that have it keep it."""
+    """Let no further cluster get a change.
+
+    Those that have it keep it.
+    """
     return _ask_and_show(log, "Pause", **options)
 
 
@@ -135,7 +138,10 @@ def resume(log: Log, /, **options: Any) -> int:
 @click.option("--wave", default="", metavar="WAVE", help="The wave  [default: the next one that needs an approval]")
 @click.pass_obj
 def approve(log: Log, /, *, wave: str, **options: Any) -> int:
-    """Let a wave begin that needs an approval, for this change alone."""
+    """Let a wave begin that needs an approval.
+
+    It is about the change that goes out now, and about no other.
+    """
     return _ask_and_show(log, "Approve", wave=wave, **options)
 
 
@@ -143,7 +149,10 @@ def approve(log: Log, /, *, wave: str, **options: Any) -> int:
 @_with_control_options
 @click.pass_obj
 def retry(log: Log, /, **options: Any) -> int:
-    """Give clusters that failed their time again, with the same change, or begin an aborted one again."""
+    """Give clusters that failed their time again.
+
+    They get the same change. One that was aborted begins again.
+    """
     return _ask_and_show(log, "Retry", **options)
 
 
@@ -151,7 +160,10 @@ def retry(log: Log, /, **options: Any) -> int:
 @_with_control_options
 @click.pass_obj
 def abort(log: Log, /, **options: Any) -> int:
-    """Hold a change back for good: no cluster gets it any more until somebody retries it, or a newer change comes."""
+    """Hold a change back until there is a newer one.
+
+    No cluster gets it any more, unless somebody retries it; those that have it keep it.
+    """
     return _ask_and_show(log, "Abort", **options)
 
 

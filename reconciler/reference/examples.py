@@ -56,7 +56,7 @@ EXAMPLES: Mapping[str, Examples] = {
     ),
     "rollout pause": (
         ("argosy rollout pause web -n shop --reason 'we look at it'", "Let no further cluster get a change"),
-        ("argosy rollout pause --commit && git push", "The same of the only rollout, for every pass to see"),
+        ("argosy rollout pause --commit", "The same of the only rollout there is, committed"),
     ),
     "rollout plan": (
         ("argosy rollout plan", "See the waves of each rollout with their clusters"),
