@@ -20,9 +20,10 @@ def source_of(repository: Repository, commit: str) -> str:
     """Return the source commit that a rendered commit was made from; GitError where it is none."""
     source = source_of_rendered_commit(repository, commit)
     if not source:
+        remote = remote_of_source(repository)
         raise GitError(
             f"commit {commit[:12]} was not rendered by Argosy",
-            hint="name a commit of the rendered branch: git log argosy/rendered",
+            hint=f"name a commit of the rendered branch: git log {f'{remote}/' if remote else ''}argosy/rendered",
         )
     return source
 
