@@ -142,6 +142,15 @@ def loses_last_copies(cluster: Cluster) -> bool:
     return any(taint.key in keys and taint.value == ALLOW_UNPLACED for taint in cluster.taints)
 
 
+def is_drained(cluster: Cluster) -> bool:
+    """Return whether a cluster is drained: everything leaves it, until it is uncordoned.
+
+    >>> is_drained(Cluster(name="a", taints=DRAIN)), is_drained(Cluster(name="a", taints=(CORDON,)))
+    (True, False)
+    """
+    return any(taint.key == DRAIN[0].key and taint.effect == DRAIN[0].effect for taint in cluster.taints)
+
+
 def drain_taints(*, is_unplaced_allowed: bool) -> tuple[Taint, ...]:
     """Return the taints of a drain, which may take away what no other cluster takes."""
     return tuple(replace(each, value=ALLOW_UNPLACED) for each in DRAIN) if is_unplaced_allowed else DRAIN

@@ -2,15 +2,21 @@
 
 import json
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reconciler.deliver.reports import exit_code_of_reports
+from reconciler.members.options import DeliveryOptions
+from render.cluster import DRAIN
 from render.model import ObjectRef
 
+from .applying import outcomes
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .failing import observed
+from .memory_fleet import MemoryFleet
 from .test_companions import SERVICE, a_drained_fleet
 from .test_failover import a_fleet
 
@@ -127,7 +133,7 @@ def test_what_would_end_in_no_cluster_is_refused_and_allowed_by_an_option(
     assert NOWHERE in refused.err
     assert fleet.git("status", "--short") == ""
     allowed = argosy(fleet, capsys, "cluster", "drain", "paris", "--commit", "--allow-unplaced")
-    assert "cluster/paris draining: 3 objects are to leave\n" in allowed.out
+    assert "cluster/paris draining: 3 objects are to leave, 1 Namespace is kept\n" in allowed.out
     assert "ENDS IN NO CLUSTER\n  ! StatefulSet.apps shop/db: leaves paris, and no cluster takes it\n" in allowed.out
     assert fleet.git("log", "-1", "--format=%B") == "Drain paris\n\nArgosy-Allow-Removal: paris 3"
     assert run_steps(fleet, capsys, steps_in(allowed.out)[:1]) == [1]
@@ -143,7 +149,7 @@ def test_an_allowed_drain_lets_the_last_copy_go_and_ends_byte_for_byte(
     argosy(fleet, capsys, "reconcile")
     assert COPY in fleet.files()
     allowed = argosy(fleet, capsys, "cluster", "drain", "paris", "--allow-unplaced", "--commit")
-    assert allowed.out.startswith("cluster/paris draining: 2 objects are to leave\n")
+    assert allowed.out.startswith("cluster/paris draining: 2 objects are to leave, 1 Namespace is kept\n")
     assert "argosy.dev/drain\n    value: allow-unplaced" in (fleet.path / "paris.yaml").read_text()
     assert argosy(fleet, capsys, "reconcile").code == 1
     assert fleet.files(under="clusters/paris") == []
@@ -345,3 +351,52 @@ def test_a_drain_names_what_is_down_until_it_is_well_elsewhere(
     ended = argosy(fleet, capsys, "cluster", "drain", holder, "--allow-unplaced")
     assert ("web leaves at once, before being well elsewhere: down until then" in ended.err) == (not gates), ended
     assert ("with 'featureGates: {Failover: true}' in argosy.yaml" in ended.err) == (not gates)
+
+
+def kept_namespaces(fleet: MemoryFleet) -> Iterator[tuple[str, str]]:
+    """Run a pass; yield the state of paris and the outcome of its Namespace."""
+    for report in fleet.run():
+        if report.cluster == "paris" and report.applied is not None:
+            yield report.state, outcomes(report.applied).get("Namespace shop", "")
+
+
+@pytest.mark.parametrize("by_agent", [False, True])
+def test_a_namespace_that_a_drained_cluster_keeps_is_no_failure_of_a_pass(by_agent: bool, tmp_path: Path) -> None:
+    """Before, every pass ended with 1 for as long as the cluster was drained, and called for a confirmation."""
+    maps = [a_config_map("a", namespace="shop"), a_config_map("b", namespace="shop")]
+    policy = a_policy(selectors=[MAPS], namespace="shop", placement={})
+    names: dict[str, Any] = {"paris": (0, {}), "rome": (0, {})}
+    files = {"shop.yaml": [*maps, policy]}
+    fleet = MemoryFleet.create(tmp_path / "fleet", names, files, by_agent=by_agent)
+    assert exit_code_of_reports(fleet.run()) == 0
+    sync = "Pull" if by_agent else "Push"
+    taints = [{"key": each.key, "effect": each.effect} for each in DRAIN]
+    drained = {"clusters/paris.yaml": a_cluster("paris", syncMode=sync, taints=taints)}
+    fleet.repository.commit(drained, message="Drain\n\nArgosy-Allow-Removal: paris 2")
+    for _ in range(3):
+        assert list(kept_namespaces(fleet)) == [("Converged", "kept Drained")]
+    assert [each["kind"] for each in fleet.recorded("inventory/paris.yaml")["left"]] == ["Namespace"]
+    ended = fleet.run(options=DeliveryOptions(confirmed=("Namespace/shop",)))
+    assert exit_code_of_reports(ended) == 0
+    assert fleet.members["paris"].read("/api/v1/namespaces/shop") is None
+    fleet.repository.commit({"clusters/paris.yaml": a_cluster("paris", syncMode=sync)})
+    assert exit_code_of_reports(fleet.run()) == 0
+    fleet.repository.commit({"shop.yaml": policy}, message="Go\n\nArgosy-Allow-Removal: * 2")
+    assert list(kept_namespaces(fleet)) == [("Incomplete", "kept NeedsConfirmation")]
+
+
+def test_the_preview_of_a_drain_counts_a_namespace_as_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before, it was listed as leaving, and every pass over the drain then said that it was kept."""
+    fleet = Repository.create(tmp_path / "repository")
+    policy = a_policy(selectors=[MAPS], namespace="shop", placement={})
+    files = {"rome.yaml": a_cluster("rome"), "paris.yaml": a_cluster("paris")}
+    fleet.commit({**files, "shop.yaml": [a_config_map("a", namespace="shop"), policy]})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
+    ended = argosy(fleet, capsys, "cluster", "drain", "paris")
+    assert ended.out.startswith(
+        "cluster/paris draining: 1 object is to leave, 1 Namespace is kept\n"
+        "\nOBJECTS\n  - ConfigMap shop/a in paris\n"
+        "\nSTAYS\n  Namespace shop: Drained: stays in paris: a drain deletes no Namespace\n\nnext:"
+    )
+    document = json.loads(argosy(fleet, capsys, "cluster", "drain", "paris", "-o", "json").out)
+    assert [each["object"]["name"] for each in document["difference"]["objects"]] == ["a"]

@@ -301,7 +301,7 @@ def test_a_member_leaves_when_it_is_drained(placed: Repository, capsys: pytest.C
 
 
 def test_draining_counts_as_the_guard_does(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    """The namespaces of objects leave with them, and no guard counts them; last copies stay by default."""
+    """The namespaces of objects are kept, and no guard counts them; last copies stay by default."""
     maps = [a_config_map(f"one-{number}", namespace="shop") for number in range(12)]
     policy = a_policy("all", namespace="shop", selectors=[CONFIG_MAPS], placement=on_clusters("oregon"))
     repository.commit({"maps.yaml": maps, "policy.yaml": policy, "argosy.yaml": EVICTING})
@@ -311,7 +311,7 @@ def test_draining_counts_as_the_guard_does(repository: Repository, capsys: pytes
     refused = argosy(repository, capsys, "cluster", "unjoin", "oregon").err
     assert refused.startswith("argosy: 12 objects are still rendered for 'oregon': shop/ConfigMap/one-0.yaml, ")
     drained = argosy(repository, capsys, "cluster", "unjoin", "oregon", "--drain", "--commit", "--allow-unplaced").out
-    assert drained.startswith("cluster/oregon draining: 12 objects are to leave\n")
+    assert drained.startswith("cluster/oregon draining: 12 objects are to leave, 1 Namespace is kept\n")
     assert repository.git("log", "-1", "--format=%B").endswith("Argosy-Allow-Removal: oregon 12")
     told = json.loads(argosy(repository, capsys, "reconcile", "-o", "json").out)["removals"]
     assert [(each["cluster"], len(each["objects"]), each["held"]) for each in told] == [("oregon", 12, 12)]
@@ -329,7 +329,7 @@ def test_a_member_that_holds_a_namespace_alone_is_not_empty(
     said = "argosy: 1 namespace is still rendered for 'oregon': _cluster/Namespace/shop.yaml\n"
     assert (refused.code, refused.err.startswith(said)) == (3, True)
     drained = argosy(repository, capsys, "cluster", "unjoin", "oregon", "--drain", "--commit", "--allow-unplaced").out
-    assert drained.startswith("cluster/oregon draining: 1 namespace is to leave\n")
+    assert drained.startswith("cluster/oregon draining: 0 objects are to leave, 1 Namespace is kept\n")
     assert repository.git("log", "-1", "--format=%B") == "Drain oregon"
     assert argosy(repository, capsys, "reconcile").code == 1, "it fits nowhere else"
     assert argosy(repository, capsys, "cluster", "unjoin", "oregon").code == 0

@@ -15,7 +15,7 @@ from reconciler.ledger.branch_file import FileFault, check_version, converted_to
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from render.admission import admit
-from render.cluster import Cluster
+from render.cluster import DRAIN, Cluster, is_drained
 from render.documents import DocumentErrors, emit, parse_documents, read_documents
 from render.errors import GitError
 from render.model import ARGOSY_API_VERSION, CLUSTER_API_VERSION, Manifest, Template, ref_of_plain_value
@@ -79,11 +79,12 @@ class SettingsFiles(Struct, frozen=True):
     beginning: str
     _shared: bytes
     _clusters: Mapping[str, Manifest]
+    _drained: frozenset[str]
 
     @classmethod
     def of(cls, repository: Repository, source: Source, beginning: str, pulling: Iterable[Cluster]) -> "SettingsFiles":
         """Return what makes the files for these clusters of a source."""
-        desired = source.desired
+        desired, pulling = source.desired, tuple(pulling)
         ids = {file.path: file.id for file in source.files}
         paths = {desired.fleet.path, *(cluster.path for cluster in pulling)} & ids.keys()
         contents = repository.read_blobs({ids[path] for path in paths})
@@ -104,19 +105,26 @@ class SettingsFiles(Struct, frozen=True):
             for each in manifests
             if _api_version_and_kind(each) == (CLUSTER_API_VERSION, "Cluster")
         }
-        return cls(source, beginning, shared, clusters)
+        drained = frozenset(each.name for each in pulling if is_drained(each))
+        return cls(source, beginning, shared, clusters, drained)
 
     def settings_file_of_cluster(self, cluster: str, rules: DeliveryRules) -> bytes:
         """Return the file for one cluster."""
         written = self._clusters.get(cluster) or {}
         renamed = ((written.get("metadata") or {}).get("annotations") or {}).get(RENAMED_FROM)
         models = (written.get("spec") or {}).get("resourceModels")
+        # Of its taints, an agent need only know that its cluster is drained.
+        taints = [{"key": DRAIN[0].key, "effect": DRAIN[0].effect}] if cluster in self._drained else []
         document = {
             "apiVersion": CLUSTER_API_VERSION,
             "kind": "Cluster",
             "metadata": {"name": cluster, **({"annotations": {RENAMED_FROM: renamed}} if renamed else {})},
             # An agent reaches the cluster it runs in, as passes reach others.
-            "spec": {"syncMode": "Push", **({"resourceModels": models} if models else {})},
+            "spec": {
+                "syncMode": "Push",
+                **({"taints": taints} if taints else {}),
+                **({"resourceModels": models} if models else {}),
+            },
         }
         fields = _OwnFields(kind=_KIND, metadata=_OwnName(name=cluster), beginning=self.beginning, **rules.fields())
         own = {"apiVersion": ARGOSY_API_VERSION, **plain_data(fields)}

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reconciler.commands.options.edit_options import print_edit_document, print_next_steps, print_outcome_of_edit
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
-from render.words import first_few
+from render.words import counted_noun, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,14 +98,16 @@ def _words_on_abrupt_departure(refs: "Sequence[str]") -> str:
 
 
 def _departures_in_words(found: "EmptiedMember | None") -> str:
-    """Return how many objects leave a member, and how many stay."""
+    """Return how many objects leave a member, how many stay, and how many Namespaces it keeps with nothing in them."""
     from reconciler.edit.leaving import object_count_in_words
 
     if found is None:
         return ""
     ending = f", {found.ending} once they are well elsewhere" if found.ending else ""
     staying = f", {found.staying} {'stays' if found.staying == 1 else 'stay'}" if found.staying else ""
-    return f": {object_count_in_words((*found.leaving, *found.namespaces))} to leave{ending}{staying}"
+    count = len(found.namespaces)
+    kept = f", {counted_noun(count, 'Namespace is', 'Namespaces are')} kept" if count else ""
+    return f": {object_count_in_words(found.leaving)} to leave{ending}{staying}{kept}"
 
 
 def rename_and_show(log: Log, old: str, new: str, request: EditRequest) -> int:

@@ -15,7 +15,7 @@ from reconciler.observe.objects import read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import defined_kinds
 from reconciler.plans.model import DELETIONS, WRITES, Action, Plan, PlannedObject
-from reconciler.plans.prune import LAST_COPY, NO_MEMBER
+from reconciler.plans.prune import DRAINED, LAST_COPY, NO_MEMBER
 from reconciler.plans.stages import CRD, is_interceptor, stage_of
 from render.kinds.kind import ApplyStage
 from render.model import ObjectRef
@@ -35,7 +35,9 @@ from .server_side_apply import ApplyContext, apply_object
 
 _PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
-_REMEMBERED = frozenset({LAST_COPY, "NeedsConfirmation", "PruneDisabled", "Terminating", FINALIZING, "NotEmpty"})
+_REMEMBERED = frozenset(
+    {LAST_COPY, DRAINED, "NeedsConfirmation", "PruneDisabled", "Terminating", FINALIZING, "NotEmpty"}
+)
 """The reasons of objects that stay and are remembered by themselves: they outlive the commit that named them."""
 _UNSEEN = frozenset(FailureKind) - {FailureKind.NOT_SERVED}
 """The reasons of objects that could not be looked at."""

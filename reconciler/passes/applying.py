@@ -44,7 +44,7 @@ from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import PlanOptions
 from reconciler.plans.retention import retention_rule_by_interpreter
 from reconciler.repository.trailers import engine_version
-from render.cluster import Cluster
+from render.cluster import Cluster, is_drained
 from render.errors import GitError
 from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef
@@ -351,9 +351,10 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
 
     def _plan_options(self, inventory: Inventory, commit: str) -> PlanOptions:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged
+        member = next((each for each in self.context.members if each.name == cluster), Cluster(name=cluster))
         return PlanOptions(
             applyset=replace(self.applyset, member=cluster),
-            former_names=self._former_names(cluster),
+            former_names=member.former_names,
             is_older=bool(converged) and self._commits.is_ancestor_of(commit, converged),
             names_commit=self.commits is not None,
             allow_older=options.allow_older,
@@ -370,10 +371,8 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             field_rules=self.context.fleet.field_rules,
             retain=retention_rule_by_interpreter(self.context.interpreter or Interpreter()),
             changed=self._commits.changed_objects(cluster, inventory.commits, commit),
+            is_drained=is_drained(member),
         )
-
-    def _former_names(self, cluster: str) -> tuple[str, ...]:
-        return next((each.former_names for each in self.context.members if each.name == cluster), ())
 
     def _allowed_removals(self, cluster: str) -> Iterator[int]:
         return (self.delivery.allowed[name] for name in (cluster, "*") if name in self.delivery.allowed)

@@ -106,6 +106,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     ``recovered``: objects that the history of the rendered branch names, for a cluster that has no inventory.
     ``changed``: objects whose manifests are others than in a commit that the cluster may hold. ``is_observing``: the
     plan is shown and not carried out, so that it is to say what differs, also where that is known to stay.
+    ``is_drained``: everything is to leave the cluster for a while, which keeps its Namespaces.
     """
 
     applyset: ApplySet = field(default_factory=ApplySet)
@@ -132,6 +133,7 @@ class PlanOptions(Struct, frozen=True, kw_only=True):
     field_rules: tuple[FieldRule, ...] = ()
     changed: frozenset[ObjectRef] = frozenset()
     is_observing: bool = False
+    is_drained: bool = False
 
 
 class FieldChange(Struct, frozen=True, kw_only=True):

@@ -32,6 +32,9 @@ UNKNOWN = "Unknown"
 LAST_COPY = "LastCopy"
 """The reason of what stays in a cluster that went back, as no other cluster would have it."""
 
+DRAINED = "Drained"
+"""The reason of a Namespace that a drained cluster keeps: nobody need confirm anything, nor delete it."""
+
 EMPTYING = "the cluster would hold nothing"
 _HELM_POLICY = "helm.sh/resource-policy"
 
@@ -158,8 +161,15 @@ def _reason_of_protection(
         return "Orphan", "no commit this cluster was given names it", hint
     # What is preserved stays in any case, and only leaves our set.
     if is_unconfirmed and not (held_object is not None and held_object.preserve):
-        return "NeedsConfirmation", "deleting it may delete much more", f"confirm it: --confirm {word}"
+        return _reason_of_lacking_confirmation(ref, options)
     return None
+
+
+def _reason_of_lacking_confirmation(ref: ObjectRef, options: PlanOptions) -> tuple[str, str, str]:
+    word = confirmation_of(ref)
+    if options.is_drained and ref.group_kind == "Namespace":
+        return DRAINED, "the cluster is drained, which deletes no Namespace", f"to delete it: --confirm {word}"
+    return "NeedsConfirmation", "deleting it may delete much more", f"confirm it: --confirm {word}"
 
 
 def _with_last_copies_kept(candidates: list[PlannedObject], cluster: str, options: PlanOptions) -> list[PlannedObject]:

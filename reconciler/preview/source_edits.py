@@ -5,7 +5,7 @@ rendered beside the one of ``HEAD`` and compared, as ``argosy diff`` does. An ed
 rendered yet is compared with the source that was rendered last.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -14,13 +14,14 @@ from msgspec.structs import replace
 from reconciler.branches.publication import publication_of
 from reconciler.console.log import Log
 from reconciler.diff.comparison import Comparison, Revisions, compare_commits, difference_of
-from reconciler.diff.difference import ChangeAction, Difference
+from reconciler.diff.difference import ChangeAction, ClusterTotal, Difference, ObjectChange, StayNote
 from reconciler.diff.guards import refusal_lines
 from reconciler.diff.holds import holds_on_members, is_newer_than_held
 from reconciler.diff.staying import unplaced_words
 from reconciler.edit.cluster_files import MemberSource
 from reconciler.guards.allowances import Allowed, RemovalAllowance
 from reconciler.pipeline.cluster_removals import is_counted_by_guard
+from reconciler.plans.prune import DRAINED
 from reconciler.rendering.memory import SourceMemory
 from reconciler.repository.trailers import ALLOW_REMOVAL, source_of_rendered_commit
 from render.errors import GitError, GuardRefused
@@ -33,9 +34,9 @@ _MOST_NAMED = 10
 class EmptiedMember(Struct, frozen=True, kw_only=True):
     """The paths of the objects that leave a member by an edit, and how many stay, as the removal guard counts.
 
-    ``namespaces`` are those that leave with them, which no guard counts. ``ending`` objects stay until a copy elsewhere
-    is well. ``abrupt`` are workloads that leave at once and were nowhere else, so that they are down until they are
-    well elsewhere. ``trailers`` let that and no more pass the guard.
+    ``namespaces`` are those that it keeps though nothing is to be in them, which no guard counts. ``ending`` objects
+    stay until a copy elsewhere is well. ``abrupt`` are workloads that leave at once and were nowhere else, so that they
+    are down until they are well elsewhere. ``trailers`` let that and no more pass the guard.
     """
 
     name: str
@@ -71,8 +72,11 @@ def outcome_of_edit(
     comparison = _comparison_of_edit(source, contents, log, emptied)
     if comparison is None:
         return None
-    found = difference_of(comparison)
-    members = tuple(_emptied_member(comparison, found, name, is_committed=not contents) for name in emptied)
+    found, namespaces = _difference_with_namespaces_kept(difference_of(comparison), emptied)
+    members = tuple(
+        replace(_emptied_member(comparison, name, is_committed=not contents), namespaces=namespaces.get(name, ()))
+        for name in emptied
+    )
     removals = (RemovalAllowance(cluster=each.name, count=len(each.leaving)) for each in members if each.trailers)
     holds = holds_on_members(comparison)
     found = replace(
@@ -125,13 +129,40 @@ def _rendered_source(source: MemberSource, tip: str, head: str) -> str:
         return head
 
 
-def _emptied_member(comparison: Comparison, difference: Difference, name: str, *, is_committed: bool) -> EmptiedMember:
+def _difference_with_namespaces_kept(
+    found: Difference, emptied: Collection[str]
+) -> tuple[Difference, Mapping[str, tuple[str, ...]]]:
+    """Return a difference in which members that are emptied keep their Namespaces, as no drain deletes any.
+
+    The paths of those that each member keeps are returned as well.
+    """
+    changes, notes, kept = [], [], dict[str, list[str]]()
+    for change in found.objects:
+        here = tuple(name for name in change.clusters if name in emptied) if _is_namespace_removed(change) else ()
+        for name in here:
+            kept.setdefault(name, []).append("/".join(object_path(change.ref)))
+        if here:
+            message = f"stays in {', '.join(here)}: a drain deletes no Namespace"
+            notes.append(StayNote(ref=change.ref, reason=DRAINED, message=message, clusters=here))
+        if left := tuple(name for name in change.clusters if name not in here):
+            changes.append(replace(change, clusters=left))
+    totals = (replace(each, removed=each.removed - len(kept.get(each.name, ()))) for each in found.clusters)
+    with_changes = tuple(each for each in totals if each != ClusterTotal(name=each.name) or each.name not in kept)
+    staying = tuple(sorted((*found.staying, *notes), key=lambda each: each.ref))
+    found = replace(found, objects=tuple(changes), clusters=with_changes, staying=staying)
+    return found, {name: tuple(paths) for name, paths in kept.items()}
+
+
+def _is_namespace_removed(change: ObjectChange) -> bool:
+    is_removed = change.action is ChangeAction.REMOVED and not change.is_preserved
+    return is_removed and change.ref.group_kind == "Namespace"
+
+
+def _emptied_member(comparison: Comparison, name: str, *, is_committed: bool) -> EmptiedMember:
     """Return what leaves a member and what stays, by what a pass would take from the newest rendered commit."""
     head = comparison.head
     removal = next((each for each in head.removals if each.cluster == name), None)
     folder = head.rendered.tree.clusters.get(name)
-    removed = (each for each in difference.objects if each.action is ChangeAction.REMOVED and name in each.clusters)
-    paths = ("/".join(object_path(each.ref)) for each in removed)
     needs_allowance = removal is not None and bool(removal.reasons) and not is_committed
     ending = sum(
         any(task.from_cluster == name for task in binding.eviction_tasks) for binding in head.rendered.built.bindings
@@ -140,7 +171,6 @@ def _emptied_member(comparison: Comparison, difference: Difference, name: str, *
     return EmptiedMember(
         name=name,
         leaving=removal.paths if removal else (),
-        namespaces=tuple(path for path in paths if not is_counted_by_guard(path)),
         staying=max(held - ending, 0),
         ending=ending,
         abrupt=tuple(sorted(_workloads_moved_at_once(comparison, name))),
