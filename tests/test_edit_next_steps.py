@@ -28,7 +28,7 @@ WITHOUT_EDIT = {
     "forget": "It is for clusters that left, whose tests have its steps.",
     "rejoin": "It records a UID, and names what to run next.",
 }
-SHOWN = {"drain", "rename", "unjoin"}
+SHOWN = {"drain", "rename", "uncordon", "unjoin"}
 """The commands that show the outcome themselves, so that none of their steps does."""
 
 
@@ -71,7 +71,10 @@ def test_an_edit_that_is_committed_needs_a_push_and_a_pass(
     ended = argosy(fleet, capsys, "cluster", verb, *FORMS[verb], "--commit")
     assert ended.code == 0, ended.err
     shown = [] if verb in SHOWN else ["argosy diff HEAD~1 HEAD  # what this changes in the clusters"]
-    last = ["argosy cluster uncordon oregon  # when things may come back"] if verb == "drain" else []
+    last = {
+        "drain": ["argosy cluster uncordon oregon  # when things may come back"],
+        "uncordon": ["argosy rebalance deployment/nginx -n default"],
+    }.get(verb, [])
     assert [step.strip() for step in ended.steps] == [*shown, "git push", "argosy reconcile", *last]
 
 

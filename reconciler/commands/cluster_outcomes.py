@@ -1,11 +1,16 @@
-"""``argosy cluster drain``, ``unjoin`` and ``rename``: edits of the source, shown before they are made."""
+"""``argosy cluster drain``, ``uncordon``, ``unjoin`` and ``rename``: edits of the source, shown before the write."""
 
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.commands.options.edit_options import print_edit_document, print_next_steps, print_outcome_of_edit
+from reconciler.commands.options.edit_options import (
+    EditMessages,
+    print_edit_document,
+    print_next_steps,
+    print_outcome_of_edit,
+)
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 from render.words import counted_noun, first_few
@@ -14,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reconciler.edit.leaving import Drain
-    from reconciler.edit.member_selection import MemberSelection
+    from reconciler.edit.member_selection import EditsOf, MemberSelection
     from reconciler.edit.renaming import Renaming
     from reconciler.preview.source_edits import EditOutcome, EmptiedMember
     from render.fleet_settings import SettingChange
+    from render.model import ObjectRef
     from render.settings.fleet import Fleet
 
 _HINT = "let their policies select another cluster, or pass --allow-unplaced, which lets them go"
@@ -108,6 +114,56 @@ def _departures_in_words(found: "EmptiedMember | None") -> str:
     count = len(found.namespaces)
     kept = f", {counted_noun(count, 'Namespace is', 'Namespaces are')} kept" if count else ""
     return f": {object_count_in_words(found.leaving)} to leave{ending}{staying}{kept}"
+
+
+def free_and_show(
+    log: Log, selection: "MemberSelection", edits_of: "EditsOf", messages: EditMessages, *, commit: bool
+) -> int:
+    """Take taints of members away: show what comes back by that, and name what comes back only when it is asked for."""
+    from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.member_selection import change_of_members, names_in_subject, selected_members
+    from reconciler.edit.next_steps import steps_to_deliver
+    from reconciler.explain.staying_elsewhere import commands_to_rebalance, workloads_staying_elsewhere
+    from reconciler.preview.source_edits import outcome_of_edit
+
+    outcome: EditOutcome | None = None
+    staying: tuple[ObjectRef, ...] = ()
+    steps: tuple[str, ...] = ()
+    with opened_source(log) as source:
+        names = selected_members(source, selection)
+        subject = messages.subject.replace("{}", names_in_subject(names), 1)
+        change, changed = change_of_members(source, names, edits_of, subject)
+        if change is not None:
+            outcome = outcome_of_edit(source, change.contents, log)
+            commit_id = write_change(source, change, log, commit=commit)
+            # An edit that takes back another one, which was not committed, changes nothing.
+            if commit_id or set(change.contents) & set(source.repository.dirty_paths()):
+                staying = workloads_staying_elsewhere(changed, outcome.comparison.head) if outcome else ()
+                steps = (*steps_to_deliver(source, change), *commands_to_rebalance(staying))
+    for name in names:
+        print_text(f"cluster/{name} {messages.done if name in changed else messages.idle}")
+    if not steps:
+        return 0
+    print_outcome_of_edit(log, outcome)
+    for line in _lines_about_what_does_not_return(sorted(changed), staying, outcome):
+        print_text(line)
+    print_next_steps(steps, is_refused=bool(outcome and outcome.difference.refused))
+    return 0
+
+
+def _lines_about_what_does_not_return(
+    names: "Sequence[str]", staying: "Sequence[ObjectRef]", outcome: "EditOutcome | None"
+) -> "Iterator[str]":
+    """Yield which workloads stay where they are, and which members have other taints, by which things stay away."""
+    if staying:
+        verb, them = ("stays where it is", "it") if len(staying) == 1 else ("stay where they are", "them")
+        listed = first_few(list(map(str, staying)))
+        yield f"\n{listed} {verb}: the end of a taint moves no replicas; argosy rebalance moves {them}"
+    index = outcome.comparison.head.rendered.built.index if outcome else None
+    for name in names:
+        if index is not None and (taints := index.clusters[index.index_by_name[name]].taints):
+            has = f"{name} has {first_few(list(map(str, taints)))} still, by the source and what is recorded"
+            yield f"\n{has}: what does not tolerate that comes back once a pass finds it gone"
 
 
 def rename_and_show(log: Log, old: str, new: str, request: EditRequest) -> int:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct
 
-from reconciler.commands.options.edit_options import print_next_steps
+from reconciler.commands.options.edit_options import EditMessages, print_next_steps
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
+
+from .cluster_outcomes import free_and_show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,17 +43,6 @@ _PLACE = (
     click.option("--zone", "zones", multiple=True, help="A zone it is in (repeatable)."),
     click.option("--provider", default="", help="The provider that runs it."),
 )
-
-
-class EditMessages(Struct, frozen=True, kw_only=True):
-    """The words of an edit: the subject of its commit around the names, and those printed of each member.
-
-    ``idle`` is printed of a member that is so already.
-    """
-
-    subject: str
-    done: str
-    idle: str
 
 
 def with_field_options(command: _Command) -> _Command:
@@ -106,7 +97,8 @@ def label(log: Log, /, names: tuple[str, ...], *, selector: str, overwrite: bool
 def taint(log: Log, /, names: tuple[str, ...], *, selector: str, overwrite: bool, commit: bool) -> int:
     """Set taints (key=value:NoSchedule) and take them away (key-).
 
-    key:NoSchedule- takes away the taint with this effect alone.
+    key:NoSchedule- takes away the taint with this effect alone. Where one is taken away, what comes back is shown
+    first, and what does not by itself, as with 'argosy cluster uncordon'.
     """
     from reconciler.edit.labels import parse_taints, taint_edits
 
@@ -115,9 +107,8 @@ def taint(log: Log, /, names: tuple[str, ...], *, selector: str, overwrite: bool
     done = "tainted" if change.wanted else "untainted"
     messages = EditMessages(subject=f"Taint {{}}: {' '.join(words)}", done=done, idle="not tainted")
     selection = selection_of(chosen, selector)
-    return _edit_and_show(
-        log, selection, lambda each: taint_edits(each, change, overwrite=overwrite), messages, commit=commit
-    )
+    show = free_and_show if change.removed else _edit_and_show
+    return show(log, selection, lambda each: taint_edits(each, change, overwrite=overwrite), messages, commit=commit)
 
 
 @click.command(cls=DocumentedCommand)
@@ -150,8 +141,8 @@ def cordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool) 
 def uncordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool) -> int:
     """Let things be placed in members again.
 
-    This ends a cordon and a drain. Divided replicas that left a member stay where they are; argosy rebalance moves
-    them.
+    This ends a cordon and a drain. What comes back is shown first, as 'argosy diff' does. Divided replicas that left a
+    member stay where they are; the 'argosy rebalance' that moves them is named.
     """
     from reconciler.edit.labels import TaintChange, taint_edits
     from render.cluster import CORDON, DRAIN
@@ -159,7 +150,7 @@ def uncordon(log: Log, /, names: tuple[str, ...], *, selector: str, commit: bool
     change = TaintChange(wanted=(), removed=(CORDON, *DRAIN))
     messages = EditMessages(subject="Uncordon {}", done="uncordoned", idle="already uncordoned")
     selection = selection_of(names, selector)
-    return _edit_and_show(
+    return free_and_show(
         log, selection, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit
     )
 

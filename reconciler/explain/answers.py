@@ -19,7 +19,7 @@ from render.scheduling.explanation import Explanation
 
 from .capacity import CapacityOrigin
 from .cluster import cluster_explanation, outcome_of_rebalancing_in_words
-from .object import object_explanation
+from .object import ObjectExplanation, object_explanation
 from .policies import override_policy_explanation, policy_explanation
 from .replay import Replay, new_names_of_renamed_clusters, value_with_new_cluster_names
 from .sections import cluster_sections, object_sections, override_policy_sections, policy_sections
@@ -109,6 +109,7 @@ def _answer_about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[
             joined_later=tuple(
                 _lines_about_clusters_joined_later(explanation.decision, outcome, past, request.cluster)
             ),
+            refused_before=tuple(_lines_about_clusters_refused_before(explanation, earlier.decision, request.cluster)),
         )
     sections = object_sections(explanation, cluster=request.cluster, seats=request.seats)
     seats = (
@@ -130,6 +131,27 @@ def _lines_about_clusters_joined_later(
         if decision is not None and name not in known and cluster in {"", name}:
             words = outcome_of_rebalancing_in_words(decision, name)
             yield f"{name} joined after this was decided{f'; {words}' if words else ''}"
+
+
+def _lines_about_clusters_refused_before(
+    explanation: ObjectExplanation, past: Explanation | None, cluster: str
+) -> Iterator[str]:
+    """Yield what rescheduling an object would give each cluster that was refused when it was decided, and is no more.
+
+    ``explanation`` is that of today.
+    """
+    decision, held = explanation.decision, {target.name for target in explanation.targets}
+    if decision is None or past is None or not decision.attempts:
+        return
+    attempt = decision.attempts[-1]
+    free = {each.cluster for each in attempt.candidates} - held
+    before = next((each.rejected for each in past.attempts if each.affinity == attempt.affinity), ())
+    for rejected in before:
+        name = rejected.cluster
+        if name in free and cluster in {"", name}:
+            words = outcome_of_rebalancing_in_words(decision, name)
+            filters = ", ".join(dict.fromkeys(plugin for plugin, _ in rejected.reasons))
+            yield f"{name} was refused when this was decided ({filters}), and is no more{f'; {words}' if words else ''}"
 
 
 def _ref_of_requested_object(request: ExplainRequest, outcome: Outcome) -> ObjectRef:

@@ -90,7 +90,8 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     object in them fail. ``interpreters`` are the customizations and webhooks of the source that are asked
     about its kind, ``layers`` those layers of the interpreter that read and write its replicas. ``undivided`` are the
     numbers that each cluster gets whole, though its policy divides it. ``joined_later`` says of clusters that are
-    younger than the decision what a new one would give them.
+    younger than the decision what a new one would give them, ``refused_before`` the same of those that were refused
+    then and are no more.
     """
 
     ref: ObjectRef
@@ -121,6 +122,7 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     layers: Mapping[str, str] = field(default_factory=dict)
     undivided: tuple[Unmet, ...] = ()
     joined_later: tuple[str, ...] = ()
+    refused_before: tuple[str, ...] = ()
 
 
 def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:

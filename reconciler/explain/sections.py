@@ -99,7 +99,7 @@ def _outcome_lines(explanation: ObjectExplanation, cluster: str) -> Iterator[str
         yield f"It {asked}goes to {names}."
         yield from _note_explaining_mark(own.intersection(explanation.overridden))
     yield from (f"It is {message}." for message in explanation.pending)
-    yield from (f"{words}." for words in explanation.joined_later)
+    yield from (f"{words}." for words in (*explanation.joined_later, *explanation.refused_before))
     if explanation.scaled:
         yield f"{explanation.scaled}."
     if explanation.descheduled:

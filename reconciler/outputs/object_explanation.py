@@ -301,6 +301,16 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    refused_before: (
+        Annotated[
+            tuple[str, ...],
+            meaning_of_field(
+                "Of each cluster that was refused when it was decided, and is no more: what `argosy rebalance` would"
+                " give it."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     seats: (
         Annotated[tuple[tuple[SeatPart, ...], ...], meaning_of_field("With `-v`: each division, replica by replica.")]
         | UnsetType

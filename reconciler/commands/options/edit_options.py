@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output, print_text
@@ -11,6 +12,18 @@ from reconciler.console.printing import print_output, print_text
 if TYPE_CHECKING:
     from reconciler.edit.cluster_files import SourceChange
     from reconciler.preview.source_edits import EditOutcome
+
+
+class EditMessages(Struct, frozen=True, kw_only=True):
+    """The words of an edit: the subject of its commit around the names, and those printed of each member.
+
+    ``idle`` is printed of a member that is so already.
+    """
+
+    subject: str
+    done: str
+    idle: str
+
 
 _output_option = click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format."
