@@ -1,6 +1,7 @@
 """The status branch says at which version of a rollout an object stands, and since when it is healthy there."""
 
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,6 +15,7 @@ from render.binding import Binding, ClustersAtVersion, Condition, KeptTargets, O
 from render.model import ObjectRef, TargetCluster
 
 from .build import a_config_map
+from .tables import each_row
 
 COMMIT = "c" * 40
 CONFIG = a_config_map("web", namespace="shop")
@@ -29,9 +31,11 @@ BINDING = Binding(
 )
 
 
-def a_report(cluster: str, commit: str = COMMIT, action: Action = Action.UNCHANGED) -> ClusterReport:
+def a_report(
+    cluster: str, commit: str = COMMIT, action: Action = Action.UNCHANGED, live: dict[str, Any] = CONFIG
+) -> ClusterReport:
     desired = DesiredObject(ref=REF, manifest=CONFIG)
-    item = PlannedObject(ref=REF, action=action, desired=desired, live=CONFIG)
+    item = PlannedObject(ref=REF, action=action, desired=desired, live=live)
     return ClusterReport(
         cluster=cluster,
         plan=Plan(cluster=cluster, commit=commit, objects=(item,)),
@@ -84,3 +88,46 @@ def test_of_what_no_rollout_asks_for_no_version_is_recorded() -> None:
     files, found = recorded_health({}, replace(BINDING, rollout=None), FIRST, a_report("oslo"), a_report("rome"))
     assert found == ()
     assert not any(b"rolledOut" in content for content in files.values())
+
+
+class Look(NamedTuple):
+    why: str
+    status: Any
+    action: Action
+    version: str
+    generation: int | None = 2
+
+
+READY = {"type": "Ready", "status": "True"}
+LOOKS = [
+    Look("nothing is told of it", {}, Action.CONFIGURED, "v2"),
+    Look("nothing but empty lists", {"loadBalancer": {"ingress": []}}, Action.CONFIGURED, "v2"),
+    Look("as it was before the write", {"conditions": [READY]}, Action.CONFIGURED, ""),
+    Look("as it was before it was taken over", {"conditions": [READY]}, Action.ADOPTED, ""),
+    Look("as it is later", {"conditions": [READY]}, Action.UNCHANGED, "v2"),
+    Look("of an object without generations", {"phase": "Bound"}, Action.CONFIGURED, "", None),
+    Look("of an older generation", {"observedGeneration": 1}, Action.UNCHANGED, ""),
+    Look("of the written generation, which the write left", {"observedGeneration": 2}, Action.CONFIGURED, "v2"),
+    Look(
+        "each condition of an older generation",
+        {"conditions": [{**READY, "observedGeneration": 1}]},
+        Action.UNCHANGED,
+        "",
+    ),
+    Look(
+        "one condition is of the newest",
+        {"conditions": [{**READY, "observedGeneration": 1}, {"type": "Issuing", "observedGeneration": 2}]},
+        Action.UNCHANGED,
+        "v2",
+    ),
+    Look("nonsense", {"conditions": "none", "observedGeneration": "two"}, Action.UNCHANGED, "v2"),
+    Look("no status at all", None, Action.CONFIGURED, "v2"),
+]
+
+
+@each_row("look", LOOKS)
+def test_the_health_of_the_version_before_is_not_that_of_the_new_one(look: Look) -> None:
+    metadata = {**CONFIG["metadata"], **({"generation": look.generation} if look.generation else {})}
+    live = {**CONFIG, "metadata": metadata, **({"status": look.status} if look.status is not None else {})}
+    _, found = recorded_health({}, BINDING, FIRST, a_report("oslo", action=look.action, live=live))
+    assert [each.version for each in found] == [look.version]

@@ -65,6 +65,37 @@ def test_each_commit_is_made_again_from_what_it_holds(tmp_path: Path, capsys: py
     assert argosy(members.repository, capsys, "verify", "-n", "9").out.count(": equal\n") == 4
 
 
+def test_what_a_status_said_before_a_write_is_no_health_of_what_was_written(tmp_path: Path) -> None:
+    """A Service tells of no generation: the address that it has is that of the version before."""
+
+    def balancer(port: int) -> dict[str, Any]:
+        spec = {"type": "LoadBalancer", "ports": [{"port": port}]}
+        return {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": spec,
+        }
+
+    selectors = [{"apiVersion": "v1", "kind": "Service", "name": "web"}]
+    rollout = a_rollout_policy(selectors=selectors, waves=[a_wave("canary", "oslo"), a_wave("rest")])
+    placed = a_policy("web", selectors=selectors, placement=on_clusters())
+    files = {"service.yaml": balancer(1), "policy.yaml": placed, "rollout.yaml": rollout}
+    fleet = MemoryFleet.create(tmp_path / "fleet", dict.fromkeys(("oslo", "paris"), NODES), files)
+    fleet.run()
+    services = [fleet.members[name].objects["services.", "default", "web"] for name in ("oslo", "paris")]
+    for service in services:
+        service["status"] = {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}
+    fleet.run()
+    fleet.repository.commit({"service.yaml": balancer(2)})
+    ports = []
+    for _ in range(4):
+        fleet.run()
+        live = [fleet.members[name].objects["services.", "default", "web"] for name in ("oslo", "paris")]
+        ports.append("".join(str(service["spec"]["ports"][0]["port"]) for service in live))
+    assert ports == ["21", "21", "22", "22"]
+
+
 def test_a_cluster_that_gets_another_name_stays_at_its_version(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,7 +30,7 @@ def work_files_to_write(
             continue
         found = {
             f"works/{report.cluster}/{below(work.item.ref)}": work._replace(
-                version=versions.version_after(report, work.item.ref)
+                version=versions.version_after(report, work)
             )
             for work in work_inputs_of_report(report)
         }
