@@ -1,14 +1,22 @@
 """Rollouts over members in memory, by real passes on a real repository, whose commits are made again."""
 
+import copy
+import multiprocessing
+import os
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .build import a_cluster, a_policy, argosy, on_clusters
+from reconciler.passes.applying import ApplyRun
+
+from .build import Repository, a_cluster, a_policy, argosy, on_clusters
 from .fakes import FakeCluster
 from .memory_fleet import MemoryFleet, settle
 from .rolling import WEB, a_rollout_policy, a_wave, web
+from .waiting import SECONDS
 
 NODES = (1, {"cpu": "8", "pods": "20"})
 STATE = "rollouts/default/web.yaml"
@@ -41,6 +49,28 @@ class Members:
         for name in self.fleet.members.keys() - self.unwell:
             settle(self.fleet.members[name])
 
+    def twin(self, folder: Path) -> "Members":
+        """The same members once more, with a copy of their repository."""
+        found = copy.copy(self)
+        found.repository = Repository(Path(shutil.copytree(self.repository.path, folder)))
+        found.fleet = replace(self.fleet, repository=found.repository, members=copy.deepcopy(self.fleet.members))
+        return found
+
+    def kill_pass_before_apply(self) -> None:
+        """Begin a pass in a process of its own, which dies once it has committed what it rendered."""
+
+        def die(_: ApplyRun) -> None:
+            os._exit(9)
+
+        def begin() -> None:
+            ApplyRun.reports = die  # type: ignore[assignment, method-assign]
+            self.fleet.run()
+
+        process = multiprocessing.get_context("fork").Process(target=begin)
+        process.start()
+        process.join(SECONDS)
+        assert process.exitcode == 9
+
     def commits(self) -> list[str]:
         """The images of each rendered commit, oldest first, as one digit for each cluster."""
         ids = self.repository.git("rev-list", "--reverse", "argosy/rendered").split()
@@ -63,6 +93,25 @@ def test_each_commit_is_made_again_from_what_it_holds(tmp_path: Path, capsys: py
     members.run(3600)
     assert members.repository.git("rev-parse", "argosy/rendered") == tip
     assert argosy(members.repository, capsys, "verify", "-n", "9").out.count(": equal\n") == 4
+
+
+def test_passes_that_are_killed_before_they_apply_leave_the_same_commits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waves = [a_wave("canary", "oslo", gate={"healthyFor": "5m"}), a_wave("rest")]
+    members = Members(tmp_path, "oslo", "paris", "rome", waves=waves)
+    members.repository.commit({"web.yaml": web(2)})
+    twin = members.twin(tmp_path / "twin")
+    for seconds in (0, 60, 60, 240, 60, 60, 60):
+        members.run(seconds)
+        twin.fleet.now += seconds
+        twin.kill_pass_before_apply()
+        assert twin.commits() == members.commits()
+        twin.run()
+    assert members.commits() == ["111", "211", "222", "222"]
+    trees = [each.repository.git("log", "--format=%T", "argosy/rendered").split() for each in (members, twin)]
+    assert trees[0] == trees[1]
+    assert argosy(twin.repository, capsys, "verify", "-n", "9").out.count(": equal\n") == 4
 
 
 def test_what_a_status_said_before_a_write_is_no_health_of_what_was_written(tmp_path: Path) -> None:
