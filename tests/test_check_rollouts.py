@@ -3,10 +3,14 @@
 from typing import Any
 
 from reconciler.check.rollouts import rollout_warnings
-from tests.build import a_cluster, a_deployment
+from reconciler.source.loading import load_source
+from reconciler.source.reading import SourceReading
+from tests.build import a_cluster, a_deployment, as_bytes
 from tests.living_fleet import START
+from tests.sources import source_of
 from tests.tables import each_row
-from tests.test_source_rollouts import CANARY, a_control, a_rollout, loaded
+from tests.test_failover import a_fleet
+from tests.test_source_rollouts import CANARY, a_control, a_rollout
 
 WEB = a_deployment("web", namespace="shop")
 PARIS, ROME = a_cluster("paris", labels={"tier": "canary"}), a_cluster("rome", labels={"tier": "prod"})
@@ -74,5 +78,34 @@ WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
 
 @each_row("why, documents, warnings", WARNINGS, ids=lambda row: row[0])
 def test_what_does_not_do_what_it_seems_to_is_said(why: str, documents: list[Any], warnings: list[str]) -> None:
-    found = rollout_warnings(loaded(*documents).desired, None, START)
-    assert [str(each).split("\n")[0].removeprefix("all.yaml: ") for each in found] == warnings, why
+    assert warnings_about({"kubeconfigs": "kubeconfigs"}, *documents) == warnings, why
+
+
+STUCK = "no change goes out to wave canary or after it: no pass learns whether paris is well"
+FREE = "spec: keeps no gate: no pass learns whether any cluster is well"
+WAVES = [CANARY, REST]
+MAY_BE_EMPTY = [{**CANARY, "allowEmpty": True}, REST]
+PULLING = a_cluster("paris", labels={"tier": "canary"}, syncMode="Pull")
+UNKNOWN: tuple[tuple[str, dict[str, Any], Any, dict[str, Any], list[str]], ...] = (
+    ("only rendered", {}, PARIS, {"waves": WAVES}, [f"spec.waves[0]: {STUCK}"]),
+    ("only rendered, without waves", {}, PARIS, {}, [FREE]),
+    ("only rendered, and not waited for", {}, PARIS, {"waves": MAY_BE_EMPTY}, [FREE]),
+    ("the others are reached", {"clusters": [{"name": "rome"}]}, PARIS, {"waves": WAVES}, [f"spec.waves[0]: {STUCK}"]),
+    ("the first wave is reached", {"clusters": [{"name": "paris"}]}, PARIS, {"waves": WAVES}, []),
+    ("an agent reports", {}, PULLING, {"waves": WAVES}, []),
+    ("all are reached", {"kubeconfigs": "kubeconfigs"}, PARIS, {"waves": WAVES}, []),
+)
+
+
+@each_row("why, settings, paris, rollout, warnings", UNKNOWN)
+def test_a_rollout_among_clusters_that_nobody_knows_of_is_told(
+    why: str, settings: dict[str, Any], paris: Any, rollout: dict[str, Any], warnings: list[str]
+) -> None:
+    """It waits for ever, or it keeps no gate."""
+    assert warnings_about(settings, paris, ROME, WEB, a_rollout(**rollout)) == warnings, why
+
+
+def warnings_about(settings: dict[str, Any], *documents: Any) -> list[str]:
+    source = source_of({"all.yaml": as_bytes(list(documents)), "argosy.yaml": as_bytes([a_fleet(**settings)])})
+    found = rollout_warnings(load_source(source.files, SourceReading(source.read)).desired, None, START)
+    return [str(each).split("\n")[0].removeprefix("all.yaml: ") for each in found]

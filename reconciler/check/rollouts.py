@@ -1,12 +1,13 @@
 """Warnings about rollout policies that hold back nothing, or other clusters than their author thinks."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import datetime
 from functools import partial
 
 from overrides.lint import LineOf
 from reconciler.source.desired import Desired
 from render.admission.rollouts import IMPLICIT_WAVE
+from render.cluster import is_applied_by_own_agent
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.model import Template
@@ -19,6 +20,7 @@ from render.words import first_few
 _UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
 _FREEZE = "EndedFreeze"
 _STAYS = "NoWayBack"
+_UNKNOWN = "UnknownHealth"
 _NEVER_BACK = {
     "CustomResourceDefinition.apiextensions.k8s.io": "objects that are stored in a newer version stay in it",
     "Job.batch": "a Job that has run is not undone",
@@ -33,6 +35,7 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) ->
     if not desired.rollout_policies and not desired.rollout_controls:
         return
     index, fleet = RolloutIndex(desired.rollout_policies), ClusterIndex(desired.clusters)
+    unknown = clusters_of_unknown_health(desired)
     selected: dict[str, list[Template]] = {}
     for template in desired.templates:
         if (found := index.policy_for_template(template)) is not None:
@@ -44,6 +47,7 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) ->
         if str(policy) not in selected:
             yield _warning_of_nothing_selected(policy, desired, warn)
         yield from _warnings_of_waves(policy, fleet, warn)
+        yield from _warnings_of_unknown_health(policy, fleet, unknown, warn)
         for number in ended_freezes(policy.freezes, now):
             yield warn(f"spec.freezes[{number}]", "is over, and holds nothing back", "remove it", _FREEZE)
     yield from _warnings_of_controls(desired, line_of)
@@ -95,6 +99,40 @@ def _warnings_of_waves(policy: RolloutPolicy, fleet: ClusterIndex, warn: _Warn) 
     if policy.waves and (left := waves.get(IMPLICIT_WAVE)):
         message = f"no wave takes {first_few(sorted(left))}: what none takes comes last, as wave {IMPLICIT_WAVE}"
         yield warn("spec.waves", message, "add a last wave with rest: true to say so", _WAVES)
+
+
+def clusters_of_unknown_health(desired: Desired) -> frozenset[str]:
+    """Return the clusters that no pass reaches and that nobody reports about: no agent in them, and no other tool."""
+    reached = desired.fleet.reachable_members
+    if reached is None or desired.fleet.is_reported_by_tools:
+        return frozenset()
+    return frozenset(
+        each.name for each in desired.clusters if each.name not in reached and not is_applied_by_own_agent(each)
+    )
+
+
+def _warnings_of_unknown_health(
+    policy: RolloutPolicy, fleet: ClusterIndex, unknown: Container[str], warn: _Warn
+) -> Iterator[Problem]:
+    """Yield a warning for each wave that no change gets past, as nobody knows how its clusters are.
+
+    A last wave, and one that may be empty, is not waited for: where nobody knows of any cluster, no gate is kept.
+    """
+    waves = [each for each in waves_of_clusters(policy, fleet, fleet.names) if each.clusters]
+    stuck = [each for each in waves[:-1] if not each.wave.is_empty_allowed and _are_all_in(each.clusters, unknown)]
+    hint = "say in argosy.yaml how they are reached, under spec.clusters, or who reports on them, under spec.emit"
+    for each in stuck:
+        number = next((at for at, wave in enumerate(policy.waves) if wave.name == each.wave.name), None)
+        field = "spec.waves" if number is None else f"spec.waves[{number}]"
+        names = first_few(sorted(each.clusters))
+        message = f"no change goes out to wave {each.wave.name} or after it: no pass learns whether {names} is well"
+        yield warn(field, message, hint, _UNKNOWN)
+    if waves and not stuck and all(_are_all_in(each.clusters, unknown) for each in waves):
+        yield warn("spec", "keeps no gate: no pass learns whether any cluster is well", hint, _UNKNOWN)
+
+
+def _are_all_in(names: Iterable[str], known: Container[str]) -> bool:
+    return all(name in known for name in names)
 
 
 def _clusters_of_earlier_waves(earlier: Iterable[Wave], wave: Wave, fleet: ClusterIndex) -> list[str]:
