@@ -488,10 +488,27 @@ def test_the_newest_commit_is_held_only_if_somebody_says_until_when(fleet: Fleet
     assert "hint: --until says for how long newer ones are kept out" in ended.err
 
 
+def assert_held_at_newest(fleet: Fleet) -> None:
+    """Before, clusters that have the newest commit were said not to have it, and not to be well."""
+    shown = fleet.argosy("status")
+    assert shown.code == 0
+    assert "not applied" not in shown.out
+    hint = "hint: no newer source and no time ends it; it ends by hand: argosy cluster release member1"
+    assert f"\nmember1: {held_words(fleet)}\n  {hint}\n" in shown.out
+    assert {line.split()[-1] for line in shown.out.splitlines() if line.startswith(("member1 ", "member2 "))} == {
+        "Held"
+    }
+    document = fleet.status()["clusters"]["member1"]
+    assert (document["applied"], document["held"]["because"], "reason" in document) == (True, "holidays", False)
+    assert f"\n{held_words(fleet)}\n  {hint}\n" in fleet.argosy("status", "cluster/member1").out
+    assert fleet.argosy("wait", "cluster/member1", "--timeout", "0s").code == 0
+
+
 def test_a_fleet_is_frozen_where_it_is_and_drift_is_healed_meanwhile(fleet: Fleet) -> None:
     """Whoever wanted that was told to name an earlier commit, and so to go back."""
     words = ("argosy/rendered", "--allow-older", "--until", "released", "--reason", "holidays")
     assert fleet.apply(*words).code == 0
+    assert_held_at_newest(fleet)
     new = a_policy("new", selectors=[{**SELECTED, "name": "b"}], placement=on_clusters(*NAMES), namespace=SPACE)
     fleet.repository.commit({"b.yaml": a_config_map("b", namespace=SPACE), "new.yaml": new})
     assert fleet.release("better").code == 0
@@ -501,7 +518,9 @@ def test_a_fleet_is_frozen_where_it_is_and_drift_is_healed_meanwhile(fleet: Flee
     fleet.members["member2"].request("PATCH", f"{PATH}?fieldManager=kubectl-edit", patch, content_type=MERGE_PATCH)
     assert fleet.reconcile().code == 0
     assert fleet.said == ["bad", "bad"]
-    assert "holidays" in fleet.argosy("status").out
+    shown = fleet.argosy("status")
+    assert (shown.code, shown.out.count("not applied: it is held at")) == (1, 2)
+    assert "holidays" in shown.out
     assert fleet.argosy("cluster", "release", *NAMES).code == 0
     assert fleet.reconcile().code == 0
     assert fleet.said == ["better", "better"]

@@ -48,7 +48,8 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     ``status_time`` is the time of the newest commit of the status branch, ``now`` the time of reading, both in seconds.
     ``asked`` are the commits that clusters have which pull or a tool applies to, where these ask the same of them as
     the newest rendered one: their agents are asked for nothing new. ``fetching`` is the command that may bring a status
-    branch which is not known here ("": it is, or there is none).
+    branch which is not known here ("": it is, or there is none). ``held_at_newest`` are the clusters that are held at
+    what the newest commit asks of them.
     """
 
     fleet: FleetStatus
@@ -57,6 +58,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     now: float = 0.0
     asked: Mapping[str, str] = field(default_factory=dict)
     fetching: str = ""
+    held_at_newest: frozenset[str] = frozenset()
 
     @property
     def refusal(self) -> SourceRefusal | None:
@@ -94,7 +96,8 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     def progress(self) -> Mapping[str, MemberProgress]:
         """The progress of every member towards the newest rendered commit."""
         desired = self.fleet.source.desired
-        asked = AskedCommits(newest=self.fleet.previous.commit, others=self.asked, holds=self.holds)
+        newest, at_newest = self.fleet.previous.commit, self.held_at_newest
+        asked = AskedCommits(newest=newest, others=self.asked, holds=self.holds, held_at_newest=at_newest)
         found = progress_of_members(self.recorded, desired.fleet, desired.clusters, asked, self.now)
         if not self.fetching:
             return found
@@ -127,10 +130,20 @@ def read_recorded_fleet(
         fleet=fleet,
         recorded=recorded,
         asked=_commits_asking_the_same(repository, desired.clusters, recorded, asked),
+        held_at_newest=_clusters_held_at_newest(repository, desired.clusters, asked),
         fetching="" if tip or fetched else publication.fetch_command,
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=now,
     )
+
+
+def _clusters_held_at_newest(
+    repository: Repository, clusters: tuple[Cluster, ...], asked: AskedCommits
+) -> frozenset[str]:
+    """Return the clusters whose holds keep nothing from them yet: the newest commit asks the same of them."""
+    commits = RenderedCommits(repository, clusters)
+    held = ((name, hold.commit) for name, hold in asked.holds.items())
+    return frozenset(name for name, commit in held if commits.ask_the_same(name, commit, asked.newest))
 
 
 def _commits_asking_the_same(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from reconciler.console.cluster_lists import MOST_NAMED, cluster_with_replica_count
 from reconciler.console.grouping import lines_grouped_by_wording
 from reconciler.console.text import screen_width, text_table
+from reconciler.ledger.holds import release_hint
 from reconciler.pipeline.need_notes import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
@@ -36,7 +37,7 @@ from .live_replicas import (
     shares_asking_for_other_replicas,
 )
 from .rule_views import rule_tables
-from .staleness import time_since_in_words
+from .staleness import HELD, time_since_in_words
 from .state_tables import deviations_of_members, table_of_bindings, table_of_deviations, table_of_unwell_objects
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "LIVE", "CONVERGED")
@@ -64,6 +65,7 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool, tells_each: bool = Fals
     if branches.is_applied_by_passes:
         late = _lines_of_clusters_not_applied(branches)
         yield from late if tells_each else lines_grouped_by_wording(late)
+        yield from _lines_of_clusters_held_at_newest(branches)
     yield from (*lines_of_partly_seen_members(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
     yield from _binding_count_lines(fleet)
     yield from _lines_of_rollouts(fleet)
@@ -157,6 +159,15 @@ def _lines_of_clusters_not_applied(branches: RecordedFleet) -> Iterator[str]:
     yield from (f"{name}: not applied: {progress.message}{progress.hint_line}\n" for name, progress in late)
 
 
+def _lines_of_clusters_held_at_newest(branches: RecordedFleet) -> Iterator[str]:
+    """Yield a line for each cluster that has the newest commit and is held, so that it gets no newer one."""
+    progress = sorted(branches.progress.items(), key=itemgetter(0))
+    held = [(name, each.hold) for name, each in progress if each.is_reached and each.hold is not None]
+    if held:
+        yield "\n"
+    yield from (f"{name}: {hold}\n  hint: {release_hint(hold, name)}\n" for name, hold in held)
+
+
 def objects_not_healthy(branches: RecordedFleet) -> tuple[ObjectReason, ...]:
     """Return every object that is in no cluster, or not as it should be in members that were looked at."""
     known = {name for name, progress in branches.progress.items() if progress.is_known}
@@ -222,7 +233,8 @@ def _word_of_apply_outcome(name: str, branches: RecordedFleet, line: ClusterLine
     """Return the word of what keeps a cluster from being applied: how the last run over it ended, or its reason."""
     progress = branches.progress.get(name)
     if progress is None or progress.is_reached:
-        return line.outcome
+        is_held = progress is not None and progress.hold is not None and line.outcome == "Converged"
+        return HELD if is_held else line.outcome
     return progress.reason
 
 

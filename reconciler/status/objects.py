@@ -8,6 +8,7 @@ from msgspec.structs import asdict, replace
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
 from reconciler.console.text import text_table
 from reconciler.ledger.conditions import condition_of_type
+from reconciler.ledger.holds import release_hint
 from reconciler.ledger.work import LiveReplicas
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.pipeline.pending import SUSPENDED
@@ -280,6 +281,8 @@ def _lines_about_cluster(cluster: str, recorded: RecordedStatus, progress: Membe
     )
     if not progress.is_reached:
         lines.append(f"not applied: {progress.message}{progress.hint_line}")
+    elif progress.hold is not None:
+        lines.append(f"{progress.hold}\n  hint: {release_hint(progress.hold, cluster)}")
     return lines
 
 

@@ -44,7 +44,7 @@ class MemberProgress(Struct, frozen=True, kw_only=True):
     ``since`` is the time of the first recorded look or run that said so. ``is_known``: the last look and the last run
     succeeded, so that what is recorded of its objects can be relied on. ``is_complete``: nothing was left otherwise
     than the commit says. ``is_awaited``: passes apply to it, so that it is not well until it has the commit. ``hold``
-    is that on the cluster, for as long as it keeps the newest commit out.
+    is that on the cluster: it keeps newer commits out, and the newest one as well where the reason says so.
     """
 
     reason: str = ""
@@ -73,11 +73,15 @@ class MemberProgress(Struct, frozen=True, kw_only=True):
 
 
 class AskedCommits(Struct, frozen=True, kw_only=True):
-    """The rendered commits that clusters are asked for: the ``newest``, another in some, or that of a hold."""
+    """The rendered commits that clusters are asked for: the ``newest``, another in some, or that of a hold.
+
+    ``held_at_newest`` are the clusters whose holds are at commits that ask the same of them as the newest one.
+    """
 
     newest: str
     others: Mapping[str, str] = field(default_factory=dict)
     holds: ClusterHolds = field(default_factory=dict)
+    held_at_newest: frozenset[str] = frozenset()
 
     def asked_commit_of(self, cluster: str) -> str:
         """Return the commit that a cluster is asked for."""
@@ -102,13 +106,16 @@ def progress_of_members(
         else _progress_without_record(member, fleet)
         for member in members
     }
-    return {name: _held_progress(name, each, asked.holds.get(name)) for name, each in found.items()}
+    return {name: _held_progress(name, each, asked) for name, each in found.items()}
 
 
-def _held_progress(cluster: str, progress: MemberProgress, hold: ClusterHold | None) -> MemberProgress:
-    """Return the progress of a cluster that is held: where it has what it is held at, that is not the newest commit."""
+def _held_progress(cluster: str, progress: MemberProgress, asked: AskedCommits) -> MemberProgress:
+    """Return the progress of a cluster that may be held: what it is held at need not be the newest commit."""
+    hold = asked.holds.get(cluster)
     if hold is None:
         return progress
+    if progress.is_reached and cluster in asked.held_at_newest:
+        return replace(progress, hold=hold)
     if not progress.is_reached:
         return replace(progress, message=f"{progress.message}; it is {hold}", hold=hold)
     message, hint = f"it is {hold}", release_hint(hold, cluster)
