@@ -33,6 +33,10 @@ def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository
             "  argosy cluster agent far | kubectl --context far apply -f -",
         ],
     )
+    assert (
+        "argosy reconcile writes what is placed in far to argosy/cluster/far, and never reaches the cluster\n"
+        "nothing is applied to far before its agent runs there, which reads that branch\n"
+    ) in ended.err
     assert argosy(made, capsys, "reconcile", "--bootstrap").code == 0
     return made
 

@@ -132,7 +132,7 @@ def join(log: Log, /, names: tuple[str, ...], *, commit: bool, **options: Any) -
 def _say_what_is_next(
     log: Log, members: "Sequence[NewMember]", fleets: "tuple[Fleet, Fleet]", steps: "Sequence[str]"
 ) -> None:
-    """Say of new members whether passes apply to them, and which commands bring what they get there.
+    """Say of new members whether passes or agents apply to them, and which commands bring what they get there.
 
     ``fleets`` are the settings before and after.
     """
@@ -142,7 +142,11 @@ def _say_what_is_next(
     is_waiting = any(each.waits for each in setting_changes(*fleets))
     reconcile = f"argosy reconcile{' --accept-settings' if is_waiting else ''}"
     for member in members:
-        if member.name not in pulling:
+        if member.name in pulling:
+            mirror = fleets[1].mirror_branch(member.name)
+            log.info(f"{reconcile} writes what is placed in {member.name} to {mirror}, and never reaches the cluster")
+            log.info(f"nothing is applied to {member.name} before its agent runs there, which reads that branch")
+        else:
             _say_whether_passes_apply(log, member.name, fleets, reconcile)
     agents = (f"argosy cluster agent {name} | kubectl --context {name} apply -f -" for name in pulling)
     if steps:
