@@ -400,3 +400,23 @@ def test_the_preview_of_a_drain_counts_a_namespace_as_kept(tmp_path: Path, capsy
     )
     document = json.loads(argosy(fleet, capsys, "cluster", "drain", "paris", "-o", "json").out)
     assert [each["object"]["name"] for each in document["difference"]["objects"]] == ["a"]
+
+
+def test_copies_in_a_cluster_that_does_not_answer_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before, an object that was drained from a cluster nobody reached was shown as if it ran elsewhere alone."""
+    names: dict[str, Any] = {"paris": (0, {}), "rome": (0, {})}
+    policy = a_policy(selectors=[MAPS], namespace="shop", placement={})
+    fleet = MemoryFleet.create(tmp_path / "fleet", names, {"shop.yaml": [a_config_map("a", namespace="shop"), policy]})
+    fleet.run()
+    taints = [{"key": each.key, "effect": each.effect} for each in DRAIN]
+    drained = {"clusters/paris.yaml": a_cluster("paris", syncMode="Push", taints=taints)}
+    fleet.repository.commit(drained, message="Drain\n\nArgosy-Allow-Removal: paris 1")
+    fleet.down.add("paris")
+    fleet.run(60)
+    fleet.run(60)
+    line = "may still run in paris, which does not answer (Unreachable)\n"
+    assert f"\nConfigMap shop/a {line}" in fleet.status(capsys).out
+    assert f"\n{line}" in fleet.status(capsys, "cm/a").out
+    fleet.down.clear()
+    fleet.run(600)
+    assert "may still run" not in fleet.status(capsys).out + fleet.status(capsys, "cm/a").out

@@ -37,6 +37,7 @@ from .live_replicas import (
     shares_asking_for_other_replicas,
 )
 from .rule_views import rule_tables
+from .silent_clusters import lines_of_stranded_copies
 from .staleness import HELD, time_since_in_words
 from .state_tables import deviations_of_members, table_of_bindings, table_of_deviations, table_of_unwell_objects
 
@@ -66,6 +67,7 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool, tells_each: bool = Fals
         late = _lines_of_clusters_not_applied(branches)
         yield from late if tells_each else lines_grouped_by_wording(late)
         yield from _lines_of_clusters_held_at_newest(branches)
+    yield from lines_of_stranded_copies(branches)
     yield from (*lines_of_partly_seen_members(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
     yield from _binding_count_lines(fleet)
     yield from _lines_of_rollouts(fleet)

@@ -15,6 +15,7 @@ from .branches import RecordedFleet, binding_meant_by
 from .fleet import binding_problems
 from .fleet_views import fleet_tables, is_fleet_well
 from .objects import ObjectIn, cluster_text, object_text, objects_in_cluster, objects_of_binding
+from .silent_clusters import stranded_copies
 
 
 class View(Struct, frozen=True, kw_only=True):
@@ -89,6 +90,7 @@ def _view_of_object(branches: RecordedFleet, binding: Binding) -> View:
     objects = objects_of_binding(binding, recorded, branches.progress)
     is_fine = bool(objects) and all(each.is_well for each in objects)
     text = object_text(binding, recorded, branches.progress, now=branches.now)
+    text += "".join(f"\n{each}\n" for each in stranded_copies(branches, binding))
     return View(text=text, name=name, is_fine=is_fine and not binding_problems(binding))
 
 
