@@ -28,9 +28,17 @@ JOB = {
     "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "it", "image": "it:1"}]}}},
 }
 
+NO_VERSION = (
+    "spec.resourceSelectors: a rollout that reaches {} waits there for ever: nobody knows which version a cluster"
+    " that pulls has applied"
+)
+
 WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
     ("nothing to say", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST])], []),
     ("a policy without waves", [PARIS, WEB, a_rollout()], []),
+    ("clusters that pull", [PARIS, a_cluster("rome", syncMode="Pull"), WEB, a_rollout()], [
+        NO_VERSION.format("rome"),
+    ]),
     ("no object", [PARIS, ROME, a_rollout(waves=[CANARY, REST])], [
         ("spec.resourceSelectors: no change goes out by this policy: it selects no object, or another one comes before"
         " it for all of them"),
@@ -92,7 +100,7 @@ UNKNOWN: tuple[tuple[str, dict[str, Any], Any, dict[str, Any], list[str]], ...] 
     ("only rendered, and not waited for", {}, PARIS, {"waves": MAY_BE_EMPTY}, [FREE]),
     ("the others are reached", {"clusters": [{"name": "rome"}]}, PARIS, {"waves": WAVES}, [f"spec.waves[0]: {STUCK}"]),
     ("the first wave is reached", {"clusters": [{"name": "paris"}]}, PARIS, {"waves": WAVES}, []),
-    ("an agent reports", {}, PULLING, {"waves": WAVES}, []),
+    ("an agent reports", {}, PULLING, {"waves": WAVES}, [NO_VERSION.format("paris")]),
     ("all are reached", {"kubeconfigs": "kubeconfigs"}, PARIS, {"waves": WAVES}, []),
 )
 

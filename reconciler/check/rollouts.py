@@ -20,7 +20,7 @@ from render.words import first_few
 _UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
 _FREEZE = "EndedFreeze"
 _STAYS = "NoWayBack"
-_UNKNOWN = "UnknownHealth"
+_UNKNOWN, _UNASKED = "UnknownHealth", "UnaskedClusters"
 _NEVER_BACK = {
     "CustomResourceDefinition.apiextensions.k8s.io": "objects that are stored in a newer version stay in it",
     "Job.batch": "a Job that has run is not undone",
@@ -46,6 +46,8 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) ->
             yield from _warnings_of_what_stays(selected.get(str(policy), ()), warn)
         if str(policy) not in selected:
             yield _warning_of_nothing_selected(policy, desired, warn)
+        else:
+            yield from _warnings_of_pulling_clusters(desired, warn)
         yield from _warnings_of_waves(policy, fleet, warn)
         yield from _warnings_of_unknown_health(policy, fleet, unknown, warn)
         for number in ended_freezes(policy.freezes, now):
@@ -70,6 +72,18 @@ def _warning_of_nothing_selected(policy: RolloutPolicy, desired: Desired, warn: 
         return warn(field, message, "select the workloads that are scaled", _SCALES)
     message = "no change goes out by this policy: it selects no object, or another one comes before it for all of them"
     return warn(field, message, "", _UNMATCHED)
+
+
+def _warnings_of_pulling_clusters(desired: Desired, warn: _Warn) -> Iterator[Problem]:
+    """Yield a warning where clusters are never through: what agents and other tools apply tells of no version."""
+    names = sorted(each.name for each in desired.clusters if is_applied_by_own_agent(each))
+    if names:
+        message = (
+            f"a rollout that reaches {first_few(names)} waits there for ever: nobody knows which version a cluster"
+            " that pulls has applied"
+        )
+        hint = "select objects that go to other clusters, or let passes apply to these (syncMode: Push)"
+        yield warn("spec.resourceSelectors", message, hint, _UNASKED)
 
 
 def _warnings_of_what_stays(templates: Iterable[Template], warn: _Warn) -> Iterator[Problem]:
