@@ -151,6 +151,7 @@ def test_leaving_says_what_takes_the_agent_back(repository: Repository, capsys: 
             "  argosy reconcile",
             f"  kubectl delete {kinds} --all-namespaces -l argosy.dev/agent=far",
             "  git push --delete REMOTE argosy/cluster/far argosy/agent/far",
+            "  argosy cluster forget far  # once it is gone for good: branches keep its files, nobody empties it",
         ],
     )
 

@@ -280,7 +280,8 @@ def test_a_member_that_is_disconnected_shows_what_is_placed_anew(
     assert argosy(moving, capsys, "reconcile", "--bootstrap").code == 0
     document = json.loads(argosy(moving, capsys, "cluster", "unjoin", "paris", "--disconnect", "-o", "json").out)
     assert (document["subject"], document["difference"]["disconnected"]) == ("Disconnect paris", ["paris"])
-    assert document["next"] == ["git commit -m 'Disconnect paris' -- paris.yaml", "argosy reconcile"]
+    forget = "argosy cluster forget paris  # once it is gone for good: branches keep its files, nobody empties it"
+    assert document["next"] == ["git commit -m 'Disconnect paris' -- paris.yaml", "argosy reconcile", forget]
     assert not (moving.path / "paris.yaml").exists()
 
 

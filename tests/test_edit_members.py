@@ -69,6 +69,7 @@ CLUSTERS
 
 next:
   argosy reconcile
+  argosy cluster forget paris  # once it is gone for good: branches keep its files, nobody empties it
 """
 
 CHANGES = [

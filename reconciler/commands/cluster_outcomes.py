@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from render.settings.fleet import Fleet
 
 _HINT = "let their policies select another cluster, or pass --allow-unplaced, which lets them go"
+_FORGETTING = "  # once it is gone for good: branches keep its files, nobody empties it"
 
 
 class EditRequest(Struct, frozen=True, kw_only=True):
@@ -198,6 +199,7 @@ def rename_and_show(log: Log, old: str, new: str, request: EditRequest) -> int:
 def unjoin_and_show(log: Log, selection: "MemberSelection", request: EditRequest, *, disconnect: bool) -> int:
     """Show what changes once members are no longer in the fleet, take them out, and name the commands to run next."""
     from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.forgetting import clusters_on_branches
     from reconciler.edit.leaving import departure_of_members, pulling_members
     from reconciler.edit.member_selection import selected_members
     from reconciler.edit.next_steps import steps_to_deliver
@@ -211,7 +213,9 @@ def unjoin_and_show(log: Log, selection: "MemberSelection", request: EditRequest
         after = source.checked_source(change.contents).desired.fleet
         outcome = outcome_of_edit(source, change.contents, log)
         commit = write_change(source, change, log, commit=request.commit)
-        steps = (*steps_to_deliver(source, change), *_steps_to_remove_agents(source.fleet, pulled))
+        kept = sorted(clusters_on_branches(source).intersection(names)) if disconnect else []
+        forgetting = [f"argosy cluster forget {' '.join(kept)}{_FORGETTING}"] if kept else []
+        steps = (*steps_to_deliver(source, change), *_steps_to_remove_agents(source.fleet, pulled), *forgetting)
         before = source.fleet
     if request.output == "json":
         print_edit_document(change, commit, outcome, steps)

@@ -46,11 +46,16 @@ def change_that_forgets(source: MemberSource, names: tuple[str, ...]) -> SourceC
 
 def disconnected_clusters(source: MemberSource) -> frozenset[str]:
     """Return the clusters that left the source and of which the branches still have a folder or a file."""
+    return clusters_on_branches(source) - {cluster.name for cluster in source.loaded.desired.clusters}
+
+
+def clusters_on_branches(source: MemberSource) -> frozenset[str]:
+    """Return the clusters, and those that left, of which the branches have a folder or a file."""
     fleet, clusters = source.published_fleet, source.loaded.desired.clusters
     publication = publication_of(source.repository, fleet)
     status = StatusBranch(publication=publication, branch=fleet.status_branch, clusters=clusters)
     recorded = {cluster_of_path(path) for path in status.files(status.tip(), _FOLDERS)}
-    return frozenset({*folders_in_rendered_tree(source), *recorded} - {cluster.name for cluster in clusters} - {""})
+    return frozenset({*folders_in_rendered_tree(source), *recorded} - {""})
 
 
 def _refuse_cluster_that_is_not_disconnected(source: MemberSource, name: str, disconnected: frozenset[str]) -> None:
