@@ -16,7 +16,8 @@ from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.members.refusals import failure_of_refusal
 from render.documents import parse_documents
 
-from .build import a_config_map, a_deployment, a_policy, weighted
+from .build import a_cluster, a_config_map, a_deployment, a_policy, weighted
+from .fakes import FakeCluster
 from .memory_fleet import MemoryFleet, settle
 from .test_failover import DOWN, FIVE_MINUTES, TOLERATED, WEB, a_fleet
 
@@ -384,3 +385,22 @@ def test_replicas_that_leave_a_dead_member_do_not_go_where_nobody_sees(tmp_path:
     run(fleet)
     run(fleet)
     assert targets(fleet) == {"oslo": 3, "paris": 3}
+
+
+def test_a_new_member_that_leads_to_the_cluster_of_another_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its context was mistyped: nothing that is seen there is its own, and nothing is placed by it."""
+    fleet = a_fleet_that_moves(tmp_path)
+    fleet.repository.commit({"clusters/bern.yaml": a_cluster("bern")})
+    fleet.members["bern"] = fleet.members["paris"]
+    run(fleet)
+    run(fleet)
+    found = json.loads(fleet.status(capsys, output="json").out)["clusters"]["bern"]
+    assert (found["ready"], found["observation"]["state"]) == ("Unknown", "WrongCluster")
+    assert fleet.repository.files(under="facts") == [f"facts/{name}.yaml" for name in NAMES]
+    assert "leads to the cluster that this fleet knows as 'paris'" in fleet.status(capsys).out
+    del fleet.members["bern"]
+    fleet.members["bern"] = FakeCluster(name="bern")
+    run(fleet)
+    assert json.loads(fleet.status(capsys, output="json").out)["clusters"]["bern"]["ready"] == "True"

@@ -17,7 +17,7 @@ from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure,
 from reconciler.members.listing import Listing, list_objects
 from reconciler.members.patience import time_to_stop_waiting
 from reconciler.members.visits import MemberReach, Visit, Visits
-from reconciler.plans.cluster import failure_of_another_cluster
+from reconciler.plans.cluster import failure_of_another_cluster, failure_of_known_cluster
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.model import Manifest
 from render.values import DiscreetStruct
@@ -204,12 +204,19 @@ def _observe_within_time(look: _Look, options: ObserveOptions) -> MemberObservat
 
 
 def _failure_if_other_cluster(client: Client, name: str, options: ObserveOptions) -> Failure | None:
-    """Return the failure of a member that is not the cluster it was, or does not tell; None where it is, or is new."""
-    if name not in options.uids:
+    """Return the failure of a member that is not the cluster it was, or does not tell; None where it is, or is new.
+
+    A new one that is the cluster of another member is none of its own.
+    """
+    is_new = name not in options.uids
+    if is_new and (name in options.identified or not options.uids):
         return None
     uid = read_uid(client)
     if isinstance(uid, Failure):
-        return uid
+        return None if is_new else uid
+    if is_new:
+        known_as = next((other for other, known in sorted(options.uids.items()) if known == uid), "")
+        return failure_of_known_cluster(name, known_as) if known_as else None
     return None if uid == options.uids[name] else failure_of_another_cluster(name, uid, options.uids[name])
 
 

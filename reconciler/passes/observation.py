@@ -268,7 +268,8 @@ def observe_members(
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     known = {name: record.state for name, record in recorded.clusters().items()}
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
-    observing = replace(_options_with_record(observing, recorded), kinds=context.kinds, schemas=schemas)
+    observing = _options_with_record(observing, recorded, frozenset(each.name for each in context.members))
+    observing = replace(observing, kinds=context.kinds, schemas=schemas)
     has_descheduler = context.fleet.descheduler.is_enabled
     observing = replace(observing, has_descheduler=has_descheduler, scaled_kinds=context.scaled_kinds)
     observed = observe_fleet([cluster.name for cluster in members if not is_applied_by_own_agent(cluster)], observing)
@@ -315,15 +316,18 @@ def _agent_files_with_tool_accounts(
     return agent_files_with_those_of_tools(context, context.tools, agents, recorded, now)
 
 
-def _options_with_record(observing: ObserveOptions, recorded: RecordedStatus) -> ObserveOptions:
+def _options_with_record(
+    observing: ObserveOptions, recorded: RecordedStatus, members: frozenset[str]
+) -> ObserveOptions:
     """Return the options with what the status branch says of the last pass.
 
-    It has who failed, whose UID is known, and how custom kinds are scaled.
+    It has who failed, the UIDs of members, and how custom kinds are scaled.
     """
     records = recorded.clusters().items()
     scales = {name: recorded_scales(record.state.status) for name, record in records}
     failed = frozenset(name for name, record in records if record.state.failing_since or record.outcome in UNREACHABLE)
-    identified, uids = frozenset(recorded.clusters_with_known_uid()), recorded.uids()
+    identified = frozenset(recorded.clusters_with_known_uid())
+    uids = {name: uid for name, uid in recorded.uids().items() if name in members}
     return replace(observing, failed=failed, identified=identified, uids=uids, scales=scales)
 
 

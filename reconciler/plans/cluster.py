@@ -139,11 +139,7 @@ def _refusal_of_desired(
         return failure_of_another_cluster(desired.cluster, observed.uid, inventory.uid)
     known_as = options.applyset.set_recorded_on_parent(observed.parent).member
     if not inventory.converged and known_as not in {"", options.applyset.member, *options.former_names}:
-        return Failure(
-            kind=FailureKind.WRONG_CLUSTER,
-            message=f"the context of {desired.cluster!r} leads to the cluster that this fleet knows as {known_as!r}",
-            hint=f"correct the context; if it is the same cluster: argosy cluster rename {known_as} {desired.cluster}",
-        )
+        return failure_of_known_cluster(desired.cluster, known_as)
     if options.twins:
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
@@ -153,6 +149,15 @@ def _refusal_of_desired(
             hint=OWN_CONTEXT,
         )
     return None if options.allow_older else _failure_to_follow(desired, observed, inventory, options)
+
+
+def failure_of_known_cluster(cluster: str, known_as: str) -> Failure:
+    """Return the failure of a context that leads to the cluster of another member."""
+    return Failure(
+        kind=FailureKind.WRONG_CLUSTER,
+        message=f"the context of {cluster!r} leads to the cluster that this fleet knows as {known_as!r}",
+        hint=f"correct the context; if it is the same cluster: argosy cluster rename {known_as} {cluster}",
+    )
 
 
 def failure_of_another_cluster(cluster: str, uid: str, recorded: str) -> Failure:
