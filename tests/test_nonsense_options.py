@@ -89,6 +89,7 @@ NONSENSE = {
     "--timeout": "long",
     "--until": "soon",
     "--update": "nowhere",
+    "--wave": "nowhere",
     "--url": "nonsense",
     "--webhook": "nonsense",
     "--webhook-secret": "nowhere",
@@ -125,6 +126,7 @@ WARNED = {
     ("import", "--namespace"): "the namespace is that of policies to be written",
     ("render", "--namespace"): "an empty namespace is warned of, as for kubectl",
     ("run", "--cluster"): "passes name it, and go on: the fleet may get such a cluster",
+    ("rollout approve", "--wave"): "a wave is one of a rollout, and there is none: tests of these commands try it",
     ("run", "--in-cluster"): "passes name it, and go on: the fleet may get such a cluster",
 }
 """Pairs of a command and an option that takes other words there than elsewhere, and why."""

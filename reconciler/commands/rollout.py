@@ -103,8 +103,8 @@ def _states_meant(log: Log, name: str, namespace: str, *, is_one: bool) -> "tupl
         recorded = read_recorded_rollouts(repository)
     if name or is_one:
         return recorded.commit, [recorded.meant(name, namespace)]
-    found = (state for _, state in sorted(recorded.states.items()))
-    return recorded.commit, [state for state in found if namespace in {"", state.plan.namespace}]
+    found = [state for _, state in sorted(recorded.states.items()) if namespace in {"", state.plan.namespace}]
+    return recorded.commit, found or ([recorded.meant("", namespace)] if namespace else [])
 
 
 def _print_document(commit: str, states: "Sequence[RolloutState]") -> None:

@@ -39,11 +39,10 @@ class RecordedRollouts(Struct, frozen=True, kw_only=True):
         if len(found) == 1:
             return found[0]
         known = ", ".join(sorted(str(state.plan) for state in found or self.states.values()))
-        wanted = f"{namespace}/{name}" if namespace and name else name or namespace
-        if not self.states:
-            raise UnknownName(f"{self.commit[:12]} has no rollout", hint=_NOBODY)
         if not found:
-            raise UnknownName(f"there is no rollout {wanted!r}", hint=f"known here: {known}")
+            wanted = f" {'/'.join(filter(None, (namespace, name)))!r}" if name else ""
+            where = f" in the namespace {namespace!r}" if namespace and not name else ""
+            raise UnknownName(f"there is no rollout{wanted}{where}", hint=f"known here: {known}" if known else _NOBODY)
         raise UnknownName("more than one rollout is meant", hint=f"name one, with -n for its namespace: {known}")
 
 
