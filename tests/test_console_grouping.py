@@ -46,6 +46,11 @@ CASES = [
         ["a.yaml:1: Secret shop/a: spec.x[0]: is odd (and 2 like it: b.yaml:1, c.yaml:1)"],
     ),
     Case(
+        "what each is about stands after one word for all",
+        [f"ignored: of eu: inventory/{name}.yaml is not ours" for name in "abc"],
+        ["ignored: of eu: inventory/a.yaml is not ours (and 2 like it: inventory/b.yaml, inventory/c.yaml)"],
+    ),
+    Case(
         "objects without a file",
         [f"Deployment.apps shop/{name} is evicted from rome" for name in "abc"],
         ["Deployment.apps shop/a is evicted from rome (and 2 like it: Deployment.apps shop/b, Deployment.apps shop/c)"],

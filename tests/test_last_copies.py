@@ -169,7 +169,12 @@ def test_what_somebody_takes_away_from_an_object_leaves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], case: Case
 ) -> None:
     fleet = rendered(tmp_path, capsys, case)
-    argosy(fleet, capsys, "reconcile")
+    if case in LEAVES[:2]:  # no cluster meets what the policy says now, which may be a typo
+        assert argosy(fleet, capsys, "reconcile").code == 6
+        assert COPY in fleet.files()
+        argosy(fleet, capsys, "reconcile", "--allow-removal", "paris=1")
+    else:
+        argosy(fleet, capsys, "reconcile")
     assert COPY not in fleet.files()
 
 

@@ -155,6 +155,7 @@ SAID = [
     *(("emit", tool, "--url", "https://git.example.com/fleet.git") for tool in ("argocd", "flux")),
     ("export", "applicationset", "--url", "https://git.example.com/fleet.git"),
     ("rebalance", "deploy/web", "-n", SPACE),
+    ("rollout", "status"),
 ]
 
 

@@ -51,7 +51,6 @@ GUESSED = {
     "scale": "Edit the replicas in the file of the template and commit it; 'argosy diff'",
     "log": "'git log argosy/rendered'",
     "adopt": "'argosy apply --take-from TOOL'",
-    "rollout": "'argosy status KIND/NAME' shows how far it is",
     "members": "'argosy status'",
     "dashboard": "'argosy status --watch'",
     "whatif": "'argosy diff'",

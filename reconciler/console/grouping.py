@@ -6,7 +6,7 @@ places in lists. A line that differs in anything else, such as the name of a fie
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from render.words import first_few
 
@@ -60,7 +60,10 @@ def number_of_kinds(lines: Iterable[str]) -> int:
 def _line_with_count_of_group(group: list[str]) -> str:
     first, end, rest = group[0].partition("\n")
     subject = _first_object_of_line if any(map(_names_objects_in_a_row, group)) else _subject_of_line
-    others = [subject(line) for line in group[1:]]
+    others = [subject(line) for line in group]
+    if len(set(others)) == 1:
+        others = _things_that_differ(group)
+    others = others[1:]
     all_of_them = "; -v names all" if len(others) > _MOST_NAMED else ""
     return f"{first} (and {len(others)} like it: {first_few(others, _MOST_NAMED)}{all_of_them}){end}{rest}"
 
@@ -80,6 +83,19 @@ def _text_without_things(text: str) -> str:
     """Return a text with a sign in place of each object, file and address."""
     text = _OBJECT_OF_GROUP.sub(_OBJECTS, _OBJECT.sub(_OBJECTS, text))
     return _FILE.sub(_FILES, _ADDRESS.sub(_ADDRESSES, text))
+
+
+def _things_that_differ(lines: Sequence[str]) -> list[str]:
+    """Return the first object, file or address of each line that not all of them name, else what the line is about."""
+    named = [
+        [found[0] for pattern in (_OBJECT, _OBJECT_OF_GROUP, _ADDRESS, _FILE) for found in pattern.finditer(line)]
+        for line in lines
+    ]
+    shared = set(named[0]).intersection(*named)
+    return [
+        next((each for each in things if each not in shared), _subject_of_line(line))
+        for line, things in zip(lines, named, strict=True)
+    ]
 
 
 def _names_objects_in_a_row(line: str) -> bool:

@@ -42,8 +42,6 @@ _ASK_THE_MEMBER = "Ask the member: 'kubectl --context CLUSTER {}'."
 _FEDERATED = "Every object is federated as it stands: put its file into the source, and have a policy select it."
 
 OTHERWISE: Mapping[str, str] = {
-    "rollout": "'argosy wait' waits for one, and 'argosy status KIND/NAME' shows how far it is. To go back, revert the"
-    " commit in Git and run 'argosy reconcile'.",
     **dict.fromkeys(
         ("rollback", "undo", "revert"),
         "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back at once,"
