@@ -295,7 +295,8 @@ def test_a_drain_of_several_members_is_shown_and_carried_out_as_one(
     again = argosy(placed, capsys, "cluster", "drain", "eu-1", "eu-2")
     assert again.out.startswith("cluster/eu-1 already draining")
     assert argosy(placed, capsys, "cluster", "uncordon", "eu-*").outcome == (
-        "cluster/eu-1 uncordoned\ncluster/eu-2 uncordoned\n"
+        "cluster/eu-1 uncordoned\ncluster/eu-2 uncordoned\n\nDeployment.apps default/web stays where it is: the end of"
+        " a taint moves no replicas; argosy rebalance moves it\n"
     )
 
 

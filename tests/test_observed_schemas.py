@@ -174,9 +174,9 @@ def test_what_is_published_is_checked_as_the_definition_is(members: tuple[Member
     assert len([each for each in verdicts[0] if each]) > 80
 
 
-def fake_member(published: Any, hash_: str) -> FakeCluster:
+def fake_member(published: Any, hash_: str, name: str = "member1") -> FakeCluster:
     """A member in memory that has the definition, and publishes a schema of it."""
-    member = FakeCluster()
+    member = FakeCluster(name=name)
     put(member, "customresourcedefinitions.apiextensions.k8s.io", "", copy.deepcopy(DEFINITION))
     index = {
         "apis/schemas.example.com/v1": {"serverRelativeURL": f"/openapi/v3/apis/schemas.example.com/v1?hash={hash_}"}
@@ -198,7 +198,7 @@ def sized(*fields: str) -> dict[str, Any]:
 
 def memory_fleet(path: Path) -> MemoryFleet:
     fleet = MemoryFleet.create(path, {}, FLEET)
-    fleet.members = {name: fake_member(sized(), "A") for name in ("member1", "member2")}
+    fleet.members = {name: fake_member(sized(), "A", name) for name in ("member1", "member2")}
     return fleet
 
 
@@ -219,7 +219,7 @@ def test_a_schema_is_kept_while_a_member_has_it(tmp_path: Path) -> None:
     fleet.run(60)
     both = schema_files(fleet)
     assert (len(both), first in both) == (4, True)
-    fleet.members["member2"] = fake_member(sized("colour"), "B")
+    fleet.members["member2"] = fake_member(sized("colour"), "B", "member2")
     fleet.down.add("member2")
     fleet.run(60)
     assert schema_files(fleet) == both, "what a member had stays while it does not answer"
