@@ -97,13 +97,17 @@ class PassResult(Struct, frozen=True, kw_only=True):
         return earliest_flip((self.outcome.flip, end_of_first_hold(self.holds)))
 
     def with_holds(self) -> "PassResult":
-        """Return this with the holds that the status branch records now."""
+        """Return this with the holds that the status branch records, and that were in force when the pass began.
+
+        One that ended meanwhile kept its cluster from the newest commit in this pass, so that the next one has to come.
+        """
         fleet, rendered = self.outcome.source.desired.fleet, self.rendered
         if rendered is None:
             return self
         source = source_of_rendered_commit(self.publication.repository, rendered)
         status = StatusBranch(publication=self.publication, branch=fleet.status_branch)
-        return replace(self, holds=read_holds(status, status.tip(), source, instant_text(given_or_current_time())))
+        began = instant_text(self.outcome.clock or given_or_current_time())
+        return replace(self, holds=read_holds(status, status.tip(), source, began))
 
     @property
     def rendered(self) -> str | None:
