@@ -12,7 +12,7 @@ from reconciler.check import validation
 from reconciler.locked import fetching
 from reconciler.locked.lock_file import check_fetchable, parse_lock
 from reconciler.locked.model import UnavailableSource
-from reconciler.pipeline import claims, rounds, stages
+from reconciler.pipeline import claims, rounds, stages, template_works
 from reconciler.source import karmada_objects, loading, manifests, templates
 from reconciler.source.schemas import checks as schema_checks
 from render.binding import Binding
@@ -195,7 +195,7 @@ def test_an_object_that_cannot_be_built_keeps_what_it_has(
     fleet: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = fleet.git("rev-parse", "argosy/rendered:clusters")
-    stumble(monkeypatch, stages, "render_works", is_boom)
+    stumble(monkeypatch, template_works, "render_works", is_boom)
     fleet.commit({"boom.yaml": a_config_map("boom", a="other")})
     ended = argosy(fleet, capsys, "render", "--commit")
     assert ended.code == 1
