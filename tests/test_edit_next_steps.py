@@ -8,7 +8,7 @@ from reconciler.commands.cluster import command
 from reconciler.edit.labels import taint_as_plain_data
 from render.cluster import CORDON
 
-from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .test_cluster_drain import DIVIDED, run_steps
 
 FORMS = {
@@ -116,3 +116,19 @@ def test_several_members_of_one_file_leave_it_in_one_commit(tmp_path: Path, caps
         "  name: eu-2",
     ]
     assert after.count("kind: Cluster") == 1
+
+
+def test_settings_that_wait_for_a_person_are_accepted_by_the_pass_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that is reached by the context called like it has to be told which context that is."""
+    made = Repository.create(tmp_path / "fleet")
+    settings = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    every = {**settings, "spec": {"clusters": [{"name": "*"}]}}
+    policy = a_policy(selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters("paris"))
+    made.commit({"argosy.yaml": every, "paris.yaml": a_cluster("paris"), "c.yaml": a_config_map("c"), "p.yaml": policy})
+    assert argosy(made, capsys, "render", "--commit", "--bootstrap").code == 0
+    ended = argosy(made, capsys, "cluster", "rename", "paris", "lyon", "--commit")
+    assert (ended.code, ended.steps) == (0, ["  argosy reconcile --accept-settings"])
+    codes = [argosy(made, capsys, *words, "--dry-run").code for words in (["reconcile"], ended.steps[0].split()[1:])]
+    assert codes == [6, 0]

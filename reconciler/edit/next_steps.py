@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reconciler.branches.publication import remote_of_source
 from reconciler.repository import Repository
+from render.fleet_settings import setting_changes
 
 from .cluster_files import MemberSource, SourceChange
 
@@ -27,7 +28,16 @@ def steps_to_deliver(source: MemberSource, change: SourceChange, paths: Iterable
         yield f"git commit{messages} -- {_paths_from_here(repository, dirty)}"
     if remote_of_source(repository):
         yield "git push"
-    yield "argosy reconcile"
+    yield command_of_next_pass(source, change)
+
+
+def command_of_next_pass(source: MemberSource, change: SourceChange) -> str:
+    """Return the command of the pass that delivers a change; of settings that wait for a person it accepts them."""
+    if source.home.path not in change.contents:
+        return "argosy reconcile"
+    after = source.with_files(change.contents).desired.fleet
+    is_waiting = any(each.waits for each in setting_changes(source.fleet, after))
+    return f"argosy reconcile{' --accept-settings' if is_waiting else ''}"
 
 
 def steps_after_unseen_edit(source: MemberSource, change: SourceChange, commit: str) -> Iterator[str]:
