@@ -305,3 +305,15 @@ def test_what_kubectl_alone_owns_is_shown_to_go_before_it_is_overwritten(cluster
     )
     spec = cluster.read("deployments", "web", api)["spec"]["template"]["spec"]
     assert [each["name"] for each in spec["containers"]] == ["web"]
+
+
+def test_a_dry_run_of_a_migration_says_what_the_apply_does(cluster: Cluster) -> None:
+    """It called a conflict what the apply adopts."""
+    theirs = settings(cluster, a="1", keep="me")
+    cluster.create("configmaps", theirs, manager="kubectl-create")
+    migrate = frozenset({"kubectl-create"})
+    dry = cluster.apply(settings(cluster, a="2"), migrate_from=migrate, how=replace(QUICK, dry_run=True))
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "1", "keep": "me"}
+    applied = cluster.apply(settings(cluster, a="2"), migrate_from=migrate)
+    assert outcomes(dry) == outcomes(applied) == {"ConfigMap settings": "adopted Migrated"}
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "2"}

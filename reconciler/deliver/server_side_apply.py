@@ -156,7 +156,16 @@ def _answer_to_apply(context: ApplyContext, planned: PlannedObject) -> Answer | 
             break
         waited, pause = waited + pause, min(pause * 2, 2.0)
         outcome = context.client.send(request)
+    if context.settings.dry_run and _is_conflict_with_replaced_managers(planned, outcome):
+        # Their fields would be ours by then, which a dry run does not make them.
+        outcome = context.client.send(apply_request(replace(planned, force=True), context.manager, dry_run=True))
     return outcome
+
+
+def _is_conflict_with_replaced_managers(planned: PlannedObject, outcome: Answer | Failure) -> bool:
+    if not isinstance(outcome, Failure) or outcome.kind is not FailureKind.CONFLICT or not outcome.causes:
+        return False
+    return {cause.manager for cause in outcome.causes} <= {*planned.migrate, *planned.takeover}
 
 
 def _is_just_created(context: ApplyContext, ref: ObjectRef) -> bool:
