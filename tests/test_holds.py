@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,11 +18,15 @@ import pytest
 from msgspec import Struct
 
 from reconciler.branches import mirrors
+from reconciler.branches.checkpoint import read_checkpoint
 from reconciler.branches.reading import read_previous
+from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.holds import ClusterHold, EndedHold
+from reconciler.passes import reconcile_pass
 from reconciler.passes.logged_apply import apply_and_log
+from reconciler.repository import open_repository
 from render.documents import parse_documents
 from render.timing import epoch_text
 
@@ -432,6 +437,21 @@ def test_a_hold_ends_at_its_time(fleet: Fleet) -> None:
     assert (first.err + ended.err).count(ended_words(words, "its time")) == 1
     assert fleet.said == ["bad", "bad"]
     assert "hold" not in fleet.inventory()
+
+
+def test_a_hold_that_ends_during_a_pass_has_the_next_one_come(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else an idle fleet would repeat for ever that the cluster is held."""
+    fleet.go_back("--until", "1h")
+    until = fleet.inventory()["hold"]["until"]
+
+    def time_of_end(*given: Any, **known: Any) -> datetime:
+        return given_or_current_time(*given, **known) + timedelta(hours=0 if given else 2)
+
+    monkeypatch.setattr(reconcile_pass, "given_or_current_time", time_of_end)
+    assert fleet.reconcile().code == 0
+    checkpoint = read_checkpoint(open_repository(fleet.repository.path))
+    assert checkpoint is not None
+    assert checkpoint.next_flip == until
 
 
 def test_a_hold_for_longer_than_there_are_dates_ends_with_the_last_one(fleet: Fleet) -> None:
