@@ -3,7 +3,7 @@
 A tool may take minutes for what holds one Secret, so not to remember that costs everybody the same time again. But a
 cache may be copied to where the repository is not, so that a secret must not stand in it. The output is therefore
 covered by a stream of bytes that is made of the inputs: SHAKE256, of a digest over all of them and of a number that is
-used once. Somebody without the inputs has nothing; somebody with them could make the output.
+used once. Somebody with the inputs could make the output; somebody without them has to guess all of them at once.
 """
 
 import hashlib
