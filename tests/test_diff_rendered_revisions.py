@@ -68,3 +68,16 @@ def test_what_a_drain_left_behind_is_said_of_equal_sources(
     third = fleet.git("rev-parse", "HEAD")
     assert argosy(fleet, capsys, "diff", first, first).err == ""
     assert "passes rendered" not in argosy(fleet, capsys, "diff", first, third).err
+
+
+def test_what_no_pass_has_rendered_yet_is_not_said_to_differ(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = fleet.git("rev-parse", "HEAD")
+    fleet.commit({"nginx.yaml": a_deployment(replicas=4, image="nginx:2")})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    fleet.git("revert", "--no-edit", "HEAD")
+    ended = argosy(fleet, capsys, "diff", first, "HEAD")
+    assert (ended.code, ended.err) == (0, "")
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert argosy(fleet, capsys, "diff", first, "HEAD").err == ""

@@ -144,7 +144,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         refused, holds = refusal_lines(comparison, options.allowed), holds_on_members(comparison)
         is_newer = is_newer_than_held(comparison, holds)
         difference = replace(difference_of(comparison), refused=refused, holds=holds, is_newer=is_newer)
-        if difference.is_empty and head and (words := words_about_rendered_difference(comparison)):
+        if difference.is_empty and head and (words := words_about_rendered_difference(comparison, log)):
             log.warning(words)
     for text in _difference_texts(difference, options, is_full=log.level >= VERBOSE):
         print_output(text, options.output)
