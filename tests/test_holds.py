@@ -399,6 +399,23 @@ def test_every_view_names_a_hold(fleet: Fleet) -> None:
     assert f"member1: not applied: it is {words}" in waited.out + waited.err
 
 
+def test_members_are_not_called_equal_without_a_word_on_what_is_not_rendered_yet(fleet: Fleet) -> None:
+    live = ["diff", "--live", "--kubeconfigs", str(fleet.kubeconfigs)]
+    rendered = fleet.repository.git("rev-parse", "HEAD")[:12]
+    assert fleet.argosy(*live) == Ended(0, "member1: equal\nmember2: equal\n", "")
+    newest = fleet.repository.commit({"a.yaml": a_config_map("a", namespace=SPACE, said="next")})[:12]
+    assert fleet.argosy(*live) == Ended(
+        0,
+        "member1: equal\nmember2: equal\n",
+        (
+            f"warning: clusters are compared with {fleet.rendered[:12]}, which holds source {rendered}, but the newest"
+            f" source is {newest}: run argosy reconcile\n"
+            f"  hint: argosy diff {rendered} HEAD shows what is not compared here\n"
+        ),
+    )
+    assert fleet.argosy(*live[:2], fleet.rendered, *live[2:]).err == ""
+
+
 def test_a_diff_says_whether_a_change_ends_a_hold(fleet: Fleet) -> None:
     fleet.go_back("--reason", "orders are lost")
     words = held_words(fleet)
