@@ -84,7 +84,7 @@ def text_of_rollout(state: RolloutState) -> Iterator[str]:
     """Yield everything about one rollout: what goes out, what it waits for, and each cluster with its wave."""
     yield f"{state.plan}: {state.phase} ({state.reason}) since {instant_text(state.phase_since)}\n"
     commits = first_few([commit[:12] for commit in state.commits])
-    yield f"change {state.change} of {commits or 'an engine upgrade'}, since {instant_text(state.since)}\n"
+    yield f"change {state.change} of {commits}, since {instant_text(state.since)}\n"
     if not state.is_completed:
         yield f"next: {state.next_step}\n"
     given = {each.cluster: each for each in state.given}
