@@ -1,6 +1,8 @@
 """Rollouts over real API servers by whole passes, with the status of Deployments written as a controller would."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from reconciler.members.options import DeliveryOptions
+from reconciler.run.pass_job import PassJob, PassReport
 from render.documents import parse_documents
 from render.failover.health import HealthThresholds
 
@@ -15,7 +19,7 @@ from .build import Ended, Repository, a_cluster, a_policy, argosy, on_clusters
 from .clusters import Member, members_of_a_fleet
 from .rolling import WEB, a_rollout_policy, a_wave, web
 from .test_outage_real_servers import MERGE, WEBS, settle_one
-from .waiting import eventually
+from .waiting import eventually, running
 
 pytestmark = pytest.mark.cluster
 
@@ -58,6 +62,20 @@ class ServedFleet:
         for _ in range(passes):
             self.reconcile()
         return self.images()
+
+    def reported_pass(self) -> PassReport:
+        """Run a pass as the controller does, in a process of its own, and return its report."""
+        delivery = DeliveryOptions(kubeconfigs=str(self.kubeconfigs))
+        job = PassJob(fleet="shop", repository=str(self.repository.path), delivery=delivery)
+        program = "from reconciler.run.processes.pass_process import main; main()"
+        pipe = subprocess.PIPE
+        with running([sys.executable, "-c", program], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(job.to_json() + "\n")
+            process.stdin.flush()
+            lines = [line for line in process.stdout if line.strip()]
+        return PassReport.from_json(lines[-1])
 
     def say(self, *words: str) -> None:
         ended = argosy(self.repository, self.capsys, "rollout", *words, "--commit")
@@ -155,6 +173,20 @@ def test_a_server_that_is_down_is_passed_over_and_drift_goes_back_to_the_version
     fleet.settle("paris")
     fleet.run()
     assert fleet.phase() == "Completed"
+
+
+def test_the_controller_looks_at_members_soon_while_a_rollout_waits_for_them(fleet: ServedFleet) -> None:
+    fleet.begin([WAVES[0], a_wave("rest", approval=True)])
+    assert not fleet.reported_pass().waits_for_clusters
+    fleet.repository.commit({"web.yaml": web(2)})
+    begun = fleet.reported_pass()
+    assert (begun.is_committed, begun.waits_for_clusters) == (True, True)
+    fleet.run(3)
+    idle = fleet.reported_pass()
+    assert (idle.is_unchanged, idle.waits_for_clusters) == (True, True)
+    fleet.settle("oslo")
+    assert (fleet.run(), fleet.phase()) == ("211", "Waiting")
+    assert not fleet.reported_pass().waits_for_clusters, "it waits for a person, who writes a commit"
 
 
 def test_a_rollout_is_paused_approved_and_aborted(fleet: ServedFleet) -> None:

@@ -103,6 +103,25 @@ STEPS = [
         replace(PASSING, activity=WAITING, tip="b", pass_at=400.0, wall_at=5010.0),
     ),
     Step(
+        "a rollout that waits for clusters has them looked at sooner",
+        PASSING,
+        PassEnded(ending=Ending.DONE, source="b", waits_for_clusters=True),
+        replace(PASSING, activity=WAITING, tip="b", pass_at=110.0, cause=PassCause.ROLLOUT),
+    ),
+    Step(
+        "but not where they are looked at more often for drift",
+        PASSING,
+        PassEnded(ending=Ending.DONE, source="b", waits_for_clusters=True),
+        replace(PASSING, activity=WAITING, tip="b", pass_at=105.0),
+        Pace(drift=5.0),
+    ),
+    Step(
+        "and for it clusters that do not answer are not waited for any longer",
+        replace(PASSING, failures=9),
+        PassEnded(ending=Ending.INCOMPLETE, source="a", waits_for_clusters=True),
+        replace(PASSING, activity=WAITING, failures=10, pass_at=110.0, cause=PassCause.ROLLOUT),
+    ),
+    Step(
         "clusters that did not answer are tried again before that",
         PASSING,
         PassEnded(ending=Ending.INCOMPLETE, source="a"),

@@ -40,7 +40,8 @@ class SeenFacts(Struct, frozen=True, kw_only=True):
 class EndedRender(Struct, frozen=True, kw_only=True):
     """A pass that committed, or proposed a commit ("": it did not), or found nothing new; ``rendered`` is the tip.
 
-    ``flip`` is when it would decide otherwise by itself (None: at no time).
+    ``flip`` is when it would decide otherwise by itself (None: at no time). ``waits_for_clusters``: a rollout goes on
+    by what is seen of members.
     """
 
     outcome: Outcome
@@ -49,6 +50,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
     rendered: str
     proposed: str = ""
     flip: Flip | None = None
+    waits_for_clusters: bool = False
 
     def write_checkpoint(self, seen: SeenFacts, members: dict[str, Any] | None = None) -> None:
         """Write down what this pass saw and reported, so that the next one need not look at everything."""
@@ -84,6 +86,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
             warnings=(*map(str, _warnings_of_source(outcome.source)), *outcome.lasting_warnings),
             problems=_problem_lines(outcome, problems),
             next_flip=instant_text(self.flip.at) if self.flip else "",
+            waits_for_clusters=self.waits_for_clusters,
             members=members,
             mirrors=_mirrors_as_left(outcome, publication),
             proposed=proposed,

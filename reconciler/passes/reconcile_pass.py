@@ -96,6 +96,11 @@ class PassResult(Struct, frozen=True, kw_only=True):
         """The next change that happens by itself: of what is rendered, or the end of a hold."""
         return earliest_flip((self.outcome.flip, end_of_first_hold(self.holds)))
 
+    @property
+    def waits_for_clusters(self) -> bool:
+        """Say whether a rollout can go on by what the next pass sees of members, which were reached."""
+        return self.reports is not None and self.outcome.rendered.built.rolled.waits_for_clusters
+
     def with_holds(self) -> "PassResult":
         """Return this with the holds that the status branch records, and that were in force when the pass began.
 
@@ -381,5 +386,6 @@ def _write_checkpoint(
         rendered=result.rendered,
         proposed=proposal.commit if proposal is not None else "",
         flip=result.flip,
+        waits_for_clusters=result.waits_for_clusters,
     )
     ended.write_checkpoint(seen, members)

@@ -23,7 +23,7 @@ class RepeatedReport(Struct, frozen=True, kw_only=True):
     """The report of a pass that would do nothing: its commits and branches, its exit code and its text.
 
     ``problems`` are the lines of what is not as committed, which the text has in its table. ``next_flip`` is until when
-    it would ("": for good).
+    it would ("": for good). ``waits_for_clusters``: a rollout goes on by what is seen of members.
     """
 
     source: str
@@ -33,6 +33,7 @@ class RepeatedReport(Struct, frozen=True, kw_only=True):
     text: str
     problems: tuple[str, ...] = ()
     next_flip: str = ""
+    waits_for_clusters: bool = False
 
     @property
     def next_wall(self) -> float | None:
@@ -69,6 +70,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         text=text,
         problems=problems,
         next_flip=checkpoint.next_flip,
+        waits_for_clusters=checkpoint.waits_for_clusters,
     )
 
 

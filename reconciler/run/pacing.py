@@ -8,9 +8,10 @@ look, and whatever comes during a look has the source looked at once more.
 The source is looked at during a pass as well. Where it stands at another commit than the pass has read, the pass is
 asked once to make way: it finishes the members it is at, and the next one begins at once.
 
-A pass runs when the source has moved, when members are due to be looked at for drift, when a time rule asked for a
-pass, and again after a failure: later each time, by a span that is drawn between half and all of it, so that many
-fleets do not come back at once. What was refused is not tried again before it changes, or drift is due.
+A pass runs when the source has moved, when members are due to be looked at for drift, sooner while a rollout waits for
+members, when a time rule asked for a pass, and again after a failure: later each time, by a span that is drawn between
+half and all of it, so that many fleets do not come back at once. What was refused is not tried again before it
+changes, or members are due to be looked at.
 
 ``now`` counts seconds on a clock that never jumps. ``wall`` is the time of day, and only compared with what a time rule
 asked for: it may jump.
@@ -37,6 +38,7 @@ class PassCause(StrEnum):
     START = "Start"
     CHANGE = "Change"
     DRIFT = "Drift"
+    ROLLOUT = "Rollout"
     RETRY = "Retry"
     TIME = "Time"
 
@@ -65,12 +67,13 @@ class NextStep(StrEnum):
 class Pace(Struct, frozen=True, kw_only=True):
     """The intervals of a fleet in seconds.
 
-    ``poll`` is how often its source is looked at without being told (infinite: never). ``least_gap`` is the least time
-    between two looks.
+    ``poll`` is how often its source is looked at without being told (infinite: never). Members are looked at each
+    ``drift``, and each ``rollout`` while a rollout waits for them. ``least_gap`` is the least time between two looks.
     """
 
     poll: float = inf
     drift: float = 300.0
+    rollout: float = 10.0
     first_retry: float = 5.0
     longest_retry: float = 300.0
     least_gap: float = 1.0
@@ -135,11 +138,15 @@ class SourceRead(Struct, frozen=True):
 
 
 class PassEnded(Struct, frozen=True, kw_only=True):
-    """A pass ended: its ending, the source it was for ("": not known), and when a time rule asks for the next."""
+    """A pass ended: its ending, the source it was for ("": not known), and when a time rule asks for the next.
+
+    ``waits_for_clusters``: a rollout goes on by what the next pass sees of members.
+    """
 
     ending: Ending
     source: str = ""
     next_wall: float = inf
+    waits_for_clusters: bool = False
 
 
 class LeadershipChanged(Struct, frozen=True):
@@ -277,13 +284,15 @@ def _state_after_pass(state: FleetState, event: PassEnded, time_now: TimeNow, pa
         return _state_after_move(rest, seen, time_now)
     failures = 0 if event.ending is Ending.DONE else state.failures + 1
     rest = replace(rest, failures=failures)
-    drift_in = pace.drift * (0.9 + time_now.chance / 10)
+    is_rolling = event.waits_for_clusters and pace.rollout < pace.drift
+    interval, cause = (pace.rollout, PassCause.ROLLOUT) if is_rolling else (pace.drift, PassCause.DRIFT)
+    look_in = interval * (0.9 + time_now.chance / 10)
     retry_in = seconds_before_retry(failures, pace, time_now.chance) if failures else inf
-    if event.ending is Ending.INCOMPLETE and drift_in <= retry_in:
+    if event.ending is Ending.INCOMPLETE and look_in <= retry_in:
         retry_in = inf
     if retry_in < inf:
         return replace(rest, pass_at=time_now.now + retry_in, cause=PassCause.RETRY)
-    return replace(rest, pass_at=time_now.now + drift_in, cause=PassCause.DRIFT)
+    return replace(rest, pass_at=time_now.now + look_in, cause=cause)
 
 
 def seconds_before_retry(failures: int, pace: Pace, chance: float) -> float:

@@ -74,7 +74,8 @@ class PassReport(Struct, frozen=True, kw_only=True):
     another cluster, ``refused`` is the reason why the source was refused. ``steps`` are the seconds of each step,
     ``failed_steps`` those that failed. ``notified`` counts notifications by kind and result, ``conflicts`` how often
     somebody else moved a branch first. ``next_wall`` is the time of day at which a time rule asks for the next pass,
-    ``next_notice`` the one at which a notification is tried again.
+    ``next_notice`` the one at which a notification is tried again. ``waits_for_clusters``: a rollout goes on by what
+    the next pass sees of members.
     """
 
     code: int
@@ -98,6 +99,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     notified: Mapping[str, int] = field(default_factory=dict)
     next_wall: float | None = None
     next_notice: float | None = None
+    waits_for_clusters: bool = False
 
     @property
     def ended_event(self) -> PassEnded:
@@ -108,7 +110,12 @@ class PassReport(Struct, frozen=True, kw_only=True):
         elif self.code in _FAILED:
             ending = Ending.FAILED
         walls = [each for each in (self.next_wall, self.next_notice) if each is not None]
-        return PassEnded(ending=ending, source=self.source, next_wall=min(walls, default=inf))
+        return PassEnded(
+            ending=ending,
+            source=self.source,
+            next_wall=min(walls, default=inf),
+            waits_for_clusters=self.waits_for_clusters,
+        )
 
     def to_json(self) -> str:
         """Return the report as one line."""

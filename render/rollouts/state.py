@@ -88,6 +88,17 @@ class RolloutReason(StrEnum):
     EVERY_CLUSTER_THROUGH = "EveryClusterThrough"
 
 
+_GOING_ON = frozenset({RolloutPhase.PROGRESSING, RolloutPhase.WAITING})
+_WAITING_FOR_NO_CLUSTER = frozenset(
+    {
+        RolloutReason.APPROVAL_MISSING,
+        RolloutReason.WAVE_EMPTY,
+        RolloutReason.OUTSIDE_WINDOW,
+        RolloutReason.FROZEN,
+    }
+)
+
+
 class RolloutState(Struct, frozen=True, kw_only=True):
     """A rollout as its file on the rendered branch has it.
 
@@ -115,6 +126,11 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     def is_completed(self) -> bool:
         """Say whether it has ended well."""
         return self.phase is RolloutPhase.COMPLETED
+
+    @property
+    def waits_for_clusters(self) -> bool:
+        """Say whether it can go on by what is seen of clusters, without a time that comes or a person who acts."""
+        return self.phase in _GOING_ON and self.reason not in _WAITING_FOR_NO_CLUSTER
 
 
 class RolloutStep(Struct, frozen=True, kw_only=True):

@@ -77,6 +77,11 @@ class RolledOut(Struct, frozen=True, kw_only=True):
         return (*(f"{name} is {state.phase}: {state.next_step}" for name, state in going), *waiting, *self.notes)
 
     @property
+    def waits_for_clusters(self) -> bool:
+        """Say whether a rollout can go on by what is seen of clusters."""
+        return any(each.waits_for_clusters for each in self.states.values())
+
+    @property
     def is_timed(self) -> bool:
         """Say whether a rollout asked for the time."""
         return bool(self.under_way)

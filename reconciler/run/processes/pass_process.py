@@ -208,6 +208,7 @@ def _report_of_repeated_pass(repeated: "RepeatedReport", log: Log) -> PassReport
         rendered=repeated.rendered,
         is_unchanged=True,
         next_wall=repeated.next_wall,
+        waits_for_clusters=repeated.waits_for_clusters,
     )
 
 
@@ -256,6 +257,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         ended_holds={name: str(each) for name, each in result.ended_holds.items()},
         moved=_count_of_moved_replicas(result),
         next_wall=flip.at.timestamp() - result.behind if flip else None,
+        waits_for_clusters=result.waits_for_clusters,
     )
     if result.reports is not None:
         members = tuple(
