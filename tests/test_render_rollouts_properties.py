@@ -22,7 +22,11 @@ def a_random_limit(chance: Random) -> Limit | None:
 
 
 def a_random_gate(chance: Random) -> Gate:
-    return Gate(healthy_for=chance.choice([0, 60]), deadline=chance.choice([None, 300]))
+    return Gate(
+        healthy_for=chance.choice([0, 60]),
+        deadline=chance.choice([None, 300]),
+        share=chance.choice([None, None, Limit(1), Limit(50, is_percentage=True)]),
+    )
 
 
 def a_random_policy(chance: Random) -> RolloutPolicy:
@@ -108,12 +112,18 @@ class Oracle:
     def of_wave(self, wave: str) -> set[str]:
         return {name for name, seat in self.seats.items() if seat == wave}
 
+    def is_enough_through(self, wave: str) -> bool:
+        asked, share = self.of_wave(wave) & self.asked, self.waves[wave].gate.share
+        if share is None:
+            return asked <= self.through | self.failed
+        quota = len(asked) * share.amount / 100 if share.is_percentage else min(share.amount, len(asked))
+        return len(asked & self.through) >= quota
+
     def expect_right_start(self, name: str, begun: str) -> None:
         number, seat = self.names.index(self.seats[name]), self.seats[name]
         assert name in self.asked
         assert number <= self.names.index(begun), "before its wave"
-        earlier = {each for each in self.asked if self.names.index(self.seats[each]) < number}
-        assert earlier <= self.through | self.failed, "before its turn"
+        assert all(self.is_enough_through(wave) for wave in self.names[:number]), "before its turn"
         for wave in self.policy.waves[:number]:
             proofs = [each for each in self.of_wave(wave.name) & set(self.given) if self.given[each].through]
             empty = not self.of_wave(wave.name) or wave.is_empty_allowed
@@ -121,7 +131,9 @@ class Oracle:
         limit = self.waves[seat].max_concurrent
         if limit is not None:
             most = limit.of_total(len(self.of_wave(seat)), at_least=1)
-            assert len(self.under_way) <= most, "more under way than may be"
+            # A wave that begins in the same step, for a share is through, goes by a limit of its own.
+            started_later = {each for each in self.given if self.names.index(self.seats[each]) > number} - self.had
+            assert len(self.under_way - started_later) <= most, "more under way than may be"
 
 
 def _expect_right_step(

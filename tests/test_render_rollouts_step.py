@@ -372,6 +372,53 @@ def test_an_abort_takes_back_where_failures_would() -> None:
     assert rollout.withdrawn == set(rollout.fleet.tiers)
 
 
+HALF = replace(GATE, share=Limit(50, is_percentage=True))
+
+
+def test_a_share_of_a_wave_that_is_through_lets_the_next_begin_while_the_others_go_on() -> None:
+    """Half of early is c, which its names let come first; b still counts: as under way, and for the end of it all."""
+    early = a_wave("early", gate=HALF, max_concurrent=Limit(1))
+    prod = Wave(name="prod", gate=GATE, max_concurrent=Limit(2))
+    rollout = Rollout(a_rollout_policy(a_wave("canary"), early, prod, max_failures=Limit(1)))
+    rollout.fleet.broken.add("b")
+    assert [rollout.pass_after(seconds) for seconds in (0, 60, 60, 60, 60, 180)] == [
+        "a Progressing ClustersUnderWay",
+        "ac Progressing ClustersUnderWay",
+        "abcp Progressing ClustersUnderWay",
+        "abcpq Progressing ClustersUnderWay",
+        "abcpq Progressing ClustersUnderWay",
+        "abcpq Waiting ClustersFailed",
+    ]
+
+
+def test_failed_clusters_are_no_part_of_a_share_that_has_to_be_through() -> None:
+    """Of two, one that failed leaves one that would do without a share; two of two are asked for here."""
+    early = a_wave("early", gate=replace(GATE, share=Limit(2)))
+    rollout = Rollout(a_rollout_policy(a_wave("canary"), early, max_failures=Limit(1)))
+    rollout.fleet.broken.add("b")
+    assert [rollout.pass_after(seconds) for seconds in (0, 60, 60, 240)] == [
+        "a Progressing ClustersUnderWay",
+        "abc Progressing ClustersUnderWay",
+        "abc Progressing ClustersUnderWay",
+        "abc Waiting ClustersFailed",
+    ]
+
+
+def test_a_share_is_of_clusters_that_can_be_reached_and_is_looked_at_again() -> None:
+    rollout = Rollout(a_rollout_policy(a_wave("canary"), a_wave("early", gate=HALF), Wave(name="prod", gate=GATE)))
+    rollout.pass_after(0)
+    rollout.pass_after(60)
+    rollout.fleet.silent.add("b")
+    rollout.fleet.happens("break", "c", "")
+    assert rollout.pass_after(60) == "abc Progressing ClustersUnderWay"
+    rollout.fleet.happens("mend", "c", "")
+    rollout.pass_after(0)
+    assert rollout.pass_after(60) == "abcpq Progressing ClustersUnderWay"
+    rollout.fleet.happens("break", "c", "")
+    rollout.fleet.happens("join", "r", "prod")
+    assert rollout.pass_after(1) == "abcpq Progressing ClustersUnderWay"
+
+
 def test_a_deadline_that_only_waits_is_no_failure() -> None:
     rollout = Rollout(replace(POLICY, on_deadline=DeadlineAction.WAIT))
     rollout.fleet.broken.add("a")

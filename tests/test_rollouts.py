@@ -466,6 +466,14 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="a share of a wave lets the next one begin, and the change is completed with the last of all",
+        policy={"waves": [a_wave("canary", "oslo", "paris", gate={"share": "50%"}), a_wave("rest")]},
+        steps=[
+            changed("2211 Progressing", "2222 Progressing", "2222 Progressing", unwell=["paris"]),
+            well("2222 Completed"),
+        ],
+    ),
+    Situation(
         why="a clock that is set back opens no gate, and one that is set right again does",
         policy=GATED,
         steps=[

@@ -56,6 +56,8 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         priority=3, maxConcurrent="25%", maxFailures=1, maxUnreachable="10%",
         gate={"healthyFor": "10m"}, onDeadline="Wait", onFailure="Pause", onNewChange="Wait",
     ), []),
+    ("a share", a_rollout(waves=[{**CANARY, "gate": {"share": 2}}], gate={"share": "80%"}), []),
+    ("a share of nobody", a_rollout(gate={"share": 0}), ["spec.gate.share: must be between 1 and 2147483647, not 0"]),
     ("limits of each region", a_rollout(
         waves=[{**CANARY, "maxConcurrentPer": [{"field": "zone", "limit": "50%"}]}],
         maxConcurrentPer=[{"field": "region", "limit": 1}, {"field": "provider", "limit": 2}],
@@ -181,7 +183,7 @@ def test_a_wave_that_began_without_limits_is_read_back_without_those_of_an_edit(
     limits: dict[str, Any] = {
         "maxConcurrent": 1,
         "maxConcurrentPer": [{"field": "region", "limit": 1}],
-        "gate": {"healthyFor": "1m", "deadline": "1h"},
+        "gate": {"healthyFor": "1m", "deadline": "1h", "share": 1},
     }
     first = loaded(a_rollout(waves=[CANARY])).desired.rollout_policies[0]
     edited = loaded(a_rollout(waves=[CANARY], **limits)).desired.rollout_policies[0]

@@ -28,6 +28,10 @@ class PlannedWavePart(DocumentPart, frozen=True, kw_only=True):
     approval: Annotated[bool, meaning_of_field("Whether somebody has to approve it before it begins.")] | UnsetType = (
         UNSET
     )
+    needed: (
+        Annotated[int, meaning_of_field("How many of its clusters have to be through for the next wave; absent: all.")]
+        | UnsetType
+    ) = UNSET
 
 
 class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
@@ -60,6 +64,7 @@ def _planned_wave_part(wave: "PlannedWave") -> PlannedWavePart:
         earliest=wave.earliest,
         at_once=value_unless_empty(wave.at_once),
         approval=value_unless_empty(wave.is_approval_required),
+        needed=value_unless_empty(wave.needed),
     )
 
 

@@ -61,6 +61,7 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.waves[].gate": Field("As `spec.gate`, for this wave; what it does not say is as there."),
     "spec.waves[].gate.healthyFor": Field("As `spec.gate.healthyFor`, for this wave."),
     "spec.waves[].gate.deadline": Field("As `spec.gate.deadline`, for this wave."),
+    "spec.waves[].gate.share": Field("As `spec.gate.share`, for this wave."),
     "spec.maxConcurrent": Field(
         "So many clusters, or such a percentage of their wave, may be under way at once; unset, a whole wave."
     ),
@@ -78,6 +79,11 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     ),
     "spec.gate.deadline": Field(
         "A cluster that is not through so long after it got the change has failed; unset, it may take its time."
+    ),
+    "spec.gate.share": Field(
+        "The next wave begins when so many clusters of a wave, or such a percentage of them, rounded up, are through,"
+        " of those that can be reached and are not suspended; the others go on, and count as before. Unset, all have to"
+        " be, but for those that failed."
     ),
     "spec.maxUnreachable": Field(
         "So many clusters, or such a percentage of all, may be out of reach; while there are more, no other gets the"

@@ -34,7 +34,7 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLLOUT_KINDS = ("RolloutPolicy", "ClusterRolloutPolicy")
 CONTROL_KIND = "RolloutControl"
 
-_GATE = Record({"healthyFor": TEXT, "deadline": TEXT})
+_GATE = Record({"healthyFor": TEXT, "deadline": TEXT, "share": Portion(minimum=1)})
 _EVERYWHERE: Mapping[str, Node] = {
     "maxConcurrent": Portion(minimum=1),
     "maxConcurrentPer": ListOf(

@@ -102,6 +102,7 @@ def _parse_gate(plain: Manifest) -> Gate:
     return Gate(
         healthy_for=int(seconds_of_duration(healthy_for or "") or 0),
         deadline=None if deadline is None else int(seconds_of_duration(deadline) or 0),
+        share=_parse_limit(plain.get("share")),
     )
 
 
@@ -172,7 +173,7 @@ def _plain_wave(wave: Wave, policy: RolloutPolicy) -> Plain:
         if wave.max_concurrent_by_field or policy.max_concurrent_by_field
         else None,
         maxFailures=_plain_limit(wave.max_failures),
-        gate=_plain_gate(wave.gate) | ({"deadline": None} if policy.gate.deadline and not wave.gate.deadline else {}),
+        gate=dict.fromkeys(_plain_gate(policy.gate)) | _plain_gate(wave.gate),
         approval=wave.is_approval_required or None,
         allowEmpty=wave.is_empty_allowed or None,
     )
@@ -201,7 +202,7 @@ def _plain_freeze(freeze: Freeze) -> Plain:
 
 def _plain_gate(gate: Gate) -> Plain:
     deadline = None if gate.deadline is None else f"{gate.deadline}s"
-    return _fields_with_values(healthyFor=f"{gate.healthy_for}s", deadline=deadline)
+    return _fields_with_values(healthyFor=f"{gate.healthy_for}s", deadline=deadline, share=_plain_limit(gate.share))
 
 
 def _plain_limit(limit: Limit | None) -> int | str | None:

@@ -13,7 +13,8 @@ class PlannedWave(Struct, frozen=True, kw_only=True):
     """A wave with its clusters, and those of them that have been given the change.
 
     ``earliest`` is how many seconds after the beginning of the rollout it can begin, if all clusters before it are well
-    at once. ``at_once`` clusters of it may be under way (0: all of them).
+    at once. ``at_once`` clusters of it may be under way (0: all of them). The next one begins once ``needed`` of them
+    are through (0: all of them).
     """
 
     name: str
@@ -22,6 +23,7 @@ class PlannedWave(Struct, frozen=True, kw_only=True):
     earliest: int = 0
     at_once: int = 0
     is_approval_required: bool = False
+    needed: int = 0
 
 
 def planned_waves(state: RolloutState) -> tuple[PlannedWave, ...]:
@@ -37,6 +39,8 @@ def _planned_waves(state: RolloutState) -> Iterator[PlannedWave]:
             continue
         limit = wave.max_concurrent
         at_once = 0 if limit is None else limit.of_total(len(clusters), at_least=1)
+        share = wave.gate.share
+        needed = len(clusters) if share is None else share.needed_of_total(len(clusters))
         yield PlannedWave(
             name=wave.name,
             clusters=clusters,
@@ -44,8 +48,9 @@ def _planned_waves(state: RolloutState) -> Iterator[PlannedWave]:
             earliest=earliest,
             at_once=at_once if at_once < len(clusters) else 0,
             is_approval_required=wave.is_approval_required,
+            needed=needed if needed < len(clusters) else 0,
         )
-        rounds = -(-len(clusters) // at_once) if at_once else 1
+        rounds = -(-needed // at_once) if at_once else 1
         earliest += rounds * wave.gate.healthy_for
 
 
@@ -54,11 +59,14 @@ def words_of_planned_wave(wave: PlannedWave, clusters: str) -> str:
 
     >>> words_of_planned_wave(PlannedWave(name="rest", clusters=("a", "b"), earliest=5400, at_once=1), "a, b")
     'wave rest: a, b, 1 at once, 1h30m after the beginning at the earliest'
+    >>> words_of_planned_wave(PlannedWave(name="first", clusters=("a", "b"), needed=1), "a, b")
+    'wave first: a, b, the next one once 1 of them are through'
     """
     parts = (
         f"wave {wave.name}: {clusters}",
         f"{wave.at_once} at once" if wave.at_once else "",
         "once it is approved" if wave.is_approval_required else "",
+        f"the next one once {wave.needed} of them are through" if wave.needed else "",
         f"{duration_text(wave.earliest)} after the beginning at the earliest" if wave.earliest else "",
     )
     return ", ".join(filter(None, parts))

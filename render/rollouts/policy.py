@@ -41,6 +41,14 @@ class Limit(Struct, frozen=True):
         """
         return max(at_least, total * self.amount // 100 if self.is_percentage else self.amount)
 
+    def needed_of_total(self, total: int) -> int:
+        """Return how many of some clusters are at least such a share of them; a percentage is rounded up.
+
+        >>> Limit(50, True).needed_of_total(3), Limit(5).needed_of_total(3), Limit(1, True).needed_of_total(0)
+        (2, 3, 0)
+        """
+        return min(total, -(-total * self.amount // 100) if self.is_percentage else self.amount)
+
     def __str__(self) -> str:
         return f"{self.amount}%" if self.is_percentage else str(self.amount)
 
@@ -49,11 +57,13 @@ class Gate(Struct, frozen=True, kw_only=True):
     """The gate of each cluster: healthy without a break for some seconds.
 
     A cluster that is not through ``deadline`` seconds after it was given the change has failed (None: it may take its
-    time).
+    time). The next wave begins once ``share`` of the wave's clusters that are asked about are through (None: once all
+    are, but for those that failed).
     """
 
     healthy_for: int = 0
     deadline: int | None = None
+    share: Limit | None = None
 
 
 class DeadlineAction(StrEnum):

@@ -65,11 +65,19 @@ class Positions(Struct, frozen=True, kw_only=True):
         return any(self.given[name].through is not None for name in each.clusters if name in self.given)
 
     def are_over_before(self, number: int) -> bool:
-        """Say whether the waves before one are over: each is proven, and everybody asked is through, or has failed."""
-        open_ones = self.asked - self.through - self.failed
-        if any(self.wave_numbers[name] < number for name in open_ones):
-            return False
-        return all(self.is_proven(earlier) for earlier in range(number))
+        """Say whether the waves before one are over, so that it may begin, or go on."""
+        return all(self.is_proven(earlier) and self.has_share_through(earlier) for earlier in range(number))
+
+    def has_share_through(self, number: int) -> bool:
+        """Say whether so many clusters of a wave are through as its gate asks for, of those that are asked about.
+
+        A gate that asks for no share asks for all of them, but for those that have failed.
+        """
+        each = self.waves[number]
+        asked, share = self.asked.intersection(each.clusters), each.wave.gate.share
+        if share is None:
+            return asked <= self.through | self.failed
+        return len(asked & self.through) >= share.needed_of_total(len(asked))
 
     def has_clusters_from(self, number: int) -> bool:
         """Say whether a wave, or one after it, has clusters."""

@@ -6,7 +6,8 @@
 3. The next wave begins when every cluster before it that is asked about is through. A wave in which nobody can be asked
    proves nothing, and waits; so does one that needs an approval.
 4. Clusters of waves that have begun are given the change in their order, as long as the limits allow: not more under
-   way than may be, nobody while those of an earlier wave are not through, and nobody at all after too many failures.
+   way than may be, nobody while those of an earlier wave are not through (or a share of them, where its gate asks for
+   one), and nobody at all after too many failures.
 5. Whatever comes of it has a phase, a reason, and a sentence that says what comes next (``barriers``).
 """
 
@@ -197,11 +198,14 @@ def _begin_waves(number: int, positions: Positions, requests: Requests) -> tuple
 
 def _clusters_to_start(number: int, positions: Positions) -> Iterator[str]:
     """Yield the clusters of waves that have begun that are given the change now, in their order."""
+    busy = set(positions.under_way)
     for place, each in enumerate(positions.waves[: number + 1]):
         waiting = [name for name in each.clusters if name in positions.asked and name not in positions.given]
         if waiting and not positions.are_over_before(place):
             return
-        yield from _clusters_with_room(each, waiting, positions.under_way, positions.fleet)
+        started = list(_clusters_with_room(each, waiting, busy, positions.fleet))
+        busy.update(started)
+        yield from started
 
 
 def _clusters_with_room(
