@@ -156,5 +156,6 @@ def cost_of(command: list[str], codes: tuple[int, ...] = (0,)) -> Cost:
     run = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, env=_environment())
     assert run.returncode in codes, f"{' '.join(command)}: exit {run.returncode}"
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    inner = float(run.stdout) if run.stdout.count(b"\n") == 1 else 0.0
+    words = run.stdout.split()
+    inner = float(words[0]) if len(words) == 1 else 0.0
     return Cost(wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, inner)
