@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from render.rollouts.policy import DeadlineAction, Gate, Limit, NewChangeAction, RolloutPolicy, Wave
+from render.limits import Limit
+from render.rollouts.policy import DeadlineAction, Gate, NewChangeAction, RolloutPolicy, Wave
 from render.rollouts.state import Change, RolloutFacts, RolloutPhase, RolloutState, RolloutStep
 from render.rollouts.step import change_that_goes_out, next_step
 from tests.living_fleet import START, Fleet, a_tier

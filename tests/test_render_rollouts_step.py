@@ -6,13 +6,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from render.limits import Limit
 from render.placement import SpreadField
 from render.rollouts.policy import (
     DeadlineAction,
     FailureAction,
     Freeze,
     Gate,
-    Limit,
     LimitByField,
     NewChangeAction,
     RolloutControl,

@@ -8,9 +8,10 @@ from overrides.admission import admit
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.reading import SourceReading
 from render.documents import emit, parse_documents
+from render.limits import Limit
 from render.model import ObjectRef, Template
 from render.rollouts.parsing import parse_rollout_policy, plain_rollout_spec
-from render.rollouts.policy import Gate, Limit
+from render.rollouts.policy import Gate
 from render.rollouts.selection import RolloutIndex
 from tests.build import a_cluster, a_deployment, as_bytes
 from tests.sources import source_of

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from render.admission.rollouts import WEEKDAYS, minutes_of_time
+from render.limits import Limit
 from render.model import Manifest
 from render.notations import seconds_of_duration
 from render.parsing.placement_manifests import plain_cluster_affinity, plain_label_selector
@@ -17,7 +18,6 @@ from .policy import (
     FailureAction,
     Freeze,
     Gate,
-    Limit,
     LimitByField,
     NewChangeAction,
     RolloutControl,
