@@ -1,7 +1,7 @@
 """Whole rollouts in memory: each row is what happens to a fleet step by step, and the commits that its passes make.
 
 A commit is told by the version that each cluster has, in the order of their names (berlin, which joins, is the first),
-and the phase of the rollout.
+and the phase of the rollout. Of a cluster that has left the commit keeps what it had, though nobody applies that.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +24,10 @@ HPA = ObjectRef("autoscaling", "HorizontalPodAutoscaler", "default", "web")
 
 
 class Step(Struct, kw_only=True):
-    """Something that happens, and the commits of it. ``control`` is said about the change that is under way."""
+    """Something that happens, and the commits of it. ``control`` is said about the change that is under way.
+
+    ``is_health_lost``: nothing is known of any cluster until it is seen again, as when the status branch is lost.
+    """
 
     commits: Sequence[str]
     files: Mapping[str, Any] = field(default_factory=dict)
@@ -32,6 +35,7 @@ class Step(Struct, kw_only=True):
     down: Collection[str] | None = None
     seconds: int = 0
     control: Mapping[str, Any] | None = None
+    is_health_lost: bool = False
 
 
 class Situation(Struct, kw_only=True):
@@ -79,6 +83,23 @@ def an_override(value: str, *clusters: str, path: str = "/metadata/annotations")
     }
 
 
+def a_quota(cpu: str) -> dict[str, Any]:
+    """A limit of what the namespace may request in the whole fleet."""
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "FederatedResourceQuota",
+        "metadata": {"name": "all", "namespace": "default"},
+        "spec": {"overall": {"cpu": cpu}},
+    }
+
+
+def requesting(version: int, cpu: str, **spec: Any) -> dict[str, Any]:
+    """A version of the Deployment that requests so much for each pod."""
+    made = web(version, **spec)
+    made["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    return made
+
+
 def edited(*waves: Any, **spec: Any) -> dict[str, Any]:
     return a_rollout_policy(waves=waves, **spec)
 
@@ -88,6 +109,16 @@ HURRIED = {"gate": {"deadline": "10m"}}
 APPROVED = {"waves": [a_wave("canary", "oslo"), a_wave("rest", approval=True)]}
 BY_LABEL = {"waves": [by_label("canary"), a_wave("rest")]}
 CANARY_BY_LABEL = {"oslo": labelled("oslo", "canary")}
+THREE = {"waves": [a_wave("first", "oslo"), a_wave("second", "paris"), a_wave("rest")]}
+AT_NIGHT = {"windows": [{"from": "00:00", "to": "02:00"}]}
+LIMITED = {
+    "argosy": {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "Fleet",
+        "metadata": {"name": "default"},
+        "spec": {"featureGates": {"FederatedQuotaEnforcement": True}},
+    }
+}
 
 SITUATIONS = (
     Situation(
@@ -142,6 +173,25 @@ SITUATIONS = (
                 files={"oslo": a_cluster("oslo")},
                 unwell=[],
             ),
+        ],
+    ),
+    Situation(
+        why="a cluster that leaves is waited for by nobody, and nobody else changes waves",
+        policy={"waves": [a_wave("first", size="25%"), a_wave("second", size=2), a_wave("rest")]},
+        steps=[
+            changed("1112 Progressing", unwell=["tokyo"]),
+            Step(commits=["1112 Progressing"], files={"rome": None}),
+            Step(commits=["2112 Progressing", "2212 Progressing", "2212 Completed"], files={"tokyo": None}),
+        ],
+    ),
+    Situation(
+        why="a rollout that has failed waits for somebody, also when the cluster leaves that it failed in",
+        policy=HURRIED,
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            Step(commits=["2111 Failed"], seconds=600),
+            Step(commits=["2111 Failed"], files={"oslo": None}),
+            Step(commits=["2222 Progressing", "2222 Completed"], control={"verb": "Retry"}),
         ],
     ),
     Situation(
@@ -289,6 +339,52 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="a hotfix supersedes a change in the first of three waves",
+        policy=THREE,
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            changed("3111 Progressing", "3311 Progressing", "3333 Progressing", "3333 Completed", to=3),
+        ],
+    ),
+    Situation(
+        why="a hotfix supersedes a change in the second of three waves, and begins in the first again",
+        policy=THREE,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", unwell=["paris"]),
+            changed("3211 Progressing", to=3, unwell=["oslo"]),
+            well("3311 Progressing", "3333 Progressing", "3333 Completed"),
+        ],
+    ),
+    Situation(
+        why="a hotfix supersedes a change in the last of three waves, and begins in the first again",
+        policy=THREE,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", "2222 Progressing", "2222 Progressing", unwell=["tokyo"]),
+            changed("3222 Progressing", "3322 Progressing", to=3, unwell=["paris"]),
+            well("3333 Progressing", "3333 Completed"),
+        ],
+    ),
+    Situation(
+        why="a change that comes back is not taken for well where it was not",
+        policy=THREE,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", unwell=["paris"]),
+            changed("3211 Progressing", to=3, unwell=["oslo", "paris"]),
+            changed("2211 Progressing", "2211 Progressing", to=2, unwell=["paris"]),
+            well("2222 Progressing", "2222 Completed"),
+        ],
+    ),
+    Situation(
+        why="a change that comes back goes away again also where it was before, if it fails",
+        policy={**HURRIED, **THREE, "onFailure": "Rollback"},
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", unwell=["paris"]),
+            changed("3211 Progressing", to=3, unwell=["oslo", "paris"]),
+            changed("2211 Progressing", "2211 Progressing", to=2, unwell=["paris"]),
+            Step(commits=["1111 Held"], seconds=600),
+        ],
+    ),
+    Situation(
         why="three changes one after the other: clusters go to the newest, whatever they stand at",
         policy={"waves": [a_wave("canary", "oslo"), a_wave("rest", maxConcurrent=1)]},
         steps=[
@@ -357,9 +453,10 @@ SITUATIONS = (
         steps=[
             changed("2111 Progressing", unwell=["oslo"]),
             Step(
-                commits=["2211 Progressing", "2222 Progressing", "2222 Completed"],
+                commits=["2211 Progressing", "2222 Progressing", "2222 Progressing"],
                 files={"rollout": edited(a_wave("first", "paris"), a_wave("rest"), name="other")},
             ),
+            well("2222 Completed"),
         ],
     ),
     Situation(
@@ -474,6 +571,65 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="a window that closes lets clusters that have the change go on, and gives it to nobody else",
+        policy={**GATED, **AT_NIGHT},
+        steps=[
+            changed("2111 Progressing"),
+            Step(commits=["2111 Waiting"], seconds=7200),
+            Step(commits=["2111 Waiting"], unwell=["oslo"], seconds=3600),
+            Step(commits=[], unwell=[], seconds=3600),
+            Step(commits=["2222 Progressing", "2222 Completed"], seconds=20 * 3600),
+        ],
+    ),
+    Situation(
+        why="a change of the hours in which no window is open waits for the next one",
+        policy=AT_NIGHT,
+        steps=[
+            Step(commits=[], seconds=7200),
+            changed("1111 Waiting"),
+            Step(commits=["2111 Progressing", "2222 Progressing", "2222 Completed"], seconds=22 * 3600),
+        ],
+    ),
+    Situation(
+        why="a freeze holds back a change, never replicas, and ends by itself",
+        policy={"freezes": [{"until": "2026-03-02T00:00:00Z", "reason": "no changes at the weekend"}]},
+        steps=[
+            changed("1111 Waiting"),
+            Step(commits=["1111 Waiting"], files={"web": web(2, replicas=7)}),
+            Step(commits=["2111 Progressing", "2222 Progressing", "2222 Completed"], seconds=24 * 3600),
+        ],
+    ),
+    Situation(
+        why="a quota that is made smaller than what is in use keeps nobody from the change",
+        files={**LIMITED, "quota": a_quota("8"), "web": requesting(1, "1")},
+        steps=[
+            Step(commits=["2111 Progressing"], files={"web": requesting(2, "1")}, unwell=["oslo"]),
+            Step(commits=[], files={"quota": a_quota("2")}),
+            well("2222 Progressing", "2222 Completed"),
+        ],
+    ),
+    Situation(
+        why="a clock that jumps ahead opens gates by what is seen then, and passes over nobody who is unwell",
+        policy={"waves": [a_wave("canary", "oslo", gate={"healthyFor": "10m", "deadline": "1h"}), a_wave("rest")]},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            Step(commits=["2111 Failed"], seconds=365 * 24 * 3600),
+            Step(commits=["2111 Progressing"], unwell=[], control={"verb": "Retry"}),
+            Step(commits=["2222 Progressing", "2222 Completed"], seconds=365 * 24 * 3600),
+        ],
+    ),
+    Situation(
+        why="health that is lost is asked for again: until then nobody is through",
+        policy=GATED,
+        steps=[
+            changed("2111 Progressing"),
+            Step(commits=[], seconds=599),
+            Step(commits=[], is_health_lost=True, seconds=1),
+            Step(commits=[], seconds=599),
+            Step(commits=["2222 Progressing", "2222 Completed"], seconds=1),
+        ],
+    ),
+    Situation(
         why="a clock that is set back opens no gate, and one that is set right again does",
         policy=GATED,
         steps=[
@@ -495,6 +651,8 @@ def test_situations(situation: Situation) -> None:
         if step.control is not None:
             fleet.commit(**{f"control-{number}": a_control(f"control-{number}", fleet.change, **step.control)})
         fleet.commit(**step.files)
+        if step.is_health_lost:
+            fleet.health.clear()
         assert fleet.run(step.seconds) == list(step.commits), f"step {number}"
 
 

@@ -35,13 +35,15 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     """The facts that a pass decides on a rollout by.
 
     ``clusters`` are the names of those that the change is for: their bytes differ from what they stand at, or they were
-    given it already. To those that are ``unaffected`` its objects go as well, and are the same bytes there. A cluster
-    that was not ``observed`` is one of which nobody knows anything. ``controls`` are all RolloutControls of the source.
+    given it already. Those ``given_before`` have it from an earlier rollout that was not completed. To those that are
+    ``unaffected`` its objects go as well, and are the same bytes there. A cluster that was not ``observed`` is one of
+    which nobody knows anything. ``controls`` are all RolloutControls of the source.
     """
 
     fleet: ClusterIndex
     clusters: frozenset[str]
     unaffected: frozenset[str] = frozenset()
+    given_before: frozenset[str] = frozenset()
     observed: Mapping[str, ClusterObservation]
     controls: tuple[RolloutControl, ...] = ()
     now: datetime

@@ -63,7 +63,7 @@ def next_step(
     if change is None or (state is not None and state.is_completed and state.change == change.digest):
         return RolloutStep(state=state and _completed_state(state, facts.now), due=facts.clusters)
     if state is None or state.change != change.digest:
-        state = _state_of_beginning(_plan_of_new_rollout(policy, state), change, facts.now)
+        state = _state_of_beginning(_plan_of_new_rollout(policy, state), change, facts)
     elif policy is not None:
         state = replace(state, plan=plan_of_begun_rollout(policy, state))
     requests = requests_about_rollout(state, facts.controls)
@@ -119,12 +119,15 @@ def _plan_of_new_rollout(policy: RolloutPolicy | None, state: RolloutState | Non
     return state.plan
 
 
-def _state_of_beginning(plan: RolloutPolicy, change: Change, now: datetime) -> RolloutState:
+def _state_of_beginning(plan: RolloutPolicy, change: Change, facts: RolloutFacts) -> RolloutState:
+    """Return the state of a rollout that begins; who has the change already is under way from now on."""
+    now = facts.now
     return RolloutState(
         plan=replace(plan, path="", document=0),
         change=change.digest,
         commits=change.commits,
         since=now,
+        given=tuple(Given(cluster=name, at=now) for name in sorted(facts.given_before)),
         wave_since=now,
         phase_since=now,
     )

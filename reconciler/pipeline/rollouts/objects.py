@@ -77,6 +77,10 @@ class VersionedObject(Struct, kw_only=True):
             return 0
         return self.clusters & ~clusters_with_equal_bytes(self.works_of_version(one), self.works_of_version(other))
 
+    def clusters_at_goal(self, goal: str) -> Mask:
+        """Return the clusters that stand at a version already, which is other bytes than what was completed last."""
+        return self.clusters_with_other_bytes(self.before.completed, goal) & ~self.clusters_to_move(goal)
+
     def clusters_to_move(self, goal: str) -> Mask:
         """Return the clusters that stand at a version that is not the same bytes as another."""
         found: Mask = 0

@@ -139,10 +139,13 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         digest, index = self._digest(goals), self.context.index
         state = self.state if self.state is not None and self.state.change == digest else None
         given = frozenset(each.cluster for each in state.given) if state else frozenset()
-        concerned, every, known = 0, 0, index.clusters_named(given)
+        moving, there, every = 0, 0, 0
         for each in changing:
             every |= each.clusters
-            concerned |= each.clusters_to_move(goals[each.ref]) | known & each.clusters
+            moving |= each.clusters_to_move(goals[each.ref])
+            there |= each.clusters_at_goal(goals[each.ref])
+        known = index.clusters_named(given) & every | there & ~moving
+        concerned = moving | known
         if not concerned:
             return None
         clusters = frozenset(index.names[place] for place in indexes_of_mask(concerned))
@@ -155,6 +158,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             fleet=index,
             clusters=clusters,
             unaffected=frozenset(index.names[place] for place in indexes_of_mask(every & ~concerned)),
+            given_before=frozenset(index.names[place] for place in indexes_of_mask(there & ~moving)),
             observed=observations_of_clusters(versions, self.context.health, suspended),
             controls=self.context.controls,
             now=now,
