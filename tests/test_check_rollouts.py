@@ -1,10 +1,13 @@
 """Warnings about rollouts: policies that hold nothing back, waves that are not as they seem, controls nobody hears."""
 
+from collections.abc import Container, Iterable
 from typing import Any
 
-from reconciler.check.rollouts import rollout_warnings
+from reconciler.check.rollouts import rollout_problems, rollout_warnings
+from reconciler.source.desired import Desired
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
+from render.errors import Problem
 from tests.build import a_cluster, a_deployment, as_bytes
 from tests.living_fleet import START
 from tests.sources import source_of
@@ -28,17 +31,10 @@ JOB = {
     "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "it", "image": "it:1"}]}}},
 }
 
-NO_VERSION = (
-    "spec.resourceSelectors: a rollout that reaches {} waits there for ever: nobody knows which version a cluster"
-    " that pulls has applied"
-)
-
 WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
     ("nothing to say", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST])], []),
     ("a policy without waves", [PARIS, WEB, a_rollout()], []),
-    ("clusters that pull", [PARIS, a_cluster("rome", syncMode="Pull"), WEB, a_rollout()], [
-        NO_VERSION.format("rome"),
-    ]),
+    ("clusters that pull", [PARIS, a_cluster("rome", syncMode="Pull"), WEB, a_rollout()], []),
     ("no object", [PARIS, ROME, a_rollout(waves=[CANARY, REST])], [
         ("spec.resourceSelectors: no change goes out by this policy: it selects no object, or another one comes before"
         " it for all of them"),
@@ -94,26 +90,49 @@ FREE = "spec: keeps no gate: no pass learns whether any cluster is well"
 WAVES = [CANARY, REST]
 MAY_BE_EMPTY = [{**CANARY, "allowEmpty": True}, REST]
 PULLING = a_cluster("paris", labels={"tier": "canary"}, syncMode="Pull")
-UNKNOWN: tuple[tuple[str, dict[str, Any], Any, dict[str, Any], list[str]], ...] = (
-    ("only rendered", {}, PARIS, {"waves": WAVES}, [f"spec.waves[0]: {STUCK}"]),
-    ("only rendered, without waves", {}, PARIS, {}, [FREE]),
-    ("only rendered, and not waited for", {}, PARIS, {"waves": MAY_BE_EMPTY}, [FREE]),
-    ("the others are reached", {"clusters": [{"name": "rome"}]}, PARIS, {"waves": WAVES}, [f"spec.waves[0]: {STUCK}"]),
-    ("the first wave is reached", {"clusters": [{"name": "paris"}]}, PARIS, {"waves": WAVES}, []),
-    ("an agent reports", {}, PULLING, {"waves": WAVES}, [NO_VERSION.format("paris")]),
-    ("all are reached", {"kubeconfigs": "kubeconfigs"}, PARIS, {"waves": WAVES}, []),
-)
+GATED = {"gate": {"healthyFor": "1m"}}
+UNKNOWN: tuple[tuple[str, dict[str, Any], Any, dict[str, Any], list[str], list[str]], ...] = (
+    ("only rendered", {}, PARIS, {"waves": WAVES}, [f"spec.waves[0]: {STUCK}"], []),
+    ("only rendered, without waves", {}, PARIS, {}, [], [FREE]),
+    ("only rendered, with a gate", {}, PARIS, GATED, [FREE], []),
+    ("only rendered, and not waited for", {}, PARIS, {"waves": MAY_BE_EMPTY}, [], [FREE]),
+    ("only rendered, with a gate of a wave", {}, PARIS, {"waves": [{**MAY_BE_EMPTY[0], **GATED}, REST]}, [FREE], []),
+    ("only others are reached", {"clusters": [{"name": "rome"}]}, PARIS, {"waves": WAVES},
+     [f"spec.waves[0]: {STUCK}"], []),
+    ("the first wave is reached", {"clusters": [{"name": "paris"}]}, PARIS, {"waves": WAVES}, [], []),
+    ("an agent reports", {}, PULLING, {"waves": WAVES}, [], []),
+    ("all are reached", {"kubeconfigs": "kubeconfigs"}, PARIS, {"waves": WAVES}, [], []),
+)  # fmt: skip
 
 
-@each_row("why, settings, paris, rollout, warnings", UNKNOWN)
-def test_a_rollout_among_clusters_that_nobody_knows_of_is_told(
-    why: str, settings: dict[str, Any], paris: Any, rollout: dict[str, Any], warnings: list[str]
+@each_row("why, settings, paris, rollout, problems, warnings", UNKNOWN)
+def test_a_gate_among_clusters_that_nobody_knows_of_is_a_problem(
+    why: str, settings: dict[str, Any], paris: Any, rollout: dict[str, Any], problems: list[str], warnings: list[str]
 ) -> None:
-    """It waits for ever, or it keeps no gate."""
-    assert warnings_about(settings, paris, ROME, WEB, a_rollout(**rollout)) == warnings, why
+    """It waits for ever, or it is not kept; where none is asked for, it is only said that there could be none."""
+    documents = (paris, ROME, WEB, a_rollout(**rollout))
+    assert problems_about(settings, *documents) == problems, why
+    assert warnings_about(settings, *documents) == warnings, why
+
+
+def test_a_cluster_that_passes_have_seen_is_reached_in_some_way() -> None:
+    documents = (PARIS, ROME, WEB, a_rollout(waves=WAVES))
+    assert problems_about({}, *documents, seen={"rome"}) == [f"spec.waves[0]: {STUCK}"]
+    assert problems_about({}, *documents, seen={"paris"}) == []
+
+
+def problems_about(settings: dict[str, Any], *documents: Any, seen: Container[str] = ()) -> list[str]:
+    return _first_lines(rollout_problems(_desired(settings, documents), seen, None))
 
 
 def warnings_about(settings: dict[str, Any], *documents: Any) -> list[str]:
+    return _first_lines(rollout_warnings(_desired(settings, documents), None, START))
+
+
+def _desired(settings: dict[str, Any], documents: Iterable[Any]) -> Desired:
     source = source_of({"all.yaml": as_bytes(list(documents)), "argosy.yaml": as_bytes([a_fleet(**settings)])})
-    found = rollout_warnings(load_source(source.files, SourceReading(source.read)).desired, None, START)
+    return load_source(source.files, SourceReading(source.read)).desired
+
+
+def _first_lines(found: Iterable[Problem]) -> list[str]:
     return [str(each).split("\n")[0].removeprefix("all.yaml: ") for each in found]

@@ -12,15 +12,17 @@ from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.model import Template
 from render.rollouts.calendar import ended_freezes
-from render.rollouts.policy import FailureAction, RolloutControl, RolloutPolicy, Wave
+from render.rollouts.policy import FailureAction, Gate, RolloutControl, RolloutPolicy, Wave
 from render.rollouts.selection import RolloutIndex, only_scales
-from render.rollouts.waves import names_fitting_wave, waves_of_clusters
+from render.rollouts.waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
 from render.words import first_few
 
 _UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
 _FREEZE = "EndedFreeze"
 _STAYS = "NoWayBack"
-_UNKNOWN, _UNASKED = "UnknownHealth", "UnaskedClusters"
+_UNKNOWN = "UnknownHealth"
+_UNKNOWN_HINT = "say in argosy.yaml how they are reached, under spec.clusters, or who reports on them, under spec.emit"
+_NOBODY_KNOWN = "no pass learns whether any cluster is well"
 _NEVER_BACK = {
     "CustomResourceDefinition.apiextensions.k8s.io": "objects that are stored in a newer version stay in it",
     "Job.batch": "a Job that has run is not undone",
@@ -35,7 +37,6 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) ->
     if not desired.rollout_policies and not desired.rollout_controls:
         return
     index, fleet = RolloutIndex(desired.rollout_policies), ClusterIndex(desired.clusters)
-    unknown = clusters_of_unknown_health(desired)
     selected: dict[str, list[Template]] = {}
     for template in desired.templates:
         if (found := index.policy_for_template(template)) is not None:
@@ -46,10 +47,8 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) ->
             yield from _warnings_of_what_stays(selected.get(str(policy), ()), warn)
         if str(policy) not in selected:
             yield _warning_of_nothing_selected(policy, desired, warn)
-        else:
-            yield from _warnings_of_pulling_clusters(desired, warn)
         yield from _warnings_of_waves(policy, fleet, warn)
-        yield from _warnings_of_unknown_health(policy, fleet, unknown, warn)
+        yield from _warnings_of_free_rollout(policy, fleet, clusters_of_unknown_health(desired), warn)
         for number in ended_freezes(policy.freezes, now):
             yield warn(f"spec.freezes[{number}]", "is over, and holds nothing back", "remove it", _FREEZE)
     yield from _warnings_of_controls(desired, line_of)
@@ -72,18 +71,6 @@ def _warning_of_nothing_selected(policy: RolloutPolicy, desired: Desired, warn: 
         return warn(field, message, "select the workloads that are scaled", _SCALES)
     message = "no change goes out by this policy: it selects no object, or another one comes before it for all of them"
     return warn(field, message, "", _UNMATCHED)
-
-
-def _warnings_of_pulling_clusters(desired: Desired, warn: _Warn) -> Iterator[Problem]:
-    """Yield a warning where clusters are never through: what agents and other tools apply tells of no version."""
-    names = sorted(each.name for each in desired.clusters if is_applied_by_own_agent(each))
-    if names:
-        message = (
-            f"a rollout that reaches {first_few(names)} waits there for ever: nobody knows which version a cluster"
-            " that pulls has applied"
-        )
-        hint = "select objects that go to other clusters, or let passes apply to these (syncMode: Push)"
-        yield warn("spec.resourceSelectors", message, hint, _UNASKED)
 
 
 def _warnings_of_what_stays(templates: Iterable[Template], warn: _Warn) -> Iterator[Problem]:
@@ -125,24 +112,53 @@ def clusters_of_unknown_health(desired: Desired) -> frozenset[str]:
     )
 
 
-def _warnings_of_unknown_health(
+def rollout_problems(desired: Desired, seen: Container[str], line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a problem for each gate that nobody can answer, so that no change gets past it, or all get past it.
+
+    ``seen`` are clusters that passes have reached before, by whatever way. A last wave, and one that may be empty, is
+    not waited for: where nobody knows of any cluster, no gate is kept.
+    """
+    if not desired.rollout_policies:
+        return
+    fleet = ClusterIndex(desired.clusters)
+    unknown = frozenset(name for name in clusters_of_unknown_health(desired) if name not in seen)
+    for policy in desired.rollout_policies:
+        problem = partial(_warning, policy, line_of)
+        stuck = _waves_of_unknown_health(policy, fleet, unknown)
+        for each in stuck:
+            number = next((at for at, wave in enumerate(policy.waves) if wave.name == each.wave.name), None)
+            field = "spec.waves" if number is None else f"spec.waves[{number}]"
+            names = first_few(sorted(each.clusters))
+            message = f"no change goes out to wave {each.wave.name} or after it: no pass learns whether {names} is well"
+            yield problem(field, message, _UNKNOWN_HINT, _UNKNOWN)
+        if not stuck and _states_gate(policy) and _is_unknown_everywhere(policy, fleet, unknown):
+            yield problem("spec", f"keeps no gate: {_NOBODY_KNOWN}", _UNKNOWN_HINT, _UNKNOWN)
+
+
+def _warnings_of_free_rollout(
     policy: RolloutPolicy, fleet: ClusterIndex, unknown: Container[str], warn: _Warn
 ) -> Iterator[Problem]:
-    """Yield a warning for each wave that no change gets past, as nobody knows how its clusters are.
+    """Yield a warning where a rollout asks for no gate, and could not keep any."""
+    is_free = not _states_gate(policy) and not _waves_of_unknown_health(policy, fleet, unknown)
+    if is_free and _is_unknown_everywhere(policy, fleet, unknown):
+        yield warn("spec", f"keeps no gate: {_NOBODY_KNOWN}", _UNKNOWN_HINT, _UNKNOWN)
 
-    A last wave, and one that may be empty, is not waited for: where nobody knows of any cluster, no gate is kept.
-    """
+
+def _states_gate(policy: RolloutPolicy) -> bool:
+    return any(gate != Gate() for gate in (policy.gate, *(wave.gate for wave in policy.waves)))
+
+
+def _waves_of_unknown_health(
+    policy: RolloutPolicy, fleet: ClusterIndex, unknown: Container[str]
+) -> list[WaveOfClusters]:
+    """Return the waves that no change gets past."""
     waves = [each for each in waves_of_clusters(policy, fleet, fleet.names) if each.clusters]
-    stuck = [each for each in waves[:-1] if not each.wave.is_empty_allowed and _are_all_in(each.clusters, unknown)]
-    hint = "say in argosy.yaml how they are reached, under spec.clusters, or who reports on them, under spec.emit"
-    for each in stuck:
-        number = next((at for at, wave in enumerate(policy.waves) if wave.name == each.wave.name), None)
-        field = "spec.waves" if number is None else f"spec.waves[{number}]"
-        names = first_few(sorted(each.clusters))
-        message = f"no change goes out to wave {each.wave.name} or after it: no pass learns whether {names} is well"
-        yield warn(field, message, hint, _UNKNOWN)
-    if waves and not stuck and all(_are_all_in(each.clusters, unknown) for each in waves):
-        yield warn("spec", "keeps no gate: no pass learns whether any cluster is well", hint, _UNKNOWN)
+    return [each for each in waves[:-1] if not each.wave.is_empty_allowed and _are_all_in(each.clusters, unknown)]
+
+
+def _is_unknown_everywhere(policy: RolloutPolicy, fleet: ClusterIndex, unknown: Container[str]) -> bool:
+    waves = waves_of_clusters(policy, fleet, fleet.names)
+    return any(each.clusters for each in waves) and all(_are_all_in(each.clusters, unknown) for each in waves)
 
 
 def _are_all_in(names: Iterable[str], known: Container[str]) -> bool:

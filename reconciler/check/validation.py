@@ -60,7 +60,7 @@ from .dependencies import warnings_of_missing_dependencies
 from .divisions import division_problems
 from .lost_places import lost_place_warnings
 from .policies import policy_warnings, released_warnings
-from .rollouts import rollout_warnings
+from .rollouts import rollout_problems, rollout_warnings
 from .source_warnings import (
     idle_rule_warnings,
     named_workload_warnings,
@@ -135,10 +135,7 @@ def validation_of(
         objects=objects,
         lost=loaded.lost,
     )
-    if problems:
-        return found
-    rendered = _problems_of_rendering(repository, source_of_loaded(commit, loaded), memory, log)
-    return _validation_with_rendered(found, rendered) if rendered else found
+    return found if problems else _validation_of_outcome(found, repository, loaded, memory, log)
 
 
 def _objects_of_repository(repository: Repository, loaded: Loaded, memory: SourceMemory) -> ReadObjects:
@@ -180,6 +177,17 @@ def setting_warnings(repository: Repository, before: FleetSource, loaded: Loaded
     )
 
 
+def _validation_of_outcome(
+    found: Validation, repository: Repository, loaded: Loaded, memory: SourceMemory, log: Log
+) -> Validation:
+    """Return a validation with what is wrong with rollouts, or with objects as their clusters get them."""
+    stuck = tuple(sorted(_problems_of_rollouts(repository, loaded)))
+    if stuck:
+        return replace(found, problems=stuck, desired=None)
+    rendered = _problems_of_rendering(repository, source_of_loaded(found.commit, loaded), memory, log)
+    return _validation_with_rendered(found, rendered) if rendered else found
+
+
 def _validation_with_rendered(validation: Validation, rendered: "RenderedProblems") -> Validation:
     """Add what is wrong with objects as their clusters get them."""
     if rendered.refused:
@@ -210,6 +218,17 @@ def _problems_of_rendering(
             given = RenderInputs(observed=observed, now=given_or_current_time())
             return problems_of_rendered_objects(run_pass(repository, source, previous, given, log))
     return None
+
+
+def _problems_of_rollouts(repository: Repository, loaded: Loaded) -> Iterator[Problem]:
+    """Yield what is wrong with rollouts, given the clusters that passes have seen as far as this clone knows."""
+    desired, seen = loaded.desired, frozenset[str]()
+    if not desired.rollout_policies:
+        return
+    with suppress(GitError):
+        status = publication_of(repository, desired.fleet).ref(desired.fleet.status_branch)
+        seen = frozenset(read_observed_inputs(repository, repository.tip(status)).facts)
+    yield from rollout_problems(desired, seen, loaded.lines.line_of if loaded.lines else None)
 
 
 def _may_clusters_refuse_more(desired: Desired, facts: Facts) -> bool:

@@ -69,6 +69,7 @@ class _WorkFields(Struct, frozen=True, kw_only=True, rename="camel"):
     streaks: _ChangesInARow | None = None
     live: LiveReplicas | None = None
     rolled_out: str | None = None
+    may_be_earlier: bool = False
     status: _WorkStatus | None = None
 
 

@@ -151,6 +151,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
             clock=self.clock,
             turn=attempts.turn,
             hold_rules=attempts.hold_rules,
+            commits=self._commits,
         )
         with lease_holder(repository.cache_dir / "passes") if self.delivery.writes else nullcontext() as holder:
             options = replace(

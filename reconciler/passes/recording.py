@@ -15,6 +15,7 @@ from reconciler.branches.status_branch import (
     merged_files,
     read_inventories,
 )
+from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.results import ClusterReport, answer_digests_to_remember
 from reconciler.ledger.holds import HoldRules
 from reconciler.ledger.inventory import Inventory
@@ -33,7 +34,8 @@ class ReportRecording(Struct, kw_only=True):
     ``commit`` is the rendered commit that is applied, None where nothing is to be recorded; ``manager`` is the field
     manager, ``planned`` are the inventories by which it was planned. ``record`` is what a pass records beside the
     inventories. ``hold_rules`` are those that it goes by. ``say`` is told what is waited for, ``clock`` gives the time
-    of the commits, and ``turn`` is held while the status branch is read and written.
+    of the commits, and ``turn`` is held while the status branch is read and written. ``commits`` reads the rendered
+    commits that others report as applied.
     """
 
     status: StatusBranch
@@ -45,6 +47,7 @@ class ReportRecording(Struct, kw_only=True):
     clock: Callable[[], float]
     turn: threading.Lock
     hold_rules: HoldRules
+    commits: RenderedCommits | None = None
     _reports: list[ClusterReport] = field(default_factory=list)
     _recorded: int = 0
 
@@ -82,6 +85,7 @@ class ReportRecording(Struct, kw_only=True):
         inputs = None
         if self.record is not None and observation is not None:
             inputs = self.record.status_inputs(commit.commit, commit.bindings, observation)
+            inputs = replace(inputs, commits=self.commits)
             ask_webhooks_ahead(reports, inputs.interpreter)
         with self.turn:
             self.status.commit(

@@ -7,7 +7,7 @@ from reconciler.branches.status_branch import Files
 from reconciler.deliver.results import ClusterReport
 
 from .recorded_status import RecordedStatus, path_in_cluster
-from .versions_in_clusters import VersionsOfCommit
+from .versions_in_clusters import VersionsOfCommit, may_be_earlier_status
 from .work_changes import WorkStatuses, time_of_unrecorded_numbers
 from .work_status import WorkInputs, work_inputs_of_report
 
@@ -30,7 +30,9 @@ def work_files_to_write(
             continue
         found = {
             f"works/{report.cluster}/{below(work.item.ref)}": work._replace(
-                version=versions.version_after(report, work)
+                version=versions.version_after(report, work),
+                # An agent knows of no versions: a pass takes them from the commit that it has applied.
+                may_be_earlier=statuses.asked is None and may_be_earlier_status(work),
             )
             for work in work_inputs_of_report(report)
         }

@@ -10,6 +10,7 @@ from reconciler.branches.schemas import schema_path
 from reconciler.branches.status_branch import Files
 from reconciler.console.text import on_one_line
 from reconciler.deliver.deviations import recorded_deviations
+from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.results import ClusterReport
 from reconciler.ledger.agents import AgentsFile, AgentWords
 from reconciler.ledger.binding import BindingFile
@@ -44,7 +45,7 @@ from render.values import DiscreetStruct
 from .binding_status import BINDING_NAMES, BindingInputs, binding_status_after, reported_health
 from .changed_works import work_files_to_write
 from .cluster_files import status_page, with_remedy_actions
-from .owners import owner_of, without_former_owners
+from .owners import ReasonOwner, owner_of, without_former_owners
 from .quota_usage import quota_file, usage_of_each_quota
 from .rebalancer_status import path_of_rebalancer_status, rebalancer_status_file, rebalancers_with_passes
 from .recorded_status import (
@@ -55,7 +56,7 @@ from .recorded_status import (
     unhealthy_objects,
 )
 from .runs import runs_of_completing_objects, work_path_by_cluster
-from .versions_in_clusters import VersionsOfCommit
+from .versions_in_clusters import ReportedVersions, VersionsOfCommit
 from .work_changes import MOST_CASES, WorkStatuses, lasting_message_part
 from .work_status import WorkInputs, have_equal_work_status, work_inputs_of_report, work_status_of
 
@@ -105,6 +106,7 @@ class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
     ``words`` are those of agents. ``reporting`` are the members that pull whose agents have ever reported; None in such
     an agent's own pass.
     ``has_recorded_bindings``: bindings are recorded as the last pass left them, of the same commit and source.
+    ``commits`` reads rendered commits that others report as applied (None: it is not known).
     """
 
     UNSHOWN = (
@@ -118,6 +120,7 @@ class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
         "answers",
         "desired",
         "agents",
+        "commits",
     )
 
     now: str
@@ -138,6 +141,7 @@ class StatusInputs(DiscreetStruct, frozen=True, kw_only=True):
     reporting: frozenset[str] | None = frozenset()
     words: AgentWords = field(default_factory=dict)
     has_recorded_bindings: bool = False
+    commits: RenderedCommits | None = None
 
 
 def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
@@ -263,7 +267,10 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
         return {HealthFile.PATH: file.content() if file else None}
     fleet, members = inputs.desired.fleet, inputs.desired.clusters
     asked = _bindings_with_asked_health(inputs)
-    workloads = {binding.ref: reports for binding in asked if (reports := _reported_health(binding, recorded))}
+    versions = _versions_that_others_report(recorded, inputs) if is_rolled_out else None
+    workloads = {
+        binding.ref: reports for binding in asked if (reports := _reported_health(binding, recorded, versions))
+    }
     known = health_with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
     pending = {ref: found for ref, found in known.items() if _is_descheduled_binding(inputs.bindings.get(ref), inputs)}
     are_clusters_asked_for = fleet.feature_gates.failover or workloads or pending
@@ -284,10 +291,29 @@ def _is_descheduled_binding(binding: Binding | None, inputs: StatusInputs) -> bo
     return is_deschedulable(binding) if binding is not None else not inputs.commit
 
 
-def _reported_health(binding: Binding, recorded: RecordedStatus) -> tuple[ReportedHealth, ...]:
+def _versions_that_others_report(recorded: RecordedStatus, inputs: StatusInputs) -> ReportedVersions:
+    """Return the versions in the clusters that agents and other tools apply to."""
+    fleet, records = inputs.desired.fleet, recorded.clusters()
+    return ReportedVersions(
+        newest=VersionsOfCommit(commit=inputs.commit, bindings=inputs.bindings),
+        applied={
+            each.name: records[each.name].applied
+            for each in inputs.desired.clusters
+            if each.name in records and owner_of(each, fleet, records[each.name]) is not ReasonOwner.PASSES
+        },
+        commits=inputs.commits,
+    )
+
+
+def _reported_health(
+    binding: Binding, recorded: RecordedStatus, versions: ReportedVersions | None
+) -> tuple[ReportedHealth, ...]:
     """Return the health of a binding's object in each of its clusters."""
-    works = ((name, recorded.manifest(path)) for name, path in work_path_by_cluster(binding))
-    return tuple(reported_health(name, work, binding) for name, work in works if work is not None)
+    works = [(name, recorded.manifest(path)) for name, path in work_path_by_cluster(binding)]
+    found = [(reported_health(name, work, binding), work) for name, work in works if work is not None]
+    if versions is None or binding.rollout is None:
+        return tuple(each for each, _ in found)
+    return tuple(versions.with_version(each, binding.ref, work) for each, work in found)
 
 
 def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:

@@ -27,7 +27,7 @@ from reconciler.repository.trailers import RENDERED
 from render.documents import emit
 from render.errors import GitError
 from render.layout import object_path, ref_of_object_path
-from render.model import Manifest
+from render.model import Manifest, ObjectRef
 from render.settings.emission import Deployer
 
 from .recorded_status import RecordedStatus
@@ -192,11 +192,22 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
         folder, reported = tree.clusters.get(report.cluster), report.objects
         by_path = {"/".join(object_path(ref)): each for ref, each in reported.items()}
         paths = ["/".join(path) for path, _ in tree.trees.files(folder)] if folder else []
+        earlier = {"/".join(object_path(ref)) for ref in self._refs_in_earlier_parts(report, commit)}
         files: dict[str, bytes | None] = dict.fromkeys(self._recorded_works().get(report.cluster, ()))
         for below in paths:
             path = f"works/{report.cluster}/{below}"
-            files[path] = self._work_content(path, by_path.get(below) or _unreported_object(below))
+            each = by_path.get(below) or _unreported_object(below)
+            files[path] = self._work_content(path, each, may_be_earlier=below in earlier)
         return files
+
+    def _refs_in_earlier_parts(self, report: ToolReport, commit: str) -> Iterator[ObjectRef]:
+        """Yield the objects of parts that report other commits, in which these objects are not the same."""
+        for part in report.parts:
+            other = self._rendered_commit_of(part.commit)
+            if other == commit:
+                continue
+            changed = self.commits.changed_objects(report.cluster, (other,), commit) if other else None
+            yield from (each.ref for each in part.objects if changed is None or each.ref in changed)
 
     def _recorded_works(self) -> Mapping[str, list[str]]:
         """Return the paths of recorded Works by cluster, gone through once for all clusters."""
@@ -205,12 +216,13 @@ class ToolFiles(Struct, frozen=True, kw_only=True):
                 self._paths.setdefault(path.split("/", 2)[1], []).append(path)
         return self._paths
 
-    def _work_content(self, path: str, reported: ReportedObject) -> bytes:
+    def _work_content(self, path: str, reported: ReportedObject, *, may_be_earlier: bool) -> bytes:
         before = self.recorded.files.get(path)
-        key = reported, before
+        key = reported, before, may_be_earlier
         if key not in self._works:
             recorded = self.recorded.manifest(path)
-            after = work_to_record(recorded, work_manifest(_work_status(reported)), self.now)
+            status = replace(_work_status(reported), may_be_earlier=may_be_earlier)
+            after = work_to_record(recorded, work_manifest(status), self.now)
             self._works[key] = (
                 after,
                 before if after is recorded and before is not None else emit(WorkFile.with_version(after)),

@@ -213,7 +213,7 @@ def _has_state_changed(before: Manifest, observed: Manifest) -> bool:
     is_same = is_same and has_status[0] == has_status[1]
     return (
         not is_same
-        or before.get("rolledOut") != observed.get("rolledOut")
+        or any(before.get(key) != observed.get(key) for key in ("rolledOut", "mayBeEarlier"))
         or seen != _distinguished_health(observed)
         or _keys_of_findings(before) != _keys_of_findings(observed)
     )

@@ -46,7 +46,8 @@ class WorkStatus(DiscreetStruct, frozen=True, kw_only=True):
     """The status of one object in one cluster after a pass; its ``conditions`` have no times yet.
 
     ``live`` are the replicas that it asks for there (None: nobody knows, or it has none). ``rolled_out`` is the version
-    of a rollout that it stands at ("": none, or nobody asks).
+    of a rollout that it stands at ("": none, or nobody asks). ``may_be_earlier``: it is healthy by a status that may
+    tell of what the object was before the cluster's commit.
     """
 
     UNSHOWN = ("reported",)
@@ -59,12 +60,14 @@ class WorkStatus(DiscreetStruct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     live: LiveReplicas | None = None
     rolled_out: str = ""
+    may_be_earlier: bool = False
 
 
 class WorkInputs(NamedTuple):
     """The inputs of one object's status: its plan, its result, the live object and the findings about it.
 
     ``version`` is the one that a rollout let the cluster have ("": no rollout asks for it), if it is applied.
+    ``may_be_earlier``: the status of the live object may tell of an earlier generation, and nobody else can tell.
     """
 
     item: PlannedObject
@@ -72,6 +75,7 @@ class WorkInputs(NamedTuple):
     live: Manifest | None
     findings: tuple[Finding, ...] = ()
     version: str = ""
+    may_be_earlier: bool = False
 
 
 def work_inputs_of_report(report: ClusterReport) -> tuple[WorkInputs, ...]:
@@ -88,7 +92,7 @@ def work_inputs_of_report(report: ClusterReport) -> tuple[WorkInputs, ...]:
 
 def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     """Return the status of one object in one cluster."""
-    item, result, live, findings, rolled_out = inputs
+    item, result, live, findings, rolled_out, may_be_earlier = inputs
     version = _api_version_without_group(item, live)
     applied, replicas = _applied_condition(item, result), live_replicas(live, interpreter)
     if live is None or applied["status"] != "True":
@@ -119,6 +123,7 @@ def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
         findings=findings if health is not Health.HEALTHY else (),
         live=replicas,
         rolled_out=rolled_out,
+        may_be_earlier=may_be_earlier and health is Health.HEALTHY,
     )
 
 
@@ -126,7 +131,7 @@ def have_equal_work_status(one: WorkInputs, other: WorkInputs) -> bool:
     """Return whether two clusters' objects have equal statuses: all is equal but the metadata no two objects share."""
     return (
         _distinguished_words(one) == _distinguished_words(other)
-        and (one.findings, one.version) == (other.findings, other.version)
+        and (one.findings, one.version, one.may_be_earlier) == (other.findings, other.version, other.may_be_earlier)
         and _are_equal_beside_metadata(one.live, other.live)
     )
 
@@ -229,5 +234,6 @@ def work_manifest(status: WorkStatus) -> dict[str, Any]:
         "status": {"conditions": list(status.conditions), "manifestStatuses": [{**entry, **reported}]},
         **({"live": to_builtins(status.live)} if status.live is not None else {}),
         **({"rolledOut": status.rolled_out} if status.rolled_out else {}),
+        **({"mayBeEarlier": True} if status.may_be_earlier else {}),
         **({"findings": found} if found else {}),
     }
