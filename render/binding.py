@@ -118,17 +118,33 @@ class ClustersAtVersion(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
 
 
+def name_of_rollout(policy: str, group: str) -> str:
+    """Return how people are told of the rollout of a group of objects by a policy.
+
+    >>> name_of_rollout("RolloutPolicy shop/web", ""), name_of_rollout("RolloutPolicy shop/web", "team-a")
+    ('RolloutPolicy shop/web', 'RolloutPolicy shop/web for team-a')
+    """
+    return f"{policy} for {group}" if group else policy
+
+
 class ObjectRollout(Struct, frozen=True, kw_only=True):
     """The versions of an object that a rollout policy (``policy``, as text) lets out wave by wave.
 
     ``target`` is the version that goes out, ``completed`` the one that went out last and is through. Each cluster
-    stands at ``completed``, also one that comes new, but for those that ``clusters`` lists.
+    stands at ``completed``, also one that comes new, but for those that ``clusters`` lists. ``group`` is the one that
+    the object goes out with, while it does ("": the policy makes none).
     """
 
     policy: str
     target: str
     completed: str
     clusters: tuple[ClustersAtVersion, ...] = ()
+    group: str = ""
+
+    @property
+    def name(self) -> str:
+        """The rollout that it is part of, as people are told of it."""
+        return name_of_rollout(self.policy, self.group)
 
     @property
     def is_under_way(self) -> bool:

@@ -18,6 +18,7 @@ from tests.test_source_rollouts import CANARY, a_control, a_rollout
 WEB = a_deployment("web", namespace="shop")
 PARIS, ROME = a_cluster("paris", labels={"tier": "canary"}), a_cluster("rome", labels={"tier": "prod"})
 REST = {"name": "rest", "rest": True}
+ROLLOUT = {"kind": "RolloutPolicy", "namespace": "shop", "name": "web"}
 HPA = {
     "apiVersion": "autoscaling/v2",
     "kind": "HorizontalPodAutoscaler",
@@ -76,6 +77,12 @@ WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
     ("a control", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST]), a_control("Approve", wave="canary")], []),
     ("an unknown wave", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST]), a_control("Approve", wave="prod")], [
         "spec.wave: RolloutPolicy shop/web has no wave 'prod', so nothing is approved"
+    ]),
+    ("a control of no group", [PARIS, WEB, a_rollout(group={"by": "Object"}), a_control()], [
+        "spec.rollout.group: RolloutPolicy shop/web makes groups, so no rollout hears of this"
+    ]),
+    ("a control of a group", [PARIS, WEB, a_rollout(), a_control(rollout={**ROLLOUT, "group": "team"})], [
+        "spec.rollout.group: RolloutPolicy shop/web makes no groups, so no rollout hears of this"
     ]),
 )  # fmt: skip
 

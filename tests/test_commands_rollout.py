@@ -118,6 +118,33 @@ def test_what_nobody_can_mean_is_refused(fleet: Repository, capsys: pytest.Captu
     assert not (fleet.path / "rollouts").exists()
 
 
+def test_each_group_of_objects_is_asked_for_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    selected = [{"apiVersion": "apps/v1", "kind": "Deployment"}]
+    placed = a_policy("web", selectors=selected, placement=on_clusters())
+    policy = a_rollout_policy(waves=WAVES, selectors=selected, group={"by": "Object"})
+    names = ("api", "web")
+    images = ("it:1", "it:2")
+    first, second = ({f"{name}.yaml": a_deployment(name, image=image) for name in names} for image in images)
+    repository.commit({"p.yaml": placed, "r.yaml": policy, "oslo.yaml": a_cluster("oslo"), **first})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit(second)
+    assert argosy(repository, capsys, "reconcile").code == 0
+    found = json.loads(argosy(repository, capsys, "rollout", "status", "web", "-o", "json").out)["rollouts"]
+    groups = [f"Deployment.apps default/{name}" for name in names]
+    assert [each["group"] for each in found] == groups
+    refused = argosy(repository, capsys, "rollout", "pause", "web")
+    hint = "name one, with -n for its namespace and --group for its objects: "
+    hint += ", ".join(f"RolloutPolicy default/web for {group}" for group in groups)
+    assert (refused.code, refused.err) == (2, f"argosy: more than one rollout is meant\n  hint: {hint}\n")
+    assert argosy(repository, capsys, "rollout", "pause", "--group", groups[1], "--commit").code == 0
+    assert argosy(repository, capsys, "reconcile").code == 0
+    one = argosy(repository, capsys, "rollout", "status", "--group", groups[1])
+    assert one.out.startswith(f"RolloutPolicy default/web for {groups[1]}: Paused (PausedByControl)")
+    other = argosy(repository, capsys, "rollout", "status", "web", "--group", groups[0])
+    assert other.out.startswith(f"RolloutPolicy default/web for {groups[0]}: Waiting")
+
+
 def test_a_fleet_without_rollouts_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = Repository.create(tmp_path / "fleet")
     placed = a_policy("web", selectors=[WEB], placement=on_clusters())

@@ -72,6 +72,17 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         freezes=[{"until": "2027-01-02T00:00:00Z", "reason": "holidays"},
                  {"from": "2027-03-01T00:00:00Z", "until": "2027-03-02T00:00:00Z", "reason": "a fair"}],
     ), []),
+    ("groups by object", a_rollout(group={"by": "Object"}), []),
+    ("groups by label", a_rollout(group={"by": "Label", "label": "example.com/team"}), []),
+    ("groups by no label", a_rollout(group={"by": "Label"}), ["spec.group.label: required, but missing"]),
+    ("a label of no groups", a_rollout(group={"label": "team"}), [
+        "spec.group.label: means nothing unless objects are grouped by it"
+    ]),
+    ("groups by what is no label", a_rollout(group={"by": "Label", "label": "a b"}), [
+        ("spec.group.label: 'a b' is no label key: use letters, digits, '-', '_' and '.' only, with a letter or digit"
+         " at both ends")
+    ]),
+    ("groups by kind", a_rollout(group={"by": "Kind"}), ["spec.group.by: unknown value 'Kind'"]),
     ("a day of no week", a_rollout(windows=[{"days": ["Monday"], "from": "12:00", "to": "13:00"}]), [
         "spec.windows[0].days[0]: unknown value 'Monday'"
     ]),
@@ -89,7 +100,7 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         {"from": "2027-01-02T00:00:00Z", "until": "2027-01-01T00:00:00Z", "reason": "x"}]), [
         "spec.freezes[0].until: is not after its beginning"
     ]),
-    ("what no pass does is no field", a_rollout(group="perObject"), ["spec.group: unknown field"]),
+    ("what no pass does is no field", a_rollout(traffic="10%"), ["spec.traffic: unknown field"]),
     ("nor is a way past the waves", a_rollout(onNewChange="Expedite"), ["spec.onNewChange: unknown value 'Expedite'"]),
     ("another namespace", a_rollout(selector={**DEPLOYMENTS, "namespace": "x"}), [
         "spec.resourceSelectors[0].namespace: 'x' is not the policy's own namespace, 'shop'"

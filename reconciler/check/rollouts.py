@@ -12,7 +12,7 @@ from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.model import Template
 from render.rollouts.calendar import ended_freezes
-from render.rollouts.policy import FailureAction, Gate, RolloutControl, RolloutPolicy, Wave
+from render.rollouts.policy import FailureAction, Gate, GroupKey, RolloutControl, RolloutPolicy, Wave
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
 from render.words import first_few
@@ -184,3 +184,7 @@ def _warnings_of_controls(desired: Desired, line_of: LineOf | None) -> Iterator[
         elif control.wave and control.wave not in {*(wave.name for wave in policy.waves), IMPLICIT_WAVE}:
             message = f"{policy} has no wave {control.wave!r}, so nothing is approved"
             yield warn("spec.wave", message, "", _CONTROL)
+        elif bool(control.group) is (policy.group_by is GroupKey.CHANGE):
+            message = f"{policy} {'makes no groups' if control.group else 'makes groups'}, so no rollout hears of this"
+            hint = "leave it out" if control.group else "name the group, as argosy rollout status prints it"
+            yield warn("spec.rollout.group", message, hint, _CONTROL)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from render.rollouts.state import RolloutState
 
 _NAME = click.argument("name", default="", metavar="[NAME]")
+_GROUP = click.option("--group", default="", metavar="GROUP", help="The group of objects, where the policy makes some.")
 _OUTPUT = click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 _DONE = {"Pause": "paused", "Resume": "resumed", "Approve": "approved", "Retry": "to be retried", "Abort": "aborted"}
 
@@ -43,6 +44,7 @@ def _with_control_options(function: Callable[..., Any]) -> Callable[..., Any]:
         _OUTPUT,
         click.option("--commit", is_flag=True, help="Commit the file that was written, and nothing else."),
         click.option("--reason", default="", metavar="TEXT", help="Why, for those who read it later."),
+        _GROUP,
         with_namespace_options("The namespace of the RolloutPolicy."),
         _NAME,
     ):
@@ -53,9 +55,10 @@ def _with_control_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @command.command()
 @_NAME
 @with_namespace_options("The namespace of the RolloutPolicy.")
+@_GROUP
 @_OUTPUT
 @click.pass_obj
-def status(log: Log, /, name: str, *, namespace: str, output: str) -> int:
+def status(log: Log, /, name: str, *, namespace: str, group: str, output: str) -> int:
     """Show each rollout, or every cluster of one.
 
     They are read from the newest rendered commit that is known here; 'git fetch' brings a newer one. The exit code is 1
@@ -63,11 +66,11 @@ def status(log: Log, /, name: str, *, namespace: str, output: str) -> int:
     """
     from reconciler.status.rollouts import text_of_rollout, text_of_rollouts
 
-    commit, states = _states_meant(log, name, namespace, is_one=bool(name))
+    commit, states = _states_meant(log, name, namespace, group)
     if output == "json":
         _print_document(commit, states)
     else:
-        for text in text_of_rollout(states[0]) if name else text_of_rollouts(states):
+        for text in text_of_rollout(states[0]) if len(states) == 1 and (name or group) else text_of_rollouts(states):
             print_text(text, end="")
     return 0 if all(state.is_completed for state in states) else 1
 
@@ -75,16 +78,17 @@ def status(log: Log, /, name: str, *, namespace: str, output: str) -> int:
 @command.command()
 @_NAME
 @with_namespace_options("The namespace of the RolloutPolicy.")
+@_GROUP
 @_OUTPUT
 @click.pass_obj
-def plan(log: Log, /, name: str, *, namespace: str, output: str) -> int:
+def plan(log: Log, /, name: str, *, namespace: str, group: str, output: str) -> int:
     """Show the waves of rollouts with their clusters.
 
     Each has the time at which it begins at the earliest. That of a change which is not merged yet is in 'argosy diff'.
     """
     from reconciler.status.rollouts import text_of_plan
 
-    commit, states = _states_meant(log, name, namespace, is_one=False)
+    commit, states = _states_meant(log, name, namespace, group)
     if output == "json":
         _print_document(commit, states)
         return 0
@@ -94,16 +98,21 @@ def plan(log: Log, /, name: str, *, namespace: str, output: str) -> int:
     return 0
 
 
-def _states_meant(log: Log, name: str, namespace: str, *, is_one: bool) -> "tuple[str, Sequence[RolloutState]]":
-    """Return a rendered commit, and the rollouts that are meant; without a name those of the namespace, or all."""
+def _states_meant(log: Log, name: str, namespace: str, group: str) -> "tuple[str, Sequence[RolloutState]]":
+    """Return a rendered commit, and the rollouts that are meant; without a name those of the namespace, or all.
+
+    Without a group those of all groups of a policy are.
+    """
     from reconciler.repository import open_repository
     from reconciler.status.rollouts import read_recorded_rollouts
 
     with open_repository(log.repository, progress=log.transfer) as repository:
         recorded = read_recorded_rollouts(repository)
-    if name or is_one:
-        return recorded.commit, [recorded.meant(name, namespace)]
-    found = [state for _, state in sorted(recorded.states.items()) if namespace in {"", state.plan.namespace}]
+    found = recorded.groups_meant(name, namespace, group)
+    if len(found) > 1 and len({str(state.plan) for state in found}) == 1 and any(state.group for state in found):
+        return recorded.commit, found
+    if name or group:
+        return recorded.commit, [recorded.meant(name, namespace, group)]
     return recorded.commit, found or ([recorded.meant("", namespace)] if namespace else [])
 
 
@@ -172,6 +181,7 @@ class _Options(Struct, frozen=True, kw_only=True):
 
     name: str
     namespace: str
+    group: str
     reason: str
     commit: bool
     output: str
@@ -192,7 +202,7 @@ def _ask_and_show(log: Log, verb: str, **options: Any) -> int:
 
     chosen = _Options(**options)
     with opened_source(log) as source:
-        state = read_recorded_rollouts(source.repository).meant(chosen.name, chosen.namespace)
+        state = read_recorded_rollouts(source.repository).meant(chosen.name, chosen.namespace, chosen.group)
         wave = _wave_of_request(RolloutVerb(verb), state, chosen.wave)
         author = source.repository.author
         request = ControlRequest(
@@ -208,7 +218,7 @@ def _ask_and_show(log: Log, verb: str, **options: Any) -> int:
     if chosen.output == "json":
         print_edit_document(change, commit_id, None, steps)
         return 0
-    what = f"wave {wave} of {state.plan}" if wave else str(state.plan)
+    what = f"wave {wave} of {state.name}" if wave else state.name
     print_text(f"{what} is {_DONE[verb]} for change {state.change}, from the next pass on")
     print_next_steps(steps, is_refused=False)
     return 0
@@ -222,7 +232,7 @@ def _wave_of_request(verb: "RolloutVerb", state: "RolloutState", wave: str) -> s
 
     if state.is_completed:
         raise ConfigError(
-            f"change {state.change} of {state.plan} has reached all its clusters: there is nothing to {verb.lower()}",
+            f"change {state.change} of {state.name} has reached all its clusters: there is nothing to {verb.lower()}",
             hint="argosy diff HEAD~1 HEAD shows a newer change, which a pass has to begin first",
         )
     if verb is not RolloutVerb.APPROVE:
@@ -230,6 +240,6 @@ def _wave_of_request(verb: "RolloutVerb", state: "RolloutState", wave: str) -> s
     found = name_of_wave_needing_approval(state.plan, wave) if wave else wave_to_approve(state)
     if not found:
         raise ConfigError(
-            f"no wave of {state.plan} waits for an approval", hint=f"it waits for this: {state.next_step}"
+            f"no wave of {state.name} waits for an approval", hint=f"it waits for this: {state.next_step}"
         )
     return found

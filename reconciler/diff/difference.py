@@ -14,6 +14,7 @@ from reconciler.pipeline.movements import Bindings, Movement
 from reconciler.pipeline.released import Released
 from reconciler.pipeline.unselected import Unselected
 from reconciler.rendering.problems import ObjectProblem
+from render.binding import name_of_rollout
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
@@ -159,13 +160,20 @@ class Unplaced(Struct, frozen=True, kw_only=True):
 class PlannedRollout(Struct, frozen=True, kw_only=True):
     """The plan by which a change goes out: its policy, the digest of the change, and the waves with their clusters.
 
-    ``waiting`` counts the objects that are not in it, and have to wait until it is over.
+    ``waiting`` counts the objects that are not in it, and have to wait until it is over. ``group`` is the group of
+    objects that it is of ("": the policy makes none).
     """
 
     policy: str
     change: str
     waves: tuple[PlannedWave, ...] = ()
     waiting: int = 0
+    group: str = ""
+
+    @property
+    def name(self) -> str:
+        """The rollout as people are told of it."""
+        return name_of_rollout(self.policy, self.group)
 
 
 class Difference(Struct, frozen=True, kw_only=True):

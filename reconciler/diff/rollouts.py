@@ -48,7 +48,13 @@ def _planned_rollouts(before: RolledOut, after: RolledOut) -> Iterator[PlannedRo
         waiting = after.waiting.get(name, frozenset())
         is_new = known is None or known.change != state.change
         if (is_new and not state.is_completed) or waiting != before.waiting.get(name, frozenset()):
-            yield PlannedRollout(policy=name, change=state.change, waves=planned_waves(state), waiting=len(waiting))
+            yield PlannedRollout(
+                policy=str(state.plan),
+                group=state.group,
+                change=state.change,
+                waves=planned_waves(state),
+                waiting=len(waiting),
+            )
 
 
 def words_of_rollout(rollout: PlannedRollout, difference: Difference) -> tuple[str, list[str]]:
@@ -61,4 +67,4 @@ def words_of_rollout(rollout: PlannedRollout, difference: Difference) -> tuple[s
     if rollout.waiting:
         verb = "waits" if rollout.waiting == 1 else "wait"
         lines.append(f"{counted_noun(rollout.waiting, 'object')} of a newer change {verb} until it is over")
-    return f"{rollout.policy} lets change {rollout.change} out to {counted_noun(count, 'cluster')}", lines
+    return f"{rollout.name} lets change {rollout.change} out to {counted_noun(count, 'cluster')}", lines

@@ -26,7 +26,7 @@ def change_that_asks(source: MemberSource, state: RolloutState, request: Control
     """Return the change that adds a RolloutControl about the change that a rollout lets out."""
     names = {each.name for each in source.loaded.desired.rollout_controls}
     path, name = free_path_and_name(source, _FOLDER, f"{state.plan.name}-{request.verb.lower()}", names)
-    subject = f"{request.verb} {state.plan}{f': wave {request.wave}' if request.wave else ''}"
+    subject = f"{request.verb} {state.name}{f': wave {request.wave}' if request.wave else ''}"
     change = SourceChange(contents={path: emit(_control_manifest(name, state, request))}, subject=subject)
     after = source.checked_source(change.contents).desired
     refuse_unread_file(source, path, {each.path for each in after.rollout_controls})
@@ -46,6 +46,7 @@ def _control_manifest(name: str, state: RolloutState, request: ControlRequest) -
                 "kind": kind,
                 **({"namespace": plan.namespace} if plan.is_namespaced else {}),
                 "name": plan.name,
+                **({"group": state.group} if state.group else {}),
             },
             "change": state.change,
             "verb": str(request.verb),

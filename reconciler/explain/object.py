@@ -344,7 +344,7 @@ def _clusters_evicted_from(binding: Binding) -> Iterator[Kept]:
 def _clusters_at_former_versions(binding: Binding, built: Built) -> Iterator[Kept]:
     """Yield the clusters that a change has not reached yet, by the wave in which it will."""
     rollout = binding.rollout
-    state = built.rolled.states.get(rollout.policy) if rollout is not None else None
+    state = built.rolled.states.get(rollout.name) if rollout is not None else None
     if rollout is None or state is None or not rollout.is_under_way:
         return
     known = rollout.version_by_cluster
@@ -352,7 +352,7 @@ def _clusters_at_former_versions(binding: Binding, built: Built) -> Iterator[Kep
     former = {name for name in targets if known.get(name, rollout.completed) != rollout.target}
     for wave in planned_waves(state):
         if names := tuple(name for name in wave.clusters if name in former):
-            message = f"{rollout.policy} lets change {state.change} out in wave {wave.name}: {state.next_step}"
+            message = f"{rollout.name} lets change {state.change} out in wave {wave.name}: {state.next_step}"
             yield Kept(clusters=names, reason=state.phase, message=message)
 
 

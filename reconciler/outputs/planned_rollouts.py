@@ -34,10 +34,16 @@ class PlannedWavePart(DocumentPart, frozen=True, kw_only=True):
     ) = UNSET
 
 
+GroupOfRollout = (
+    Annotated[str, meaning_of_field("The group of its objects that goes out; absent: it makes no groups.")] | UnsetType
+)
+
+
 class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A rollout that a change begins or waits for."""
 
     policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
+    group: GroupOfRollout = UNSET
     change: Annotated[str, meaning_of_field("The digest of the change, by which it is approved, paused and aborted.")]
     waves: Annotated[tuple[PlannedWavePart, ...], meaning_of_field("The waves in their order.")]
     waiting: (
@@ -50,6 +56,7 @@ def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
     """Return a planned rollout as documents have it."""
     return PlannedRolloutPart(
         policy=rollout.policy,
+        group=value_unless_empty(rollout.group),
         change=rollout.change,
         waves=tuple(map(_planned_wave_part, rollout.waves)),
         waiting=value_unless_empty(rollout.waiting),
@@ -72,6 +79,7 @@ class RolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A rollout: the change that goes out by a rollout policy, or that went out last."""
 
     policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
+    group: GroupOfRollout = UNSET
     change: Annotated[str, meaning_of_field("The digest of the change, by which it is approved, paused and aborted.")]
     phase: Annotated[str, meaning_of_field("`Progressing`, `Waiting`, `Paused`, `Failed`, `Held` or `Completed`.")]
     reason: Annotated[str, meaning_of_field("Why it is so, in a word.")]
@@ -93,6 +101,7 @@ def rollout_part(state: "RolloutState") -> RolloutPart:
 
     return RolloutPart(
         policy=str(state.plan),
+        group=value_unless_empty(state.group),
         change=state.change,
         phase=state.phase,
         reason=state.reason,

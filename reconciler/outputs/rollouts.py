@@ -3,17 +3,20 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
+from msgspec import UNSET
+
 from render.rollouts.state import RolloutState
 from render.timing import instant_text
 
-from .document import DocumentPart, OutputDocument, meaning_of_field
-from .planned_rollouts import RolloutPart, rollout_part
+from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
+from .planned_rollouts import GroupOfRollout, RolloutPart, rollout_part
 
 
 class ClusterInRolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A cluster that was given the change of a rollout."""
 
     policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
+    group: GroupOfRollout = UNSET
     cluster: Annotated[str, meaning_of_field("The cluster.")]
     given: Annotated[str, meaning_of_field("The time at which it was given the change.")]
     through: Annotated[
@@ -48,6 +51,7 @@ def _parts_of_clusters(state: RolloutState) -> Iterator[ClusterInRolloutPart]:
     for each in state.given:
         yield ClusterInRolloutPart(
             policy=str(state.plan),
+            group=value_unless_empty(state.group),
             cluster=each.cluster,
             given=instant_text(each.at),
             through=instant_text(each.through) if each.through is not None else None,

@@ -45,7 +45,7 @@ def followers_of_bindings(
     bindings: Iterable[Binding], template_by_ref: Mapping[ObjectRef, Template], interpreter: Interpreter
 ) -> Following:
     """Find what every binding with ``propagateDeps`` brings along. Cluster-scoped owners bring nothing (Karmada's)."""
-    index = _TemplateIndex(template_by_ref.values())
+    index = TemplateIndex(template_by_ref.values())
     owners: dict[ObjectRef, list[Binding]] = {}
     failed = []
     for binding in bindings:
@@ -116,7 +116,7 @@ def followers_of(
     return {cluster: frozenset(paths) for cluster, paths in found.items()}
 
 
-class _TemplateIndex:
+class TemplateIndex:
     """Templates by what a dependency names: apiVersion, kind and namespace, then a name or labels."""
 
     def __init__(self, templates: Iterable[Template]) -> None:

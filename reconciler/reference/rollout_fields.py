@@ -111,6 +111,14 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.freezes[].from": Field("The beginning, such as `2026-12-20T00:00:00Z`; without it, it has begun."),
     "spec.freezes[].until": Field("The end: a freeze ends by itself."),
     "spec.freezes[].reason": Field("The reason, which is shown where something waits for the end."),
+    "spec.group": Field("What goes out together, and by itself: each group has waves, gates and failures of its own."),
+    "spec.group.by": Field(
+        "`Change`: all that is changed. `Object`: each object. `Label`: all objects with a value of the label; one"
+        " without it goes by itself. Objects that change and need each other, such as a Deployment and its ConfigMap,"
+        " go together in any case, and join their groups.",
+        "Change",
+    ),
+    "spec.group.label": Field("The key of the label, where groups are by label."),
 }
 """The fields of a RolloutPolicy and of a ClusterRolloutPolicy."""
 
@@ -120,6 +128,10 @@ CONTROL_FIELDS: Mapping[str, Field] = {
     "spec.rollout.kind": Field("`RolloutPolicy` or `ClusterRolloutPolicy`."),
     "spec.rollout.namespace": Field("The namespace of a RolloutPolicy."),
     "spec.rollout.name": Field("The name of the policy."),
+    "spec.rollout.group": Field(
+        "The group of its objects, where it makes some: an object, such as `Deployment.apps shop/web`, or the value of"
+        " the label."
+    ),
     "spec.change": Field("The digest of the change that it is about, as `argosy rollout status` prints it."),
     "spec.verb": Field(
         "`Pause`: nobody else gets the change; `Resume` ends that. `Approve`: a wave may begin. `Retry`: clusters that"

@@ -128,7 +128,7 @@ def _lines_of_rollouts(fleet: FleetStatus) -> Iterator[str]:
         waves = planned_waves(state)
         given, every = sum(len(each.given) for each in waves), sum(len(each.clusters) for each in waves)
         wave = f", wave {state.wave}" if state.wave else ""
-        yield f"\n{state.plan}: {state.phase}{wave}, {given} of {counted_noun(every, 'cluster')} have change "
+        yield f"\n{state.name}: {state.phase}{wave}, {given} of {counted_noun(every, 'cluster')} have change "
         yield f"{state.change}\n  next: {state.next_step}\n"
 
 

@@ -21,29 +21,42 @@ _NOBODY = "no rollout has begun: argosy diff shows by which waves a change would
 
 
 class RecordedRollouts(Struct, frozen=True, kw_only=True):
-    """The rollouts at a rendered commit, by their policies as text."""
+    """The rollouts at a rendered commit, by their names."""
 
     commit: str
     states: Mapping[str, RolloutState]
 
-    def meant(self, name: str, namespace: str) -> RolloutState:
+    def groups_meant(self, name: str, namespace: str, group: str) -> list[RolloutState]:
+        """Return the rollouts that a name means, of all groups unless one is named, by their names."""
+        return [
+            state
+            for _, state in sorted(self.states.items())
+            if name in {"", state.plan.name, str(state.plan), state.name}
+            and namespace in {"", state.plan.namespace}
+            and group in {"", state.group}
+        ]
+
+    def meant(self, name: str, namespace: str, group: str = "") -> RolloutState:
         """Return the rollout that a name means, or without a name the only one; UnknownName where nothing tells.
 
-        ``namespace`` may be empty: then any counts.
+        ``namespace`` and ``group`` may be empty: then any counts.
         """
-        found = [
-            state
-            for state in self.states.values()
-            if name in {"", state.plan.name, str(state.plan)} and namespace in {"", state.plan.namespace}
-        ]
+        found = self.groups_meant(name, namespace, group)
         if len(found) == 1:
             return found[0]
-        known = ", ".join(sorted(str(state.plan) for state in found or self.states.values()))
+        known = ", ".join(sorted(state.name for state in found or self.states.values()))
         if not found:
             wanted = f" {'/'.join(filter(None, (namespace, name)))!r}" if name else ""
             where = f" in the namespace {namespace!r}" if namespace and not name else ""
-            raise UnknownName(f"there is no rollout{wanted}{where}", hint=f"known here: {known}" if known else _NOBODY)
-        raise UnknownName("more than one rollout is meant", hint=f"name one, with -n for its namespace: {known}")
+            what = f" for {group}" if group else ""
+            message = f"there is no rollout{wanted}{where}{what}"
+            raise UnknownName(message, hint=f"known here: {known}" if known else _NOBODY)
+        options = (
+            "-n for its namespace and --group for its objects"
+            if any(each.group for each in found)
+            else "-n for its namespace"
+        )
+        raise UnknownName("more than one rollout is meant", hint=f"name one, with {options}: {known}")
 
 
 def read_recorded_rollouts(repository: Repository) -> RecordedRollouts:
@@ -64,13 +77,13 @@ def text_of_rollouts(states: Sequence[RolloutState]) -> Iterator[str]:
     header = ("ROLLOUT", "CHANGE", "STATE", "WAVE", "GIVEN", "THROUGH", "SINCE")
     yield text_table(header, map(_row_of_rollout, states))
     waiting = [state for state in states if not state.is_completed]
-    yield "".join(f"\n{state.plan}: {state.reason}: {state.next_step}\n" for state in waiting)
+    yield "".join(f"\n{state.name}: {state.reason}: {state.next_step}\n" for state in waiting)
 
 
 def _row_of_rollout(state: RolloutState) -> tuple[str, ...]:
     total, through = len(state.seats), sum(each.through is not None for each in state.given)
     return (
-        str(state.plan),
+        state.name,
         state.change,
         str(state.phase),
         state.wave or "-",
@@ -82,7 +95,7 @@ def _row_of_rollout(state: RolloutState) -> tuple[str, ...]:
 
 def text_of_rollout(state: RolloutState) -> Iterator[str]:
     """Yield everything about one rollout: what goes out, what it waits for, and each cluster with its wave."""
-    yield f"{state.plan}: {state.phase} ({state.reason}) since {instant_text(state.phase_since)}\n"
+    yield f"{state.name}: {state.phase} ({state.reason}) since {instant_text(state.phase_since)}\n"
     commits = first_few([commit[:12] for commit in state.commits])
     yield f"change {state.change} of {commits}, since {instant_text(state.since)}\n"
     if not state.is_completed:
@@ -106,7 +119,7 @@ def _words_of_cluster(given: Given | None) -> tuple[str, str]:
 
 def text_of_plan(state: RolloutState) -> Iterator[str]:
     """Yield the waves of a rollout in their order, each with its clusters."""
-    yield f"{state.plan} lets change {state.change} out to {len(state.seats)} clusters\n"
+    yield f"{state.name} lets change {state.change} out to {len(state.seats)} clusters\n"
     for wave in planned_waves(state):
         yield f"  {words_of_planned_wave(wave, ', '.join(wave.clusters))}\n"
 

@@ -10,7 +10,7 @@ from typing import Any
 from render.cron.occurrences import time_zone
 from render.model import ARGOSY_API_VERSION
 from render.notations import seconds_of_duration
-from render.syntax import fault_of_dns_label, quoted_text
+from render.syntax import fault_of_dns_label, fault_of_label_key, quoted_text
 from render.timing import parse_instant
 
 from .findings import Findings
@@ -69,11 +69,14 @@ ROLLOUT_SPEC = Record(
             Record({"days": ListOf(Text(choices=WEEKDAYS)), "from!": TEXT, "to!": TEXT, "timeZone": TEXT})
         ),
         "freezes": ListOf(Record({"from": TEXT, "until!": TEXT, "reason!": Text(min_length=1)})),
+        "group": Record({"by": Text(choices=("Change", "Object", "Label"), default="Change"), "label": TEXT}),
     }
 )
 CONTROL_SPEC = Record(
     {
-        "rollout!": Record({"kind!": Text(choices=ROLLOUT_KINDS), "namespace": TEXT, "name!": Text(min_length=1)}),
+        "rollout!": Record(
+            {"kind!": Text(choices=ROLLOUT_KINDS), "namespace": TEXT, "name!": Text(min_length=1), "group": TEXT}
+        ),
         "change!": Text(min_length=1),
         "verb!": Text(choices=("Pause", "Resume", "Approve", "Retry", "Abort")),
         "wave": TEXT,
@@ -121,6 +124,7 @@ def check_rollout_policy(policy: Object, findings: Findings) -> None:
     check_selectors(spec.get("resourceSelectors") or (), policy["metadata"].get("namespace"), findings)
     _check_gate(spec.get("gate") or {}, "spec.gate", findings)
     _check_calendar(spec, findings)
+    _check_group(spec.get("group") or {}, findings)
     waves = spec.get("waves") or ()
     _check_names_of_waves(waves, findings)
     for number, wave in enumerate(waves):
@@ -154,6 +158,17 @@ def _check_clusters_of_wave(wave: Plain, path: str, findings: Findings, *, is_la
         findings.problem(f"{path}.rest", f"means nothing beside {' and '.join(chosen)}", hint="keep one of them")
     elif wave.get("rest") and not is_last:
         findings.problem(f"{path}.rest", "leaves no cluster for the waves after it", hint="make it the last wave")
+
+
+def _check_group(group: Plain, findings: Findings) -> None:
+    """Report groups by a label that is not named, or is none, and a label that nothing is grouped by."""
+    by, label = group.get("by"), group.get("label") or ""
+    if by == "Label" and not label:
+        findings.required("spec.group.label", hint="name the label whose values make groups")
+    elif by != "Label" and label:
+        findings.problem("spec.group.label", "means nothing unless objects are grouped by it", hint="write by: Label")
+    elif label and (fault := fault_of_label_key(label)):
+        findings.problem("spec.group.label", fault)
 
 
 def _check_gate(gate: Plain, path: str, findings: Findings) -> None:

@@ -123,6 +123,7 @@ class RolloutFields(Struct, frozen=True, kw_only=True):
     target: str
     completed: str
     clusters: list[ClustersAtVersionFields] | None = None
+    group: str = ""
 
 
 class SpecFields(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -198,7 +198,11 @@ def _node_claim_of_fields(fields: NodeClaimFields) -> NodeClaim:
 def _rollout_of_fields(fields: RolloutFields) -> ObjectRollout:
     clusters = (ClustersAtVersion(version=each.version, names=tuple(each.names)) for each in fields.clusters or ())
     return ObjectRollout(
-        policy=fields.policy, target=fields.target, completed=fields.completed, clusters=tuple(clusters)
+        policy=fields.policy,
+        target=fields.target,
+        completed=fields.completed,
+        clusters=tuple(clusters),
+        group=fields.group,
     )
 
 

@@ -23,7 +23,8 @@ class Requests(Struct, frozen=True, kw_only=True):
 
 def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutControl]) -> Requests:
     """Return what the controls about the change of a rollout ask for; the last of those that contradict counts."""
-    about = [each for each in controls if (each.rollout, each.change) == (str(state.plan), state.change)]
+    asked = str(state.plan), state.group, state.change
+    about = [each for each in controls if (each.rollout, each.group, each.change) == asked]
     ordered = sorted(about, key=lambda each: (each.at, each.name))
     last_pause = _last_control(ordered, RolloutVerb.PAUSE, RolloutVerb.RESUME)
     last_abort = _last_control(ordered, RolloutVerb.ABORT, RolloutVerb.RETRY)

@@ -18,6 +18,7 @@ from .policy import (
     FailureAction,
     Freeze,
     Gate,
+    GroupKey,
     LimitByField,
     NewChangeAction,
     RolloutControl,
@@ -33,7 +34,7 @@ Plain = dict[str, Any]
 def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 0) -> RolloutPolicy:
     """Return the value of an admitted policy of either kind."""
     metadata, spec = manifest["metadata"], manifest["spec"]
-    gate = spec.get("gate") or {}
+    gate, group = spec.get("gate") or {}, spec.get("group") or {}
     return RolloutPolicy(
         name=metadata["name"],
         namespace=metadata.get("namespace") or "",
@@ -52,6 +53,8 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
         freezes=tuple(map(_parse_freeze, spec.get("freezes") or ())),
         path=path,
         document=document,
+        group_by=GroupKey(group.get("by") or "Change"),
+        group_label=group.get("label") or "",
     )
 
 
@@ -126,6 +129,7 @@ def parse_rollout_control(manifest: Manifest, *, path: str = "", document: int =
         at=instant_text(at) if at else "",
         path=path,
         document=document,
+        group=rollout.get("group") or "",
     )
 
 
@@ -145,7 +149,14 @@ def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
         onNewChange=policy.on_new_change.value,
         windows=list(map(_plain_window, policy.windows)) or None,
         freezes=list(map(_plain_freeze, policy.freezes)) or None,
+        group=_plain_group(policy),
     )
+
+
+def _plain_group(policy: RolloutPolicy) -> Plain | None:
+    if policy.group_by is GroupKey.CHANGE:
+        return None
+    return _fields_with_values(by=policy.group_by.value, label=policy.group_label or None)
 
 
 def _plain_resource_selector(selector: ResourceSelector) -> Plain:

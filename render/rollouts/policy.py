@@ -49,6 +49,17 @@ class NewChangeAction(StrEnum):
     WAIT = "Wait"
 
 
+class GroupKey(StrEnum):
+    """The way in which what changes is divided into groups, each of which goes out by itself.
+
+    A change is one group, whatever it is of; or each object is one, or all objects with a value of a label.
+    """
+
+    CHANGE = "Change"
+    OBJECT = "Object"
+    LABEL = "Label"
+
+
 class LimitByField(Struct, frozen=True, kw_only=True):
     """A number of clusters of each region, zone or provider, or a percentage of those of a wave that are there."""
 
@@ -101,7 +112,8 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     """A RolloutPolicy (``namespace`` set) or a ClusterRolloutPolicy (``namespace`` empty).
 
     ``max_failures`` and ``max_unreachable`` (None: any number) are of all clusters that the change is for. ``gate`` and
-    ``max_concurrent`` are those of the implicit last wave; the others have them in themselves.
+    ``max_concurrent`` are those of the implicit last wave; the others have them in themselves. ``group_label`` is the
+    label that objects are grouped by, where they are grouped by one.
     """
 
     name: str
@@ -121,6 +133,8 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     freezes: tuple[Freeze, ...] = ()
     path: str = ""
     document: int = 0
+    group_by: GroupKey = GroupKey.CHANGE
+    group_label: str = ""
 
     @property
     def is_namespaced(self) -> bool:
@@ -157,9 +171,9 @@ class RolloutVerb(StrEnum):
 class RolloutControl(Struct, frozen=True, kw_only=True):
     """The request of a person about one change of a rollout; it means nothing for any other change.
 
-    ``rollout`` is the policy as text (``RolloutPolicy shop/web``), ``change`` the digest, ``wave`` the one that is
-    approved. ``at`` is RFC 3339 text: of those that contradict each other the last one counts, of those at one time the
-    one whose name comes last.
+    ``rollout`` is the policy as text (``RolloutPolicy shop/web``), ``group`` the group of its objects that the change
+    is of ("": it makes none), ``change`` the digest, ``wave`` the one that is approved. ``at`` is RFC 3339 text: of
+    those that contradict each other the last one counts, of those at one time the one whose name comes last.
     """
 
     name: str
@@ -172,3 +186,4 @@ class RolloutControl(Struct, frozen=True, kw_only=True):
     at: str = ""
     path: str = ""
     document: int = 0
+    group: str = ""

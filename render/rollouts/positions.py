@@ -86,7 +86,9 @@ class Positions(Struct, frozen=True, kw_only=True):
 
 def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions:
     """Return where the clusters of a change stand."""
-    waves = waves_of_clusters(state.plan, facts.fleet, facts.clusters, seats=state.seats, begun=state.wave)
+    waves = waves_of_clusters(
+        state.plan, facts.fleet, facts.clusters, seats=state.seats, begun=state.wave, group=state.group
+    )
     numbers = {name: number for number, each in enumerate(waves) for name in each.clusters}
     observed = {name: facts.observed.get(name, _UNKNOWN) for name in numbers}
     suspended = frozenset(name for name, each in observed.items() if each.is_suspended)

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from render.binding import name_of_rollout
 from render.cluster_index import ClusterIndex
 from render.timing import Flip
 
@@ -13,10 +14,14 @@ from .policy import RolloutControl, RolloutPolicy
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """All that goes out together: ``digest`` names the versions of the objects, ``commits`` are those it came by."""
+    """All that goes out together: ``digest`` names the versions of the objects, ``commits`` are those it came by.
+
+    ``group`` is the group of objects that it is of ("": the policy makes none).
+    """
 
     digest: str
     commits: tuple[str, ...] = ()
+    group: str = ""
 
 
 class ClusterObservation(Struct, frozen=True, kw_only=True):
@@ -107,7 +112,8 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     ``plan`` is the policy that it goes by. ``wave`` is the last one that has begun ("": none), ``since`` and
     ``wave_since`` when the rollout and the wave began. ``seats`` has the wave of each cluster, by which a cluster stays
     in its wave when others join and leave. ``next_step`` says in a sentence what it waits for or who has to do what.
-    ``heard`` are the names of the RolloutControls that have had their one effect.
+    ``heard`` are the names of the RolloutControls that have had their one effect. ``group`` is the group of objects
+    that the change is of.
     """
 
     plan: RolloutPolicy
@@ -123,6 +129,12 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     reason: RolloutReason = RolloutReason.CLUSTERS_UNDER_WAY
     next_step: str = ""
     heard: tuple[str, ...] = ()
+    group: str = ""
+
+    @property
+    def name(self) -> str:
+        """The rollout as people are told of it."""
+        return name_of_rollout(str(self.plan), self.group)
 
     @property
     def is_completed(self) -> bool:

@@ -45,7 +45,7 @@ def change_that_goes_out(
     if state is None or newest is None or state.phase in _ENDED:
         return newest
     if (policy or state.plan).on_new_change is NewChangeAction.WAIT:
-        return Change(digest=state.change, commits=state.commits)
+        return Change(digest=state.change, commits=state.commits, group=state.group)
     return newest
 
 
@@ -130,6 +130,7 @@ def _state_of_beginning(plan: RolloutPolicy, change: Change, facts: RolloutFacts
         given=tuple(Given(cluster=name, at=now) for name in sorted(facts.given_before)),
         wave_since=now,
         phase_since=now,
+        group=change.group,
     )
 
 

@@ -1,7 +1,7 @@
 """The wave of each cluster: by labels and places as they are now, and by seats where a wave takes so many.
 
-1. Clusters stand in an order that depends on nothing but the policy and their names (a hash), taken in turns from the
-   regions, so that neighbours in it are in different regions.
+1. Clusters stand in an order that depends on nothing but the policy, the group of objects and their names (a hash),
+   taken in turns from the regions, so that neighbours in it are in different regions.
 2. A wave without a size takes every cluster of its affinity that no wave before it took.
 3. A wave with a size takes the first of those, and their seats are remembered: who joins later gets a seat that is
    free, nobody moves up when somebody leaves, and nobody is displaced. A seat is lost with the labels it was taken by.
@@ -15,6 +15,7 @@ from hashlib import sha256
 from msgspec import Struct
 
 from render.admission.rollouts import IMPLICIT_WAVE
+from render.binding import name_of_rollout
 from render.cluster_index import ClusterIndex
 
 from .policy import RolloutPolicy, Wave
@@ -34,15 +35,17 @@ def waves_of_clusters(
     *,
     seats: Mapping[str, str] | None = None,
     begun: str = "",
+    group: str = "",
 ) -> tuple[WaveOfClusters, ...]:
     """Return the waves of a plan with their clusters; the implicit one is there only if it has some.
 
-    ``seats`` has the wave that each cluster was in before, in this rollout, and ``begun`` is the last that has begun.
+    ``seats`` has the wave that each cluster was in before, in this rollout, ``begun`` is the last that has begun, and
+    ``group`` the group of objects, each of which has an order of its own.
     """
     fitting = {wave.name: names_fitting_wave(wave, fleet) for wave in (*plan.waves, plan.implicit_wave)}
     seated = {name: wave for name, wave in (seats or {}).items() if name in fitting.get(wave, ())}
     to_come = _names_of_waves_to_come(plan, begun)
-    left = clusters_in_order(str(plan), fleet, clusters)
+    left = clusters_in_order(name_of_rollout(str(plan), group), fleet, clusters)
     found = []
     for wave in plan.waves:
         candidates = [name for name in left if name in fitting[wave.name]]

@@ -26,7 +26,7 @@ class RolledObject(Struct, frozen=True, kw_only=True):
 
     def rollout_by_policy(self, active: Container[str]) -> ObjectRollout | None:
         """Return its versions while its policy is there or what began by it is not over; else nobody asks for them."""
-        return self.rollout if self.rollout.policy in active else None
+        return self.rollout if self.rollout.policy in active or self.rollout.name in active else None
 
 
 class VersionedObject(Struct, kw_only=True):
@@ -102,6 +102,10 @@ class VersionedObject(Struct, kw_only=True):
         """Return the object after a step, for the next one of the same pass."""
         return replace(self, before=rollout)
 
+    def in_group(self, group: str) -> "VersionedObject":
+        """Return the object as one that goes out with a group of others."""
+        return self if self.before.group == group else replace(self, before=replace(self.before, group=group))
+
     def with_newest_version(self) -> RolledObject:
         """Return the object with the newest version everywhere."""
         return self.with_one_version(self.written.digest)
@@ -136,6 +140,7 @@ class VersionedObject(Struct, kw_only=True):
                 for version, mask in sorted(listed.items())
                 if mask
             ),
+            group=self.before.group,
         )
         works = combined_works((self.works_of_version(version), mask) for version, mask in parts.items() if mask)
         return RolledObject(rollout=rollout, works=works)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.ledger.health import ObservedHealth
 from render.bits import Mask, indexes_of_mask
@@ -64,12 +65,16 @@ class RolloutContext(Struct, frozen=True, kw_only=True):
 
 
 class RollingPolicy(Struct, frozen=True, kw_only=True):
-    """A rollout policy before the step of a pass; without a policy (it was deleted) the plan of the state counts."""
+    """A rollout policy before the step of a pass; without a policy (it was deleted) the plan of the state counts.
+
+    ``group`` is the group of its objects whose step it is, where it makes some.
+    """
 
     policy: RolloutPolicy | None
     state: RolloutState | None
     objects: Sequence[VersionedObject]
     context: RolloutContext
+    group: str = ""
 
     def rolled(self) -> RolledPolicy:
         """Return the policy after the pass."""
@@ -80,7 +85,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         if not is_next:
             return rolled
         later = [each.with_rollout(rolled.objects[each.ref].rollout) for each in self.objects]
-        return RollingPolicy(policy=self.policy, state=rolled.state, objects=later, context=self.context).rolled()
+        return replace(self, state=rolled.state, objects=later).rolled()
 
     def _goals_under_way(self) -> Goals:
         return {each.ref: each.before.target for each in self.objects if each.before.is_under_way}
@@ -89,7 +94,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         """Return the goals of the newest change, or those of the one under way where the newest has to wait."""
         if self.context.now is None:  # nothing begins while time rests
             return self._goals_under_way()
-        change = Change(digest=self._digest(newest)) if newest else None
+        change = Change(digest=self._digest(newest), group=self.group) if newest else None
         going = change_that_goes_out(self.policy, self.state, change)
         return newest if going is None or going == change else self._goals_under_way()
 
@@ -163,7 +168,8 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             controls=self.context.controls,
             now=now,
         )
-        return next_step(self.policy, self.state, Change(digest=digest, commits=(self.context.source,)), facts)
+        change = Change(digest=digest, commits=(self.context.source,), group=self.group)
+        return next_step(self.policy, self.state, change, facts)
 
     def _suspended_clusters(self, changing: Iterable[VersionedObject]) -> frozenset[str]:
         """Return the clusters to which dispatching of an object of a change is suspended."""

@@ -4,7 +4,7 @@ It stands between the works of the newest source and the tree. A fleet without r
 that is under way by one that was deleted, passes through as it is.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -13,14 +13,16 @@ from overrides.matching import PossibleOverrides
 from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
 from reconciler.source.desired import Desired, is_about_kind
-from render.binding import Binding, ObjectRollout
+from render.binding import Binding, ObjectRollout, name_of_rollout
 from render.model import ObjectRef, Template
 from render.rollouts.policy import RolloutPolicy
 from render.rollouts.selection import RolloutIndex
+from render.rollouts.state import RolloutState
 from render.timing import Flip, earliest_flip
 from render.words import counted_noun
 from render.works import Works
 
+from .groups import RolloutGroup, groups_of_objects, own_group
 from .objects import VersionedObject
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
 from .state_files import RolloutStates, rollout_path, rollout_state_file
@@ -113,9 +115,11 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             return RolledOut(bindings=tuple(free), works=works)
         policies = {str(each): each for each in self.desired.rollout_policies}
         objects = self._objects_by_policy(bindings, works, templates)
+        groups = self._groups_by_rollout(policies, objects)
+        unbuilt = templates.keys() - works.keys()
         rolled = {
-            name: self._rolled_policy(policies.get(name), name, objects.get(name, ()), templates.keys() - works.keys())
-            for name in sorted({*objects, *self.states})
+            name: self._rolled_group(policies.get(policy), name, group, unbuilt)
+            for name, (policy, group) in sorted(groups.items())
         }
         found = {ref: each for policy in rolled.values() for ref, each in policy.objects.items()}
         active = {*policies, *(name for name, each in rolled.items() if each.state is not None)}
@@ -139,29 +143,51 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             waiting={name: each.waiting for name, each in rolled.items() if each.waiting},
         )
 
-    def _rolled_policy(
-        self,
-        policy: RolloutPolicy | None,
-        name: str,
-        objects: Sequence[VersionedObject],
-        unbuilt: Iterable[ObjectRef],
+    def _groups_by_rollout(
+        self, policies: Mapping[str, RolloutPolicy], objects: Mapping[str, Sequence[VersionedObject]]
+    ) -> Mapping[str, tuple[str, RolloutGroup]]:
+        """Return the groups of objects that go out by themselves, and those of rollouts before, with their policies."""
+        found = {
+            name_of_rollout(policy, group.name): (policy, group)
+            for policy, several in objects.items()
+            for group in groups_of_objects(policies.get(policy), several, self.contexts.newest.interpreter)
+        }
+        for name, state in self.states.items():
+            policy = str(state.plan)
+            if name not in found and not self._is_forgotten(policies.get(policy), state):
+                found[name] = policy, RolloutGroup(name=state.group, objects=())
+        return found
+
+    def _is_forgotten(self, policy: RolloutPolicy | None, state: RolloutState) -> bool:
+        """Say whether the objects of a group that went out are in other groups now, or are no more."""
+        if not state.group or not state.is_completed:
+            return False
+        return all(own_group(policy, each) != state.group for each in self.desired.templates)
+
+    def _rolled_group(
+        self, policy: RolloutPolicy | None, name: str, group: RolloutGroup, unbuilt: Iterable[ObjectRef]
     ) -> RolledPolicy:
-        """Return a policy after its step; its rollout is not over while an object of it could not be built."""
+        """Return a group after its step; its rollout is not over while an object of it could not be built."""
         state = self.states.get(name)
-        rolled = RollingPolicy(policy=policy, state=state, objects=objects, context=self.context).rolled()
+        before = None if group.is_joined else state
+        objects = [each.in_group(group.name) for each in group.objects]
+        rolling = RollingPolicy(policy=policy, state=before, objects=objects, context=self.context, group=group.name)
+        rolled = rolling.rolled()
         if rolled.under_way or not any(self._is_under_way_by(name, ref) for ref in unbuilt):
             return rolled
         return replace(rolled, state=state)
 
-    def _is_under_way_by(self, policy: str, ref: ObjectRef) -> bool:
+    def _is_under_way_by(self, name: str, ref: ObjectRef) -> bool:
         before = self.before.get(ref)
         rollout = before.rollout if before is not None else None
-        return rollout is not None and rollout.policy == policy and rollout.is_under_way
+        return rollout is not None and rollout.name == name and rollout.is_under_way
 
-    def _unbuilt_binding(self, binding: Binding, active: Container[str]) -> Binding:
+    def _unbuilt_binding(self, binding: Binding, active: Collection[str]) -> Binding:
         """Return a binding that nothing was built for: its clusters stand where they stood."""
         before = self.before.get(binding.ref)
-        rollout = before.rollout if before is not None and before.rollout and before.rollout.policy in active else None
+        rollout = before.rollout if before is not None else None
+        if rollout is not None and not {rollout.policy, rollout.name}.intersection(active):
+            rollout = None
         return binding if binding.rollout == rollout else replace(binding, rollout=rollout)
 
     def _objects_by_policy(
@@ -188,7 +214,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             return str(selecting)
         before = self.before.get(template.ref)
         rollout = before.rollout if before is not None else None
-        return rollout.policy if rollout and rollout.is_under_way and rollout.policy in self.states else ""
+        return rollout.policy if rollout and rollout.is_under_way and rollout.name in self.states else ""
 
     def _newest_version(self, template: Template, possible: PossibleOverrides) -> ObjectVersion:
         policies = possible.policies_for(template.manifest)
@@ -244,8 +270,8 @@ def files_of_rollouts(
                 written[path] = content
             elif tree is not None and (entry := tree.trees.entry(tree.root, path)) is not None:
                 kept[path] = entry.id
-    written |= {rollout_path(state.plan): rollout_state_file(state) for state in rolled.states.values()}
-    ended = {rollout_path(state.plan) for name, state in before.items() if name not in rolled.states}
+    written |= {rollout_path(state): rollout_state_file(state) for state in rolled.states.values()}
+    ended = {rollout_path(state) for name, state in before.items() if name not in rolled.states}
     gone = ended.union(path for ref in among or () for path in _version_paths(tree, ref))
     return RolloutFiles(written=written, kept=kept, gone=frozenset(gone - written.keys() - kept.keys()))
 

@@ -1,5 +1,7 @@
 """The state of rollouts on the rendered branch: ``rollouts/<namespace or _cluster>/<name>.yaml`` for each policy.
 
+Where a policy lets groups of objects out by themselves, each of them has ``<name>/<group>.yaml``.
+
 The plan stands in it by value, so that a rollout ends by it when its policy is deleted meanwhile. What can be derived
 from what is known now, such as which clusters are through, is not kept.
 """
@@ -25,13 +27,23 @@ ROLLOUTS_FOLDER = "rollouts"
 KIND = "RolloutState"
 
 RolloutStates = Mapping[str, RolloutState]
-"""The states of rollouts by the policy, as text."""
+"""The states of rollouts by their names: the policy, and the group of objects where it makes some."""
+
+_SUFFIX = ".yaml"
 
 
-def rollout_path(plan: RolloutPolicy) -> tuple[str, str, str]:
-    """Return the path of the state of a policy's rollout on the rendered branch."""
-    folder = file_name_of_object(plan.namespace) if plan.namespace else CLUSTER_SCOPED
-    return ROLLOUTS_FOLDER, folder, f"{file_name_of_object(plan.name)}.yaml"
+def rollout_path(state: RolloutState) -> tuple[str, ...]:
+    """Return the path of the state of a rollout on the rendered branch."""
+    plan = state.plan
+    folder, name = (
+        file_name_of_object(plan.namespace) if plan.namespace else CLUSTER_SCOPED,
+        file_name_of_object(plan.name),
+    )
+    if not state.group:
+        return ROLLOUTS_FOLDER, folder, f"{name}{_SUFFIX}"
+    # A folder must not have the name of another policy's file.
+    groups = f"{name.removesuffix(_SUFFIX)}%2Eyaml" if name.endswith(_SUFFIX) else name
+    return ROLLOUTS_FOLDER, folder, groups, f"{file_name_of_object(state.group)}{_SUFFIX}"
 
 
 class _RecordedCluster(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -54,6 +66,7 @@ class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     given: tuple[_RecordedCluster, ...] = ()
     seats: dict[str, str] = field(default_factory=dict)
     heard: tuple[str, ...] = ()
+    group: str = ""
 
 
 def rollout_state_file(state: RolloutState) -> bytes:
@@ -77,6 +90,7 @@ def rollout_state_file(state: RolloutState) -> bytes:
         ),
         seats=dict(state.seats),
         heard=state.heard,
+        group=state.group,
     )
     return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, **plain_data(recorded)})
 
@@ -117,6 +131,7 @@ def parse_rollout_state(content: bytes) -> RolloutState:
         reason=found.reason,
         next_step=found.next_step,
         heard=found.heard,
+        group=found.group,
     )
 
 
@@ -129,7 +144,7 @@ def _instant_of_text(text: str) -> datetime:
 
 def rollout_states_of_tree(tree: RenderedTree) -> RolloutStates:
     """Return the states of all rollouts on a rendered tree; GitError where one is not as it was written."""
-    return {str(state.plan): state for state in _states_in_files(tree)}
+    return {state.name: state for state in _states_in_files(tree)}
 
 
 def has_rollout_states(tree: RenderedTree) -> bool:
