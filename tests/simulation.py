@@ -29,8 +29,9 @@ from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.cluster_status import MemberObservation, cluster_state_after
 from reconciler.observe.fact_changes import facts_in_state, facts_to_write
 from reconciler.passes.options import ReconcileOptions
-from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
+from reconciler.passes.reconcile_pass import reconcile_fleet
 from reconciler.passes.repeated_report import read_repeated_report
+from reconciler.passes.result import PassResult
 from reconciler.pipeline.health import cluster_conditions
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.repository import Repository as OpenRepository

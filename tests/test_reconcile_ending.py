@@ -10,7 +10,7 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.passes import ending
 from reconciler.passes.ending import end_of_pass
-from reconciler.passes.reconcile_pass import PassResult
+from reconciler.passes.result import PassResult
 from render.errors import ClusterError, GitError, GuardRefused
 
 from .tables import each_row

@@ -14,8 +14,8 @@ from reconciler.console.printing import print_data, print_text
 from reconciler.passes.options import ReconcileOptions
 
 if TYPE_CHECKING:
-    from reconciler.passes.reconcile_pass import PassResult
     from reconciler.passes.refused_pass import RefusedPass
+    from reconciler.passes.result import PassResult
     from reconciler.repository import Repository
 
 
@@ -76,7 +76,8 @@ def run_reconcile_pass_and_print(log: Log, repository: "Repository", options: Re
     """Run one pass and print it; return 1 when an object could not be placed, built or applied."""
     from reconciler.passes.ending import end_of_pass
     from reconciler.passes.pass_lines import commit_line, warning_lines
-    from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
+    from reconciler.passes.reconcile_pass import reconcile_fleet
+    from reconciler.passes.result import PassResult
 
     def print_commit(result: "PassResult") -> None:
         if options.output != "json":
@@ -122,5 +123,6 @@ def _print_refused_pass(result: "RefusedPass", options: ReconcileOptions) -> Non
         print_data(document_text(refused_pass_document(result)))
         return
     branch, previous = result.good.fleet.rendered_branch, result.good.previous
-    print_text(f"unchanged: {branch} {previous.commit[:12]} holds source {previous.source[:12]}")
+    if result.rendered == previous.commit:
+        print_text(f"unchanged: {branch} {previous.commit[:12]} holds source {previous.source[:12]}")
     print_text(report_table(result.reports), end="")

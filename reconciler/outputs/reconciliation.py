@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from .apply_reports import ClusterReportPart, report_parts
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
@@ -29,8 +30,8 @@ from .parts import (
 
 if TYPE_CHECKING:
     from reconciler.passes.proposing import Proposal
-    from reconciler.passes.reconcile_pass import PassResult
     from reconciler.passes.refused_pass import RefusedPass
+    from reconciler.passes.result import PassResult
 
 
 class RemovalPart(DocumentPart, frozen=True, kw_only=True):
@@ -173,7 +174,12 @@ def pass_document(result: "PassResult") -> ReconciliationDocument:
 
 
 def refused_pass_document(result: "RefusedPass") -> ReconciliationDocument:
-    """Return a pass whose source was refused as a document of the same kind, in which nothing changed."""
+    """Return a pass whose source was refused as a document of the same kind.
+
+    Nothing changed in it but what came of rollouts that went on from the last good source.
+    """
+    if result.step is not None:
+        return replace(pass_document(result.step), refused=refusal_part(result.refusal))
     previous = result.good.previous
     return ReconciliationDocument(
         source=previous.source,

@@ -7,8 +7,8 @@ from reconciler.rendering.guarded_outcome import check_removals_held_back
 from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
 from render.errors import ReconcileError
 
-from .reconcile_pass import PassResult
 from .refused_pass import RefusedPass
+from .result import PassResult
 
 
 class PassEnd(Struct, frozen=True, kw_only=True):

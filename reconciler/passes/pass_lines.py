@@ -7,7 +7,7 @@ from reconciler.rendering.problems import problems_by_object, reason_for_empty_o
 from render.settings.rendered import PushMode
 from render.words import counted_noun
 
-from .reconcile_pass import PassResult
+from .result import PassResult
 
 if TYPE_CHECKING:  # what speaks to forges is only imported where commits are proposed
     from .proposing import Proposal

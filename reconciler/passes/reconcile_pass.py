@@ -9,17 +9,15 @@
 A source that is refused on the way changes nothing: members get the last good commit again (``refused_pass``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.checkpoint import BranchTips
-from reconciler.branches.known_fleets import read_fleet, read_known_fleet
 from reconciler.branches.left_out import log_skipped_files
 from reconciler.branches.mirrors import update_mirrors
-from reconciler.branches.publication import Publication, maintain_repository
+from reconciler.branches.publication import maintain_repository
 from reconciler.branches.reading import (
     ObservedInputs,
     Source,
@@ -27,32 +25,28 @@ from reconciler.branches.reading import (
     read_observed_inputs,
     read_source,
 )
-from reconciler.branches.status_branch import StatusBranch, read_holds
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given, refuse_given_options
 from reconciler.console.log import Log
 from reconciler.guards.continuity import continued_source
 from reconciler.guards.limits import check_allowed_subjects
 from reconciler.guards.source_branch import SourceElsewhere
-from reconciler.ledger.holds import ClusterHolds, EndedHold, end_of_first_hold
-from reconciler.members.options import AccessOptions, names_of_reached_members
-from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
 from reconciler.rendering.guarded_outcome import check_guards
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
 from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
-from reconciler.repository.trailers import source_of_rendered_commit
 from render.cluster import is_applied_by_own_agent
-from render.errors import ConfigError, GitError, GuardRefused, InputError, SourceMoved
-from render.timing import Flip, earliest_flip, instant_text
+from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 
 from .checkpointing import EndedRender, SeenFacts
+from .ended_delivery import WAYS, warn_of_ended_delivery
 from .ended_holds import end_holds_of_pulling_members
 from .incremental import scope_after_previous_pass
 from .options import ReconcileOptions, is_reaching
 from .pass_inputs import PassInputs, is_proposing, read_inputs, recorded_inputs
+from .result import OnCommit, PassResult
 from .settings_check import acceptance_of
 from .source_tip import SourceBranchGone, SourceTip, find_source
 from .time_and_health import workloads_with_changed_health
@@ -62,66 +56,10 @@ if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose m
     from reconciler.source.desired import Desired
 
     from .members import ReachedMembers
-    from .proposing import Proposal
     from .refused_pass import RefusedPass
     from .remembered_members import RememberedMember
 
 _TRIES = 5
-WAYS = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster"
-"""All that can say how clusters are reached."""
-_SAID = "argosy.yaml reached clusters until now and reaches none now: they stay as they are, and nothing heals drift"
-
-
-class PassResult(Struct, frozen=True, kw_only=True):
-    """A pass that was guarded and committed; ``commit`` is None where nothing changed or nothing may be written.
-
-    ``publication`` is where its branches are. ``reports`` are those of the members, None where none are reached.
-    ``proposal`` is the commit that a person is asked to merge, where that is the way of one to the rendered branch.
-    ``behind`` are the seconds by which the clock here was found to be behind; ``fault`` is that of its mirrors.
-    ``holds`` are those that keep what is rendered from clusters, and ``ended_holds`` those that are over with it.
-    """
-
-    outcome: Outcome
-    publication: Publication
-    commit: str | None
-    reports: "tuple[ClusterReport, ...] | None" = None
-    proposal: "Proposal | None" = None
-    behind: float = 0.0
-    fault: GitError | None = None
-    holds: ClusterHolds = field(default_factory=dict)
-    ended_holds: Mapping[str, EndedHold] = field(default_factory=dict)
-
-    @property
-    def flip(self) -> Flip | None:
-        """The next change that happens by itself: of what is rendered, or the end of a hold."""
-        return earliest_flip((self.outcome.flip, end_of_first_hold(self.holds)))
-
-    @property
-    def waits_for_clusters(self) -> bool:
-        """Say whether a rollout can go on by what the next pass sees of members, which were reached."""
-        return self.reports is not None and self.outcome.rendered.built.rolled.waits_for_clusters
-
-    def with_holds(self) -> "PassResult":
-        """Return this with the holds that the status branch records, and that were in force when the pass began.
-
-        One that ended meanwhile kept its cluster from the newest commit in this pass, so that the next one has to come.
-        """
-        fleet, rendered = self.outcome.source.desired.fleet, self.rendered
-        if rendered is None:
-            return self
-        source = source_of_rendered_commit(self.publication.repository, rendered)
-        status = StatusBranch(publication=self.publication, branch=fleet.status_branch)
-        began = instant_text(self.outcome.clock or given_or_current_time())
-        return replace(self, holds=read_holds(status, status.tip(), source, began))
-
-    @property
-    def rendered(self) -> str | None:
-        """The commit the rendered branch is at now."""
-        return self.commit or (self.outcome.previous.commit if self.outcome.previous else None)
-
-
-OnCommit = Callable[[PassResult], None]
-"""Called once the rendered branch is committed, before any member is written to."""
 
 
 def reconcile_fleet(
@@ -132,17 +70,9 @@ def reconcile_fleet(
     The error of a source that is refused ends it, unless there are members that get the last good commit meanwhile.
     """
     acceptance_of(options)  # a file of the machine that cannot be used is no fault of the source
-    try:
-        tip = find_source(repository, options.rev, log)
-    except SourceBranchGone as error:
-        from .refused_pass import SourceRefused, keep_last_good
-
-        return keep_last_good(repository, SourceRefused(error.commit, error), options, log)
-    except SourceElsewhere as error:
-        from .refused_pass import SourceRefused, keep_last_good
-
-        return keep_last_good(repository, SourceRefused(repository.resolve("HEAD"), error), options, log)
-    options.on_source(tip.commit)
+    tip = _source_or_error(repository, options, log)
+    if isinstance(tip, SourceTip):
+        options.on_source(tip.commit)
     for remaining in reversed(range(_TRIES)):
         try:
             result = _run_pass(repository, tip, options, log, on_commit)
@@ -155,20 +85,39 @@ def reconcile_fleet(
     return result
 
 
+def _source_or_error(
+    repository: Repository, options: ReconcileOptions, log: Log
+) -> SourceTip | SourceBranchGone | SourceElsewhere:
+    """Return the source of a pass; or why there is none, though members may get the last good commit."""
+    try:
+        return find_source(repository, options.rev, log)
+    except (SourceBranchGone, SourceElsewhere) as error:
+        return error
+
+
 def _run_pass(
-    repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log, on_commit: OnCommit
+    repository: Repository,
+    tip: SourceTip | SourceBranchGone | SourceElsewhere,
+    options: ReconcileOptions,
+    log: Log,
+    on_commit: OnCommit,
 ) -> "PassResult | RefusedPass":
     members: ReachedMembers | None = None
+    if not isinstance(tip, SourceTip):
+        from .refused_pass import SourceRefused, keep_last_good
+
+        commit = tip.commit if isinstance(tip, SourceBranchGone) else repository.resolve("HEAD")
+        return keep_last_good(repository, SourceRefused(commit, tip), options, log, on_commit)
     try:
         inputs = read_inputs(repository, tip, options, log)
         _check_named_clusters(inputs, options)
-        _warn_of_ended_delivery(repository, inputs.previous, inputs.source, options.delivery, log)
+        warn_of_ended_delivery(repository, inputs.previous, inputs.source, options.delivery, log)
         members = _reach_members(inputs, options, log)
         result = render_for_members(inputs, members, options, log) if members else render_only(inputs, options, log)
     except (InputError, ConfigError, GuardRefused) as error:
         from .refused_pass import SourceRefused, keep_last_good
 
-        return keep_last_good(repository, SourceRefused(tip.commit, error, members), options, log)
+        return keep_last_good(repository, SourceRefused(tip.commit, error, members), options, log, on_commit)
     on_commit(result)
     if members is None:
         return result
@@ -183,25 +132,6 @@ def _check_named_clusters(inputs: PassInputs, options: ReconcileOptions) -> None
         from reconciler.members.choice import refuse_unknown_choice
 
         refuse_unknown_choice(delivery, (cluster.name for cluster in desired.clusters))
-
-
-def _warn_of_ended_delivery(
-    repository: Repository, previous: Previous | None, source: Source, options: AccessOptions, log: Log
-) -> None:
-    """Warn where a pass reaches no cluster, but would have by the argosy.yaml that was rendered before.
-
-    A commit that is not here, or whose argosy.yaml cannot be read, is no reason to warn.
-    """
-    fleet = source.desired.fleet
-    if previous is None or previous.source == source.commit or names_of_reached_members(fleet, options) != frozenset():
-        return
-    try:
-        path, commit = fleet.path, previous.source
-        before = read_known_fleet(repository, commit, path) if path else read_fleet(repository, commit)
-    except (GitError, InputError):
-        return
-    if names_of_reached_members(before, options) != frozenset():
-        log.warning(f"{_SAID}\n  hint: {WAYS} say how; 'argosy cluster unjoin' takes out one that shall be left alone")
 
 
 def _reach_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":

@@ -1,9 +1,10 @@
 """A pass whose source is refused: the last good commit is applied to the members once more, and the refusal recorded.
 
-Drift is healed, what was allowed to go goes, and how every object is stays observed. A source is refused for what is
-wrong in it, by a guard, or because it does not follow the one before; one whose branch is gone counts as refused.
-Where no member is reached there is nobody to apply to, and no status branch to record it on: the refusal is the end
-of the pass.
+Drift is healed, what was allowed to go goes, and how every object is stays observed. Rollouts that are under way go on
+from the last good source (``last_good_rollouts``), and members get the commit of that step. A source is refused for
+what is wrong in it, by a guard, or because it does not follow the one before; one whose branch is gone counts as
+refused. Where nobody tells of a member there is nobody to apply to, and no status branch to record it on: the refusal
+is the end of the pass.
 """
 
 from contextlib import suppress
@@ -24,10 +25,13 @@ from reconciler.members.options import names_of_reached_members
 from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import refusal_caused_by
 from reconciler.repository import Repository
+from render.cluster import is_applied_by_own_agent
 from render.errors import GitError, ReconcileError
 from render.words import counted_noun
 
+from .last_good_rollouts import are_rollouts_under_way, step_of_last_good
 from .options import ReconcileOptions
+from .result import OnCommit, PassResult
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
     from .members import ReachedMembers
@@ -42,18 +46,29 @@ class SourceRefused(NamedTuple):
 
 
 class RefusedPass(Struct, frozen=True, kw_only=True):
-    """A source that was refused with an error, and the reports of members that got the last good commit again."""
+    """A source that was refused with an error, and the reports of members that got the last good commit again.
+
+    ``step`` is that of rollouts which go on from the last good source meanwhile; None where there are none.
+    """
 
     error: ReconcileError
     refusal: SourceRefusal
     good: LastGood
     reports: tuple[ClusterReport, ...]
+    step: PassResult | None = None
+
+    @property
+    def rendered(self) -> str:
+        """The commit that members got."""
+        return (self.step.rendered if self.step is not None else None) or self.good.previous.commit
 
 
-def keep_last_good(repository: Repository, refused: SourceRefused, options: ReconcileOptions, log: Log) -> RefusedPass:
+def keep_last_good(
+    repository: Repository, refused: SourceRefused, options: ReconcileOptions, log: Log, on_commit: OnCommit
+) -> RefusedPass:
     """Apply the last good commit while a source is refused; its error where there is none, or no member is reached."""
     good = _last_good_commit(repository, _commit_of_settings(repository, refused), options, log)
-    if good is None or names_of_reached_members(good.fleet, options.delivery) == frozenset():
+    if good is None or not _has_reported_members(good, options):
         raise refused.error
     check_allowed_subjects(options.allowed, good.source.desired, good.previous)
     rendered = good.previous.commit
@@ -65,12 +80,27 @@ def keep_last_good(repository: Repository, refused: SourceRefused, options: Reco
     members = _members_of_last_good(
         good, refused, replace(options, delivery=replace(options.delivery, orphans=False, yes=False)), log
     )
+    step = step_of_last_good(good, members, options, log)
+    if step is not None and step.commit is not None:
+        on_commit(step)
+        rendered = step.commit
     status, error = members.context.status, refused.error
     refusal = refusal_caused_by(refused.commit, error)
     refusal = refusal.recorded_at(members.observation.now, read_refusal(status, status.tip()))
     reports = members.apply_again(desired, rendered, refusal, log)
-    log.warning(f"the last good commit {rendered[:12]} stays applied: {_converged_words(reports)}")
-    return RefusedPass(error=error, refusal=refusal, good=good, reports=reports)
+    stays = "stays applied" if rendered == good.previous.commit else "is applied, by which rollouts go on"
+    log.warning(f"the last good commit {rendered[:12]} {stays}: {_converged_words(reports)}")
+    step = None if step is None else replace(step, reports=reports)
+    return RefusedPass(error=error, refusal=refusal, good=good, reports=reports, step=step)
+
+
+def _has_reported_members(good: LastGood, options: ReconcileOptions) -> bool:
+    """Say whether members are reached, or rollouts are under way in some that agents and other tools tell of."""
+    desired = good.source.desired
+    if names_of_reached_members(good.fleet, options.delivery) != frozenset():
+        return True
+    is_reported_by_others = desired.fleet.is_reported_by_tools or any(map(is_applied_by_own_agent, desired.clusters))
+    return is_reported_by_others and are_rollouts_under_way(good)
 
 
 def _members_of_last_good(

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from reconciler.branches.checkpoint import BranchNames
     from reconciler.branches.status_branch import StatusBranch
     from reconciler.deliver.results import ClusterReport
-    from reconciler.passes.reconcile_pass import PassResult
     from reconciler.passes.refused_pass import RefusedPass
     from reconciler.passes.repeated_report import RepeatedReport
+    from reconciler.passes.result import PassResult
     from reconciler.repository import Repository
 
 _MOST_TEXT = 20_000
@@ -178,7 +178,8 @@ def _run_pass_with_log(job: PassJob, options: ReconcileOptions, log: Log) -> Pas
         from reconciler.branches.status_branch import StatusBranch
         from reconciler.passes.logged_apply import log_problems
         from reconciler.passes.pass_lines import commit_line, warning_lines
-        from reconciler.passes.reconcile_pass import PassResult, reconcile_fleet
+        from reconciler.passes.reconcile_pass import reconcile_fleet
+        from reconciler.passes.result import PassResult
 
         def tell_and_report_commit(result: PassResult) -> None:
             is_news = result.commit or (result.proposal is not None and result.proposal.is_new)
@@ -288,14 +289,20 @@ def _count_of_moved_replicas(result: "PassResult") -> int:
 
 
 def _report_of_refusal(refused: "RefusedPass") -> PassReport:
+    step = refused.step
+    flip = step.flip if step is not None else None
+    is_committed = refused.rendered != refused.good.previous.commit
     return PassReport(
         code=refused.error.exit_code,
         message=refused.error.message[:_MOST_TEXT],
         hint=refused.error.hint,
         source=refused.refusal.source,
-        rendered=refused.good.previous.commit,
+        rendered=refused.rendered,
+        is_committed=is_committed,
         refused=refused.refusal.message,
-        clusters=_end_by_cluster(refused.reports, is_new=False),
+        clusters=_end_by_cluster(refused.reports, is_new=is_committed),
+        next_wall=flip.at.timestamp() - step.behind if flip and step else None,
+        waits_for_clusters=step is not None and step.waits_for_clusters,
     )
 
 
