@@ -62,7 +62,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "run": "Run passes for ever: on each push, and to undo drift.",
         "apply": "Make clusters hold what a rendered commit says.",
         "agent": "Apply what is rendered for one cluster, from inside it.",
-        "wait": "Wait until the newest commit is applied, or healthy.",
+        "wait": "Wait until the newest commit is applied, healthy or rolled out.",
         "rollout": "See, pause and approve changes that go out in waves.",
     },
     "The fleet": {

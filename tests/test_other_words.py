@@ -58,7 +58,7 @@ GUESSED = {
     "promote": "add these to the rule of the override policy",
     "freeze": "'suspension: {dispatching: true}'",
     "pause": "'argosy cluster cordon NAME', until 'argosy cluster uncordon NAME'",
-    "canary": "'argosy wait cluster/NAME --for healthy'",
+    "canary": "'argosy help rollouts' has its fields",
     "prometheus": "examples/deploy/monitoring has rules",
     "report": "'argosy status' is that of the fleet",
 }

@@ -1,6 +1,7 @@
 """Rollouts over members in memory, by real passes on a real repository, whose commits are made again."""
 
 import copy
+import json
 import multiprocessing
 import os
 import shutil
@@ -174,3 +175,41 @@ def test_a_cluster_that_gets_another_name_stays_at_its_version(
     assert members.commits()[-1] == "22"
     assert members.fleet.recorded(STATE, "argosy/rendered")["phase"] == "Completed"
     assert argosy(members.repository, capsys, "verify", "-n", "20").code == 0
+
+
+def test_waiting_for_what_is_rolled_out_ends_with_the_last_wave_or_with_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    members = Members(tmp_path, "oslo", "paris", waves=[a_wave("canary", "oslo", gate={"deadline": "5m"}), a_wave("r")])
+
+    def waited(*subject: str, wish: str = "rolled-out") -> tuple[int, str]:
+        ended = argosy(members.repository, capsys, "wait", *subject, "--for", wish, "--timeout", "1s")
+        return ended.code, ended.out.strip() or ended.err.partition("\n")[0]
+
+    assert waited() == (0, "the fleet is rolled out")
+    members.unwell = {"oslo"}
+    members.repository.commit({"web.yaml": web(2)})
+    members.run()
+    assert waited(wish="applied") == (0, "the fleet is applied")
+    for subject in ((), ("deployment/web",), ("cluster/oslo",), ("cluster/paris",)):
+        assert waited(*subject)[0] == 1, subject
+    document = json.loads(
+        argosy(members.repository, capsys, "wait", "--for", "rolled-out", "--timeout", "1s", "-o", "json").out
+    )
+    (missing,) = document["missing"]
+    waits = "waits until oslo come through the gate"
+    assert {name: missing[name] for name in ("text", "reason", "message")} == {
+        "text": f"RolloutPolicy default/web is Progressing: {waits}",
+        "reason": "ClustersUnderWay",
+        "message": waits,
+    }
+    members.run(301)
+    change = members.fleet.recorded(STATE, "argosy/rendered")["change"]
+    failed = f"argosy: RolloutPolicy default/web is Failed (TooManyFailures) with change {change}"
+    assert [waited(*subject) for subject in ((), ("deployment/web",), ("cluster/paris",))] == [(1, failed)] * 3
+    members.unwell = set()
+    members.repository.commit({"web.yaml": web(3)})
+    for _ in range(4):
+        members.run(10)
+    assert waited("deployment/web") == (0, "deployment/web is rolled out")
+    assert waited("cluster/paris") == (0, "cluster/paris is rolled out")

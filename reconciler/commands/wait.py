@@ -1,4 +1,4 @@
-"""``argosy wait``: until the fleet, a cluster or an object is applied or healthy."""
+"""``argosy wait``: until the fleet, a cluster or an object is applied, healthy or rolled out."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,18 +33,23 @@ class WaitOptions(Struct, frozen=True, kw_only=True):
         """The subject in words."""
         return self.subject or "the fleet"
 
+    @property
+    def state_words(self) -> str:
+        """The state in words."""
+        return self.wish.replace("-", " ")
+
 
 @click.command(
     cls=DocumentedCommand,
-    epilog="Exit codes: 0 it came true; 1 the time was over before; 3 nothing was ever rendered;"
-    " 3, 4 or 6 passes refuse the newest source; 6 a cluster is held back.",
+    epilog="Exit codes: 0 it came true; 1 the time was over before, or a rollout has failed or was aborted; 3 nothing"
+    " was ever rendered; 3, 4 or 6 passes refuse the newest source; 6 a cluster is held back.",
 )
 @click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")
 @click.option(
     "--for",
     "wish",
-    type=click.Choice(["applied", "healthy"]),
+    type=click.Choice(["applied", "healthy", "rolled-out"]),
     default="applied",
     show_default=True,
     help="The state to wait for.",
@@ -60,15 +65,16 @@ class WaitOptions(Struct, frozen=True, kw_only=True):
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    """Wait until the newest source is applied, or healthy: everywhere, in one cluster, or one object.
+    """Wait until the newest source is applied, healthy or rolled out: everywhere, in one cluster, or one object.
 
     The branches are fetched every two seconds; no cluster is asked. Something else must run the passes. A cluster
     counts only if the last look at it and the last run over it succeeded, for the newest rendered commit, and if that
-    left nothing otherwise than the commit says. What is missing is said at once, and again where it changes; where no
-    branch moves for a while, so is who would renew it, and what to run. When the time is over, each reason is said.
-    Where passes refuse the newest source, waiting is in vain: the command ends at once with their exit code. So it does
-    where a cluster keeps what it has because too much would leave it (removalGuard.scope: Cluster), and where nothing
-    was ever rendered, for no pass may be about to begin.
+    left nothing otherwise than the commit says. What is rolled out is applied, and no rollout holds a change of it back
+    from any cluster. What is missing is said at once, and again where it changes; where no branch moves for a while, so
+    is who would renew it, and what to run. When the time is over, each reason is said. Where passes refuse the newest
+    source, waiting is in vain: the command ends at once with their exit code. So it does where a cluster keeps what it
+    has because too much would leave it (removalGuard.scope: Cluster), where a rollout that is waited for has failed or
+    was aborted, and where nothing was ever rendered, for no pass may be about to begin.
     """
     subject = parse_subject_words(options.pop("subject"))
     return wait_and_show(log, WaitOptions(subject=subject, **options))
@@ -91,12 +97,12 @@ def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None
         _warn_of_what_is_missing(waited, options, log)
     else:
         log.warn_of(pending_lines(waited.pending))
-        print_text(f"{options.subject_words} is {options.wish}")
+        print_text(f"{options.subject_words} is {options.state_words}")
     return 1 if waited.missing else 0
 
 
 def _warn_of_what_is_missing(waited: "Waited", options: WaitOptions, log: Log) -> None:
-    log.warning(f"after {options.timeout:g} s {options.subject_words} is not {options.wish}")
+    log.warning(f"after {options.timeout:g} s {options.subject_words} is not {options.state_words}")
     lines = list(map(str, waited.missing))
     if not log.tells_each:
         lines = list(lines_grouped_by_wording(lines))

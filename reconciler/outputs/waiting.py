@@ -8,7 +8,8 @@ from .document import DocumentPart, OutputDocument, meaning_of_field, value_unle
 from .parts import ClusterName, Message, ObjectName, PendingObjects, Reason, pending_part
 
 if TYPE_CHECKING:
-    from reconciler.status.waiting import Obstacle, Waited
+    from reconciler.status.obstacles import Obstacle
+    from reconciler.status.waiting import Waited
 
 
 class ObstaclePart(DocumentPart, frozen=True, kw_only=True):
@@ -33,7 +34,7 @@ class WaitingDocument(OutputDocument, frozen=True, kw_only=True):
     subject: Annotated[
         str | None, meaning_of_field("What was waited for: `cluster/NAME` or `KIND/NAME`; null for the fleet.")
     ]
-    wish: Annotated[str, meaning_of_field("The state: `applied` or `healthy`.")] = field(name="for")
+    wish: Annotated[str, meaning_of_field("The state: `applied`, `healthy` or `rolled-out`.")] = field(name="for")
     came_true: Annotated[bool, meaning_of_field("True if it came true in time.")]
     seconds: Annotated[float, meaning_of_field("How long it took.")]
     rendered: Annotated[

@@ -168,6 +168,7 @@ EXAMPLES: Mapping[str, Examples] = {
     "wait": (
         ("argosy wait --timeout 10m", "Wait until every cluster has the newest commit"),
         ("argosy wait deploy/web -n shop --for healthy", "Wait for one workload"),
+        ("argosy wait --for rolled-out --timeout 2h", "Wait until every change has come through all waves"),
     ),
     "verify": (
         ("argosy verify", "Replay the newest rendered commit"),

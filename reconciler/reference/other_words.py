@@ -83,16 +83,16 @@ OTHERWISE: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         ("suspend", "pause", "resume"),
-        "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again. A cluster gets"
+        "'argosy rollout pause' and 'argosy rollout resume' are about a change that goes out by waves. To have nothing"
+        " dispatched, write 'suspension: {dispatching: true}' into the spec of the policy. A cluster gets"
         " nothing new placed after 'argosy cluster cordon NAME', until 'argosy cluster uncordon NAME', and stays at an"
         " older commit by 'argosy apply --allow-older COMMIT --cluster NAME --until released', until 'argosy cluster"
         " release NAME'.",
     ),
     **dict.fromkeys(
-        ("wave", "canary"),
-        "Give some clusters a version first by an override policy that selects them by a label, and label more; or"
-        " render alone, and run 'argosy apply --cluster NAME' and 'argosy wait cluster/NAME --for healthy' for one"
-        " after the other.",
+        ("wave", "canary", "stage"),
+        "A RolloutPolicy lets a change out wave by wave: 'argosy help rollouts' has its fields, and 'argosy rollout"
+        " status' says what goes out. To have one cluster differ for good, write an override policy.",
     ),
     **dict.fromkeys(
         ("alert", "monitor", "prometheus", "metrics", "notify", "notification", "slack", "email"),

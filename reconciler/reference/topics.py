@@ -119,6 +119,22 @@ def _sections_on_policy_test_fields() -> tuple[TopicSection, ...]:
     return TopicSection(before=before, entries=_entries_of_kind_fields("PolicyTest")), filters
 
 
+def _sections_on_rollout_fields() -> tuple[TopicSection, ...]:
+    before = (
+        "A RolloutPolicy (`apiVersion: argosy.dev/v1alpha1`) selects objects as a PropagationPolicy does, those of its"
+        " namespace; a ClusterRolloutPolicy selects any, and comes after it. A change of what it selects goes out wave"
+        " by wave, each step in a rendered commit of its own. `argosy diff` shows the waves of a change before it is"
+        " merged, `argosy rollout` what goes out. `argosy schema RolloutPolicy` prints its JSON Schema."
+    )
+    controls = TopicSection(
+        title="RolloutControl",
+        before="A RolloutControl is what a person says about one change of a rollout. It is a file of the source, which"
+        " `argosy rollout` writes, and means nothing for any other change.",
+        entries=_entries_of_kind_fields("RolloutControl"),
+    )
+    return TopicSection(before=before, entries=_entries_of_kind_fields("RolloutPolicy")), controls
+
+
 def _sections_on_source_fields() -> tuple[TopicSection, ...]:
     before = (
         "A Source (`apiVersion: argosy.dev/v1alpha1`) names another repository or a chart. It stands anywhere in the"
@@ -177,6 +193,7 @@ _PAGES: Mapping[str, _TopicPage] = {
     "files": _TopicPage("Which files of a repository are read.", _function_returning_sections(FILES)),
     "argosy.yaml": _TopicPage("The settings of a fleet.", _sections_on_fleet_fields),
     "policy-tests": _TopicPage("Tests of policies.", _sections_on_policy_test_fields),
+    "rollouts": _TopicPage("Changes that go out wave by wave.", _sections_on_rollout_fields),
     "sources": _TopicPage("Other repositories and charts.", _sections_on_source_fields),
     "charts": _TopicPage("Helm charts that are rendered.", _sections_on_helm_chart_fields),
     "run-settings": _TopicPage("The settings of a controller.", _sections_on_run_settings),

@@ -1,4 +1,4 @@
-"""The reasons why a fleet, a cluster or an object is not applied or healthy yet."""
+"""The reasons why a fleet, a cluster or an object is not applied, healthy or rolled out yet."""
 
 from collections.abc import Container, Iterable, Iterator
 
@@ -16,7 +16,6 @@ from reconciler.pipeline.held_clusters import Hold, holds_named_in_message
 from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.cluster_files import ObjectReason
 from reconciler.record.recorded_status import (
     is_applied_and_healthy,
     object_named_in_work,
@@ -42,7 +41,9 @@ from .branches import (
     rendered_binding,
 )
 from .fleet import Lag
+from .obstacles import Obstacle
 from .waiting_lines import WaitingLines, line_about_standstill
+from .waiting_rollouts import ROLLED_OUT, obstacles_of_rollouts
 
 POLL_SECONDS = 2.0
 ONLY_RENDERED = "OnlyRendered"
@@ -51,11 +52,16 @@ _NO_TIPS: Tips = ("",)
 
 
 class Wish(Struct, frozen=True, kw_only=True):
-    """A state to wait for (``applied`` or ``healthy``), of a cluster, an object or the fleet ("")."""
+    """A state to wait for (``applied``, ``healthy``, ``rolled-out``), of a cluster, an object or the fleet ("")."""
 
     subject: str = ""
     namespace: str = ""
     state: str = "applied"
+
+    @property
+    def state_of_works(self) -> str:
+        """The state in which each object has to be: what is rolled out is at least applied."""
+        return "applied" if self.state == ROLLED_OUT else self.state
 
 
 class SourceIsRefused(ReconcileError):
@@ -77,16 +83,6 @@ class ClustersAreHeld(ReconcileError):
             f"{hold.cluster} is held back since source {source[:12]}: {hold.words}" for hold, source in since.items()
         ]
         super().__init__("\n".join(lines), hint=removal_hint({hold.cluster: hold.leaving for hold in since}))
-
-
-class Obstacle(ObjectReason, frozen=True, kw_only=True):
-    """One reason why a wish has not come true: in a word and in a sentence, of a cluster and an object if of any."""
-
-    text: str
-    hint: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.text}\n  hint: {self.hint}" if self.hint else self.text
 
 
 class Waited(Struct, frozen=True, kw_only=True):
@@ -119,7 +115,7 @@ class _Seen(Struct, frozen=True, kw_only=True):
 def wait_for(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> Waited:
     """Wait until the wish came true or the time is over."""
     begun, seen = pacing.now(), _Seen()
-    wish_in_words = f"{wish.subject or 'the fleet'} to be {wish.state}"
+    wish_in_words = f"{wish.subject or 'the fleet'} to be {wish.state.replace('-', ' ')}"
     lines = WaitingLines(log, wish_in_words, begun=begun, timeout=timeout)
     while True:
         seen = _read_what_is_missing(wish, log, seen, pacing)
@@ -191,7 +187,7 @@ def refuse_unknown_subject(desired: Desired, wish: Wish) -> None:
 def obstacles_to_wish(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
     """Return the reasons why the wish is not true, none when it is.
 
-    SourceIsRefused and ClustersAreHeld say that it cannot become true.
+    SourceIsRefused, ClustersAreHeld and RolloutsHaveStopped say that it cannot become true.
     """
     refuse_unknown_subject(branches.fleet.source.desired, wish)
     if branches.fleet.lag.is_pushed and branches.refusal is not None:
@@ -199,14 +195,17 @@ def obstacles_to_wish(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
     if obstacle := _obstacle_of_branches(branches):
         return [obstacle]
     noun, _, name = wish.subject.partition("/")
+    states = branches.fleet.rollouts_under_way if wish.state == ROLLED_OUT else ()
     if wish.subject and not is_cluster_noun(noun):
         binding = binding_meant_by(branches, noun, name, wish.namespace)
         _raise_if_clusters_are_held([binding], branches.fleet.members)
-        return list(_obstacles_of_object(branches, binding, wish.state))
+        found = _obstacles_of_object(branches, binding, wish.state_of_works)
+        return [*obstacles_of_rollouts(states, of_object=binding), *found]
     awaited = sorted(name for name, progress in branches.progress.items() if progress.is_awaited)
     members = [name] if name else awaited
     _raise_if_clusters_are_held(branches.fleet.previous.bindings.values(), members)
-    return [why for member in members for why in _obstacles_of_cluster(branches, member, wish.state)]
+    late = (why for member in members for why in _obstacles_of_cluster(branches, member, wish.state_of_works))
+    return [*obstacles_of_rollouts(states, of_cluster=name), *late]
 
 
 def _raise_if_clusters_are_held(bindings: Iterable[Binding], members: Container[str]) -> None:
