@@ -132,7 +132,8 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
 
     ``target`` is the version that goes out, ``completed`` the one that went out last and is through. Each cluster
     stands at ``completed``, also one that comes new, but for those that ``clusters`` lists. ``group`` is the one that
-    the object goes out with, while it does ("": the policy makes none).
+    the object goes out with, while it does ("": the policy makes none). ``waiting`` are the versions that newer changes
+    have, in the order in which they are to go out.
     """
 
     policy: str
@@ -140,6 +141,7 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
     completed: str
     clusters: tuple[ClustersAtVersion, ...] = ()
     group: str = ""
+    waiting: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -152,9 +154,14 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
         return self.target != self.completed or bool(self.clusters)
 
     @property
+    def is_unfinished(self) -> bool:
+        """Say whether a change of the object goes out, or waits for the end of another one."""
+        return self.is_under_way or bool(self.waiting)
+
+    @property
     def versions(self) -> frozenset[str]:
-        """All versions that are in use."""
-        return frozenset({self.target, self.completed, *(each.version for each in self.clusters)})
+        """All versions that are in use, or will be."""
+        return frozenset({self.target, self.completed, *(each.version for each in self.clusters), *self.waiting})
 
     @property
     def version_by_cluster(self) -> Mapping[str, str]:

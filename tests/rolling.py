@@ -105,12 +105,16 @@ class RollingFleet:
         """Let time go by, members settle, and passes run until one writes nothing; the lines of their commits."""
         self.now += timedelta(seconds=seconds)
         told = len(self.told)
-        if self.last is not None:
-            self._apply(self.last)
+        self.settle()
         for _ in range(12):
             if not self.pass_once():
                 return self.told[told:]
         raise AssertionError(f"passes go on and on: {self.told[told:]}")
+
+    def settle(self) -> None:
+        """Let members come to what they were given."""
+        if self.last is not None:
+            self._apply(self.last)
 
     def pass_once(self) -> bool:
         """Run one pass, and apply its outcome; say whether it made a commit."""

@@ -21,8 +21,9 @@ from render.rollouts.policy import (
     Wave,
     Window,
 )
+from render.rollouts.queue import newer_changes_wait
 from render.rollouts.state import Change, RolloutState
-from render.rollouts.step import change_that_goes_out, next_step, state_with_renamed_clusters
+from render.rollouts.step import next_step, state_with_renamed_clusters
 from tests.living_fleet import START, Fleet, a_tier
 from tests.tables import each_row
 
@@ -67,7 +68,9 @@ class Rollout:
         self.seconds += seconds
         now = START + timedelta(seconds=self.seconds)
         facts = self.fleet.facts(now)
-        change = change_that_goes_out(self.policy, self.state, self.change)
+        change = self.change
+        if self.state is not None and newer_changes_wait(self.policy, self.state):
+            change = Change(digest=self.state.change)
         step = next_step(self.policy, self.state, change, facts)
         self.state, self.due, self.withdrawn = step.state, step.due, step.withdrawn
         self.fleet.apply(step.due, now)

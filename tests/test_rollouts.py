@@ -396,13 +396,99 @@ SITUATIONS = (
         ],
     ),
     Situation(
-        why="newer changes wait for the end of the first where the policy says so, and the newest of them is next",
+        why="newer changes wait for the end of the first, and go out together",
+        policy={"onNewChange": "Coalesce"},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            changed("2111 Progressing", to=3, unwell=["oslo"]),
+            changed("2111 Progressing", to=4, unwell=["oslo"]),
+            well("2222 Progressing", "4222 Progressing", "4444 Progressing", "4444 Completed"),
+        ],
+    ),
+    Situation(
+        why="newer changes wait for the end of the first, and go out one after the other",
         policy={"onNewChange": "Wait"},
         steps=[
             changed("2111 Progressing", unwell=["oslo"]),
-            changed(to=3, unwell=["oslo"]),
-            changed(to=4, unwell=["oslo"]),
-            well("2222 Progressing", "4222 Progressing", "4444 Progressing", "4444 Completed"),
+            changed("2111 Progressing", to=3, unwell=["oslo"]),
+            changed("2111 Progressing", to=4, unwell=["oslo"]),
+            well(
+                "2222 Progressing",
+                "3222 Progressing",
+                "3333 Progressing",
+                "4333 Progressing",
+                "4444 Progressing",
+                "4444 Completed",
+            ),
+        ],
+    ),
+    Situation(
+        why="a change that waits and is taken back goes out all the same, as it came",
+        policy={"onNewChange": "Wait"},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            changed("2111 Progressing", to=3, unwell=["oslo"]),
+            changed("2111 Progressing", to=2, unwell=["oslo"]),
+            well(
+                "2222 Progressing",
+                "3222 Progressing",
+                "3333 Progressing",
+                "2333 Progressing",
+                "2222 Progressing",
+                "2222 Completed",
+            ),
+        ],
+    ),
+    Situation(
+        why="changes that go out together and come to nothing leave nothing to do",
+        policy={"onNewChange": "Coalesce"},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            changed("2111 Progressing", to=3, unwell=["oslo"]),
+            changed("2111 Progressing", to=2, unwell=["oslo"]),
+            well("2222 Progressing", "2222 Completed"),
+        ],
+    ),
+    Situation(
+        why="a change that has failed makes way for the next that waits",
+        policy={**HURRIED, "onNewChange": "Wait"},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            changed("2111 Progressing", to=3, unwell=["oslo"]),
+            changed("2111 Progressing", to=4, unwell=["oslo"]),
+            Step(commits=["2111 Failed", "3111 Progressing"], seconds=600),
+            well("3333 Progressing", "4333 Progressing", "4444 Progressing", "4444 Completed"),
+        ],
+    ),
+    Situation(
+        why="changes that wait go out at once as one where the policy is edited so",
+        policy={"onNewChange": "Wait"},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            changed("2111 Progressing", to=3, unwell=["oslo"]),
+            changed("2111 Progressing", to=4, unwell=["oslo"]),
+            Step(commits=["4111 Progressing"], files={"rollout": edited(*CANARY)}),
+            well("4444 Progressing", "4444 Completed"),
+        ],
+    ),
+    Situation(
+        why="a rollout whose policy is deleted ends, and what waited for it goes everywhere at once",
+        policy={"onNewChange": "Wait"},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            changed("2111 Progressing", to=3, unwell=["oslo"]),
+            Step(commits=[], files={"rollout": None}),
+            well("2222 Progressing", "3333"),
+        ],
+    ),
+    Situation(
+        why="a cluster that joins while changes wait has the version that is due there",
+        policy={"onNewChange": "Wait"},
+        steps=[
+            changed("2111 Progressing", unwell=["oslo"]),
+            changed("2111 Progressing", to=3, unwell=["oslo"]),
+            Step(commits=["12111 Progressing"], files={"berlin": a_cluster("berlin")}, unwell=["oslo"]),
+            well("22222 Progressing", "23222 Progressing", "33333 Progressing", "33333 Completed"),
         ],
     ),
     Situation(
@@ -741,6 +827,56 @@ def test_a_change_is_the_same_one_when_an_object_of_it_is_no_more() -> None:
     before = fleet.change
     fleet.commit(conf=None).run()
     assert (fleet.told[-1], entries(fleet, CONF), fleet.change) == ("2111 Progressing", "----", before)
+
+
+def test_changes_of_several_objects_go_out_in_the_order_of_their_commits() -> None:
+    """An object that is changed twice goes through both versions, also if the last of them is that of before."""
+    fleet = two_objects(onNewChange="Wait")
+    fleet.commit(web=web(2)).run()
+    fleet.commit(conf=a_config_map("conf", a="2")).run()
+    fleet.commit(web=web(3), conf=a_config_map("conf", a="1")).run()
+    queue = [[(ref.name, digest) for ref, digest in each.versions] for each in fleet.state().queue]
+    assert [[name for name, _ in each] for each in queue] == [["conf"], ["conf", "web"]]
+    assert len(fleet.files_below("versions")) == 2 + 3, "conf has two versions, web has three"
+    assert (fleet.told[-1], entries(fleet, CONF)) == ("2111 Progressing", "1111")
+    fleet.unwell = set()
+    fleet.settle()
+    seen = []
+    while fleet.pass_once():
+        seen.append((fleet.told[-1].split()[0], entries(fleet, CONF)))
+    assert seen == [
+        ("2222", "1111"),
+        ("2222", "2111"),
+        ("2222", "2222"),
+        ("3222", "1222"),
+        ("3333", "1111"),
+        ("3333", "1111"),
+    ]
+    assert (fleet.state().queue, len(fleet.files_below("versions"))) == ((), 2)
+
+
+def test_an_object_that_is_no_more_waits_no_longer() -> None:
+    fleet = two_objects(onNewChange="Wait")
+    fleet.commit(web=web(2)).run()
+    fleet.commit(conf=a_config_map("conf", a="2")).run()
+    fleet.commit(conf=None).run()
+    assert (fleet.state().queue, fleet.told[-1]) == ((), "2111 Progressing")
+
+
+def test_numbers_do_not_wait_for_changes_that_do() -> None:
+    """The replicas are those of the newest source, also with the bytes of a version that waited."""
+    divided = on_clusters(replicaScheduling=weighted(oslo=1, paris=1, rome=1, tokyo=1))
+    fleet = a_fleet(onNewChange="Wait").commit(policy=placed(placement=divided), web=web(1, replicas=4))
+    fleet.run()
+    fleet.unwell = {"oslo"}
+    for version, replicas in ((2, 4), (3, 4), (4, 12)):
+        fleet.commit(web=web(version, replicas=replicas)).run()
+    assert (fleet.told[-1], fleet.manifest("rome")["spec"]["replicas"]) == ("2111 Progressing", 3)
+    fleet.unwell = set()
+    fleet.settle()
+    for _ in range(3):
+        assert fleet.pass_once()
+        assert [fleet.manifest(name)["spec"]["replicas"] for name in CLUSTERS] == [3] * 4
 
 
 def using(version: int, name: str) -> dict[str, Any]:

@@ -99,6 +99,24 @@ def test_a_change_that_has_to_wait_for_another_is_a_difference(
     assert "      1 object of a newer change waits until it is over\n" in shown
 
 
+def test_changes_that_wait_are_shown_in_their_order(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    waves = [a_wave("canary", "oslo"), a_wave("rest")]
+    fleet.commit({"rollout.yaml": a_rollout_policy(waves=waves, onNewChange="Wait")})
+    argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
+    for version in (2, 3, 4):
+        fleet.commit({"web.yaml": web(version)})
+        said = argosy(fleet, capsys, "reconcile", *NOW).err
+    assert "warning: RolloutPolicy default/web: 2 newer changes to go out after the one under way\n" in said
+    document = json.loads(argosy(fleet, capsys, "rollout", "status", "-o", "json").out)
+    queue = [each["change"] for each in document["rollouts"][0]["queue"]]
+    assert [each["objects"] for each in document["rollouts"][0]["queue"]] == [["Deployment.apps default/web"]] * 2
+    then = [line for line in argosy(fleet, capsys, "rollout", "status", "web").out.splitlines() if "then" in line]
+    commits = [fleet.git("rev-parse", f"HEAD~{back}").strip()[:12] for back in (1, 0)]
+    assert then == [
+        f"then: change {change} of {commit}, 1 object" for change, commit in zip(queue, commits, strict=True)
+    ]
+
+
 def test_the_status_of_a_fleet_has_what_goes_out(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
     assert "Rollout" not in argosy(fleet, capsys, "status").out

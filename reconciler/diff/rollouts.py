@@ -47,7 +47,9 @@ def _planned_rollouts(before: RolledOut, after: RolledOut) -> Iterator[PlannedRo
         known = before.states.get(name)
         waiting = after.waiting.get(name, frozenset())
         is_new = known is None or known.change != state.change
-        if (is_new and not state.is_completed) or waiting != before.waiting.get(name, frozenset()):
+        queues = [tuple(each.digest for each in side.queue) for side in (known or state, state)]
+        is_queued = queues[0] != queues[1] or waiting != before.waiting.get(name, frozenset())
+        if (is_new and not state.is_completed) or is_queued:
             yield PlannedRollout(
                 policy=str(state.plan),
                 group=state.group,

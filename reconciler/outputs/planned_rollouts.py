@@ -9,7 +9,7 @@ from .document import DocumentPart, meaning_of_field, value_unless_empty
 if TYPE_CHECKING:
     from reconciler.diff.difference import PlannedRollout
     from render.rollouts.plan import PlannedWave
-    from render.rollouts.state import RolloutState
+    from render.rollouts.state import RolloutState, WaitingChange
 
 
 class PlannedWavePart(DocumentPart, frozen=True, kw_only=True):
@@ -75,6 +75,14 @@ def _planned_wave_part(wave: "PlannedWave") -> PlannedWavePart:
     )
 
 
+class WaitingChangePart(DocumentPart, frozen=True, kw_only=True):
+    """A newer change that waits until the one under way is over."""
+
+    change: Annotated[str, meaning_of_field("The digest of the change.")]
+    commits: Annotated[tuple[str, ...], meaning_of_field("The commits of the source that it came by.")]
+    objects: Annotated[tuple[str, ...], meaning_of_field("The objects that it changes.")]
+
+
 class RolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A rollout: the change that goes out by a rollout policy, or that went out last."""
 
@@ -87,6 +95,13 @@ class RolloutPart(DocumentPart, frozen=True, kw_only=True):
     wave: Annotated[str, meaning_of_field("The last wave that has begun.")] | UnsetType = UNSET
     waves: Annotated[tuple[PlannedWavePart, ...], meaning_of_field("The waves in their order.")]
     next: Annotated[str, meaning_of_field("What it waits for, or what somebody has to do.")]
+    queue: (
+        Annotated[
+            tuple[WaitingChangePart, ...],
+            meaning_of_field("The newer changes that wait until it is over, in the order in which they go out."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 RolloutsUnderWay = Annotated[
@@ -109,4 +124,11 @@ def rollout_part(state: "RolloutState") -> RolloutPart:
         wave=value_unless_empty(state.wave),
         waves=tuple(map(_planned_wave_part, planned_waves(state))),
         next=state.next_step,
+        queue=value_unless_empty(tuple(map(_waiting_change_part, state.queue))),
+    )
+
+
+def _waiting_change_part(change: "WaitingChange") -> WaitingChangePart:
+    return WaitingChangePart(
+        change=change.digest, commits=change.commits, objects=tuple(str(ref) for ref, _ in change.versions)
     )

@@ -92,7 +92,7 @@ def is_decided_by_more_than_template(binding: Binding) -> bool:
         or binding.suspension is not None
         or binding.undivided is not None
         or binding.is_reschedule_requested
-        or (binding.rollout is not None and binding.rollout.is_under_way)
+        or (binding.rollout is not None and binding.rollout.is_unfinished)
         or binding.ref.group_kind in {_CRD, "Namespace"}
         or _chooses_in_every_pass(binding)
     )

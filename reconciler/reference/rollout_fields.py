@@ -96,7 +96,8 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         "Pause",
     ),
     "spec.onNewChange": Field(
-        "`Supersede`: a newer change takes the place of the one under way. `Wait`: it goes out after that.",
+        "`Supersede`: a newer change takes the place of the one under way. `Wait`: it goes out after that, and each"
+        " newer one after the one before it. `Coalesce`: all that came meanwhile goes out together after that.",
         "Supersede",
     ),
     "spec.windows": Field(

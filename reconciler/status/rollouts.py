@@ -15,7 +15,7 @@ from render.rollouts.plan import planned_waves, words_of_planned_wave
 from render.rollouts.policy import RolloutPolicy
 from render.rollouts.state import Given, RolloutState
 from render.timing import instant_text
-from render.words import first_few
+from render.words import counted_noun, first_few
 
 _NOBODY = "no rollout has begun: argosy diff shows by which waves a change would go out"
 
@@ -100,6 +100,9 @@ def text_of_rollout(state: RolloutState) -> Iterator[str]:
     yield f"change {state.change} of {commits}, since {instant_text(state.since)}\n"
     if not state.is_completed:
         yield f"next: {state.next_step}\n"
+    for waiting in state.queue:
+        commits, count = first_few([commit[:12] for commit in waiting.commits]), len(waiting.versions)
+        yield f"then: change {waiting.digest} of {commits}, {counted_noun(count, 'object')}\n"
     given = {each.cluster: each for each in state.given}
     rows = [
         (wave.name, name, *_words_of_cluster(given.get(name)))

@@ -64,7 +64,7 @@ ROLLOUT_SPEC = Record(
         "maxUnreachable": Portion(),
         "onDeadline": Text(choices=("Fail", "Wait"), default="Fail"),
         "onFailure": Text(choices=("Pause", "Rollback"), default="Pause"),
-        "onNewChange": Text(choices=("Supersede", "Wait"), default="Supersede"),
+        "onNewChange": Text(choices=("Supersede", "Wait", "Coalesce"), default="Supersede"),
         "windows": ListOf(
             Record({"days": ListOf(Text(choices=WEEKDAYS)), "from!": TEXT, "to!": TEXT, "timeZone": TEXT})
         ),

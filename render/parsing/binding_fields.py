@@ -124,6 +124,7 @@ class RolloutFields(Struct, frozen=True, kw_only=True):
     completed: str
     clusters: list[ClustersAtVersionFields] | None = None
     group: str = ""
+    waiting: list[str] | None = None
 
 
 class SpecFields(Struct, frozen=True, kw_only=True, rename="camel"):

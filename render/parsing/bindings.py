@@ -203,6 +203,7 @@ def _rollout_of_fields(fields: RolloutFields) -> ObjectRollout:
         completed=fields.completed,
         clusters=tuple(clusters),
         group=fields.group,
+        waiting=tuple(fields.waiting or ()),
     )
 
 

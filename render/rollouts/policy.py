@@ -43,10 +43,14 @@ class FailureAction(StrEnum):
 
 
 class NewChangeAction(StrEnum):
-    """The effect of a newer change on the one that goes out: it takes its place at once, or waits for its end."""
+    """The effect of a newer change on the one that goes out: it takes its place at once, or waits for its end.
+
+    Those that wait go out one after the other, or all together.
+    """
 
     SUPERSEDE = "Supersede"
     WAIT = "Wait"
+    COALESCE = "Coalesce"
 
 
 class GroupKey(StrEnum):

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from render.binding import name_of_rollout
 from render.cluster_index import ClusterIndex
+from render.model import ObjectRef
 from render.timing import Flip
 
 from .policy import RolloutControl, RolloutPolicy
@@ -22,6 +23,14 @@ class Change(Struct, frozen=True, kw_only=True):
     digest: str
     commits: tuple[str, ...] = ()
     group: str = ""
+
+
+class WaitingChange(Struct, frozen=True, kw_only=True):
+    """A newer change that waits for the end of another: the ``versions`` that its objects are to come to, in order."""
+
+    digest: str
+    commits: tuple[str, ...] = ()
+    versions: tuple[tuple[ObjectRef, str], ...] = ()
 
 
 class ClusterObservation(Struct, frozen=True, kw_only=True):
@@ -113,7 +122,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     ``wave_since`` when the rollout and the wave began. ``seats`` has the wave of each cluster, by which a cluster stays
     in its wave when others join and leave. ``next_step`` says in a sentence what it waits for or who has to do what.
     ``heard`` are the names of the RolloutControls that have had their one effect. ``group`` is the group of objects
-    that the change is of.
+    that the change is of. ``queue`` has the newer changes that wait for its end, in the order in which they go out.
     """
 
     plan: RolloutPolicy
@@ -130,6 +139,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     next_step: str = ""
     heard: tuple[str, ...] = ()
     group: str = ""
+    queue: tuple[WaitingChange, ...] = ()
 
     @property
     def name(self) -> str:

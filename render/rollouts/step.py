@@ -23,7 +23,7 @@ from render.timing import Flip, earliest_flip
 
 from .barriers import StepOutcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
 from .controls import Requests, requests_about_rollout
-from .policy import FailureAction, LimitByField, NewChangeAction, RolloutPolicy
+from .policy import FailureAction, LimitByField, RolloutPolicy
 from .positions import Positions, deadline_of_cluster, positions_of_clusters
 from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
 from .waves import WaveOfClusters
@@ -32,21 +32,7 @@ NOTHING_LEFT = "nothing: every cluster that can be reached and is not suspended 
 """The next step of a rollout that is completed."""
 
 _ENDED = frozenset({RolloutPhase.COMPLETED, RolloutPhase.FAILED, RolloutPhase.HELD})
-"""Phases in which a newer change takes over whatever the policy says of it."""
-
-
-def change_that_goes_out(
-    policy: RolloutPolicy | None, state: RolloutState | None, newest: Change | None
-) -> Change | None:
-    """Return the change that a pass goes on with: the newest, or the one under way where the newest has to wait.
-
-    A rollout that has failed or was aborted makes way for a newer change in any case: it could wait forever.
-    """
-    if state is None or newest is None or state.phase in _ENDED:
-        return newest
-    if (policy or state.plan).on_new_change is NewChangeAction.WAIT:
-        return Change(digest=state.change, commits=state.commits, group=state.group)
-    return newest
+"""Phases that only a retry or a newer change ends."""
 
 
 def next_step(

@@ -4,7 +4,8 @@ By default all that changes is one group. Where a policy makes groups, of single
 label, an object goes out with what needs it: were a ConfigMap to go out with one of two changed Deployments that name
 it, the other would find it torn.
 
-1. An object that is under way stays in its group until that is over. Any other has its own: its label, or itself.
+1. An object that is under way, or waits, stays in its group until that is over. Any other has its own: its label, or
+   itself.
 2. Objects that change and need each other (by name, as dependencies, as their namespace, as the definition of their
    kind) are one group, and with them all else that is in theirs.
 3. It has the name of the group that is under way in it, else that of an object which none of the others needs. Where
@@ -52,11 +53,11 @@ def groups_of_objects(
     policy: RolloutPolicy | None, objects: Sequence[VersionedObject], interpreter: Interpreter
 ) -> Iterator[RolloutGroup]:
     """Yield the groups in which objects of a policy go out; what does not change is in one without a name."""
-    recorded = {each.before.group for each in objects if each.before.is_under_way}
+    recorded = {each.before.group for each in objects if each.before.is_unfinished}
     if (policy is None or policy.group_by is GroupKey.CHANGE) and recorded <= {""}:
         yield RolloutGroup(name="", objects=objects)
         return
-    moving = {each.ref: each for each in objects if each.changed_goal()}
+    moving = {each.ref: each for each in objects if each.before.waiting or each.changed_goal()}
     groups = _groups_that_move(policy, moving, interpreter)
     others = [each for each in objects if each.ref not in moving]
     found = {each.name: each for each in groups}
@@ -69,7 +70,7 @@ def _groups_that_move(
     policy: RolloutPolicy | None, moving: Mapping[ObjectRef, VersionedObject], interpreter: Interpreter
 ) -> Iterator[RolloutGroup]:
     own = {
-        ref: each.before.group if each.before.is_under_way else own_group(policy, each.newest.template)
+        ref: each.before.group if each.before.is_unfinished else own_group(policy, each.newest.template)
         for ref, each in moving.items()
     }
     needed = needed_objects(moving.values(), interpreter) if len(set(own.values())) > 1 else {}

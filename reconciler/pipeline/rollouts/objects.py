@@ -24,6 +24,10 @@ class RolledObject(Struct, frozen=True, kw_only=True):
     rollout: ObjectRollout
     works: Works
 
+    def with_waiting_versions(self, versions: tuple[str, ...], group: str) -> "RolledObject":
+        """Return the object with the versions that newer changes of a group have, which are kept until they go out."""
+        return replace(self, rollout=replace(self.rollout, waiting=versions, group=group))
+
     def rollout_by_policy(self, active: Container[str]) -> ObjectRollout | None:
         """Return its versions while its policy is there or what began by it is not over; else nobody asks for them."""
         return self.rollout if self.rollout.policy in active or self.rollout.name in active else None
@@ -60,6 +64,11 @@ class VersionedObject(Struct, kw_only=True):
     def is_as_completed(self) -> bool:
         """Say whether the newest version is the one that all clusters stand at."""
         return not self.before.is_under_way and self.before.completed == self.written.digest
+
+    @property
+    def last_goal(self) -> str:
+        """The version that its clusters are under way to, or stand at."""
+        return self.before.target if self.before.is_under_way else self.before.completed
 
     def changed_goal(self) -> str:
         """Return the version that clusters are to come to which stand at another, or are not through; else nothing.

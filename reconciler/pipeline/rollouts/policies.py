@@ -6,12 +6,11 @@
    Clusters stand at the versions that the previous binding says, and a new one at the completed version.
 3. The step (``render.rollouts``) says which clusters are due. They get the version that goes out; all others keep the
    one they stand at. A cluster in which two versions are the same bytes moves on at once.
-4. A change that has to wait for the one under way begins in the pass that completes that one.
+4. A change that has to wait for the one under way (``newer_changes``) begins in the pass that completes that one.
 
 The same inputs give the same step again, and nothing changes because time passes, only because an answer flips.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -23,23 +22,20 @@ from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
 from render.rollouts.policy import RolloutControl, RolloutPolicy
-from render.rollouts.state import Change, RolloutFacts, RolloutState, RolloutStep
-from render.rollouts.step import change_that_goes_out, next_step
+from render.rollouts.queue import versions_that_wait
+from render.rollouts.state import RolloutFacts, RolloutState, RolloutStep, WaitingChange
+from render.rollouts.step import next_step
 from render.timing import Flip
 
+from .newer_changes import GoingOut, NewerChanges
 from .objects import RolledObject, VersionedObject
 from .observations import observations_of_clusters
-
-_DIGEST_LENGTH = 16
-
-Goals = Mapping[ObjectRef, str]
-"""The versions that the objects of a change are to come to."""
 
 
 class RolledPolicy(Struct, frozen=True, kw_only=True):
     """A rollout policy after a pass: its objects, the state of its rollout, and when that goes on by itself.
 
-    ``under_way`` are the objects of the change that goes out, ``waiting`` those of a newer one that waits for its end.
+    ``under_way`` are the objects of the change that goes out, ``waiting`` those of newer ones that wait for its end.
     """
 
     objects: Mapping[ObjectRef, RolledObject]
@@ -68,6 +64,8 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
     """A rollout policy before the step of a pass; without a policy (it was deleted) the plan of the state counts.
 
     ``group`` is the group of its objects whose step it is, where it makes some.
+    ``unbuilt`` are objects of which nobody knows the bytes. ``queue`` are the changes that wait, where the state does
+    not tell: one that has just ended made way for them.
     """
 
     policy: RolloutPolicy | None
@@ -75,73 +73,84 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
     objects: Sequence[VersionedObject]
     context: RolloutContext
     group: str = ""
+    unbuilt: frozenset[ObjectRef] = frozenset()
+    queue: tuple[WaitingChange, ...] = ()
 
     def rolled(self) -> RolledPolicy:
         """Return the policy after the pass."""
-        newest = {each.ref: goal for each in self.objects if (goal := each.changed_goal())}
-        going = self._goals_that_go_out(newest)
-        rolled = self._rolled_to_goals(going, newest)
-        is_next = going != newest and rolled.state is not None and rolled.state.is_completed
-        if not is_next:
+        newer = self._newer_changes
+        going = newer.going_on() if self.context.now is None else newer.going_out()
+        rolled = self._rolled_to_goals(going)
+        is_over = self.context.now is not None and (rolled.state is None or rolled.state.is_completed)
+        if is_over and self.policy is None:  # nothing holds back any more what waited for its end
+            objects = {each.ref: each.with_newest_version() for each in self.objects}
+            return replace(rolled, objects=objects, waiting=frozenset())
+        if not (is_over and newer.is_next_built(going.queue)):
             return rolled
         later = [each.with_rollout(rolled.objects[each.ref].rollout) for each in self.objects]
-        return replace(self, state=rolled.state, objects=later).rolled()
+        then = replace(self, state=rolled.state, objects=later, queue=going.queue).rolled()
+        return replace(then, under_way=then.under_way | rolled.under_way)  # the health of both has decided
 
-    def _goals_under_way(self) -> Goals:
-        return {each.ref: each.before.target for each in self.objects if each.before.is_under_way}
+    @property
+    def _newer_changes(self) -> NewerChanges:
+        state = self.state
+        return NewerChanges(
+            policy=self.policy,
+            state=state,
+            objects=self.objects,
+            source=self.context.source,
+            group=self.group,
+            queue=self.queue or (state.queue if state is not None else ()),
+            unbuilt=self.unbuilt,
+        )
 
-    def _goals_that_go_out(self, newest: Goals) -> Goals:
-        """Return the goals of the newest change, or those of the one under way where the newest has to wait."""
-        if self.context.now is None:  # nothing begins while time rests
-            return self._goals_under_way()
-        change = Change(digest=self._digest(newest), group=self.group) if newest else None
-        going = change_that_goes_out(self.policy, self.state, change)
-        return newest if going is None or going == change else self._goals_under_way()
-
-    def _digest(self, goals: Goals) -> str:
-        """Return the digest of a change; it is the same one when only some of its objects are no more."""
-        before = self._goals_under_way()
-        if self.state is not None and not self.state.is_completed and goals.items() <= before.items():
-            return self.state.change
-        completed = {each.ref: each.before.completed for each in self.objects}
-        lines = "".join(f"{ref}\0{completed[ref]}\0{goal}\n" for ref, goal in sorted(goals.items()))
-        return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
-
-    def _rolled_to_goals(self, goals: Goals, newest: Goals) -> RolledPolicy:
-        """Return the policy after a step to some versions; an object that only has another one waits with it."""
+    def _rolled_to_goals(self, going: GoingOut) -> RolledPolicy:
+        """Return the policy after a step to some versions; objects of changes that wait keep what they have."""
+        waiting = versions_that_wait(going.queue)
         objects = {
-            each.ref: each.with_one_version(each.before.completed) if each.ref in newest else each.with_newest_version()
+            each.ref: each.with_one_version(each.before.completed)
+            if each.ref in waiting or (self.context.now is None and each.changed_goal())
+            else each.with_newest_version()
             for each in self.objects
-            if each.ref not in goals
+            if each.ref not in going.goals
         }
-        changing = [each for each in self.objects if each.ref in goals]
+        changing = [each for each in self.objects if each.ref in going.goals]
         if self.context.now is None:
-            objects |= {each.ref: each.moved(goals[each.ref], 0) for each in changing}
-            return RolledPolicy(objects=objects, state=self.state, under_way=frozenset(goals))
-        step = self._step(changing, goals, self.context.now)
+            objects |= {each.ref: each.moved(going.goals[each.ref], 0) for each in changing}
+            return self._rolled_policy(objects, going, self.state)
+        step = self._step(changing, going, self.context.now)
         is_completed = step is None or step.state is None or step.state.is_completed
         due = 0 if step is None else self.context.index.clusters_named(step.due)
         withdrawn = 0 if step is None else self.context.index.clusters_named(step.withdrawn)
         for each in changing:
-            goal = goals[each.ref]
+            goal = going.goals[each.ref]
             objects[each.ref] = each.with_one_version(goal) if is_completed else each.moved(goal, due, withdrawn)
         state = self._completed_state() if step is None else step.state
+        rolled = self._rolled_policy(objects, going, None if is_completed and self.policy is None else state)
+        return replace(rolled, flip=step.flip if step else None, notes=step.notes if step else ())
+
+    def _rolled_policy(
+        self, objects: Mapping[ObjectRef, RolledObject], going: GoingOut, state: RolloutState | None
+    ) -> RolledPolicy:
+        """Return the policy with its objects and state, in both of which what waits is recorded."""
+        waiting = versions_that_wait(going.queue)
         return RolledPolicy(
-            objects=objects,
-            state=None if is_completed and self.policy is None else state,
-            flip=step.flip if step else None,
-            notes=step.notes if step else (),
-            under_way=frozenset(goals),
-            waiting=frozenset(ref for ref, goal in newest.items() if goals.get(ref) != goal),
+            objects={
+                ref: each.with_waiting_versions(waiting[ref], self.group) if ref in waiting else each
+                for ref, each in objects.items()
+            },
+            state=None if state is None else replace(state, queue=going.queue),
+            under_way=frozenset(going.goals),
+            waiting=frozenset(waiting),
         )
 
     def _completed_state(self) -> RolloutState | None:
         """Return the state of a rollout that ended well; one whose change is no more has none."""
         return self.state if self.state is not None and self.state.is_completed else None
 
-    def _step(self, changing: Sequence[VersionedObject], goals: Goals, now: datetime) -> RolloutStep | None:
+    def _step(self, changing: Sequence[VersionedObject], going: GoingOut, now: datetime) -> RolloutStep | None:
         """Return the step of a change; None where it is for no cluster."""
-        digest, index = self._digest(goals), self.context.index
+        goals, digest, index = going.goals, going.change.digest, self.context.index
         state = self.state if self.state is not None and self.state.change == digest else None
         given = frozenset(each.cluster for each in state.given) if state else frozenset()
         moving, there, every = 0, 0, 0
@@ -168,8 +177,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             controls=self.context.controls,
             now=now,
         )
-        change = Change(digest=digest, commits=(self.context.source,), group=self.group)
-        return next_step(self.policy, self.state, change, facts)
+        return next_step(self.policy, self.state, going.change, facts)
 
     def _suspended_clusters(self, changing: Iterable[VersionedObject]) -> frozenset[str]:
         """Return the clusters to which dispatching of an object of a change is suspended."""

@@ -73,8 +73,9 @@ class RolledOut(Struct, frozen=True, kw_only=True):
         """A line for each rollout that is not over, with what comes next, and what is passed over."""
         going = ((name, state) for name, state in sorted(self.states.items()) if not state.is_completed)
         waiting = (
-            f"{name}: {counted_noun(len(refs), 'object')} of a newer change go out after the one under way"
-            for name, refs in sorted(self.waiting.items())
+            f"{name}: {counted_noun(len(state.queue), 'newer change')} to go out after the one under way"
+            for name, state in sorted(self.states.items())
+            if state.queue
         )
         return (*(f"{name} is {state.phase}: {state.next_step}" for name, state in going), *waiting, *self.notes)
 
@@ -116,7 +117,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
         policies = {str(each): each for each in self.desired.rollout_policies}
         objects = self._objects_by_policy(bindings, works, templates)
         groups = self._groups_by_rollout(policies, objects)
-        unbuilt = templates.keys() - works.keys()
+        unbuilt = frozenset(templates.keys() - works.keys())
         rolled = {
             name: self._rolled_group(policies.get(policy), name, group, unbuilt)
             for name, (policy, group) in sorted(groups.items())
@@ -165,14 +166,19 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
         return all(own_group(policy, each) != state.group for each in self.desired.templates)
 
     def _rolled_group(
-        self, policy: RolloutPolicy | None, name: str, group: RolloutGroup, unbuilt: Iterable[ObjectRef]
+        self, policy: RolloutPolicy | None, name: str, group: RolloutGroup, unbuilt: frozenset[ObjectRef]
     ) -> RolledPolicy:
         """Return a group after its step; its rollout is not over while an object of it could not be built."""
         state = self.states.get(name)
         before = None if group.is_joined else state
-        objects = [each.in_group(group.name) for each in group.objects]
-        rolling = RollingPolicy(policy=policy, state=before, objects=objects, context=self.context, group=group.name)
-        rolled = rolling.rolled()
+        rolled = RollingPolicy(
+            policy=policy,
+            state=before,
+            objects=[each.in_group(group.name) for each in group.objects],
+            context=self.context,
+            group=group.name,
+            unbuilt=unbuilt,
+        ).rolled()
         if rolled.under_way or not any(self._is_under_way_by(name, ref) for ref in unbuilt):
             return rolled
         return replace(rolled, state=state)

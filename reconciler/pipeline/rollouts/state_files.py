@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from reconciler.ledger.branch_file import FileFault, converted_to_struct, object_of_any_size, plain_data
+from reconciler.ledger.branch_file import FileFault, ObjectName, converted_to_struct, object_of_any_size, plain_data
 from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
 from render.documents import emit
 from render.gitobjects import TREE_MODE
@@ -20,7 +20,7 @@ from render.layout import CLUSTER_SCOPED, file_name_of_object
 from render.model import ARGOSY_API_VERSION, Manifest
 from render.rollouts.parsing import parse_rollout_policy, plain_rollout_spec
 from render.rollouts.policy import RolloutPolicy
-from render.rollouts.state import Given, RolloutPhase, RolloutReason, RolloutState
+from render.rollouts.state import Given, RolloutPhase, RolloutReason, RolloutState, WaitingChange
 from render.timing import instant_text, parse_instant
 
 ROLLOUTS_FOLDER = "rollouts"
@@ -52,6 +52,17 @@ class _RecordedCluster(Struct, frozen=True, kw_only=True, omit_defaults=True):
     through: str = ""
 
 
+class _VersionOfObject(Struct, frozen=True, kw_only=True):
+    object: ObjectName
+    version: str
+
+
+class _RecordedChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    change: str
+    commits: tuple[str, ...] = ()
+    versions: tuple[_VersionOfObject, ...] = ()
+
+
 class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     plan: dict[str, Any]
     change: str
@@ -67,6 +78,7 @@ class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seats: dict[str, str] = field(default_factory=dict)
     heard: tuple[str, ...] = ()
     group: str = ""
+    queue: tuple[_RecordedChange, ...] = ()
 
 
 def rollout_state_file(state: RolloutState) -> bytes:
@@ -91,8 +103,27 @@ def rollout_state_file(state: RolloutState) -> bytes:
         seats=dict(state.seats),
         heard=state.heard,
         group=state.group,
+        queue=tuple(map(_recorded_change, state.queue)),
     )
     return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, **plain_data(recorded)})
+
+
+def _recorded_change(change: WaitingChange) -> _RecordedChange:
+    return _RecordedChange(
+        change=change.digest,
+        commits=change.commits,
+        versions=tuple(
+            _VersionOfObject(object=ObjectName.of_ref(ref), version=version) for ref, version in change.versions
+        ),
+    )
+
+
+def _change_of_record(recorded: _RecordedChange) -> WaitingChange:
+    return WaitingChange(
+        digest=recorded.change,
+        commits=recorded.commits,
+        versions=tuple((each.object.ref, each.version) for each in recorded.versions),
+    )
 
 
 def _plain_plan(plan: RolloutPolicy) -> dict[str, Any]:
@@ -132,6 +163,7 @@ def parse_rollout_state(content: bytes) -> RolloutState:
         next_step=found.next_step,
         heard=found.heard,
         group=found.group,
+        queue=tuple(map(_change_of_record, found.queue)),
     )
 
 
