@@ -15,6 +15,9 @@ from .placement import Placement, ReplicaSchedulingType
 from .policy import ConflictResolution, Suspension
 from .resources import Component, ReplicaRequirements
 
+_OF_FLEET = "Fleet "
+"""The beginning of the policy, as text, of what the calendar of argosy.yaml holds back."""
+
 
 class Condition(Struct, frozen=True, kw_only=True):
     """A metav1.Condition without its time: type, status ``True``/``False``/``Unknown``, reason, message.
@@ -147,6 +150,11 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """The rollout that it is part of, as people are told of it."""
         return name_of_rollout(self.policy, self.group)
+
+    @property
+    def has_gates(self) -> bool:
+        """Say whether clusters have to show something before it goes on; what a calendar holds back only waits."""
+        return not self.policy.startswith(_OF_FLEET)
 
     @property
     def is_under_way(self) -> bool:

@@ -1,10 +1,14 @@
-"""Durations and addresses as people write them in options and files."""
+"""Durations, times of the day and addresses as people write them in options and files."""
 
 import re
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 _PORTS, _LONGEST_PORT = 65536, 9
+_TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+"""The days of the week, as windows name them."""
 
 
 def seconds_of_duration(text: str) -> float | None:
@@ -20,6 +24,16 @@ def seconds_of_duration(text: str) -> float | None:
     """
     matched = _DURATION.fullmatch(text)
     return float(matched[1]) * _SECONDS[matched[2]] if matched else None
+
+
+def minutes_of_time(text: str) -> int | None:
+    """Return the minutes of the day at a time such as ``09:30``; None for what is none.
+
+    >>> minutes_of_time("09:30"), minutes_of_time("24:00"), minutes_of_time("9")
+    (570, None, None)
+    """
+    found = _TIME_OF_DAY.fullmatch(text)
+    return None if found is None else int(found[1]) * 60 + int(found[2])
 
 
 def host_and_port_of_address(text: str) -> tuple[str, int] | None:

@@ -143,3 +143,23 @@ def _desired(settings: dict[str, Any], documents: Iterable[Any]) -> Desired:
 
 def _first_lines(found: Iterable[Problem]) -> list[str]:
     return [str(each).split("\n")[0].removeprefix("all.yaml: ") for each in found]
+
+
+ENTRIES: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
+    ("a freeze to come", {"freezes": [{"until": "2126-01-01T00:00:00Z", "reason": "audit"}]}, []),
+    ("a freeze that is over", {"freezes": [{"until": "2020-01-01T00:00:00Z", "reason": "audit"}]}, [
+        "spec.rollouts.freezes[0]: is over, and holds nothing back",
+    ]),
+    ("no such cluster", {"windows": [{"from": "09:00", "to": "10:00", "clusters": ["oslo"]}]}, [
+        "spec.rollouts.windows[0]: is about no cluster of the fleet, and holds nothing back",
+    ]),
+    ("no such kind", {"windows": [{"from": "09:00", "to": "10:00", "kinds": ["Deployment"]}]}, [
+        "spec.rollouts.windows[0]: is about no object of the source, and holds nothing back",
+    ]),
+)  # fmt: skip
+
+
+@each_row("why, calendar, warnings", ENTRIES)
+def test_a_calendar_that_holds_nothing_back_is_told(why: str, calendar: dict[str, Any], warnings: list[str]) -> None:
+    found = warnings_about({"rollouts": calendar}, PARIS, ROME, WEB)
+    assert [each.removeprefix("argosy.yaml: ") for each in found] == warnings, why

@@ -297,6 +297,10 @@ NONSENSE = {
         {"for": "Flux", "repository": "https://a:b@example.com/x", "interval": "often"},
         {"for": "Flux", "repository": "x"},
     ],
+    "rollouts": {
+        "freezes": [{"from": "2026-03-01T00:00:00Z", "until": "today", "reason": "audit", "clusterLabels": ["gold"]}],
+        "windows": [{"from": "9", "to": "24:00", "timeZone": "Berlin"}],
+    },
 }
 
 

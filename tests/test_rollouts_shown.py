@@ -152,3 +152,72 @@ def test_an_explanation_says_in_which_wave_a_cluster_gets_a_change(
         f"  oslo               Waiting   {goes_out} canary: {waits}\n"
         f"  paris rome tokyo   Waiting   {goes_out} rest: {waits}\n"
     )
+
+
+FROZEN = {
+    "apiVersion": "argosy.dev/v1alpha1",
+    "kind": "Fleet",
+    "metadata": {"name": "default"},
+    "spec": {
+        "rollouts": {
+            "freezes": [
+                {"until": "2126-03-02T00:00:00Z", "reason": "audit", "clusters": ["rome", "tokyo"]},
+                {"until": "2026-01-02T00:00:00Z", "reason": "winter"},
+            ]
+        }
+    },
+}
+
+
+@pytest.fixture
+def frozen(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """The clusters without a rollout policy, two of them frozen, and a change."""
+    fleet.commit({"argosy.yaml": FROZEN, "rollout.yaml": None})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW).code == 0
+    fleet.commit({"web.yaml": web(2)})
+    return fleet
+
+
+def test_a_difference_says_what_a_freeze_holds_back(frozen: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = argosy(frozen, capsys, "diff", "HEAD~1", "HEAD", *NOW)
+    assert shown.out.partition("ROLLOUTS\n")[2] == (
+        f"  Fleet default holds change {CHANGE} back from 2 clusters\n"
+        "      Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo\n"
+    )
+    (planned,) = json.loads(argosy(frozen, capsys, "diff", "HEAD~1", "HEAD", *NOW, "-o", "json").out)["rollouts"]
+    assert (planned["policy"], planned["heldBy"]) == (
+        "Fleet default",
+        "Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo",
+    )
+
+
+def test_a_freeze_is_shown_by_each_pass_and_by_status(frozen: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    passed = argosy(frozen, capsys, "reconcile", *NOW)
+    waits = "Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo"
+    assert f"Fleet default is Waiting: {waits}" in passed.err
+    shown = argosy(frozen, capsys, "status").out
+    assert f"Fleet default: Waiting, change {CHANGE} is held back from 2 clusters\n  next: {waits}\n" in shown
+    listed = argosy(frozen, capsys, "rollout", "status")
+    assert (listed.code, f"Fleet default: Frozen: {waits}\n" in listed.out) == (1, True)
+    explained = argosy(frozen, capsys, "explain", "deployment", "web", *NOW).out
+    assert f"Fleet default holds change {CHANGE} back: {waits}" in explained
+    assert "spec.rollouts.freezes[1] (winter) is over since 2026-01-02T00:00:00Z: remove it from argosy.yaml\n" in shown
+    assert "freezes[0]" not in shown
+
+
+def test_nobody_pauses_what_a_freeze_holds_back(frozen: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    argosy(frozen, capsys, "reconcile", *NOW)
+    asked = argosy(frozen, capsys, "rollout", "pause")
+    assert (asked.code, asked.err) == (
+        3,
+        (
+            f"argosy: the calendar of argosy.yaml holds change {CHANGE} back, and nothing else: Pause means nothing\n"
+            "  hint: Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo; a freeze that"
+            " is taken out of argosy.yaml holds nothing back\n"
+        ),
+    )
+
+
+def test_verify_replays_what_a_freeze_holds_back(frozen: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    argosy(frozen, capsys, "reconcile", *NOW)
+    assert argosy(frozen, capsys, "verify").code == 0

@@ -12,14 +12,17 @@ from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.model import Template
 from render.rollouts.calendar import ended_freezes
+from render.rollouts.fleet_calendar import clusters_covered_by, ended_freezes_of_fleet, is_object_covered
 from render.rollouts.policy import FailureAction, Gate, GroupKey, RolloutControl, RolloutPolicy, Wave
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
+from render.settings.rollouts import CoveredObjects
 from render.words import first_few
 
 _UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
 _FREEZE = "EndedFreeze"
 _STAYS = "NoWayBack"
+_IDLE = "IdleEntry"
 _UNKNOWN = "UnknownHealth"
 _UNKNOWN_HINT = "say in argosy.yaml how they are reached, under spec.clusters, or who reports on them, under spec.emit"
 _NOBODY_KNOWN = "no pass learns whether any cluster is well"
@@ -34,6 +37,7 @@ _Warn = Callable[..., Problem]
 
 def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) -> Iterator[Problem]:
     """Yield a warning for policies that select nothing, waves that are not as they seem, and what is idle or over."""
+    yield from _warnings_of_calendar(desired, line_of, now)
     if not desired.rollout_policies and not desired.rollout_controls:
         return
     index, fleet = RolloutIndex(desired.rollout_policies), ClusterIndex(desired.clusters)
@@ -188,3 +192,32 @@ def _warnings_of_controls(desired: Desired, line_of: LineOf | None) -> Iterator[
             message = f"{policy} {'makes no groups' if control.group else 'makes groups'}, so no rollout hears of this"
             hint = "leave it out" if control.group else "name the group, as argosy rollout status prints it"
             yield warn("spec.rollout.group", message, hint, _CONTROL)
+
+
+def _warnings_of_calendar(desired: Desired, line_of: LineOf | None, now: datetime) -> Iterator[Problem]:
+    """Yield a warning for each freeze and window of argosy.yaml that holds nothing back."""
+    settings, index = desired.fleet.rollouts, ClusterIndex(desired.clusters)
+
+    def warning(field: str, message: str, hint: str, kind: str) -> Problem:
+        line = line_of(desired.fleet.path, 0, field) if line_of else 0
+        return Problem(desired.fleet.path, line, field, message, hint, kind)
+
+    for number, _ in ended_freezes_of_fleet(settings, now):
+        field = f"spec.rollouts.freezes[{number}]"
+        yield warning(field, "is over, and holds nothing back", "remove it", _FREEZE)
+    entries = (
+        *((f"spec.rollouts.freezes[{number}]", each.covered) for number, each in enumerate(settings.freezes)),
+        *((f"spec.rollouts.windows[{number}]", each.covered) for number, each in enumerate(settings.windows)),
+    )
+    for field, covered in entries:
+        if message := _message_about_nothing_covered(covered, desired, index):
+            yield warning(field, message, "name kinds as Kind.group, and clusters as the source does", _IDLE)
+
+
+def _message_about_nothing_covered(covered: CoveredObjects, desired: Desired, index: ClusterIndex) -> str:
+    """Return that an entry is about no cluster or about no object; "" where it is about some."""
+    if not clusters_covered_by(covered, index):
+        return "is about no cluster of the fleet, and holds nothing back"
+    if not any(is_object_covered(covered, template.ref) for template in desired.templates):
+        return "is about no object of the source, and holds nothing back"
+    return ""

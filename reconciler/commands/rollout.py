@@ -235,6 +235,11 @@ def _wave_of_request(verb: "RolloutVerb", state: "RolloutState", wave: str) -> s
             f"change {state.change} of {state.name} has reached all its clusters: there is nothing to {verb.lower()}",
             hint="argosy diff HEAD~1 HEAD shows a newer change, which a pass has to begin first",
         )
+    if state.plan.is_of_fleet:
+        raise ConfigError(
+            f"the calendar of argosy.yaml holds change {state.change} back, and nothing else: {verb} means nothing",
+            hint=f"{state.next_step}; a freeze that is taken out of argosy.yaml holds nothing back",
+        )
     if verb is not RolloutVerb.APPROVE:
         return ""
     found = name_of_wave_needing_approval(state.plan, wave) if wave else wave_to_approve(state)

@@ -161,7 +161,8 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
     """The plan by which a change goes out: its policy, the digest of the change, and the waves with their clusters.
 
     ``waiting`` counts the objects that are not in it, and have to wait until it is over. ``group`` is the group of
-    objects that it is of ("": the policy makes none).
+    objects that it is of ("": the policy makes none). ``held_by`` says what it waits for before it begins.
+    ``is_of_calendar``: it goes by the calendar of argosy.yaml alone, and not by waves.
     """
 
     policy: str
@@ -169,6 +170,8 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
     waves: tuple[PlannedWave, ...] = ()
     waiting: int = 0
     group: str = ""
+    held_by: str = ""
+    is_of_calendar: bool = False
 
     @property
     def name(self) -> str:

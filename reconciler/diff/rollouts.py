@@ -11,6 +11,7 @@ from reconciler.pipeline.rollouts.state_files import has_rollout_states
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
 from render.rollouts.plan import planned_waves, words_of_planned_wave
+from render.rollouts.state import RolloutReason
 from render.words import counted_noun
 
 from .difference import Difference, PlannedRollout
@@ -27,8 +28,10 @@ def first_passes(base: Outcome, head: Outcome, inputs: RenderInputs, log: Log) -
 
 
 def _has_rollouts(side: Outcome) -> bool:
-    """Say whether changes of a side go out wave by wave, or one of before its rendered commit still does."""
-    return bool(side.source.desired.rollout_policies or (side.previous and has_rollout_states(side.previous.tree)))
+    """Say whether changes of a side may be held back, or one of before its rendered commit still is."""
+    desired = side.source.desired
+    is_held = desired.rollout_policies or desired.fleet.rollouts.freezes or desired.fleet.rollouts.windows
+    return bool(is_held or (side.previous and has_rollout_states(side.previous.tree)))
 
 
 def planned_rollouts(
@@ -50,23 +53,30 @@ def _planned_rollouts(before: RolledOut, after: RolledOut) -> Iterator[PlannedRo
         queues = [tuple(each.digest for each in side.queue) for side in (known or state, state)]
         is_queued = queues[0] != queues[1] or waiting != before.waiting.get(name, frozenset())
         if (is_new and not state.is_completed) or is_queued:
+            is_closed = state.reason in {RolloutReason.FROZEN, RolloutReason.OUTSIDE_WINDOW}
             yield PlannedRollout(
                 policy=str(state.plan),
                 group=state.group,
                 change=state.change,
                 waves=planned_waves(state),
                 waiting=len(waiting),
+                held_by=state.next_step if is_closed else "",
+                is_of_calendar=state.plan.is_of_fleet,
             )
 
 
 def words_of_rollout(rollout: PlannedRollout, difference: Difference) -> tuple[str, list[str]]:
     """Return a rollout in words, and a line for each of its waves and for what waits."""
-    count = sum(len(wave.clusters) for wave in rollout.waves)
+    count = counted_noun(sum(len(wave.clusters) for wave in rollout.waves), "cluster")
+    if rollout.is_of_calendar:
+        return f"{rollout.policy} holds change {rollout.change} back from {count}", [rollout.held_by]
     lines = [
         words_of_planned_wave(wave, summarized_cluster_names(wave.clusters, difference.members))
         for wave in rollout.waves
     ]
+    if rollout.held_by:
+        lines.append(rollout.held_by)
     if rollout.waiting:
         verb = "waits" if rollout.waiting == 1 else "wait"
         lines.append(f"{counted_noun(rollout.waiting, 'object')} of a newer change {verb} until it is over")
-    return f"{rollout.name} lets change {rollout.change} out to {counted_noun(count, 'cluster')}", lines
+    return f"{rollout.name} lets change {rollout.change} out to {count}", lines

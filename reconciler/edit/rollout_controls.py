@@ -35,7 +35,7 @@ def change_that_asks(source: MemberSource, state: RolloutState, request: Control
 
 def _control_manifest(name: str, state: RolloutState, request: ControlRequest) -> Manifest:
     plan = state.plan
-    kind = "RolloutPolicy" if plan.is_namespaced else "ClusterRolloutPolicy"
+    kind, _, _ = str(plan).partition(" ")
     words = {"wave": request.wave, "reason": request.reason, "by": request.by}
     return {
         "apiVersion": ARGOSY_API_VERSION,

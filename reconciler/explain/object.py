@@ -352,7 +352,10 @@ def _clusters_at_former_versions(binding: Binding, built: Built) -> Iterator[Kep
     former = {name for name in targets if known.get(name, rollout.completed) != rollout.target}
     for wave in planned_waves(state):
         if names := tuple(name for name in wave.clusters if name in former):
-            message = f"{rollout.name} lets change {state.change} out in wave {wave.name}: {state.next_step}"
+            if state.plan.is_of_fleet:
+                message = f"{rollout.policy} holds change {state.change} back: {state.next_step}"
+            else:
+                message = f"{rollout.name} lets change {state.change} out in wave {wave.name}: {state.next_step}"
             yield Kept(clusters=names, reason=state.phase, message=message)
 
 

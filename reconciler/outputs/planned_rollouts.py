@@ -42,12 +42,19 @@ GroupOfRollout = (
 class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A rollout that a change begins or waits for."""
 
-    policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
+    policy: Annotated[
+        str,
+        meaning_of_field("The rollout policy, with its kind; `Fleet`: what the calendar of argosy.yaml holds back."),
+    ]
     group: GroupOfRollout = UNSET
     change: Annotated[str, meaning_of_field("The digest of the change, by which it is approved, paused and aborted.")]
     waves: Annotated[tuple[PlannedWavePart, ...], meaning_of_field("The waves in their order.")]
     waiting: (
         Annotated[int, meaning_of_field("How many objects of a newer change wait until the rollout is over.")]
+        | UnsetType
+    ) = UNSET
+    held_by: (
+        Annotated[str, meaning_of_field("What it waits for before it begins: a freeze, or its next window.")]
         | UnsetType
     ) = UNSET
 
@@ -60,6 +67,7 @@ def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
         change=rollout.change,
         waves=tuple(map(_planned_wave_part, rollout.waves)),
         waiting=value_unless_empty(rollout.waiting),
+        held_by=value_unless_empty(rollout.held_by),
     )
 
 

@@ -26,7 +26,7 @@ def is_health_asked_for(fleet: Fleet, binding: Binding) -> bool:
     failover = binding.failover or {}
     by_cluster = fleet.feature_gates.failover and "cluster" in failover
     is_evicted = "application" in failover or by_cluster or binding.eviction_tasks
-    return bool(is_evicted or binding.rollout is not None)
+    return bool(is_evicted or (binding.rollout is not None and binding.rollout.has_gates))
 
 
 def is_status_asked_for(binding: Binding) -> bool:

@@ -23,6 +23,7 @@ from render.interpreter import Interpreter
 from render.model import ObjectRef
 from render.quota.enforcement import parse_federated_quota
 from render.rescheduling.requests import bindings_with_requests
+from render.rollouts.fleet_calendar import FleetCalendar
 from render.scheduling.batch import BatchContext
 from render.works import TargetGroups, WorkContext, Works
 
@@ -40,6 +41,7 @@ from .pass_values import Built, Inputs, Rendered
 from .pending import PastOutcome, with_pending_conditions
 from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import clusters_with_reserves
+from .rollouts.calendar_of_pass import CalendarOfPass
 from .rollouts.policies import RolloutContext
 from .rollouts.stage import RolledOut, RolloutStage
 from .rollouts.works import VersionContexts
@@ -126,6 +128,7 @@ def _rolled_out(
             now=inputs.failover.now,
             source=inputs.source,
             controls=desired.rollout_controls,
+            calendar=CalendarOfPass(calendar=FleetCalendar.of(desired.fleet.rollouts, index), now=inputs.failover.now),
             suspended={each.ref: clusters_with_suspended_dispatch(each, fleet) for each in bindings if each.suspension},
         ),
         contexts=VersionContexts(

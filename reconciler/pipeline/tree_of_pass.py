@@ -140,7 +140,7 @@ def _health_that_decided(inputs: Inputs, built: Built) -> ObservedHealth:
     """Return the health that decided something: that of failover, and that of what is being rolled out."""
     is_asked = built.failover.is_timed or built.descheduling.is_timed
     decided = health_that_decided(inputs.failover.health, built.bindings, is_asked=is_asked)
-    if not built.rolled.is_timed:
+    if not built.rolled.under_way:
         return decided
     return health_with_workloads(decided, inputs.rollouts.health, built.rolled.under_way)
 

@@ -261,7 +261,7 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     runs = recorded.health().runs  # without a rendered commit nobody knows where objects should be
     if inputs.commit:
         runs = runs_of_completing_objects(recorded, inputs.bindings, inputs.templates, inputs.interpreter)
-    is_rolled_out = any(each.rollout is not None for each in inputs.bindings.values())
+    is_rolled_out = any(each.rollout is not None and each.rollout.has_gates for each in inputs.bindings.values())
     if not (is_failing_over(inputs.desired) or is_rolled_out):
         file = HealthFile.of_health(ObservedHealth(runs=runs))
         return {HealthFile.PATH: file.content() if file else None}

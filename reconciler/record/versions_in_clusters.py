@@ -39,9 +39,10 @@ class VersionsOfCommit(Struct, frozen=True, kw_only=True):
     def version_given(self, ref: ObjectRef, cluster: str) -> str:
         """Return the version of an object that a cluster was given ("": no rollout asks, or it keeps other bytes)."""
         binding = self.bindings.get(ref)
-        if binding is None or binding.rollout is None or _keeps_older_bytes(binding, cluster):
+        rollout = binding.rollout if binding is not None else None
+        if binding is None or rollout is None or not rollout.has_gates or _keeps_older_bytes(binding, cluster):
             return ""
-        return binding.rollout.version_by_cluster.get(cluster, binding.rollout.completed)
+        return rollout.version_by_cluster.get(cluster, rollout.completed)
 
     def version_after(self, report: ClusterReport, work: WorkInputs) -> str:
         """Return the version that an object stands at in a cluster, if the report's apply of it went well.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from render.admission.rollouts import WEEKDAYS
+from render.notations import WEEKDAYS
 
 from .fields import Field
 from .karmada_fields import sentence_about_field

@@ -18,10 +18,9 @@ from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, ObjectRea
 from reconciler.record.recorded_status import line_by_cluster, unhealthy_objects
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
-from render.rollouts.plan import planned_waves
 from render.scheduling.unknown_capacity import unknown_capacities_joined
 from render.timing import epoch_text
-from render.words import counted_noun, first_few
+from render.words import first_few
 
 from .blind_spots import lines_of_partly_seen_members
 from .branches import RecordedFleet
@@ -36,6 +35,7 @@ from .live_replicas import (
     live_total_by_cluster,
     shares_asking_for_other_replicas,
 )
+from .rollouts import lines_of_rollouts
 from .rule_views import rule_tables
 from .silent_clusters import lines_of_stranded_copies
 from .staleness import HELD, time_since_in_words
@@ -70,7 +70,7 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool, tells_each: bool = Fals
     yield from lines_of_stranded_copies(branches)
     yield from (*lines_of_partly_seen_members(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
     yield from _binding_count_lines(fleet)
-    yield from _lines_of_rollouts(fleet)
+    yield from lines_of_rollouts(branches)
     shown = [binding for binding in fleet.bindings if wide or _is_binding_notable(binding)]
     yield table_of_bindings(map(_row_of_binding, shown), tells_each=tells_each)
     yield from rule_tables(branches)
@@ -120,16 +120,6 @@ def _binding_count_lines(fleet: FleetStatus) -> Iterator[str]:
     if refs := fleet.templates_of_no_cluster:
         names, them = first_few(tuple(map(str, refs))), "it" if len(refs) == 1 else "them"
         yield f"{unselected_words(len(refs))}, as no policy selects {them}: {names} (argosy validate says more)\n"
-
-
-def _lines_of_rollouts(fleet: FleetStatus) -> Iterator[str]:
-    """Yield how far each rollout is that is not over, and what comes next."""
-    for state in fleet.rollouts_under_way:
-        waves = planned_waves(state)
-        given, every = sum(len(each.given) for each in waves), sum(len(each.clusters) for each in waves)
-        wave = f", wave {state.wave}" if state.wave else ""
-        yield f"\n{state.name}: {state.phase}{wave}, {given} of {counted_noun(every, 'cluster')} have change "
-        yield f"{state.change}\n  next: {state.next_step}\n"
 
 
 def _lines_of_unknown_capacity(fleet: FleetStatus) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The rollouts of a fleet, as its newest rendered commit that is known here records them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
 from msgspec import Struct
 
@@ -11,11 +12,14 @@ from reconciler.console.text import text_table
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.repository import Repository
 from render.errors import UnknownName
+from render.rollouts.fleet_calendar import ended_freezes_of_fleet
 from render.rollouts.plan import planned_waves, words_of_planned_wave
 from render.rollouts.policy import RolloutPolicy
 from render.rollouts.state import Given, RolloutState
 from render.timing import instant_text
 from render.words import counted_noun, first_few
+
+from .branches import RecordedFleet
 
 _NOBODY = "no rollout has begun: argosy diff shows by which waves a change would go out"
 
@@ -142,3 +146,32 @@ def name_of_wave_needing_approval(plan: RolloutPolicy, name: str) -> str:
         return name
     known = f"these do: {', '.join(needing)}" if needing else "none of its waves does"
     raise UnknownName(f"{plan} has no wave {name!r} that needs an approval", hint=known)
+
+
+def lines_of_rollouts(branches: RecordedFleet) -> Iterator[str]:
+    """Yield how far each rollout is that is not over, what comes next, and which freezes are over."""
+    for state in branches.fleet.rollouts_under_way:
+        yield from _lines_of_calendar(state) if state.plan.is_of_fleet else _lines_of_waves(state)
+    yield from _lines_of_ended_freezes(branches)
+
+
+def _lines_of_waves(state: RolloutState) -> Iterator[str]:
+    waves = planned_waves(state)
+    given, every = sum(len(each.given) for each in waves), sum(len(each.clusters) for each in waves)
+    wave = f", wave {state.wave}" if state.wave else ""
+    yield f"\n{state.name}: {state.phase}{wave}, {given} of {counted_noun(every, 'cluster')} have change "
+    yield f"{state.change}\n  next: {state.next_step}\n"
+
+
+def _lines_of_calendar(state: RolloutState) -> Iterator[str]:
+    count = counted_noun(len(state.seats), "cluster")
+    yield f"\n{state.plan}: {state.phase}, change {state.change} is held back from {count}\n"
+    yield f"  next: {state.next_step}\n"
+
+
+def _lines_of_ended_freezes(branches: RecordedFleet) -> Iterator[str]:
+    """Yield the freezes of argosy.yaml that are over, until somebody removes them."""
+    now = datetime.fromtimestamp(branches.now, UTC)
+    for number, freeze in ended_freezes_of_fleet(branches.fleet.source.desired.fleet.rollouts, now):
+        yield f"\nspec.rollouts.freezes[{number}] ({freeze.reason}) is over since {instant_text(freeze.ends)}: "
+        yield "remove it from argosy.yaml\n"

@@ -3,13 +3,12 @@
 Whatever a pass does not do is no field here, so that nobody relies on a gate that is not kept.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render.cron.occurrences import time_zone
 from render.model import ARGOSY_API_VERSION
-from render.notations import seconds_of_duration
+from render.notations import WEEKDAYS, minutes_of_time, seconds_of_duration
 from render.syntax import fault_of_dns_label, fault_of_label_key, quoted_text
 from render.timing import parse_instant
 
@@ -23,16 +22,14 @@ from .stages import AdmittedKind, Object
 from .walking import Reading, walk_for_node
 
 Plain = Mapping[str, Any]
-_TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
 
 IMPLICIT_WAVE = "others"
 """The name of the last wave, of clusters that no wave of a policy takes."""
 
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-"""The days of the week, as windows name them."""
-
 ROLLOUT_KINDS = ("RolloutPolicy", "ClusterRolloutPolicy")
 CONTROL_KIND = "RolloutControl"
+FLEET_KIND = "Fleet"
+"""The kind of the rollout that stands for what the calendar of argosy.yaml holds back."""
 
 _GATE = Record({"healthyFor": TEXT, "deadline": TEXT, "share": Portion(minimum=1)})
 _EVERYWHERE: Mapping[str, Node] = {
@@ -181,16 +178,6 @@ def _check_gate(gate: Plain, path: str, findings: Findings) -> None:
     if deadline is not None and deadline <= (healthy_for or 0):
         hint = "a cluster can only be in time if the deadline is longer than healthyFor"
         findings.problem(f"{path}.deadline", "is over before any cluster can be through", hint=hint)
-
-
-def minutes_of_time(text: str) -> int | None:
-    """Return the minutes of the day at a time such as ``09:30``; None for what is none.
-
-    >>> minutes_of_time("09:30"), minutes_of_time("24:00"), minutes_of_time("9")
-    (570, None, None)
-    """
-    found = _TIME_OF_DAY.fullmatch(text)
-    return None if found is None else int(found[1]) * 60 + int(found[2])
 
 
 def _check_calendar(spec: Plain, findings: Findings) -> None:

@@ -4,13 +4,14 @@ Whatever holds a rollout up names who has to do what, or what it waits for. Sent
 they change only when an answer does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from render.words import first_few
 
 from .calendar import is_frozen_by
 from .controls import Requests
+from .fleet_calendar import NEXT_WINDOW
 from .policy import FailureAction
 from .positions import Positions
 from .state import RolloutPhase, RolloutReason, RolloutState
@@ -84,6 +85,9 @@ def barrier_before_wave(number: int, positions: Positions, requests: Requests) -
                 f"waits for a cluster of wave {name} that can be reached and is not suspended, or for allowEmpty in it"
             )
             return StepOutcome(RolloutPhase.WAITING, RolloutReason.NOBODY_REACHABLE, next_step)
+    closed = _barrier_before_closed_wave(number, positions)
+    if closed is not None:
+        return closed
     if each.wave.is_approval_required and name not in requests.approved:
         return StepOutcome(
             RolloutPhase.WAITING,
@@ -99,6 +103,9 @@ def outcome_under_way(number: int, positions: Positions, started: frozenset[str]
     if under_way:
         next_step = f"waits until {first_few(sorted(under_way))} come through the gate"
         return StepOutcome(RolloutPhase.PROGRESSING, RolloutReason.CLUSTERS_UNDER_WAY, next_step)
+    closed = _outcome_of_closed_clusters(number, positions)
+    if closed is not None:
+        return closed
     if positions.failed:
         next_step = f"argosy rollout retry, or a newer change, as {first_few(sorted(positions.failed))} failed"
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.CLUSTERS_FAILED, next_step)
@@ -126,3 +133,27 @@ def _have_too_many_failed(state: RolloutState, positions: Positions) -> bool:
         if limit is not None and len(failed) > limit.of_total(len(each.clusters)):
             return True
     return False
+
+
+def _barrier_before_closed_wave(number: int, positions: Positions) -> StepOutcome | None:
+    """Return what keeps a wave from beginning of which all clusters that are asked about are closed."""
+    asked = positions.asked.intersection(positions.waves[number].clusters)
+    closed = positions.closed_clusters.keys() & asked
+    return _outcome_about_closed_clusters(closed, positions) if closed and closed == asked else None
+
+
+def _outcome_of_closed_clusters(number: int, positions: Positions) -> StepOutcome | None:
+    """Return what a rollout waits for that may not give the change to clusters of waves that have begun."""
+    begun = {name for name in positions.asked if positions.wave_numbers[name] <= number}
+    closed = (positions.closed_clusters.keys() & begun) - positions.given.keys()
+    return _outcome_about_closed_clusters(closed, positions) if closed else None
+
+
+def _outcome_about_closed_clusters(closed: Iterable[str], positions: Positions) -> StepOutcome:
+    by_reason: dict[str, list[str]] = {}
+    for name in sorted(closed):
+        by_reason.setdefault(positions.closed_clusters[name], []).append(name)
+    next_step = "; ".join(f"waits for {reason} in {first_few(names)}" for reason, names in sorted(by_reason.items()))
+    is_frozen = any(reason != NEXT_WINDOW for reason in by_reason)
+    reason = RolloutReason.FROZEN if is_frozen else RolloutReason.OUTSIDE_WINDOW
+    return StepOutcome(RolloutPhase.WAITING, reason, next_step)

@@ -6,7 +6,6 @@ in a time zone. Without windows every time is one. Clusters that have the change
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from itertools import chain
 
 from render.cron.occurrences import time_zone
 from render.timing import Flip, Timed
@@ -22,22 +21,38 @@ def closed_reason(policy: RolloutPolicy, now: datetime) -> Timed[str]:
 
     A freeze is named by its reason and its end, whatever the windows say.
     """
-    begins = [freeze.begins for freeze in policy.freezes if freeze.begins is not None and freeze.begins > now]
     freeze = next((each for each in policy.freezes if is_frozen_by(each, now)), None)
-    changes = [*begins, *(each.ends for each in policy.freezes if is_frozen_by(each, now))]
     reason = f"the end of the freeze ({freeze.reason})" if freeze else ""
-    if policy.windows:
-        times = sorted(chain.from_iterable(_times_of_window(each, now) for each in policy.windows))
-        changes += [instant for each in times for instant in each if instant > now]
-        if not reason and not any(begin <= now < end for begin, end in times):
-            reason = "its next window"
-    flip = min(changes, default=None)
+    if not reason and policy.windows and not any(is_window_open(each, now) for each in policy.windows):
+        reason = "its next window"
+    changes = (
+        *(next_change_of_freeze(each, now) for each in policy.freezes),
+        *(next_change_of_window(each, now) for each in policy.windows),
+    )
+    flip = min(filter(None, changes), default=None)
     return Timed(reason, None if flip is None else Flip(flip, f"{policy} may go on, or no longer"))
 
 
 def is_frozen_by(freeze: Freeze, now: datetime) -> bool:
     """Say whether a freeze holds now."""
     return (freeze.begins is None or freeze.begins <= now) and now < freeze.ends
+
+
+def next_change_of_freeze(freeze: Freeze, now: datetime) -> datetime | None:
+    """Return when a freeze begins or ends next; None for one that is over."""
+    if freeze.begins is not None and freeze.begins > now:
+        return freeze.begins
+    return freeze.ends if freeze.ends > now else None
+
+
+def is_window_open(window: Window, now: datetime) -> bool:
+    """Say whether a window is open now."""
+    return any(begin <= now < end for begin, end in _times_of_window(window, now))
+
+
+def next_change_of_window(window: Window, now: datetime) -> datetime | None:
+    """Return when a window opens or closes next."""
+    return min((instant for each in _times_of_window(window, now) for instant in each if instant > now), default=None)
 
 
 def ended_freezes(freezes: Iterable[Freeze], now: datetime) -> Iterator[int]:

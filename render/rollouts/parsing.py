@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from render.admission.rollouts import WEEKDAYS, minutes_of_time
+from render.admission.rollouts import FLEET_KIND
 from render.limits import Limit
 from render.model import Manifest
-from render.notations import seconds_of_duration
+from render.notations import WEEKDAYS, minutes_of_time, seconds_of_duration
 from render.parsing.placement_manifests import plain_cluster_affinity, plain_label_selector
 from render.parsing.selectors import parse_cluster_affinity, parse_resource_selectors
 from render.placement import SpreadField
@@ -38,7 +38,7 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
     return RolloutPolicy(
         name=metadata["name"],
         namespace=metadata.get("namespace") or "",
-        resource_selectors=parse_resource_selectors(spec["resourceSelectors"]),
+        resource_selectors=parse_resource_selectors(spec.get("resourceSelectors") or ()),
         priority=spec.get("priority") or 0,
         waves=tuple(_parse_wave(each, spec) for each in spec.get("waves") or ()),
         gate=_parse_gate(gate),
@@ -55,6 +55,7 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
         document=document,
         group_by=GroupKey(group.get("by") or "Change"),
         group_label=group.get("label") or "",
+        is_of_fleet=manifest.get("kind") == FLEET_KIND,
     )
 
 
@@ -136,7 +137,7 @@ def parse_rollout_control(manifest: Manifest, *, path: str = "", document: int =
 def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
     """Return the ``spec`` of a policy in which every wave says itself what was said for all of them."""
     return _fields_with_values(
-        resourceSelectors=list(map(_plain_resource_selector, policy.resource_selectors)),
+        resourceSelectors=list(map(_plain_resource_selector, policy.resource_selectors)) or None,
         priority=policy.priority or None,
         waves=[_plain_wave(wave, policy) for wave in policy.waves] or None,
         gate=_plain_gate(policy.gate),

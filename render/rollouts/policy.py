@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from render.admission.rollouts import IMPLICIT_WAVE
+from render.admission.rollouts import FLEET_KIND, IMPLICIT_WAVE
 from render.limits import Limit
 from render.placement import SpreadField
 from render.selectors import ClusterAffinity, ResourceSelector
@@ -115,6 +115,8 @@ class Wave(Struct, frozen=True, kw_only=True):
 class RolloutPolicy(Struct, frozen=True, kw_only=True):
     """A RolloutPolicy (``namespace`` set) or a ClusterRolloutPolicy (``namespace`` empty).
 
+    One that ``is_of_fleet`` is neither: it stands for what the calendar of argosy.yaml holds back.
+
     ``max_failures`` and ``max_unreachable`` (None: any number) are of all clusters that the change is for. ``gate`` and
     ``max_concurrent`` are those of the implicit last wave; the others have them in themselves. ``group_label`` is the
     label that objects are grouped by, where they are grouped by one.
@@ -139,6 +141,7 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     document: int = 0
     group_by: GroupKey = GroupKey.CHANGE
     group_label: str = ""
+    is_of_fleet: bool = False
 
     @property
     def is_namespaced(self) -> bool:
@@ -159,6 +162,8 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         if self.namespace:
             return f"RolloutPolicy {self.namespace}/{self.name}"
+        if self.is_of_fleet:
+            return f"{FLEET_KIND} {self.name}"
         return f"ClusterRolloutPolicy {self.name}"
 
 

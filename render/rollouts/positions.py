@@ -8,7 +8,7 @@ given the change and is neither.
 from collections.abc import Mapping
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.cluster_index import ClusterIndex
@@ -27,6 +27,7 @@ class Positions(Struct, frozen=True, kw_only=True):
 
     ``given`` has those that were given the change and that it is still for, by name. ``closed`` says why nobody may be
     given it at this time ("": everybody may). ``unaffected`` are the waves in whose clusters nothing changes.
+    ``closed_clusters`` has what those wait for that the calendar of argosy.yaml closes now.
     """
 
     waves: tuple[WaveOfClusters, ...]
@@ -41,6 +42,7 @@ class Positions(Struct, frozen=True, kw_only=True):
     closed: str = ""
     unaffected: frozenset[str] = frozenset()
     flips: tuple[Flip, ...] = ()
+    closed_clusters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def clusters(self) -> frozenset[str]:
@@ -100,6 +102,7 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
     }
     calendar = closed_reason(state.plan, facts.now)
     fails = state.plan.on_deadline is DeadlineAction.FAIL
+    flips = (calendar.flip, facts.calendar_flip, *(looks[name].flip for name in asked & looks.keys()))
     return Positions(
         waves=waves,
         wave_numbers=numbers,
@@ -116,11 +119,8 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
             for each in waves
             if not each.clusters and names_fitting_wave(each.wave, facts.fleet) & facts.unaffected
         ),
-        flips=tuple(
-            flip
-            for flip in (calendar.flip, *(look.flip for name, look in looks.items() if name in asked))
-            if flip is not None
-        ),
+        flips=tuple(filter(None, flips)),
+        closed_clusters=facts.closed,
     )
 
 

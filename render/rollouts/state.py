@@ -51,7 +51,9 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     ``clusters`` are the names of those that the change is for: their bytes differ from what they stand at, or they were
     given it already. Those ``given_before`` have it from an earlier rollout that was not completed. To those that are
     ``unaffected`` its objects go as well, and are the same bytes there. A cluster that was not ``observed`` is one of
-    which nobody knows anything. ``controls`` are all RolloutControls of the source.
+    which nobody knows anything. ``controls`` are all RolloutControls of the source. ``closed`` are the clusters that
+    the calendar of argosy.yaml closes now, with what they wait for, and ``calendar_flip`` is when it does no longer, or
+    closes others.
     """
 
     fleet: ClusterIndex
@@ -61,6 +63,8 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     observed: Mapping[str, ClusterObservation]
     controls: tuple[RolloutControl, ...] = ()
     now: datetime
+    closed: Mapping[str, str] = field(default_factory=dict)
+    calendar_flip: Flip | None = None
 
 
 class Given(Struct, frozen=True, kw_only=True):

@@ -190,7 +190,11 @@ def _clusters_to_start(number: int, positions: Positions) -> Iterator[str]:
     """Yield the clusters of waves that have begun that are given the change now, in their order."""
     busy = set(positions.under_way)
     for place, each in enumerate(positions.waves[: number + 1]):
-        waiting = [name for name in each.clusters if name in positions.asked and name not in positions.given]
+        waiting = [
+            name
+            for name in each.clusters
+            if name in positions.asked and name not in positions.given and name not in positions.closed_clusters
+        ]
         if waiting and not positions.are_over_before(place):
             return
         started = list(_clusters_with_room(each, waiting, busy, positions.fleet))

@@ -24,6 +24,7 @@ from .kinds import KINDS, KindScope
 from .movement_guard import MOVEMENT_GUARD, MovementGuard
 from .removal_guard import REMOVAL_GUARD, RemovalGuard
 from .rendered import RENDERED, RenderedSettings
+from .rollouts import ROLLOUTS, RolloutSettings
 from .setting import (
     ALL_OF,
     NOT_DECIDED_BY_IT,
@@ -294,6 +295,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
     failover: Annotated[FailoverSettings, FAILOVER] = field(default_factory=FailoverSettings)
     descheduler: Annotated[DeschedulerSettings, DESCHEDULER] = field(default_factory=DeschedulerSettings)
     cron: Annotated[CronSettings, CRON] = field(default_factory=CronSettings)
+    rollouts: Annotated[RolloutSettings, ROLLOUTS] = field(default_factory=RolloutSettings)
     field_rules: Annotated[tuple[FieldRule, ...], FIELD_RULES] = ()
     decryption: Annotated[DecryptionSettings, DECRYPTION] = field(default_factory=DecryptionSettings)
     clusters: Annotated[tuple[ClusterAccess, ...], CLUSTERS] = ()

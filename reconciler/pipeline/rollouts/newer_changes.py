@@ -132,17 +132,17 @@ class NewerChanges(Struct, frozen=True, kw_only=True):
                 lines.append((ref, last, version))
         if not versions:
             return ()
-        return (replace(change, digest=_digest_of_lines(lines), versions=tuple(versions)),)
+        return (replace(change, digest=digest_of_change(lines), versions=tuple(versions)),)
 
     def _digest(self, goals: Goals) -> str:
         """Return the digest of a change; it is the same one when only some of its objects are no more."""
         if self.state is not None and not self.state.is_completed and goals.items() <= self.goals_under_way().items():
             return self.state.change
         completed = {each.ref: each.before.completed for each in self.objects}
-        return _digest_of_lines((ref, completed[ref], goal) for ref, goal in sorted(goals.items()))
+        return digest_of_change((ref, completed[ref], goal) for ref, goal in sorted(goals.items()))
 
 
-def _digest_of_lines(lines: Iterable[tuple[ObjectRef, str, str]]) -> str:
+def digest_of_change(lines: Iterable[tuple[ObjectRef, str, str]]) -> str:
     """Return the digest of objects, each with the version that it comes from and the one that it is to come to."""
     text = "".join(f"{ref}\0{before}\0{goal}\n" for ref, before, goal in lines)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]

@@ -27,6 +27,7 @@ from render.rollouts.state import RolloutFacts, RolloutState, RolloutStep, Waiti
 from render.rollouts.step import next_step
 from render.timing import Flip
 
+from .calendar_of_pass import CalendarOfPass
 from .newer_changes import GoingOut, NewerChanges
 from .objects import RolledObject, VersionedObject
 from .observations import observations_of_clusters
@@ -49,7 +50,8 @@ class RolledPolicy(Struct, frozen=True, kw_only=True):
 class RolloutContext(Struct, frozen=True, kw_only=True):
     """The clusters, the health, the time (None: it rests) and the source that steps go by, and what people ask for.
 
-    ``suspended`` are the clusters of each object to which dispatching is suspended.
+    ``suspended`` are the clusters of each object to which dispatching is suspended, and ``calendar`` is that of
+    argosy.yaml.
     """
 
     index: ClusterIndex
@@ -58,6 +60,7 @@ class RolloutContext(Struct, frozen=True, kw_only=True):
     source: str
     controls: tuple[RolloutControl, ...] = ()
     suspended: Mapping[ObjectRef, Mask] = field(default_factory=dict)
+    calendar: CalendarOfPass = field(default_factory=CalendarOfPass)
 
 
 class RollingPolicy(Struct, frozen=True, kw_only=True):
@@ -168,6 +171,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             for place in indexes_of_mask(known & each.clusters & concerned):
                 versions[index.names[place]][each.ref] = goals[each.ref]
         suspended = self._suspended_clusters(changing)
+        closed = self.context.calendar.closed_to_change([each.ref for each in changing], index)
         facts = RolloutFacts(
             fleet=index,
             clusters=clusters,
@@ -176,6 +180,8 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             observed=observations_of_clusters(versions, self.context.health, suspended),
             controls=self.context.controls,
             now=now,
+            closed=closed.answer,
+            calendar_flip=closed.flip,
         )
         return next_step(self.policy, self.state, going.change, facts)
 

@@ -4,7 +4,7 @@ It stands between the works of the newest source and the tree. A fleet without r
 that is under way by one that was deleted, passes through as it is.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -16,12 +16,13 @@ from reconciler.source.desired import Desired, is_about_kind
 from render.binding import Binding, ObjectRollout, name_of_rollout
 from render.model import ObjectRef, Template
 from render.rollouts.policy import RolloutPolicy
-from render.rollouts.selection import RolloutIndex
+from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutState
 from render.timing import Flip, earliest_flip
 from render.words import counted_noun
 from render.works import Works
 
+from .frozen import FrozenFleet, plan_of_fleet
 from .groups import RolloutGroup, groups_of_objects, own_group
 from .objects import VersionedObject
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
@@ -67,6 +68,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     under_way: frozenset[ObjectRef] = frozenset()
     waiting: Mapping[str, frozenset[ObjectRef]] = field(default_factory=dict)
+    has_calendar: bool = False
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -86,8 +88,8 @@ class RolledOut(Struct, frozen=True, kw_only=True):
 
     @property
     def is_timed(self) -> bool:
-        """Say whether a rollout asked for the time."""
-        return bool(self.under_way)
+        """Say whether a rollout, or the calendar, asked for the time."""
+        return bool(self.under_way) or self.has_calendar
 
 
 class RolloutStage(Struct, frozen=True, kw_only=True):
@@ -111,7 +113,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
 
         ``works`` are those of the newest source. An object without any, though it has a template here, keeps all.
         """
-        if self.are_over or (not self.desired.rollout_policies and not self.states):
+        if self.are_over or not (self.desired.rollout_policies or self.states or self.context.calendar):
             free = (replace(each, rollout=None) if each.rollout else each for each in bindings)
             return RolledOut(bindings=tuple(free), works=works)
         policies = {str(each): each for each in self.desired.rollout_policies}
@@ -123,12 +125,12 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             for name, (policy, group) in sorted(groups.items())
         }
         found = {ref: each for policy in rolled.values() for ref, each in policy.objects.items()}
-        active = {*policies, *(name for name, each in rolled.items() if each.state is not None)}
+        active = {*policies, self._fleet, *(name for name, each in rolled.items() if each.state is not None)}
         return RolledOut(
             bindings=tuple(
                 replace(binding, rollout=found[binding.ref].rollout_by_policy(active))
                 if binding.ref in found
-                else self._unbuilt_binding(binding, active)
+                else self._binding_without_rollout(binding, works, active)
                 for binding in bindings
             ),
             works={ref: found[ref].works if ref in found else each for ref, each in works.items()},
@@ -142,6 +144,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             notes=tuple(note for each in rolled.values() for note in each.notes),
             under_way=frozenset(ref for each in rolled.values() for ref in each.under_way),
             waiting={name: each.waiting for name, each in rolled.items() if each.waiting},
+            has_calendar=bool(self.context.calendar) and self.context.now is not None,
         )
 
     def _groups_by_rollout(
@@ -151,8 +154,11 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
         found = {
             name_of_rollout(policy, group.name): (policy, group)
             for policy, several in objects.items()
+            if policy != self._fleet
             for group in groups_of_objects(policies.get(policy), several, self.contexts.newest.interpreter)
         }
+        if self._fleet in objects:
+            found[self._fleet] = self._fleet, RolloutGroup(name="", objects=tuple(objects[self._fleet]))
         for name, state in self.states.items():
             policy = str(state.plan)
             if name not in found and not self._is_forgotten(policies.get(policy), state):
@@ -171,26 +177,48 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
         """Return a group after its step; its rollout is not over while an object of it could not be built."""
         state = self.states.get(name)
         before = None if group.is_joined else state
-        rolled = RollingPolicy(
-            policy=policy,
-            state=before,
-            objects=[each.in_group(group.name) for each in group.objects],
-            context=self.context,
-            group=group.name,
-            unbuilt=unbuilt,
-        ).rolled()
-        if rolled.under_way or not any(self._is_under_way_by(name, ref) for ref in unbuilt):
+        if name == self._fleet:
+            rolled = self._frozen_fleet(state, group.objects).rolled()
+        else:
+            rolled = RollingPolicy(
+                policy=policy,
+                state=before,
+                objects=[each.in_group(group.name) for each in group.objects],
+                context=self.context,
+                group=group.name,
+                unbuilt=unbuilt,
+            ).rolled()
+        is_held = name == self._fleet and rolled.state is not None
+        if is_held or rolled.under_way or not any(self._is_under_way_by(name, ref) for ref in unbuilt):
             return rolled
         return replace(rolled, state=state)
+
+    def _frozen_fleet(self, state: RolloutState | None, objects: Sequence[VersionedObject]) -> FrozenFleet:
+        context = self.context
+        return FrozenFleet(
+            plan=plan_of_fleet(self.desired.fleet.name),
+            state=state,
+            objects=objects,
+            calendar=context.calendar,
+            index=context.index,
+            source=context.source,
+        )
+
+    @property
+    def _fleet(self) -> str:
+        """The rollout of what the calendar holds back, as text."""
+        return str(plan_of_fleet(self.desired.fleet.name))
 
     def _is_under_way_by(self, name: str, ref: ObjectRef) -> bool:
         before = self.before.get(ref)
         rollout = before.rollout if before is not None else None
         return rollout is not None and rollout.name == name and rollout.is_under_way
 
-    def _unbuilt_binding(self, binding: Binding, active: Collection[str]) -> Binding:
-        """Return a binding that nothing was built for: its clusters stand where they stood."""
-        before = self.before.get(binding.ref)
+    def _binding_without_rollout(
+        self, binding: Binding, works: Container[ObjectRef], active: Collection[str]
+    ) -> Binding:
+        """Return a binding that nothing rolls out; where nothing was built, its clusters stand where they stood."""
+        before = None if binding.ref in works else self.before.get(binding.ref)
         rollout = before.rollout if before is not None else None
         if rollout is not None and not {rollout.policy, rollout.name}.intersection(active):
             rollout = None
@@ -220,7 +248,10 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             return str(selecting)
         before = self.before.get(template.ref)
         rollout = before.rollout if before is not None else None
-        return rollout.policy if rollout and rollout.is_under_way and rollout.name in self.states else ""
+        if rollout and rollout.has_gates and rollout.is_under_way and rollout.name in self.states:
+            return rollout.policy
+        is_covered = self.context.calendar.calendar.covers(template.ref) and not only_scales(template)
+        return self._fleet if is_covered else ""
 
     def _newest_version(self, template: Template, possible: PossibleOverrides) -> ObjectVersion:
         policies = possible.policies_for(template.manifest)

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from reconciler.ledger.branch_file import FileFault, ObjectName, converted_to_struct, object_of_any_size, plain_data
 from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
+from render.admission.rollouts import FLEET_KIND
 from render.documents import emit
 from render.gitobjects import TREE_MODE
 from render.layout import CLUSTER_SCOPED, file_name_of_object
@@ -25,6 +26,7 @@ from render.timing import instant_text, parse_instant
 
 ROLLOUTS_FOLDER = "rollouts"
 KIND = "RolloutState"
+_FOLDER_OF_FLEET = "_fleet"
 
 RolloutStates = Mapping[str, RolloutState]
 """The states of rollouts by their names: the policy, and the group of objects where it makes some."""
@@ -34,16 +36,18 @@ _SUFFIX = ".yaml"
 
 def rollout_path(state: RolloutState) -> tuple[str, ...]:
     """Return the path of the state of a rollout on the rendered branch."""
-    plan = state.plan
-    folder, name = (
-        file_name_of_object(plan.namespace) if plan.namespace else CLUSTER_SCOPED,
-        file_name_of_object(plan.name),
-    )
+    folder, name = _folder_of_plan(state.plan), file_name_of_object(state.plan.name)
     if not state.group:
         return ROLLOUTS_FOLDER, folder, f"{name}{_SUFFIX}"
     # A folder must not have the name of another policy's file.
     groups = f"{name.removesuffix(_SUFFIX)}%2Eyaml" if name.endswith(_SUFFIX) else name
     return ROLLOUTS_FOLDER, folder, groups, f"{file_name_of_object(state.group)}{_SUFFIX}"
+
+
+def _folder_of_plan(plan: RolloutPolicy) -> str:
+    if plan.is_of_fleet:
+        return _FOLDER_OF_FLEET
+    return file_name_of_object(plan.namespace) if plan.namespace else CLUSTER_SCOPED
 
 
 class _RecordedCluster(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -128,7 +132,8 @@ def _change_of_record(recorded: _RecordedChange) -> WaitingChange:
 
 def _plain_plan(plan: RolloutPolicy) -> dict[str, Any]:
     names = {"namespace": plan.namespace} if plan.namespace else {}
-    return {"metadata": {**names, "name": plan.name}, "spec": plain_rollout_spec(plan)}
+    kind = {"kind": FLEET_KIND} if plan.is_of_fleet else {}
+    return {**kind, "metadata": {**names, "name": plan.name}, "spec": plain_rollout_spec(plan)}
 
 
 def _parse_plan(plain: Manifest) -> RolloutPolicy:

@@ -1,0 +1,152 @@
+"""``spec.rollouts``: the times at which changes of the source may, or may not, reach clusters."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
+
+from msgspec import Struct, field
+
+from render.cron.occurrences import time_zone
+from render.notations import WEEKDAYS, minutes_of_time
+from render.syntax import quoted_text
+from render.timing import parse_instant
+
+from .setting import FleetSetting, SettingFault
+
+
+class CoveredObjects(Struct, frozen=True, kw_only=True):
+    """The objects and the clusters that a freeze or a window is about; an empty part of these means any.
+
+    ``cluster_labels`` are texts such as ``env=production``, all of which a cluster has; ``kinds`` are named as
+    ``Deployment.apps`` or ``ConfigMap``.
+    """
+
+    clusters: Annotated[
+        tuple[str, ...], FleetSetting("clusters", "The clusters that it is about; left out means any.", min_length=1)
+    ] = ()
+    cluster_labels: Annotated[
+        tuple[str, ...],
+        FleetSetting(
+            "clusterLabels",
+            "Labels such as `env=production`: it is about the clusters that have all of them.",
+            min_length=1,
+        ),
+    ] = ()
+    regions: Annotated[
+        tuple[str, ...],
+        FleetSetting("regions", "The regions whose clusters it is about; left out means any.", min_length=1),
+    ] = ()
+    namespaces: Annotated[
+        tuple[str, ...],
+        FleetSetting(
+            "namespaces",
+            "The namespaces whose objects it is about; left out means any object, also those in no namespace.",
+            min_length=1,
+        ),
+    ] = ()
+    kinds: Annotated[
+        tuple[str, ...],
+        FleetSetting(
+            "kinds",
+            "The kinds of the objects, such as `Deployment.apps` or `ConfigMap`; left out means any.",
+            min_length=1,
+        ),
+    ] = ()
+
+
+COVERED = FleetSetting("", "The objects and the clusters that it is about.")
+
+
+class FleetFreeze(Struct, frozen=True, kw_only=True):
+    """A time at which no change reaches what it covers; times are RFC 3339 text (``begins``: "" is long ago)."""
+
+    begins: Annotated[
+        str, FleetSetting("from", "The beginning, such as `2026-12-20T00:00:00Z`; left out, it has begun.")
+    ] = ""
+    ends: Annotated[str, FleetSetting("until", "The end: a freeze ends by itself.")]
+    reason: Annotated[
+        str,
+        FleetSetting("reason", "The reason, which is shown where something waits for the end.", min_length=1),
+    ]
+    covered: Annotated[CoveredObjects, COVERED] = field(default_factory=CoveredObjects)
+
+
+class FleetWindow(Struct, frozen=True, kw_only=True):
+    """A time at which changes may reach what it covers: days of the week, and times of the day in a time zone."""
+
+    days: Annotated[
+        tuple[str, ...],
+        FleetSetting(
+            "days",
+            "The days of the week on which it begins.",
+            choices={day: day for day in WEEKDAYS},
+            is_default_empty=True,
+        ),
+    ] = WEEKDAYS
+    begins: Annotated[str, FleetSetting("from", "The time of the day at which it begins, such as `09:30`.")]
+    ends: Annotated[str, FleetSetting("to", "The time at which it ends; of the next day, where that is not later.")]
+    time_zone: Annotated[
+        str, FleetSetting("timeZone", "The time zone of both, such as `Europe/Berlin`.", shown="UTC")
+    ] = "UTC"
+    covered: Annotated[CoveredObjects, COVERED] = field(default_factory=CoveredObjects)
+
+
+def _faults_of_freezes(freezes: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
+    for index, freeze in enumerate(freezes):
+        times = {name: parse_instant(freeze[name]) for name in ("from", "until") if freeze.get(name) is not None}
+        for name, instant in times.items():
+            if instant is None:
+                message = f"{quoted_text(freeze[name])} is no time"
+                yield SettingFault(f"[{index}].{name}", message, "write it as '2026-03-01T14:05:00Z'")
+        begins, ends = times.get("from"), times.get("until")
+        if begins and ends and begins >= ends:
+            yield SettingFault(f"[{index}].until", "is not after its beginning", "write a later time")
+        yield from _faults_of_labels(index, freeze)
+
+
+def _faults_of_windows(windows: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:
+    for index, window in enumerate(windows):
+        for name in ("from", "to"):
+            if minutes_of_time(window[name]) is None:
+                message = f"{quoted_text(window[name])} is no time of the day"
+                yield SettingFault(f"[{index}].{name}", message, "write it as '09:30'")
+        try:
+            time_zone(window.get("timeZone") or "UTC")
+        except LookupError as error:
+            yield SettingFault(f"[{index}].timeZone", error.args[0], "write it as 'Europe/Berlin'")
+        yield from _faults_of_labels(index, window)
+
+
+def _faults_of_labels(index: int, entry: Mapping[str, Any]) -> Iterator[SettingFault]:
+    for number, text in enumerate(entry.get("clusterLabels") or ()):
+        if not text.partition("=")[1] or text.startswith("="):
+            message = f"{quoted_text(text)} is no label with its value"
+            yield SettingFault(f"[{index}].clusterLabels[{number}]", message, "write it as 'env=production'")
+
+
+class RolloutSettings(Struct, frozen=True, kw_only=True):
+    """The calendar of the fleet: when changes of the source may reach which objects in which clusters."""
+
+    freezes: Annotated[
+        tuple[FleetFreeze, ...],
+        FleetSetting(
+            "freezes",
+            "Times at which no change reaches what they are about, whatever windows and rollout policies say.",
+            faults=_faults_of_freezes,
+        ),
+    ] = ()
+    windows: Annotated[
+        tuple[FleetWindow, ...],
+        FleetSetting(
+            "windows",
+            "The times at which changes reach what they are about, and at no other; without any, always.",
+            faults=_faults_of_windows,
+        ),
+    ] = ()
+
+
+ROLLOUTS = FleetSetting(
+    "rollouts",
+    "When changes of the source may reach clusters: of what its freezes and windows are about, every cluster keeps the"
+    " version that it has until it may get the newest. Replicas, failover and the repair of drift go on.",
+    in_karmada="Karmada's changes reach clusters at once",
+)
