@@ -7,7 +7,7 @@ does it, and where nothing but templates changed with a scope.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from msgspec.structs import replace
 
@@ -87,7 +87,7 @@ class RollingFleet:
     _seen: tuple[str, dict[ObjectRef, str], frozenset[ObjectRef]] | None = None
 
     @classmethod
-    def of(cls, clusters: Iterable[str], files: Mapping[str, Any], **policy: Any) -> "RollingFleet":
+    def of(cls, clusters: Iterable[str], files: Mapping[str, Any], **policy: Any) -> Self:
         """A fleet that has its first version everywhere, with one rollout policy."""
         placed = a_policy("web", selectors=[WEB], placement=on_clusters())
         members = {name: a_cluster(name) for name in clusters}
