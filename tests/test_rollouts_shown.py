@@ -1,12 +1,17 @@
 """Rollouts as people see them: the plan before a change is merged, and how far it is afterwards."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from reconciler.run.pass_job import PassJob, PassReport, RolloutEnd
+
 from .build import Repository, a_cluster, a_policy, argosy, on_clusters
 from .rolling import WEB, a_rollout_policy, a_wave, web
+from .waiting import running
 
 NOW = ("--now", "2026-03-01T09:00:00Z")
 CHANGE = "7852ddab8767c4d2"
@@ -221,3 +226,21 @@ def test_nobody_pauses_what_a_freeze_holds_back(frozen: Repository, capsys: pyte
 def test_verify_replays_what_a_freeze_holds_back(frozen: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     argosy(frozen, capsys, "reconcile", *NOW)
     assert argosy(frozen, capsys, "verify").code == 0
+
+
+def test_the_controller_gets_the_rollouts_of_a_pass(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW).code == 0
+    fleet.commit({"web.yaml": web(2)})
+    pipe, program = subprocess.PIPE, "from reconciler.run.processes.pass_process import main; main()"
+    with running([sys.executable, "-c", program], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(PassJob(fleet="shop", repository=str(fleet.path)).to_json() + "\n")
+        process.stdin.flush()
+        lines = [line for line in process.stdout if line.strip()]
+    said = "waits for a cluster of wave canary that can be reached and is not suspended, or for allowEmpty in it"
+    assert PassReport.from_json(lines[-1]).rollouts == {
+        "RolloutPolicy default/web": RolloutEnd(
+            change=CHANGE, phase="Waiting", reason="NobodyReachable", next_step=said, clusters=4
+        )
+    }

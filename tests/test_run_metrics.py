@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from reconciler.run.metrics import RunMetrics
-from reconciler.run.pass_job import ClusterEnd, PassReport
+from reconciler.run.pass_job import ClusterEnd, PassReport, RolloutEnd
 
 EAST = ClusterEnd(state="Converged", drifted=2, seconds=1.5, actions={"created": 3, "unchanged": 4})
 WEST = ClusterEnd(state="Unreachable", is_reached=False, is_converged=False)
@@ -35,6 +35,7 @@ NAMES = {
     *("argosy_reconcile_duration_seconds_sum", "argosy_reconcile_total", "argosy_render_cache_hits_total"),
     *("argosy_render_duration_seconds_bucket", "argosy_render_duration_seconds_count"),
     *("argosy_render_duration_seconds_sum", "argosy_replica_moves_total", "argosy_source_refused", "argosy_source_up"),
+    *("argosy_rollout_clusters", "argosy_rollout_phase"),
     *("argosy_unschedulable_bindings", "argosy_webhook_requests_total"),
 }
 
@@ -129,3 +130,35 @@ def test_a_cluster_that_is_held_is_a_gauge_until_a_pass_says_that_it_is_not() ->
     metrics.count_pass("shop", replace(PASS, held={"east": "held at c0ffee"}), failures=0)
     metrics.forget_fleet("shop")
     assert line not in samples(metrics)
+
+
+def test_a_rollout_is_in_one_phase_and_has_its_clusters_counted_until_a_pass_says_otherwise() -> None:
+    web = "RolloutPolicy shop/web"
+    going = RolloutEnd(
+        change="c", phase="Progressing", reason="ClustersUnderWay", next_step="", clusters=5, given=3, through=1
+    )
+
+    def found() -> set[str]:
+        return {line.removeprefix("argosy_rollout_") for line in samples(metrics) if line.startswith("argosy_rollout_")}
+
+    labels = f'fleet="shop",phase="{{}}",reason="{{}}",rollout="{web}"'
+    counts = (
+        f'clusters{{fleet="shop",rollout="{web}",state="{state}"}} {count}.0'
+        for state, count in {"waiting": 2, "under_way": 2, "through": 1}.items()
+    )
+    want = {f"phase{{{labels.format('Progressing', 'ClustersUnderWay')}}} 1.0", *counts}
+    metrics = RunMetrics()
+    metrics.count_pass("shop", replace(PASS, rollouts={web: going}), failures=0)
+    assert found() == want
+    metrics.count_pass("shop", PASS, failures=0)
+    assert found() == want, "a pass that found nothing new says nothing of rollouts"
+    failed = replace(going, phase="Failed", reason="TooManyFailures")
+    metrics.count_pass("shop", replace(PASS, rollouts={web: failed}), failures=0)
+    assert {line for line in found() if line.startswith("phase")} == {
+        f"phase{{{labels.format('Failed', 'TooManyFailures')}}} 1.0"
+    }
+    metrics.count_pass("shop", replace(PASS, rollouts={}), failures=0)
+    assert found() == set()
+    metrics.count_pass("shop", replace(PASS, rollouts={web: going}), failures=0)
+    metrics.forget_fleet("shop")
+    assert found() == set()

@@ -31,7 +31,7 @@ from reconciler.run.notices.conditions import (
     verdict_on_source,
 )
 from reconciler.run.notices.telling import Telling
-from reconciler.run.pass_job import ClusterEnd, PassReport
+from reconciler.run.pass_job import ClusterEnd, PassReport, RolloutEnd
 from reconciler.run.settings import RunSettings
 from render.errors import ConfigError, GitError
 
@@ -52,6 +52,17 @@ HELD = replace(ALL_WELL, held={"west": "held at c0ffee"})
 REFUSED = PassReport(
     code=6, source="b" * 40, refused="too much would leave east", clusters={"east": WELL, "west": WELL}
 )
+WEB = "RolloutPolicy shop/web"
+GOING = RolloutEnd(
+    change="c0", phase="Progressing", reason="ClustersUnderWay", next_step="waits until east comes through"
+)
+STUCK = replace(GOING, phase="Waiting", reason="ApprovalMissing", next_step="argosy rollout approve")
+THROUGH = replace(GOING, phase="Completed", reason="EveryClusterThrough", next_step="nothing")
+
+
+def rolling(end: RolloutEnd) -> PassReport:
+    """A pass that leaves a rollout in a state."""
+    return replace(ALL_WELL, rollouts={WEB: end})
 
 
 class Course(NamedTuple):
@@ -72,6 +83,42 @@ TOLD = [
         "a hold is told when it begins and when it is over",
         (ALL_WELL, HELD, HELD, replace(HELD, held=None), ALL_WELL, replace(ALL_WELL, held={})),
         ("cluster west is held at c0ffee", "solved: cluster west is held at c0ffee"),
+    ),
+    Course(
+        "a rollout is told of when it begins, when it waits, and when it is through",
+        (
+            rolling(replace(THROUGH, change="old")),
+            *map(rolling, (GOING, replace(GOING, next_step="waits until west comes through"), STUCK)),
+            rolling(replace(STUCK, next_step="argosy rollout approve web")),
+            replace(ALL_WELL, rollouts=None),
+            *map(rolling, (GOING, THROUGH, THROUGH)),
+        ),
+        (
+            f"{WEB} lets change c0 out",
+            f"{WEB} is Waiting: argosy rollout approve",
+            f"solved: {WEB} is Waiting: argosy rollout approve web",
+            f"{WEB}: change c0 has come through all waves",
+        ),
+    ),
+    Course(
+        "a change that another one replaces goes out no more, and what it waited for is no problem that is solved",
+        (*map(rolling, (STUCK, replace(GOING, change="c1"))), replace(ALL_WELL, rollouts={})),
+        (
+            f"{WEB} lets change c0 out",
+            f"{WEB} is Waiting: argosy rollout approve",
+            f"{WEB} lets change c1 out",
+            f"{WEB}: change c0 goes out no more",
+            f"{WEB}: change c1 goes out no more",
+        ),
+    ),
+    Course(
+        "a change that the calendar holds back is no rollout",
+        (*map(rolling, (replace(STUCK, is_of_calendar=True), replace(THROUGH, is_of_calendar=True))),),
+        (
+            f"{WEB} holds change c0 back",
+            f"{WEB} is Waiting: argosy rollout approve",
+            f"{WEB}: change c0 is held back no more",
+        ),
     ),
     Course(
         "a pass that did not come to the clusters says nothing of them",
@@ -110,7 +157,8 @@ def test_what_is_told(case: Course) -> None:
     said = []
     for report in case.passes:
         after = conditions_after_pass(told, report)
-        said += [str(notice) for notice in notices_of_changed_conditions(told, after)]
+        notices = notices_of_changed_conditions(told, after, rollouts=report.rollouts)
+        said += [str(notice) for notice in notices]
         told = after
     assert tuple(said) == case.want
 

@@ -1,11 +1,11 @@
 """The metrics of a controller: every name is declared here, and no object has a label of its own.
 
-They are kept in a registry of their own, which ``/metrics`` prints. Fleets and clusters are labels, for there are as
-many as somebody wrote down; namespaces, objects and commits are none.
+They are kept in a registry of their own, which ``/metrics`` prints. Fleets, clusters and rollouts are labels, for there
+are as many as somebody wrote down; namespaces, objects and commits are none.
 """
 
 import time
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, generate_latest
@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from reconciler.repository.trailers import engine_version
 
-from .pass_job import PassReport
+from .pass_job import PassReport, RolloutEnd
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
@@ -144,12 +144,52 @@ class ClusterMetrics:
             gauge.remove_by_labels({"fleet": fleet})
 
 
+class RolloutMetrics:
+    """The metrics of rollouts, by the name of each: there are as many as somebody wrote policies."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        labels = ["fleet", "rollout"]
+        self.phase = Gauge(
+            "argosy_rollout_phase",
+            "1 for the phase that a rollout is in.",
+            [*labels, "phase", "reason"],
+            registry=registry,
+        )
+        self.clusters = Gauge(
+            "argosy_rollout_clusters",
+            "The clusters of a rollout: waiting for the change, under way with it, or through their gates.",
+            [*labels, "state"],
+            registry=registry,
+        )
+
+    def note_rollouts(self, fleet: str, rollouts: Mapping[str, RolloutEnd] | None) -> None:
+        """Set the gauges of all rollouts of a fleet; None: a pass said nothing of them."""
+        if rollouts is None:
+            return
+        self.forget_fleet(fleet)
+        for name, end in rollouts.items():
+            self.phase.labels(fleet, name, end.phase, end.reason).set(1)
+            counts = {
+                "waiting": end.clusters - end.given,
+                "under_way": end.given - end.through,
+                "through": end.through,
+            }
+            for state, count in counts.items():
+                self.clusters.labels(fleet, name, state).set(count)
+
+    def forget_fleet(self, fleet: str) -> None:
+        """Drop the gauges of a fleet."""
+        for gauge in (self.phase, self.clusters):
+            gauge.remove_by_labels({"fleet": fleet})
+
+
 class RunMetrics:
     """The metrics of one process."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.passes, self.clusters = PassMetrics(registry), ClusterMetrics(registry)
+        self.rollouts = RolloutMetrics(registry)
         self.leader = Gauge("argosy_leader", "1 where this process leads, 0 where it follows.", registry=registry)
         self.webhooks = Counter(
             "argosy_webhook_requests_total",
@@ -190,6 +230,7 @@ class RunMetrics:
         """Count a pass and what it did."""
         self.passes.note_pass(fleet, report, failures=failures)
         self.clusters.note_clusters(fleet, report)
+        self.rollouts.note_rollouts(fleet, report.rollouts)
         for what, count in report.notified.items():
             self.notifications.labels(*what.split(" ")).inc(count)
 
@@ -197,3 +238,4 @@ class RunMetrics:
         """Drop what is known of a fleet that is gone."""
         self.passes.forget_fleet(fleet)
         self.clusters.forget_fleet(fleet)
+        self.rollouts.forget_fleet(fleet)

@@ -63,6 +63,24 @@ class ClusterEnd(Struct, frozen=True, kw_only=True):
     actions: Mapping[str, int] = field(default_factory=dict)
 
 
+class RolloutEnd(Struct, frozen=True, kw_only=True):
+    """The state of a rollout after a pass: its change, how far it is, and what comes next.
+
+    Of its ``clusters`` so many were ``given`` the change, and so many are ``through`` their gates. ``is_of_calendar``:
+    the calendar of argosy.yaml holds the change back, and no policy lets it out.
+    """
+
+    change: str
+    phase: str
+    reason: str
+    next_step: str
+    wave: str = ""
+    clusters: int = 0
+    given: int = 0
+    through: int = 0
+    is_of_calendar: bool = False
+
+
 class PassReport(Struct, frozen=True, kw_only=True):
     """The report of a pass: its exit code and, where it failed, why; and what it did, where it got so far.
 
@@ -75,7 +93,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     ``failed_steps`` those that failed. ``notified`` counts notifications by kind and result, ``conflicts`` how often
     somebody else moved a branch first. ``next_wall`` is the time of day at which a time rule asks for the next pass,
     ``next_notice`` the one at which a notification is tried again. ``waits_for_clusters``: a rollout goes on by what
-    the next pass sees of members.
+    the next pass sees of members. ``rollouts`` are all of the fleet, by name (None: not known).
     """
 
     code: int
@@ -100,6 +118,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     next_wall: float | None = None
     next_notice: float | None = None
     waits_for_clusters: bool = False
+    rollouts: Mapping[str, RolloutEnd] | None = None
 
     @property
     def ended_event(self) -> PassEnded:

@@ -21,7 +21,7 @@ class RolloutsHaveStopped(ReconcileError):
     exit_code = 1
 
     def __init__(self, states: Iterable[RolloutState]) -> None:
-        lines = [f"{state.plan} is {state.phase} ({state.reason}) with change {state.change}" for state in states]
+        lines = [f"{state.name} is {state.phase} ({state.reason}) with change {state.change}" for state in states]
         super().__init__("\n".join(lines), hint="; ".join(sorted({state.next_step for state in states})))
 
 
@@ -38,7 +38,7 @@ def obstacles_of_rollouts(
         raise RolloutsHaveStopped(stopped)
     for state in awaited:
         yield Obstacle(
-            text=f"{state.plan} is {state.phase}: {state.next_step}",
+            text=f"{state.name} is {state.phase}: {state.next_step}",
             reason=state.reason,
             cluster=of_cluster,
             object=str(of_object.ref) if of_object is not None else "",
@@ -50,7 +50,7 @@ def obstacles_of_rollouts(
 def _concerns_subject(state: RolloutState, of_object: Binding | None, cluster: str) -> bool:
     if of_object is not None:
         rollout = of_object.rollout
-        return rollout is not None and rollout.is_under_way and rollout.policy == str(state.plan)
+        return rollout is not None and rollout.is_under_way and rollout.name == state.name
     if not cluster:
         return True
     through = {each.cluster for each in state.given if each.through is not None}

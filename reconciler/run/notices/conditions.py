@@ -10,8 +10,10 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from reconciler.ledger.notices import CommitState, Notice, SourceVerdict
-from reconciler.run.pass_job import PassReport
+from reconciler.run.pass_job import PassReport, RolloutEnd
 from render.words import counted_noun, first_few
+
+from .rollouts import conditions_of_rollouts, is_about_rollout, notices_of_ended_rollouts
 
 _MOST_OBJECTS = 50
 _SOURCE = "source"
@@ -70,7 +72,7 @@ def conditions_after_pass(known: Mapping[str, str], report: PassReport) -> dict[
     if report.code in _REFUSED:
         why = report.refused or report.message.partition("\n")[0]
         found[_SOURCE] = f"source {report.source[:12]} is refused: {why}"
-    return found
+    return found | dict(conditions_of_rollouts(report.rollouts or {}))
 
 
 def _is_condition_observed(key: str, report: PassReport) -> bool:
@@ -80,15 +82,21 @@ def _is_condition_observed(key: str, report: PassReport) -> bool:
         return name in report.clusters or (report.members is not None and name not in report.members)
     if kind == _HOLD:
         return report.held is not None
+    if is_about_rollout(key):
+        return report.rollouts is not None
     return kind == _SOURCE or report.code not in _REFUSED
 
 
 def notices_of_changed_conditions(
-    known: Mapping[str, str], now: Mapping[str, str], ended_holds: Mapping[str, str] = MappingProxyType({})
+    known: Mapping[str, str],
+    now: Mapping[str, str],
+    ended_holds: Mapping[str, str] = MappingProxyType({}),
+    rollouts: Mapping[str, RolloutEnd] | None = None,
 ) -> tuple[Notice, ...]:
     """Return what to tell: conditions that began, another source that is refused, and conditions that are over.
 
     Of ``ended_holds`` it is known by cluster what ended them. That solves nothing: the cluster gets what was kept out.
+    ``rollouts`` are those of the fleet as the pass left them.
     """
     began = [
         Notice(text=text)
@@ -99,10 +107,10 @@ def notices_of_changed_conditions(
     over = [
         Notice(text=text, is_solved=True)
         for key, text in sorted(known.items())
-        if key not in now and key not in keys_of_ended_holds
+        if key not in now and key not in keys_of_ended_holds and not is_about_rollout(key)
     ]
     ended = [Notice(text=f"cluster {name} is {words}") for name, words in sorted(ended_holds.items())]
-    return (*began, *over, *ended)
+    return (*began, *over, *ended, *notices_of_ended_rollouts(known, now, rollouts or {}))
 
 
 def notices_of_healed_drift(report: PassReport) -> tuple[Notice, ...]:

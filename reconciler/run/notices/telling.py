@@ -76,7 +76,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         if report.is_unchanged:
             return before
         after = conditions_after_pass(before.conditions, report)
-        changed = notices_of_changed_conditions(before.conditions, after, report.ended_holds)
+        changed = notices_of_changed_conditions(before.conditions, after, report.ended_holds, report.rollouts)
         notices = (*changed, *notices_of_healed_drift(report))
         verdict, verdicts, new = verdict_on_source(report), dict(before.verdicts), list[Unsent]()
         for channel in self.channels:

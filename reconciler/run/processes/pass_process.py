@@ -29,7 +29,7 @@ from reconciler.console.bugs import lines_naming_bug
 from reconciler.console.log import Log
 from reconciler.console.printing import LogFormat, print_data
 from reconciler.passes.options import ReconcileOptions
-from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport, line_telling_source
+from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport, RolloutEnd, line_telling_source
 from render.errors import GitError, ReconcileError
 
 if TYPE_CHECKING:
@@ -259,6 +259,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         moved=_count_of_moved_replicas(result),
         next_wall=flip.at.timestamp() - result.behind if flip else None,
         waits_for_clusters=result.waits_for_clusters,
+        rollouts=_rollouts_after_pass(result),
     )
     if result.reports is not None:
         members = tuple(
@@ -303,7 +304,26 @@ def _report_of_refusal(refused: "RefusedPass") -> PassReport:
         clusters=_end_by_cluster(refused.reports, is_new=is_committed),
         next_wall=flip.at.timestamp() - step.behind if flip and step else None,
         waits_for_clusters=step is not None and step.waits_for_clusters,
+        rollouts=_rollouts_after_pass(step) if step is not None else None,
     )
+
+
+def _rollouts_after_pass(result: "PassResult") -> dict[str, RolloutEnd]:
+    """Return the rollouts of the fleet as a pass left them."""
+    return {
+        name: RolloutEnd(
+            change=state.change,
+            phase=state.phase,
+            reason=state.reason,
+            next_step=state.next_step,
+            wave=state.wave,
+            clusters=len(state.seats),
+            given=len(state.given),
+            through=sum(each.through is not None for each in state.given),
+            is_of_calendar=state.plan.is_of_fleet,
+        )
+        for name, state in result.outcome.rendered.built.rolled.states.items()
+    }
 
 
 def _end_by_cluster(reports: "tuple[ClusterReport, ...]", *, is_new: bool) -> dict[str, ClusterEnd]:
