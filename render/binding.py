@@ -121,6 +121,10 @@ class ClustersAtVersion(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
 
 
+ABSENT = "absent"
+"""The version of an object in a cluster that has not been given it yet; no digest is this word."""
+
+
 def name_of_rollout(policy: str, group: str) -> str:
     """Return how people are told of the rollout of a group of objects by a policy.
 
@@ -136,7 +140,7 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
     ``target`` is the version that goes out, ``completed`` the one that went out last and is through. Each cluster
     stands at ``completed``, also one that comes new, but for those that ``clusters`` lists. ``group`` is the one that
     the object goes out with, while it does ("": the policy makes none). ``waiting`` are the versions that newer changes
-    have, in the order in which they are to go out.
+    have, in the order in which they are to go out. What clusters do not have yet is ``ABSENT``.
     """
 
     policy: str
@@ -159,7 +163,7 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
     @property
     def is_under_way(self) -> bool:
         """Say whether clusters are to get another version than they stand at, or are not through with it yet."""
-        return self.target != self.completed or bool(self.clusters)
+        return self.target != self.completed or bool(self.clusters) or self.completed == ABSENT
 
     @property
     def is_unfinished(self) -> bool:
@@ -169,7 +173,9 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
     @property
     def versions(self) -> frozenset[str]:
         """All versions that are in use, or will be."""
-        return frozenset({self.target, self.completed, *(each.version for each in self.clusters), *self.waiting})
+        return frozenset({self.target, self.completed, *(each.version for each in self.clusters), *self.waiting}) - {
+            ABSENT
+        }
 
     @property
     def version_by_cluster(self) -> Mapping[str, str]:
@@ -329,8 +335,24 @@ class Binding(Struct, frozen=True, kw_only=True):
         return placed
 
     @property
+    def clusters_before_delivery(self) -> frozenset[str]:
+        """The clusters that the object goes to, and whose wave of its first delivery is still to come."""
+        if self.rollout is None or not self.rollout.is_under_way:
+            return frozenset()
+        required = (target.name for snapshot in self.required_by for target in snapshot.clusters)
+        versions, completed = self.rollout.version_by_cluster, self.rollout.completed
+        names = {*(target.name for target in self.targets), *required}
+        return frozenset(name for name in names if versions.get(name, completed) == ABSENT)
+
+    def why_not_delivered(self, cluster: str) -> str:
+        """Return why the object is not in a cluster that it goes to, and to which it is not dispatched."""
+        if self.rollout is not None and cluster in self.clusters_before_delivery:
+            return f"{self.rollout.name} has not let it out there yet"
+        return "dispatching to it is suspended"
+
+    @property
     def undispatched_clusters(self) -> frozenset[str]:
-        """The target clusters in which the object is not, for dispatching to them is suspended."""
+        """The target clusters in which the object is not: dispatching is suspended, or their wave is still to come."""
         return frozenset(name for kept in self.kept if kept.replicas is None for name in kept.clusters)
 
     @property

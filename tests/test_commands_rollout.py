@@ -145,6 +145,26 @@ def test_each_group_of_objects_is_asked_for_by_itself(tmp_path: Path, capsys: py
     assert other.out.startswith(f"RolloutPolicy default/web for {groups[0]}: Waiting")
 
 
+def test_what_tells_of_an_object_says_where_it_is_not_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    placed = a_policy("web", selectors=[WEB], placement=on_clusters())
+    clusters = {f"{name}.yaml": a_cluster(name) for name in NAMES}
+    policy = a_rollout_policy(waves=WAVES, alsoFor=["FirstDeliveries"])
+    repository.commit({"p.yaml": placed, "r.yaml": policy, **clusters})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit({"web.yaml": a_deployment("web")})
+    planned = argosy(repository, capsys, "diff", "HEAD~1", "HEAD").out
+    assert "out to 3 clusters\n      wave canary: oslo\n" in planned
+    assert argosy(repository, capsys, "reconcile").code == 0
+    assert not (repository.git("ls-tree", "-r", "--name-only", "argosy/rendered", "clusters")).strip()
+    said = "RolloutPolicy default/web has not let it out there yet"
+    assert said in argosy(repository, capsys, "explain", "cluster/rome").out
+    explained = argosy(repository, capsys, "explain", "deployment/web").out
+    assert "lets change" in explained
+    assert "suspends dispatching" not in explained
+    assert "dispatching" not in argosy(repository, capsys, "status", "deployment/web").out
+
+
 def test_a_fleet_without_rollouts_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = Repository.create(tmp_path / "fleet")
     placed = a_policy("web", selectors=[WEB], placement=on_clusters())

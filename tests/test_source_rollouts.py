@@ -82,6 +82,8 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         ("spec.group.label: 'a b' is no label key: use letters, digits, '-', '_' and '.' only, with a letter or digit"
          " at both ends")
     ]),
+    ("first deliveries as well", a_rollout(alsoFor=["FirstDeliveries"]), []),
+    ("scaling as well", a_rollout(alsoFor=["Scaling"]), ["spec.alsoFor[0]: unknown value 'Scaling'"]),
     ("groups by kind", a_rollout(group={"by": "Kind"}), ["spec.group.by: unknown value 'Kind'"]),
     ("a day of no week", a_rollout(windows=[{"days": ["Monday"], "from": "12:00", "to": "13:00"}]), [
         "spec.windows[0].days[0]: unknown value 'Monday'"

@@ -173,6 +173,8 @@ def _clusters_keeping_former(binding: Binding) -> frozenset[str]:
 
 def _explain_absent_object(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
     """Say why a binding does not target a cluster, by the last affinity group that was tried."""
+    if name in binding.clusters_before_delivery:
+        return AbsentObject(ref=binding.ref, why=binding.why_not_delivered(name))
     if name in binding.undispatched_clusters:
         return AbsentObject(ref=binding.ref, why=f"{binding.policy} suspends dispatching to the cluster")
     attempt = explanation.attempts[-1] if explanation and explanation.attempts else None

@@ -314,8 +314,8 @@ def _clusters_keeping_former_bytes(binding: Binding, built: Built) -> Iterator[K
         return
     staying = {name for each in binding.conditions if each.reason in NOTES for name in each.clusters}
     for kept in binding.kept:
-        if not staying.isdisjoint(kept.clusters):
-            continue  # their note says why they have it still
+        if not staying.isdisjoint(kept.clusters) or binding.clusters_before_delivery.issuperset(kept.clusters):
+            continue  # their note says why they have it still, or their wave why not yet
         yield Kept(clusters=kept.clusters, reason=SUSPENDED, message=_suspension_message(binding, kept))
     failed: set[str] = set()
     for failure in works.failures:

@@ -177,13 +177,17 @@ class Assembly(Struct):
             if path not in placed:
                 self.files.append(PlacedFile(folders=path[:-1], name=path[-1], variants=()))
 
-    def needed_namespaces(self) -> dict[str, Mask]:
-        """Return the namespaces that hold an object, with the clusters that need them; on a base, those it changes."""
-        inside: dict[str, list[PlacedFile]] = {}
+    def needed_namespaces(self, waiting: Iterable[str] = ()) -> dict[str, Mask]:
+        """Return the namespaces that hold an object, with the clusters that need them; on a base, those it changes.
+
+        ``waiting`` are those that policies place in clusters which do not have them yet.
+        """
+        inside: dict[str, list[PlacedFile]] = {name: [] for name in waiting}
         for file in self.files:
             if not file.folders[0].startswith("_"):
                 inside.setdefault(file.folders[0], []).append(file)
-        return {namespace: self._holders(namespace, files) for namespace, files in inside.items()}
+        found = {namespace: self._holders(namespace, files) for namespace, files in inside.items()}
+        return {namespace: holders for namespace, holders in found.items() if holders or inside[namespace]}
 
     def _holders(self, namespace: str, files: Iterable[PlacedFile]) -> Mask:
         """Return the clusters that hold anything in a namespace."""

@@ -6,7 +6,9 @@ and ``kept`` says what suspended clusters have instead. Everything that tells of
 1. dispatching is suspended (``SuspendDispatching``): clusters keep the bytes they have, or have none; what leaves a
    cluster stays there as well, until its new places get it;
 2. a lazy policy (``LazyActivation``) waits for its template to change; the binding is as an earlier policy made it;
-3. scheduling is suspended (``SuspendScheduling``) or another scheduler's (``OtherScheduler``): clusters and replicas
+3. the wave of a cluster is still to come in which it is given the object for the first time (no condition says so: the
+   rollout does);
+4. scheduling is suspended (``SuspendScheduling``) or another scheduler's (``OtherScheduler``): clusters and replicas
    stay.
 """
 
@@ -38,6 +40,7 @@ SUSPENDED = "SuspendDispatching"
 SCHEDULING_SUSPENDED = "SuspendScheduling"
 OTHER_SCHEDULER = "OtherScheduler"
 LAZY = "LazyActivation"
+WAITS_FOR_WAVE = "WaitsForWave"
 
 PENDING_REASONS = frozenset({SUSPENDED, SCHEDULING_SUSPENDED, OTHER_SCHEDULER, LAZY})
 """The reasons of conditions that are no problem, for somebody asked for them."""
@@ -118,6 +121,8 @@ def with_pending_conditions(binding: Binding, works: Works | None, waiting: str,
     mask = clusters_with_suspended_dispatch(binding, past.fleet)
     others = tuple(each for each in binding.conditions if each.type not in _TYPES)
     kept = tuple(_kept_targets(binding, works, mask, past)) if mask else ()
+    if waiting_for_wave := binding.clusters_before_delivery.difference(*(each.clusters for each in kept)):
+        kept = (*kept, KeptTargets(clusters=tuple(sorted(waiting_for_wave))))
     if kept != binding.kept or len(others) != len(binding.conditions):
         binding = replace(binding, conditions=others, kept=kept)
     for condition in _conditions_of_binding(binding, waiting, past.fleet):
@@ -140,10 +145,10 @@ def _with_copies_that_wait_to_leave(binding: Binding, past: PastOutcome) -> Bind
 
 
 def _conditions_of_binding(binding: Binding, waiting: str, fleet: TreeContext) -> Iterator[Condition]:
-    if binding.kept:
-        suspended = tuple(sorted(name for each in binding.kept for name in each.clusters))
-        clusters = () if len(suspended) == clusters_an_object_goes_to(binding, fleet).bit_count() else suspended
-        message = _suspension_words(binding.kept, suspended)
+    if mask := clusters_with_suspended_dispatch(binding, fleet):
+        suspended = tuple(sorted(fleet.index.names[index] for index in indexes_of_mask(mask)))
+        clusters = () if mask == clusters_an_object_goes_to(binding, fleet) else suspended
+        message = _suspension_words(_kept_targets_among(binding.kept, frozenset(suspended)), suspended)
         yield Condition(type=DISPATCHING, status="False", reason=SUSPENDED, message=message, clusters=clusters)
     if binding.placement is not None and not is_schedulable(binding):
         stay = "its clusters and replicas stay as they are"
@@ -154,6 +159,12 @@ def _conditions_of_binding(binding: Binding, waiting: str, fleet: TreeContext) -
         yield Condition(type=SCHEDULING, status="False", reason=reason, message=f"not scheduled: {why}; {stay}")
     if waiting:
         yield Condition(type=ACTIVATED, status="False", reason=LAZY, message=waiting)
+
+
+def _kept_targets_among(kept: Iterable[KeptTargets], names: frozenset[str]) -> Iterator[KeptTargets]:
+    for each in kept:
+        if found := tuple(name for name in each.clusters if name in names):
+            yield replace(each, clusters=found)
 
 
 def _suspension_words(kept: Iterable[KeptTargets], suspended: Sequence[str]) -> str:

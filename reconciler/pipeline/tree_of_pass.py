@@ -147,13 +147,15 @@ def _health_that_decided(inputs: Inputs, built: Built) -> ObservedHealth:
 
 def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:
     """Send namespaces along to the clusters that need them and do not have them by a policy."""
+    placed = [binding for binding in built.bindings if binding.ref.kind == "Namespace"]
     by_policy = {
         binding.ref: clusters_an_object_goes_to(binding, assembly.fleet)
-        for binding in built.bindings
-        if binding.ref.kind == "Namespace"
+        & ~built.index.clusters_named(binding.clusters_before_delivery)
+        for binding in placed
     }
     templates = [template for template in desired.templates if template.ref.group_kind == "Namespace"]
-    needed, names = assembly.needed_namespaces(), built.index.names
+    waiting = [binding.ref.name for binding in placed if binding.clusters_before_delivery]
+    needed, names = assembly.needed_namespaces(waiting), built.index.names
     targets_of = cache(lambda clusters: tuple(TargetCluster(names[index]) for index in indexes_of_mask(clusters)))
     for template, clusters in namespaces_to_place(desired.fleet.namespaces, needed, templates, built.index.all):
         left = clusters & ~by_policy.get(template.ref, 0)

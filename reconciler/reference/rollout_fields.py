@@ -120,6 +120,11 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         "Change",
     ),
     "spec.group.label": Field("The key of the label, where groups are by label."),
+    "spec.alsoFor": Field(
+        "What goes out wave by wave as well, and not at once. `FirstDeliveries`: objects that are new in the fleet; a"
+        " rollback takes them away again.",
+        [],
+    ),
 }
 """The fields of a RolloutPolicy and of a ClusterRolloutPolicy."""
 

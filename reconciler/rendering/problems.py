@@ -45,10 +45,10 @@ def reason_for_empty_outcome(outcome: Outcome) -> str:
 
     Of a source without templates, it is that of charts and the like, which nothing reads.
 
-    What waits by a decision of somebody, such as a policy that is suspended, is expected.
+    What waits by a decision of somebody, such as a policy that is suspended, or for its wave, is expected.
     """
     desired = outcome.source.desired
-    if outcome.rendered.tree.clusters or outcome.pending:
+    if outcome.rendered.tree.clusters or outcome.pending or outcome.rendered.built.rolled.under_way:
         return ""
     if forms := forms_nothing_is_read_of(outcome.source.files, desired):
         return f"nothing is rendered of {forms_in_words(forms)}: nothing reads them\n  hint: {forms[0].form.advice}"

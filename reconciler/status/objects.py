@@ -11,7 +11,7 @@ from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.holds import release_hint
 from reconciler.ledger.work import LiveReplicas
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
-from reconciler.pipeline.pending import SUSPENDED
+from reconciler.pipeline.pending import SUSPENDED, WAITS_FOR_WAVE
 from reconciler.pipeline.under_way import moving_words
 from reconciler.record.binding_status import FULLY_APPLIED, expected_clusters
 from reconciler.record.cluster_files import ObjectReason
@@ -101,9 +101,9 @@ def objects_of_binding(
     found = []
     for name in expected_clusters(binding):
         if name in absent:
-            message = "dispatching to it is suspended"
-            withheld = ObjectIn(cluster=name, applied="False", reason=SUSPENDED, message=message, is_withheld=True)
-            found.append(withheld)
+            reason = WAITS_FOR_WAVE if name in binding.clusters_before_delivery else SUSPENDED
+            message = binding.why_not_delivered(name)
+            found.append(ObjectIn(cluster=name, applied="False", reason=reason, message=message, is_withheld=True))
         elif name in members:
             work = recorded.manifest(f"works/{name}/{below}")
             each = _object_as_known(

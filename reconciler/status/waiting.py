@@ -13,7 +13,7 @@ from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.names.subjects import is_cluster_noun, refuse_unknown_clusters
 from reconciler.pipeline.held_clusters import Hold, holds_named_in_message
-from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
+from reconciler.pipeline.pending import SUSPENDED, WAITS_FOR_WAVE, Pending, pending_of
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import (
@@ -250,9 +250,11 @@ def _obstacles_of_object(branches: RecordedFleet, binding: Binding, state: str) 
     members = [name for name in expected_clusters(binding) if name in branches.fleet.members]
     clusters = [name for name in members if name not in binding.undispatched_clusters]
     if members and not clusters:
-        message = "dispatching is suspended everywhere"
+        is_waiting = binding.clusters_before_delivery.issuperset(members)
+        message = binding.why_not_delivered(members[0]) if is_waiting else "dispatching is suspended everywhere"
+        reason = WAITS_FOR_WAVE if is_waiting else SUSPENDED
         text = f"{binding.ref} is not dispatched: {message}"
-        yield Obstacle(text=text, reason=SUSPENDED, object=str(binding.ref), message=message)
+        yield Obstacle(text=text, reason=reason, object=str(binding.ref), message=message)
     elif not clusters:
         yield Obstacle(text=f"{binding.ref} is placed nowhere", reason="NotPlaced", object=str(binding.ref))
     failed = next((each for each in binding.conditions if each.type == RENDERED and each.status == "False"), None)

@@ -67,6 +67,7 @@ ROLLOUT_SPEC = Record(
         ),
         "freezes": ListOf(Record({"from": TEXT, "until!": TEXT, "reason!": Text(min_length=1)})),
         "group": Record({"by": Text(choices=("Change", "Object", "Label"), default="Change"), "label": TEXT}),
+        "alsoFor": ListOf(Text(choices=("FirstDeliveries",))),
     }
 )
 CONTROL_SPEC = Record(

@@ -18,6 +18,7 @@ from .policy import (
     FailureAction,
     Freeze,
     Gate,
+    GradualAction,
     GroupKey,
     LimitByField,
     NewChangeAction,
@@ -56,6 +57,7 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
         group_by=GroupKey(group.get("by") or "Change"),
         group_label=group.get("label") or "",
         is_of_fleet=manifest.get("kind") == FLEET_KIND,
+        also_for=frozenset(map(GradualAction, spec.get("alsoFor") or ())),
     )
 
 
@@ -151,6 +153,7 @@ def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
         windows=list(map(_plain_window, policy.windows)) or None,
         freezes=list(map(_plain_freeze, policy.freezes)) or None,
         group=_plain_group(policy),
+        alsoFor=sorted(each.value for each in policy.also_for) or None,
     )
 
 

@@ -53,6 +53,12 @@ class NewChangeAction(StrEnum):
     COALESCE = "Coalesce"
 
 
+class GradualAction(StrEnum):
+    """Something that goes out wave by wave, beside changes of objects that are there, where a policy asks for it."""
+
+    FIRST_DELIVERY = "FirstDeliveries"
+
+
 class GroupKey(StrEnum):
     """The way in which what changes is divided into groups, each of which goes out by itself.
 
@@ -142,6 +148,7 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     group_by: GroupKey = GroupKey.CHANGE
     group_label: str = ""
     is_of_fleet: bool = False
+    also_for: frozenset[GradualAction] = frozenset()
 
     @property
     def is_namespaced(self) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from render.binding import ABSENT
 from render.model import ObjectRef
 from render.rollouts.policy import NewChangeAction, RolloutPolicy
 from render.rollouts.queue import last_versions_of_queue, newer_changes_wait, queue_with_change
@@ -80,7 +81,8 @@ class NewerChanges(Struct, frozen=True, kw_only=True):
 
     def goals_under_way(self) -> Goals:
         """Return the versions that objects are under way to."""
-        return {each.ref: each.before.target for each in self.objects if each.before.is_under_way}
+        going = (each for each in self.objects if each.before.is_under_way and each.before.target != ABSENT)
+        return {each.ref: each.before.target for each in going}
 
     def is_next_built(self, queue: Queue) -> bool:
         """Say whether there is a next change of a queue, and its objects could be built."""

@@ -5,14 +5,14 @@ from collections.abc import Callable, Container, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.binding import Binding, ClustersAtVersion, ObjectRollout
+from render.binding import ABSENT, Binding, ClustersAtVersion, ObjectRollout
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
 from render.works import Works
 
 from .versions import ObjectVersion, WrittenVersion
-from .works import VersionContexts, clusters_of_works, clusters_with_equal_bytes, combined_works
+from .works import NO_WORKS, VersionContexts, clusters_of_works, clusters_with_equal_bytes, combined_works
 
 ReadVersion = Callable[[ObjectRef, str], ObjectVersion]
 """Read a version of an object by its digest, as the previous commit has it."""
@@ -102,6 +102,8 @@ class VersionedObject(Struct, kw_only=True):
         """Return the works of one version in all clusters."""
         if version == self.written.digest:
             return self.works
+        if version == ABSENT:
+            return NO_WORKS
         if version not in self._works:
             found = self.read(self.ref, version)
             self._works[version] = self.contexts.works_of_version(found, self.newest, self.binding)

@@ -13,9 +13,9 @@ from overrides.matching import PossibleOverrides
 from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
 from reconciler.source.desired import Desired, is_about_kind
-from render.binding import Binding, ObjectRollout, name_of_rollout
+from render.binding import ABSENT, Binding, ObjectRollout, name_of_rollout
 from render.model import ObjectRef, Template
-from render.rollouts.policy import RolloutPolicy
+from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutState
 from render.timing import Flip, earliest_flip
@@ -269,7 +269,9 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
         written = written_version(newest, self.contexts.newest.interpreter)
         before = self.before.get(binding.ref)
         rollout = before.rollout if before is not None else None
-        if rollout is None:
+        if self._is_delivered_gradually(policy, before):
+            rollout = ObjectRollout(policy=policy, target=ABSENT, completed=ABSENT)
+        elif rollout is None:
             rollout = ObjectRollout(policy=policy, target=written.digest, completed=written.digest)
         return VersionedObject(
             binding=binding,
@@ -280,6 +282,13 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             contexts=self.contexts,
             read=self.recorded_version,
         )
+
+    def _is_delivered_gradually(self, policy: str, before: Binding | None) -> bool:
+        """Say whether an object is in no cluster yet, and goes out wave by wave for the first time."""
+        if before is not None and (before.targets or before.required_by):
+            return False
+        also_for = next((each.also_for for each in self.desired.rollout_policies if str(each) == policy), ())
+        return GradualAction.FIRST_DELIVERY in also_for
 
     def recorded_version(self, ref: ObjectRef, digest: str) -> ObjectVersion:
         """Return a version of an object as the previous commit has it; GitError where it has none."""

@@ -79,6 +79,10 @@ def _manifest_with_replicas_of(manifest: Manifest, newest: Manifest, interpreter
     return changed
 
 
+NO_WORKS = Works(variants=(), blobs={}, contents=(), failures=())
+"""The works of an object that is in no cluster."""
+
+
 def clusters_with_equal_bytes(one: Works, other: Works) -> Mask:
     """Return the clusters in which two works of an object are the same bytes."""
     masks = {variant.id: variant.clusters for variant in one.variants}
