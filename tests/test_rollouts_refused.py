@@ -4,106 +4,45 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
-from render.documents import parse_documents
-
 from .agents import PulledFleet
-from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
-from .fakes import FakeCluster
-from .memory_fleet import add_node, settle
-from .rolling import WEB, a_rollout_policy, a_wave, web
-from .served import serving_members
+from .build import a_policy, on_clusters
+from .rolling import WEB, a_rollout_policy, web
+from .served_rollouts import EXTRA, NAMES, WAVES, ServedRollouts, served_rollouts
 from .test_rollouts_members import sicken
 from .waiting import eventually
 
-NAMES = ("oslo", "paris", "rome")
-WAVES = [a_wave("canary", "oslo"), a_wave("second", "paris"), a_wave("rest")]
-EXTRA = [f"c{number:02}" for number in range(12)]
 BROKEN = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: [\n"
 
 
-class Fleet:
-    """Members in memory behind real HTTP; each has version 1 of the Deployment web, and twelve ConfigMaps."""
-
-    def __init__(self, folder: Path, kubeconfigs: Path, members: dict[str, FakeCluster], capsys: Any) -> None:
-        self.repository, self.members, self._out = Repository.create(folder), members, capsys
-        head = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
-        placed = a_policy("web", selectors=[WEB, {"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters())
-        self.repository.commit(
-            {
-                "argosy.yaml": {**head, "spec": {"kubeconfigs": str(kubeconfigs)}},
-                "policy.yaml": placed,
-                "web.yaml": web(1),
-                **{f"{name}.yaml": a_config_map(name, color="red") for name in EXTRA},
-                **{f"clusters/{name}.yaml": a_cluster(name) for name in NAMES},
-            }
-        )
-
-    def begin(self, **policy: Any) -> None:
-        """Have every member well with version 1."""
-        self.repository.commit({"rollout.yaml": a_rollout_policy(**{"waves": WAVES, **policy})})
-        assert self.run("--bootstrap").code == 0
-        self.settle()
-        self.run()
-        self.run()
-
-    def settle(self, *names: str) -> None:
-        for name in names or NAMES:
-            settle(self.members[name])
-
-    def run(self, *words: str) -> Ended:
-        return argosy(self.repository, self._out, "reconcile", *words)
-
-    def step(self) -> Ended:
-        """Let members settle, and one pass go by that sees them so; its end."""
-        self.settle()
-        return self.run()
-
-    def verify(self) -> str:
-        return argosy(self.repository, self._out, "verify", "-n", "20").out
-
-    def live(self) -> str:
-        """The version of web in each member, as one digit for each of the names."""
-        found = (self.members[name].objects["deployments.apps", "default", "web"] for name in NAMES)
-        images = (each["spec"]["template"]["spec"]["containers"][0]["image"] for each in found)
-        return "".join(image.removeprefix("web:") for image in images)
-
-    def state(self) -> Any:
-        text = self.repository.show("rollouts/default/web.yaml", "argosy/rendered")
-        return parse_documents((text + "\n").encode())[0].value
-
-
 @pytest.fixture
-def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]:
-    members = {name: FakeCluster(name=name) for name in NAMES}
-    for member in members.values():
-        add_node(member, "node", cpu="4", memory="8Gi", pods="110")
-    with serving_members(members.values(), tmp_path / "kubeconfigs") as served:
-        yield Fleet(tmp_path / "fleet", served.kubeconfigs, members, capsys)
+def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[ServedRollouts]:
+    with served_rollouts(tmp_path, capsys) as served:
+        yield served
 
 
-def a_broken_file(fleet: Fleet) -> None:
+def a_broken_file(fleet: ServedRollouts) -> None:
     fleet.repository.commit({"broken.yaml": BROKEN, "web.yaml": web(3)})
 
 
-def a_removal_of_too_much(fleet: Fleet) -> None:
+def a_removal_of_too_much(fleet: ServedRollouts) -> None:
     fleet.repository.commit({**{f"{name}.yaml": None for name in EXTRA}, "web.yaml": web(3)})
 
 
-def an_argosy_yaml_that_cannot_be_read(fleet: Fleet) -> None:
+def an_argosy_yaml_that_cannot_be_read(fleet: ServedRollouts) -> None:
     fleet.repository.commit({"argosy.yaml": "kind: Fleet\napiVersion: argosy.dev/v1alpha1\nspec: {removalGuards: 1}\n"})
 
 
-def a_source_that_was_rewound(fleet: Fleet) -> None:
+def a_source_that_was_rewound(fleet: ServedRollouts) -> None:
     fleet.repository.git("reset", "-q", "--hard", "HEAD~1")
 
 
 class Refusal(NamedTuple):
     why: str
-    happens: Callable[[Fleet], None]
+    happens: Callable[[ServedRollouts], None]
     code: int
 
 
@@ -116,7 +55,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case.why)
-def test_waves_go_on_while_the_newest_source_is_refused(case: Refusal, fleet: Fleet) -> None:
+def test_waves_go_on_while_the_newest_source_is_refused(case: Refusal, fleet: ServedRollouts) -> None:
     fleet.begin()
     source = fleet.repository.commit({"web.yaml": web(2)})
     fleet.run()
@@ -139,7 +78,7 @@ def test_waves_go_on_while_the_newest_source_is_refused(case: Refusal, fleet: Fl
     assert (said.count(": equal\n"), said.count("differs")) == (5, 0), said
 
 
-def test_a_rollback_and_its_hold_do_not_wait_for_a_better_source(fleet: Fleet) -> None:
+def test_a_rollback_and_its_hold_do_not_wait_for_a_better_source(fleet: ServedRollouts) -> None:
     fleet.begin(gate={"deadline": "10m"}, onFailure="Rollback")
     fleet.repository.commit({"web.yaml": web(2)})
     sicken(fleet.members["oslo"])
@@ -179,7 +118,7 @@ def test_clusters_that_pull_are_taken_back_as_well(tmp_path: Path, capsys: pytes
     assert refused in pulled.hub.show("refusal.yaml", "argosy/status")
 
 
-def test_the_answer_of_a_pass_has_the_step_and_the_refusal(fleet: Fleet) -> None:
+def test_the_answer_of_a_pass_has_the_step_and_the_refusal(fleet: ServedRollouts) -> None:
     fleet.begin()
     fleet.repository.commit({"web.yaml": web(2)})
     fleet.run()
@@ -193,7 +132,7 @@ def test_the_answer_of_a_pass_has_the_step_and_the_refusal(fleet: Fleet) -> None
     assert {name: each["state"] for name, each in told["clusters"].items()} == dict.fromkeys(NAMES, "Converged")
 
 
-def test_without_a_rollout_under_way_a_refused_source_changes_no_branch(fleet: Fleet) -> None:
+def test_without_a_rollout_under_way_a_refused_source_changes_no_branch(fleet: ServedRollouts) -> None:
     fleet.begin()
     a_broken_file(fleet)
     before = fleet.repository.git("rev-parse", "argosy/rendered")
@@ -203,7 +142,7 @@ def test_without_a_rollout_under_way_a_refused_source_changes_no_branch(fleet: F
     assert f"the last good commit {before[:12]} stays applied: 3 clusters converged" in ended.err
 
 
-def test_a_source_that_is_mended_goes_out_after_what_went_on_meanwhile(fleet: Fleet) -> None:
+def test_a_source_that_is_mended_goes_out_after_what_went_on_meanwhile(fleet: ServedRollouts) -> None:
     fleet.begin()
     fleet.repository.commit({"web.yaml": web(2)})
     fleet.run()

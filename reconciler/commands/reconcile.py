@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 )
 @click.option("--rev", default="", metavar="REV", help="Source to render  [default: the remote's branch, else HEAD]")
 @click.option("--bootstrap", is_flag=True, help="Allow the first run: there is no rendered branch yet.")
-@click.option("--accept-rewind", is_flag=True, help="Accept a source that does not follow the one rendered before.")
+@click.option(
+    "--accept-rewind",
+    is_flag=True,
+    help="Accept a source that does not follow the one rendered before, or that what was rendered is lost.",
+)
 @with_settings_options
 @with_allowance_options
 @click.option("--dry-run", is_flag=True, help="Do everything but commit and apply.")

@@ -18,6 +18,7 @@ from reconciler.branches.reading import (
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.continuity import continued_source
+from reconciler.guards.lost_branch import check_rollouts_are_not_lost
 from reconciler.guards.rewind import check_rewind
 from reconciler.locked.fetching import Fetcher, fetch_missing
 from reconciler.pipeline.previous import Previous
@@ -68,6 +69,8 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
         publication.ask_for_tips(fleet.rendered_branch, fleet.status_branch)
         settings.move_published_past(repository, fleet, options, log)
         previous = read_current_previous(publication, fleet.rendered_branch, settings, bootstrap=options.bootstrap)
+        if previous is None:
+            check_rollouts_are_not_lost(publication, source.desired, is_accepted=options.accept_rewind)
     branch = fleet.source.branch or (previous.branch if previous else "") or tip.branch
     tip.check_branch(repository, branch)
     source = continued_source(repository, source, previous)
