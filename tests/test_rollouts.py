@@ -107,6 +107,12 @@ def edited(*waves: Any, **spec: Any) -> dict[str, Any]:
 GATED = {"waves": [a_wave("canary", "oslo", gate={"healthyFor": "10m"}), a_wave("rest")]}
 HURRIED = {"gate": {"deadline": "10m"}}
 APPROVED = {"waves": [a_wave("canary", "oslo"), a_wave("rest", approval=True)]}
+BACKWARDS = {
+    **HURRIED,
+    "onFailure": "Rollback",
+    "rollback": "ReverseWaves",
+    "waves": [a_wave("canary", "oslo"), a_wave("second", "paris"), a_wave("rest")],
+}
 BY_LABEL = {"waves": [by_label("canary"), a_wave("rest")]}
 CANARY_BY_LABEL = {"oslo": labelled("oslo", "canary")}
 THREE = {"waves": [a_wave("first", "oslo"), a_wave("second", "paris"), a_wave("rest")]}
@@ -301,6 +307,78 @@ SITUATIONS = (
             changed("3112 Progressing", to=3, unwell=["oslo"]),
             Step(commits=["1111 Held"], seconds=600),
             changed("4111 Progressing", to=4, unwell=["oslo"]),
+        ],
+    ),
+    Situation(
+        why="a rollback by reverse waves takes a wave back when those after it are well again",
+        policy=BACKWARDS,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", "2222 Progressing", "2222 Progressing", unwell=["rome"]),
+            Step(commits=["2211 Held", "2211 Held"], seconds=600),
+            Step(commits=["12211 Held"], files={"berlin": a_cluster("berlin")}, seconds=60),
+            Step(commits=["12111 Held", "11111 Held", "11111 Held"], unwell=[]),
+            Step(commits=[], seconds=3600),
+            Step(
+                commits=["12111 Progressing", "12211 Progressing", "22222 Progressing", "22222 Completed"],
+                control={"verb": "Retry"},
+            ),
+        ],
+    ),
+    Situation(
+        why="a cluster that is not well again by its deadline keeps nobody at a version that failed",
+        policy=BACKWARDS,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", "2222 Progressing", "2222 Progressing", unwell=["rome"]),
+            Step(commits=["2211 Held", "2211 Held"], seconds=600),
+            Step(commits=[], seconds=599),
+            Step(commits=["2111 Held", "1111 Held", "1111 Held"], seconds=1),
+        ],
+    ),
+    Situation(
+        why="a rollback by reverse waves waits for no cluster that is silent, which goes back with its wave",
+        policy=BACKWARDS,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", "2222 Progressing", "2222 Progressing", unwell=["rome"]),
+            Step(commits=["2211 Held", "2211 Held"], seconds=600),
+            Step(commits=["2111 Held", "1111 Held", "1111 Held"], down=["rome"]),
+            well(),
+        ],
+    ),
+    Situation(
+        why="a rollback by reverse waves takes so many back at once as may be under way, from three versions",
+        policy={**BACKWARDS, "waves": [a_wave("canary", "oslo"), a_wave("rest", maxConcurrent=1)]},
+        steps=[
+            changed("2111 Progressing", "2112 Progressing", "2122 Progressing", unwell=["rome"]),
+            changed("3122 Progressing", to=3, unwell=["oslo", "rome"]),
+            Step(commits=["3121 Held", "3111 Held"], seconds=600),
+            well("1111 Held", "1111 Held"),
+        ],
+    ),
+    Situation(
+        why="a rollout that is retried on its way back goes on from there",
+        policy=BACKWARDS,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", "2222 Progressing", "2222 Progressing", unwell=["rome"]),
+            Step(commits=["2211 Held", "2211 Held"], seconds=600),
+            Step(commits=["2222 Progressing", "2222 Completed"], control={"verb": "Retry"}, unwell=[]),
+        ],
+    ),
+    Situation(
+        why="an abort takes back by reverse waves as well",
+        policy=BACKWARDS,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", unwell=["paris"]),
+            Step(commits=["2111 Held"], control={"verb": "Abort"}),
+            well("1111 Held", "1111 Held"),
+        ],
+    ),
+    Situation(
+        why="a newer change takes the place of one that goes back",
+        policy=BACKWARDS,
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", unwell=["paris"]),
+            Step(commits=["2111 Held"], seconds=600),
+            changed("3111 Progressing", "3311 Progressing", "3333 Progressing", "3333 Completed", to=3),
         ],
     ),
     Situation(

@@ -104,6 +104,10 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     ]),
     ("what no pass does is no field", a_rollout(traffic="10%"), ["spec.traffic: unknown field"]),
     ("nor is a way past the waves", a_rollout(onNewChange="Expedite"), ["spec.onNewChange: unknown value 'Expedite'"]),
+    ("a way back by waves", a_rollout(onFailure="Rollback", rollback="ReverseWaves"), []),
+    ("a way back of nobody", a_rollout(rollback="ReverseWaves"), [
+        "spec.rollback: means nothing where nothing goes back"
+    ]),
     ("another namespace", a_rollout(selector={**DEPLOYMENTS, "namespace": "x"}), [
         "spec.resourceSelectors[0].namespace: 'x' is not the policy's own namespace, 'shop'"
     ]),

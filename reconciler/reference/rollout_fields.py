@@ -95,6 +95,12 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         " back to the version that was completed last, at once, and the change is held; an abort does so, too.",
         "Pause",
     ),
+    "spec.rollback": Field(
+        "The order in which clusters go back, with `onFailure: Rollback`. `AtOnce`: all in one commit. `ReverseWaves`:"
+        " the last wave that got the change goes back first, the one before when those are well again with the version"
+        " before, or their deadline has passed; as many at once as may be under way.",
+        "AtOnce",
+    ),
     "spec.onNewChange": Field(
         "`Supersede`: a newer change takes the place of the one under way. `Wait`: it goes out after that, and each"
         " newer one after the one before it. `Coalesce`: all that came meanwhile goes out together after that.",

@@ -107,16 +107,18 @@ def text_of_rollout(state: RolloutState) -> Iterator[str]:
     for waiting in state.queue:
         commits, count = first_few([commit[:12] for commit in waiting.commits]), len(waiting.versions)
         yield f"then: change {waiting.digest} of {commits}, {counted_noun(count, 'object')}\n"
-    given = {each.cluster: each for each in state.given}
+    given, back = ({each.cluster: each for each in several} for several in (state.given, state.back))
     rows = [
-        (wave.name, name, *_words_of_cluster(given.get(name)))
+        (wave.name, name, *_words_of_cluster(given.get(name), back.get(name)))
         for wave in planned_waves(state)
         for name in wave.clusters
     ]
     yield "\n" + text_table(("WAVE", "CLUSTER", "STATE", "SINCE"), rows) if rows else ""
 
 
-def _words_of_cluster(given: Given | None) -> tuple[str, str]:
+def _words_of_cluster(given: Given | None, back: Given | None) -> tuple[str, str]:
+    if back is not None:
+        return "went back", instant_text(back.at)
     if given is None:
         return "waits", ""
     if given.through is None:

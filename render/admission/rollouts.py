@@ -61,6 +61,7 @@ ROLLOUT_SPEC = Record(
         "maxUnreachable": Portion(),
         "onDeadline": Text(choices=("Fail", "Wait"), default="Fail"),
         "onFailure": Text(choices=("Pause", "Rollback"), default="Pause"),
+        "rollback": Text(choices=("AtOnce", "ReverseWaves")),
         "onNewChange": Text(choices=("Supersede", "Wait", "Coalesce"), default="Supersede"),
         "windows": ListOf(
             Record({"days": ListOf(Text(choices=WEEKDAYS)), "from!": TEXT, "to!": TEXT, "timeZone": TEXT})
@@ -122,6 +123,8 @@ def check_rollout_policy(policy: Object, findings: Findings) -> None:
     check_selectors(spec.get("resourceSelectors") or (), policy["metadata"].get("namespace"), findings)
     _check_gate(spec.get("gate") or {}, "spec.gate", findings)
     _check_calendar(spec, findings)
+    if spec.get("rollback") and spec.get("onFailure") != "Rollback":
+        findings.problem("spec.rollback", "means nothing where nothing goes back", hint="write onFailure: Rollback")
     _check_group(spec.get("group") or {}, findings)
     waves = spec.get("waves") or ()
     _check_names_of_waves(waves, findings)

@@ -16,6 +16,8 @@ from .policy import FailureAction
 from .positions import Positions
 from .state import RolloutPhase, RolloutReason, RolloutState
 
+_NEXT_AFTER_ROLLBACK = "a newer change, or argosy rollout retry, as clusters had failed and all went back"
+
 
 class StepOutcome(NamedTuple):
     """The outcome of a step: the phase, its reason, and what comes next."""
@@ -41,6 +43,8 @@ def _stop_after_failures(state: RolloutState, positions: Positions) -> StepOutco
     """Return the end of a rollout in which too many clusters failed, now or before."""
     if state.phase is RolloutPhase.HELD and state.reason is RolloutReason.ROLLED_BACK:
         return StepOutcome(state.phase, state.reason, state.next_step)
+    if state.phase is RolloutPhase.HELD and state.reason is RolloutReason.ROLLING_BACK:
+        return StepOutcome(state.phase, RolloutReason.ROLLED_BACK, _NEXT_AFTER_ROLLBACK)
     if state.phase is not RolloutPhase.FAILED and not _have_too_many_failed(state, positions):
         return None
     failed = f"{first_few(sorted(positions.failed))} failed" if positions.failed else "clusters had failed"

@@ -42,6 +42,13 @@ class FailureAction(StrEnum):
     ROLLBACK = "Rollback"
 
 
+class RollbackOrder(StrEnum):
+    """The order in which clusters go back: all at once, or the last wave first."""
+
+    AT_ONCE = "AtOnce"
+    REVERSE_WAVES = "ReverseWaves"
+
+
 class NewChangeAction(StrEnum):
     """The effect of a newer change on the one that goes out: it takes its place at once, or waits for its end.
 
@@ -141,6 +148,7 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     on_deadline: DeadlineAction = DeadlineAction.FAIL
     on_failure: FailureAction = FailureAction.PAUSE
     on_new_change: NewChangeAction = NewChangeAction.SUPERSEDE
+    rollback: RollbackOrder = RollbackOrder.AT_ONCE
     windows: tuple[Window, ...] = ()
     freezes: tuple[Freeze, ...] = ()
     path: str = ""

@@ -15,7 +15,7 @@ from render.cluster_index import ClusterIndex
 from render.timing import Flip, instant_after
 
 from .calendar import closed_reason
-from .policy import DeadlineAction, Gate
+from .policy import DeadlineAction, Gate, Wave
 from .state import ClusterObservation, Given, RolloutFacts, RolloutState
 from .waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
 
@@ -58,6 +58,10 @@ class Positions(Struct, frozen=True, kw_only=True):
     def under_way(self) -> frozenset[str]:
         """The clusters that were given the change and are neither through nor failed."""
         return (self.asked & self.given.keys()) - self.through - self.failed
+
+    def wave_of_cluster(self, name: str) -> Wave:
+        """Return the wave of a cluster."""
+        return self.waves[self.wave_numbers[name]].wave
 
     def is_proven(self, number: int) -> bool:
         """Say whether some cluster of a wave has come through its gate, unless it has none or needs none."""

@@ -36,8 +36,8 @@ class WaitingChange(Struct, frozen=True, kw_only=True):
 class ClusterObservation(Struct, frozen=True, kw_only=True):
     """The knowledge about a cluster that the change is for.
 
-    ``well_since``: all objects of the change stand there as given, and are healthy since then; None: they do not, are
-    not, or nobody knows. ``is_reachable`` is false as well where nobody knows.
+    ``well_since``: all objects of the change stand there as given, or as before in one that went back, and are healthy
+    since then; None: they do not, are not, or nobody knows. ``is_reachable`` is false as well where nobody knows.
     """
 
     is_reachable: bool = True
@@ -53,7 +53,7 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     ``unaffected`` its objects go as well, and are the same bytes there. A cluster that was not ``observed`` is one of
     which nobody knows anything. ``controls`` are all RolloutControls of the source. ``closed`` are the clusters that
     the calendar of argosy.yaml closes now, with what they wait for, and ``calendar_flip`` is when it does no longer, or
-    closes others.
+    closes others. Clusters that are ``away`` stand at other bytes than those of the version that was completed last.
     """
 
     fleet: ClusterIndex
@@ -65,6 +65,7 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     now: datetime
     closed: Mapping[str, str] = field(default_factory=dict)
     calendar_flip: Flip | None = None
+    away: frozenset[str] = frozenset()
 
 
 class Given(Struct, frozen=True, kw_only=True):
@@ -103,6 +104,7 @@ class RolloutReason(StrEnum):
     OUTSIDE_WINDOW = "OutsideWindow"
     FROZEN = "Frozen"
     PAUSED_BY_CONTROL = "PausedByControl"
+    ROLLING_BACK = "RollingBack"
     ROLLED_BACK = "RolledBack"
     ABORTED_BY_CONTROL = "AbortedByControl"
     EVERY_CLUSTER_THROUGH = "EveryClusterThrough"
@@ -127,6 +129,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     in its wave when others join and leave. ``next_step`` says in a sentence what it waits for or who has to do what.
     ``heard`` are the names of the RolloutControls that have had their one effect. ``group`` is the group of objects
     that the change is of. ``queue`` has the newer changes that wait for its end, in the order in which they go out.
+    While it goes back by waves ``back`` has the clusters that did, and since when.
     """
 
     plan: RolloutPolicy
@@ -144,6 +147,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     heard: tuple[str, ...] = ()
     group: str = ""
     queue: tuple[WaitingChange, ...] = ()
+    back: tuple[Given, ...] = ()
 
     @property
     def name(self) -> str:
@@ -158,6 +162,8 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     @property
     def waits_for_clusters(self) -> bool:
         """Say whether it can go on by what is seen of clusters, without a time that comes or a person who acts."""
+        if self.reason is RolloutReason.ROLLING_BACK:
+            return True
         return self.phase in _GOING_ON and self.reason not in _WAITING_FOR_NO_CLUSTER
 
 

@@ -8,25 +8,25 @@
 4. Clusters of waves that have begun are given the change in their order, as long as the limits allow: not more under
    way than may be, nobody while those of an earlier wave are not through (or a share of them, where its gate asks for
    one), and nobody at all after too many failures.
-5. Whatever comes of it has a phase, a reason, and a sentence that says what comes next (``barriers``).
+5. What is held after failures, or aborted, goes back where its policy says so (``going_back``).
+6. Whatever comes of it has a phase, a reason, and a sentence that says what comes next (``barriers``).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from msgspec.structs import replace
 
 from render.admission.rollouts import IMPLICIT_WAVE
-from render.cluster_index import ClusterIndex, regions_zones_or_providers_of
-from render.placement import SpreadField
 from render.timing import Flip, earliest_flip
 
 from .barriers import StepOutcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
 from .controls import Requests, requests_about_rollout
-from .policy import FailureAction, LimitByField, RolloutPolicy
+from .going_back import way_back
+from .policy import FailureAction, RolloutPolicy
 from .positions import Positions, deadline_of_cluster, positions_of_clusters
+from .room import clusters_with_room
 from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
-from .waves import WaveOfClusters
 
 NOTHING_LEFT = "nothing: every cluster that can be reached and is not suspended is through its gate"
 """The next step of a rollout that is completed."""
@@ -55,7 +55,7 @@ def next_step(
     requests = requests_about_rollout(state, facts.controls)
     if requests.retries:
         state = _state_after_retries(state, positions_of_clusters(state, facts), requests, facts.now)
-    return _step_of_rollout(state, positions_of_clusters(state, facts), requests, facts.now)
+    return _step_of_rollout(state, positions_of_clusters(state, facts), requests, facts)
 
 
 def plan_of_begun_rollout(policy: RolloutPolicy, state: RolloutState) -> RolloutPolicy:
@@ -80,6 +80,7 @@ def state_with_renamed_clusters(state: RolloutState, new_names: Mapping[str, str
     return replace(
         state,
         given=tuple(replace(each, cluster=new_names.get(each.cluster, each.cluster)) for each in state.given),
+        back=tuple(replace(each, cluster=new_names.get(each.cluster, each.cluster)) for each in state.back),
         seats={new_names.get(name, name): wave for name, wave in state.seats.items()},
     )
 
@@ -129,39 +130,64 @@ def _state_after_retries(state: RolloutState, positions: Positions, requests: Re
             Given(cluster=each.cluster, at=now) if each.cluster in positions.failed else each for each in state.given
         ),
         heard=(*state.heard, *(each.name for each in requests.retries)),
+        back=(),
         phase=RolloutPhase.PROGRESSING if is_ended else state.phase,
         reason=RolloutReason.CLUSTERS_UNDER_WAY if is_ended else state.reason,
     )
 
 
-def _step_of_rollout(state: RolloutState, positions: Positions, requests: Requests, now: datetime) -> RolloutStep:
+def _step_of_rollout(state: RolloutState, positions: Positions, requests: Requests, facts: RolloutFacts) -> RolloutStep:
     """Return the step of a rollout, from where its clusters stand and what people ask for."""
     number, stop = _number_of_begun_wave(state, positions), stop_of_rollout(state, positions, requests)
     barrier, started = stop, dict[str, Given]()
     if stop is None:
         number, barrier = _begin_waves(number, positions, requests)
-        started = {name: Given(cluster=name, at=now) for name in _clusters_to_start(number, positions)}
+        started = {name: Given(cluster=name, at=facts.now) for name in _clusters_to_start(number, positions)}
     outcome = _outcome_of_step(number, positions, frozenset(started), barrier)
-    is_withdrawn = outcome.phase is RolloutPhase.HELD and state.plan.on_failure is FailureAction.ROLLBACK
-    wave = positions.waves[number].wave.name if number >= 0 and not is_withdrawn else ""
-    given = {} if is_withdrawn else {**positions.given, **started}
-    is_completed = outcome.phase is RolloutPhase.COMPLETED
+    if outcome.phase is RolloutPhase.HELD and state.plan.on_failure is FailureAction.ROLLBACK:
+        return _step_back(state, positions, facts, outcome)
+    given, is_completed = {**positions.given, **started}, outcome.phase is RolloutPhase.COMPLETED
+    wave = positions.waves[number].wave.name if number >= 0 else ""
     return RolloutStep(
         state=replace(
-            state,
+            _state_after_step(state, positions, outcome, facts.now),
             wave=wave,
-            wave_since=state.wave_since if wave == state.wave else now,
+            wave_since=state.wave_since if wave == state.wave else facts.now,
             given=tuple(given[name] for name in sorted(given)),
-            seats={name: each.wave.name for each in positions.waves for name in sorted(each.clusters)},
-            phase=outcome.phase,
-            phase_since=state.phase_since if outcome.phase is state.phase else now,
-            reason=outcome.reason,
-            next_step=outcome.next_step,
         ),
         due=positions.clusters if is_completed else frozenset(given),
-        withdrawn=positions.clusters if is_withdrawn else frozenset(),
         flip=None if is_completed else earliest_flip([*positions.flips, *_deadlines_of_clusters(started, positions)]),
         notes=tuple(notes_about_clusters(number, positions)),
+    )
+
+
+def _step_back(state: RolloutState, positions: Positions, facts: RolloutFacts, stop: StepOutcome) -> RolloutStep:
+    """Return the step of a rollout whose clusters go back to the version that was completed last."""
+    way = way_back(state, positions, facts, stop)
+    given = {name: each for name, each in positions.given.items() if name in way.remaining}
+    return RolloutStep(
+        state=replace(
+            _state_after_step(state, positions, way.outcome, facts.now),
+            wave=way.wave,
+            wave_since=state.wave_since if way.wave == state.wave else facts.now,
+            given=tuple(given[name] for name in sorted(given)),
+            back=way.back,
+        ),
+        due=frozenset(given),
+        withdrawn=positions.clusters - way.remaining,
+        flip=earliest_flip([*positions.flips, *way.flips]),
+    )
+
+
+def _state_after_step(state: RolloutState, positions: Positions, outcome: StepOutcome, now: datetime) -> RolloutState:
+    """Return a state with what came of a step, and the wave of each cluster."""
+    return replace(
+        state,
+        seats={name: each.wave.name for each in positions.waves for name in sorted(each.clusters)},
+        phase=outcome.phase,
+        phase_since=state.phase_since if outcome.phase is state.phase else now,
+        reason=outcome.reason,
+        next_step=outcome.next_step,
     )
 
 
@@ -197,40 +223,9 @@ def _clusters_to_start(number: int, positions: Positions) -> Iterator[str]:
         ]
         if waiting and not positions.are_over_before(place):
             return
-        started = list(_clusters_with_room(each, waiting, busy, positions.fleet))
+        started = list(clusters_with_room(each, waiting, busy, positions.fleet))
         busy.update(started)
         yield from started
-
-
-def _clusters_with_room(
-    each: WaveOfClusters, waiting: Sequence[str], under_way: Collection[str], fleet: ClusterIndex
-) -> Iterator[str]:
-    """Yield the clusters of a wave, of those that wait in their order, for which there is room beside others."""
-    busy, limit = set(under_way), each.wave.max_concurrent
-    most = None if limit is None else limit.of_total(len(each.clusters), at_least=1)
-    for name in waiting:
-        if most is not None and len(busy) >= most:
-            return
-        if all(_has_room_by_field(by_field, name, each, busy, fleet) for by_field in each.wave.max_concurrent_by_field):
-            busy.add(name)
-            yield name
-
-
-def _has_room_by_field(
-    by_field: LimitByField, name: str, each: WaveOfClusters, busy: Collection[str], fleet: ClusterIndex
-) -> bool:
-    """Say whether another cluster may begin in each region, zone or provider of a cluster; it may be in none."""
-    for value in _values_of_cluster(name, by_field.field, fleet):
-        there = [other for other in each.clusters if value in _values_of_cluster(other, by_field.field, fleet)]
-        begun = sum(1 for other in busy if value in _values_of_cluster(other, by_field.field, fleet))
-        if begun >= by_field.limit.of_total(len(there), at_least=1):
-            return False
-    return True
-
-
-def _values_of_cluster(name: str, field: SpreadField, fleet: ClusterIndex) -> frozenset[str]:
-    """Return the regions, zones or providers of a cluster."""
-    return frozenset(regions_zones_or_providers_of(fleet.clusters[fleet.index_by_name[name]], field))
 
 
 def _outcome_of_step(

@@ -156,11 +156,13 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         goals, digest, index = going.goals, going.change.digest, self.context.index
         state = self.state if self.state is not None and self.state.change == digest else None
         given = frozenset(each.cluster for each in state.given) if state else frozenset()
-        moving, there, every = 0, 0, 0
+        back = index.clusters_named(each.cluster for each in state.back) if state else 0
+        moving, there, every, away = 0, 0, 0, 0
         for each in changing:
             every |= each.clusters
             moving |= each.clusters_to_move(goals[each.ref])
             there |= each.clusters_at_goal(goals[each.ref])
+            away |= each.clusters_to_move(each.before.completed)
         known = index.clusters_named(given) & every | there & ~moving
         concerned = moving | known
         if not concerned:
@@ -170,6 +172,8 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         for each in changing:
             for place in indexes_of_mask(known & each.clusters & concerned):
                 versions[index.names[place]][each.ref] = goals[each.ref]
+            for place in indexes_of_mask(back & each.clusters & concerned):
+                versions[index.names[place]][each.ref] = each.before.completed
         suspended = self._suspended_clusters(changing)
         closed = self.context.calendar.closed_to_change([each.ref for each in changing], index)
         facts = RolloutFacts(
@@ -182,6 +186,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             now=now,
             closed=closed.answer,
             calendar_flip=closed.flip,
+            away=frozenset(index.names[place] for place in indexes_of_mask(away)),
         )
         return next_step(self.policy, self.state, going.change, facts)
 

@@ -83,6 +83,7 @@ class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     heard: tuple[str, ...] = ()
     group: str = ""
     queue: tuple[_RecordedChange, ...] = ()
+    back: tuple[_RecordedCluster, ...] = ()
 
 
 def rollout_state_file(state: RolloutState) -> bytes:
@@ -98,18 +99,27 @@ def rollout_state_file(state: RolloutState) -> bytes:
         next_step=state.next_step,
         wave=state.wave,
         wave_since=instant_text(state.wave_since),
-        given=tuple(
-            _RecordedCluster(
-                name=each.cluster, at=instant_text(each.at), through=instant_text(each.through) if each.through else ""
-            )
-            for each in state.given
-        ),
+        given=tuple(map(_recorded_cluster, state.given)),
         seats=dict(state.seats),
         heard=state.heard,
         group=state.group,
         queue=tuple(map(_recorded_change, state.queue)),
+        back=tuple(map(_recorded_cluster, state.back)),
     )
     return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, **plain_data(recorded)})
+
+
+def _recorded_cluster(given: Given) -> _RecordedCluster:
+    through = instant_text(given.through) if given.through else ""
+    return _RecordedCluster(name=given.cluster, at=instant_text(given.at), through=through)
+
+
+def _cluster_of_record(recorded: _RecordedCluster) -> Given:
+    return Given(
+        cluster=recorded.name,
+        at=_instant_of_text(recorded.at),
+        through=_instant_of_text(recorded.through) if recorded.through else None,
+    )
 
 
 def _recorded_change(change: WaitingChange) -> _RecordedChange:
@@ -153,14 +163,7 @@ def parse_rollout_state(content: bytes) -> RolloutState:
         since=_instant_of_text(found.since),
         wave=found.wave,
         wave_since=_instant_of_text(found.wave_since),
-        given=tuple(
-            Given(
-                cluster=each.name,
-                at=_instant_of_text(each.at),
-                through=_instant_of_text(each.through) if each.through else None,
-            )
-            for each in found.given
-        ),
+        given=tuple(map(_cluster_of_record, found.given)),
         seats=found.seats,
         phase=found.phase,
         phase_since=_instant_of_text(found.phase_since),
@@ -169,6 +172,7 @@ def parse_rollout_state(content: bytes) -> RolloutState:
         heard=found.heard,
         group=found.group,
         queue=tuple(map(_change_of_record, found.queue)),
+        back=tuple(map(_cluster_of_record, found.back)),
     )
 
 
