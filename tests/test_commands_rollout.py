@@ -36,7 +36,7 @@ def state_of(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> dict[str,
 def test_each_rollout_has_a_line_and_each_cluster_of_one(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     ended = argosy(fleet, capsys, "rollout", "status")
     change = state_of(fleet, capsys)["change"]
-    header, row, empty, waits = ended.out.splitlines()
+    header, row, empty, waits, _, unasked = ended.out.splitlines()
     assert (ended.code, header.split(), row.split()[:8], empty) == (
         1,
         ["ROLLOUT", "CHANGE", "STATE", "WAVE", "GIVEN", "THROUGH", "SINCE"],
@@ -44,6 +44,8 @@ def test_each_rollout_has_a_line_and_each_cluster_of_one(fleet: Repository, caps
         "",
     )
     assert waits.startswith("RolloutPolicy default/web: NobodyReachable: ")
+    never = [f"{name} (never seen)" for name in sorted(NAMES)]
+    assert unasked == f"RolloutPolicy default/web: not asked: {', '.join(never)}"
     for words in (["web"], ["web", "-n", "default"], ["RolloutPolicy default/web"]):
         one = argosy(fleet, capsys, "rollout", "status", *words)
         rows = [line.split()[:3] for line in one.out.splitlines()[-4:]]

@@ -213,3 +213,39 @@ def test_waiting_for_what_is_rolled_out_ends_with_the_last_wave_or_with_a_failur
         members.run(10)
     assert waited("deployment/web") == (0, "deployment/web is rolled out")
     assert waited("cluster/paris") == (0, "cluster/paris is rolled out")
+
+
+def test_clusters_that_a_rollout_passes_over_are_named_until_they_are_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    members = Members(tmp_path, "oslo", "paris", "rome", "tokyo", waves=[a_wave("canary", "oslo"), a_wave("rest")])
+    suspended = {"dispatchingOnClusters": {"clusterNames": ["rome"]}}
+    placed = a_policy("web", selectors=[WEB], placement=on_clusters(), suspension=suspended)
+    members.fleet.down = {"paris"}
+    members.repository.commit({"policy.yaml": placed})
+    members.run()
+    members.repository.commit({"web.yaml": web(2)})
+    for _ in range(5):
+        members.run(60)
+
+    def said(*words: str) -> str:
+        return argosy(members.repository, capsys, *words).out
+
+    passed_over = "paris (silent), rome (suspended)"
+    assert f"\nRolloutPolicy default/web: Completed without {passed_over}\n" in said("status")
+    assert f"\nRolloutPolicy default/web: not asked: {passed_over}\n" in said("rollout", "status")
+    rows = [" ".join(line.split()[:4]) for line in said("rollout", "status", "web").splitlines()[-3:-1]]
+    assert rows == ["rest paris waits (silent)", "rest rome waits (suspended)"]
+    clusters = json.loads(said("rollout", "status", "-o", "json"))["clusters"]
+    found = {each["cluster"]: (each["wave"], each["state"], each.get("unasked")) for each in clusters}
+    assert found == {
+        "oslo": ("canary", "through", None),
+        "paris": ("rest", "waits", "Silent"),
+        "rome": ("rest", "waits", "Suspended"),
+        "tokyo": ("rest", "through", None),
+    }
+    members.fleet.down = set()
+    members.repository.commit({"policy.yaml": a_policy("web", selectors=[WEB], placement=on_clusters())})
+    for _ in range(3):
+        members.run(60)
+    assert "Completed without" not in said("status")

@@ -130,6 +130,7 @@ def test_the_status_of_a_fleet_has_what_goes_out(fleet: Repository, capsys: pyte
     said = "waits for a cluster of wave canary that can be reached and is not suspended, or for allowEmpty in it"
     assert argosy(fleet, capsys, "status").out.endswith(
         f"\nRolloutPolicy default/web: Waiting, 0 of 4 clusters have change {CHANGE}\n  next: {said}\n"
+        "  not asked: oslo (never seen), paris (never seen), rome (never seen) and 1 more\n"
     )
     (rollout,) = json.loads(argosy(fleet, capsys, "status", "-o", "json").out)["rollouts"]
     assert {name: rollout[name] for name in ("policy", "change", "phase", "reason", "since", "next")} == {

@@ -14,6 +14,7 @@ from reconciler.console.printing import print_output, print_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reconciler.status.rollouts import RecordedRollouts
     from render.rollouts.policy import RolloutVerb
     from render.rollouts.state import RolloutState
 
@@ -66,11 +67,13 @@ def status(log: Log, /, name: str, *, namespace: str, group: str, output: str) -
     """
     from reconciler.status.rollouts import text_of_rollout, text_of_rollouts
 
-    commit, states = _states_meant(log, name, namespace, group)
+    recorded, states = _rollouts_meant(log, name, namespace, group)
+    is_one = len(states) == 1 and bool(name or group)
     if output == "json":
-        _print_document(commit, states)
+        _print_document(recorded, states)
     else:
-        for text in text_of_rollout(states[0]) if len(states) == 1 and (name or group) else text_of_rollouts(states):
+        unasked = recorded.unasked
+        for text in text_of_rollout(states[0], unasked) if is_one else text_of_rollouts(states, unasked):
             print_text(text, end="")
     return 0 if all(state.is_completed for state in states) else 1
 
@@ -88,9 +91,9 @@ def plan(log: Log, /, name: str, *, namespace: str, group: str, output: str) -> 
     """
     from reconciler.status.rollouts import text_of_plan
 
-    commit, states = _states_meant(log, name, namespace, group)
+    recorded, states = _rollouts_meant(log, name, namespace, group)
     if output == "json":
-        _print_document(commit, states)
+        _print_document(recorded, states)
         return 0
     for state in states:
         for text in text_of_plan(state):
@@ -98,8 +101,10 @@ def plan(log: Log, /, name: str, *, namespace: str, group: str, output: str) -> 
     return 0
 
 
-def _states_meant(log: Log, name: str, namespace: str, group: str) -> "tuple[str, Sequence[RolloutState]]":
-    """Return a rendered commit, and the rollouts that are meant; without a name those of the namespace, or all.
+def _rollouts_meant(
+    log: Log, name: str, namespace: str, group: str
+) -> "tuple[RecordedRollouts, Sequence[RolloutState]]":
+    """Return all rollouts, and those that are meant; without a name those of the namespace, or all.
 
     Without a group those of all groups of a policy are.
     """
@@ -110,17 +115,17 @@ def _states_meant(log: Log, name: str, namespace: str, group: str) -> "tuple[str
         recorded = read_recorded_rollouts(repository)
     found = recorded.groups_meant(name, namespace, group)
     if len(found) > 1 and len({str(state.plan) for state in found}) == 1 and any(state.group for state in found):
-        return recorded.commit, found
+        return recorded, found
     if name or group:
-        return recorded.commit, [recorded.meant(name, namespace, group)]
-    return recorded.commit, found or ([recorded.meant("", namespace)] if namespace else [])
+        return recorded, [recorded.meant(name, namespace, group)]
+    return recorded, found or ([recorded.meant("", namespace)] if namespace else [])
 
 
-def _print_document(commit: str, states: "Sequence[RolloutState]") -> None:
+def _print_document(recorded: "RecordedRollouts", states: "Sequence[RolloutState]") -> None:
     from reconciler.outputs.document import document_text
     from reconciler.outputs.rollouts import rollouts_document
 
-    print_output(document_text(rollouts_document(commit, states)), "json")
+    print_output(document_text(rollouts_document(recorded.commit, states, recorded.unasked)), "json")
 
 
 @command.command()

@@ -1,9 +1,9 @@
 """The document of ``argosy rollout status`` and ``argosy rollout plan``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from render.rollouts.state import RolloutState
 from render.timing import instant_text
@@ -13,12 +13,24 @@ from .planned_rollouts import GroupOfRollout, RolloutPart, rollout_part
 
 
 class ClusterInRolloutPart(DocumentPart, frozen=True, kw_only=True):
-    """A cluster that was given the change of a rollout."""
+    """A cluster that the change of a rollout is for."""
 
     policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
     group: GroupOfRollout = UNSET
     cluster: Annotated[str, meaning_of_field("The cluster.")]
-    given: Annotated[str, meaning_of_field("The time at which it was given the change.")]
+    wave: Annotated[str, meaning_of_field("The wave that it is in.")]
+    state: Annotated[
+        str,
+        meaning_of_field("`waits`: it was not given the change; `underWay`, `through`, or `wentBack`."),
+    ]
+    unasked: (
+        Annotated[
+            str,
+            meaning_of_field("Why it is passed over for so long: `Silent`, `NeverSeen` or `Suspended`."),
+        ]
+        | UnsetType
+    ) = UNSET
+    given: Annotated[str | None, meaning_of_field("The time at which it was given the change; null while it was not.")]
     through: Annotated[
         str | None, meaning_of_field("The time at which it was seen through its gate; null while it is not.")
     ]
@@ -34,25 +46,38 @@ class RolloutsDocument(OutputDocument, frozen=True, kw_only=True):
     commit: Annotated[str, meaning_of_field("The rendered commit that records them.")]
     rollouts: Annotated[tuple[RolloutPart, ...], meaning_of_field("Each rollout, by the name of its policy.")]
     clusters: Annotated[
-        tuple[ClusterInRolloutPart, ...], meaning_of_field("The clusters that were given the change of a rollout.")
+        tuple[ClusterInRolloutPart, ...], meaning_of_field("The clusters that the changes of rollouts are for.")
     ]
 
 
-def rollouts_document(commit: str, states: Sequence[RolloutState]) -> RolloutsDocument:
-    """Return rollouts at a rendered commit as a document."""
+def rollouts_document(
+    commit: str, states: Sequence[RolloutState], unasked: Mapping[str, Mapping[str, str]]
+) -> RolloutsDocument:
+    """Return rollouts at a rendered commit as a document; ``unasked`` are the clusters that they pass over, by name."""
     return RolloutsDocument(
         commit=commit,
         rollouts=tuple(map(rollout_part, states)),
-        clusters=tuple(part for state in states for part in _parts_of_clusters(state)),
+        clusters=tuple(part for state in states for part in _parts_of_clusters(state, unasked.get(state.name, {}))),
     )
 
 
-def _parts_of_clusters(state: RolloutState) -> Iterator[ClusterInRolloutPart]:
-    for each in state.given:
+def _parts_of_clusters(state: RolloutState, unasked: Mapping[str, str]) -> Iterator[ClusterInRolloutPart]:
+    given, back = {each.cluster: each for each in state.given}, {each.cluster for each in state.back}
+    for name, wave in sorted(state.seats.items()):
+        at, through = (given[name].at, given[name].through) if name in given else (None, None)
         yield ClusterInRolloutPart(
             policy=str(state.plan),
             group=value_unless_empty(state.group),
-            cluster=each.cluster,
-            given=instant_text(each.at),
-            through=instant_text(each.through) if each.through is not None else None,
+            cluster=name,
+            wave=wave,
+            state="wentBack"
+            if name in back
+            else "waits"
+            if at is None
+            else "underWay"
+            if through is None
+            else "through",
+            unasked=value_unless_empty(unasked.get(name, "")),
+            given=instant_text(at) if at is not None else None,
+            through=instant_text(through) if through is not None else None,
         )

@@ -214,10 +214,14 @@ class FleetStatus(Struct, frozen=True, dict=True):
         return tuple(sorted(self.previous.bindings.values(), key=lambda binding: binding.ref))
 
     @cached_property
+    def rollouts(self) -> tuple[RolloutState, ...]:
+        """All rollouts, by their policies."""
+        return tuple(state for _, state in sorted(rollout_states_of_tree(self.previous.tree).items()))
+
+    @cached_property
     def rollouts_under_way(self) -> tuple[RolloutState, ...]:
         """The rollouts that are not over, by their policies."""
-        states = rollout_states_of_tree(self.previous.tree)
-        return tuple(state for _, state in sorted(states.items()) if not state.is_completed)
+        return tuple(state for state in self.rollouts if not state.is_completed)
 
     @cached_property
     def replicas(self) -> Mapping[str, int]:

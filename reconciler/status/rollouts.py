@@ -8,8 +8,10 @@ from msgspec import Struct
 from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_previous
+from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.text import text_table
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
+from reconciler.record.recorded_status import read_recorded
 from reconciler.repository import Repository
 from render.errors import UnknownName
 from render.rollouts.fleet_calendar import ended_freezes_of_fleet
@@ -20,15 +22,17 @@ from render.timing import instant_text
 from render.words import counted_noun, first_few
 
 from .branches import RecordedFleet
+from .unasked_clusters import WORDS, UnaskedClusters, clusters_not_asked, words_of_unasked
 
 _NOBODY = "no rollout has begun: argosy diff shows by which waves a change would go out"
 
 
 class RecordedRollouts(Struct, frozen=True, kw_only=True):
-    """The rollouts at a rendered commit, by their names."""
+    """The rollouts at a rendered commit, by their names, and the clusters that each passes over."""
 
     commit: str
     states: Mapping[str, RolloutState]
+    unasked: UnaskedClusters = {}
 
     def groups_meant(self, name: str, namespace: str, group: str) -> list[RolloutState]:
         """Return the rollouts that a name means, of all groups unless one is named, by their names."""
@@ -70,11 +74,19 @@ def read_recorded_rollouts(repository: Repository) -> RecordedRollouts:
     tip = publication.known_tip(fleet.rendered_branch)
     if tip is None:
         raise publication.nothing_rendered(fleet.rendered_branch)
-    return RecordedRollouts(commit=tip, states=rollout_states_of_tree(read_previous(repository, tip).tree))
+    previous = read_previous(repository, tip)
+    states = rollout_states_of_tree(previous.tree)
+    status = StatusBranch(publication=publication, branch=fleet.status_branch)
+    records = read_recorded(status, status.tip(), ("clusters",)).clusters() if states else {}
+    return RecordedRollouts(
+        commit=tip,
+        states=states,
+        unasked=clusters_not_asked(states.values(), records, previous.bindings.values() if states else ()),
+    )
 
 
-def text_of_rollouts(states: Sequence[RolloutState]) -> Iterator[str]:
-    """Yield a line for each rollout, and what each that is not completed waits for."""
+def text_of_rollouts(states: Sequence[RolloutState], unasked: UnaskedClusters) -> Iterator[str]:
+    """Yield a line for each rollout, what each that is not completed waits for, and which clusters are not asked."""
     if not states:
         yield f"{_NOBODY}\n"
         return
@@ -82,6 +94,8 @@ def text_of_rollouts(states: Sequence[RolloutState]) -> Iterator[str]:
     yield text_table(header, map(_row_of_rollout, states))
     waiting = [state for state in states if not state.is_completed]
     yield "".join(f"\n{state.name}: {state.reason}: {state.next_step}\n" for state in waiting)
+    passed_over = ((state.name, unasked[state.name]) for state in states if state.name in unasked)
+    yield "".join(f"\n{name}: not asked: {words_of_unasked(clusters)}\n" for name, clusters in passed_over)
 
 
 def _row_of_rollout(state: RolloutState) -> tuple[str, ...]:
@@ -97,7 +111,7 @@ def _row_of_rollout(state: RolloutState) -> tuple[str, ...]:
     )
 
 
-def text_of_rollout(state: RolloutState) -> Iterator[str]:
+def text_of_rollout(state: RolloutState, unasked: UnaskedClusters) -> Iterator[str]:
     """Yield everything about one rollout: what goes out, what it waits for, and each cluster with its wave."""
     yield f"{state.name}: {state.phase} ({state.reason}) since {instant_text(state.phase_since)}\n"
     commits = first_few([commit[:12] for commit in state.commits])
@@ -108,21 +122,23 @@ def text_of_rollout(state: RolloutState) -> Iterator[str]:
         commits, count = first_few([commit[:12] for commit in waiting.commits]), len(waiting.versions)
         yield f"then: change {waiting.digest} of {commits}, {counted_noun(count, 'object')}\n"
     given, back = ({each.cluster: each for each in several} for several in (state.given, state.back))
+    reasons = {name: WORDS[reason] for name, reason in unasked.get(state.name, {}).items()}
     rows = [
-        (wave.name, name, *_words_of_cluster(given.get(name), back.get(name)))
+        (wave.name, name, *_words_of_cluster(given.get(name), back.get(name), reasons.get(name, "")))
         for wave in planned_waves(state)
         for name in wave.clusters
     ]
     yield "\n" + text_table(("WAVE", "CLUSTER", "STATE", "SINCE"), rows) if rows else ""
 
 
-def _words_of_cluster(given: Given | None, back: Given | None) -> tuple[str, str]:
+def _words_of_cluster(given: Given | None, back: Given | None, unasked: str) -> tuple[str, str]:
+    why = f" ({unasked})" if unasked else ""
     if back is not None:
-        return "went back", instant_text(back.at)
+        return f"went back{why}", instant_text(back.at)
     if given is None:
-        return "waits", ""
+        return f"waits{why}", ""
     if given.through is None:
-        return "under way", instant_text(given.at)
+        return f"under way{why}", instant_text(given.at)
     return "through", instant_text(given.through)
 
 
@@ -152,8 +168,15 @@ def name_of_wave_needing_approval(plan: RolloutPolicy, name: str) -> str:
 
 def lines_of_rollouts(branches: RecordedFleet) -> Iterator[str]:
     """Yield how far each rollout is that is not over, what comes next, and which freezes are over."""
+    states = branches.fleet.rollouts
+    found = clusters_not_asked(states, branches.recorded.clusters(), branches.fleet.bindings) if states else {}
     for state in branches.fleet.rollouts_under_way:
         yield from _lines_of_calendar(state) if state.plan.is_of_fleet else _lines_of_waves(state)
+        if state.name in found:
+            yield f"  not asked: {words_of_unasked(found[state.name])}\n"
+    for state in states:
+        if state.is_completed and state.name in found:
+            yield f"\n{state.name}: {state.phase} without {words_of_unasked(found[state.name])}\n"
     yield from _lines_of_ended_freezes(branches)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 
 from reconciler.ledger.health import ObservedHealth
+from render.cluster import ClusterCondition
 from render.failover.health import NOT_REACHABLE, READY, is_health_unknown
 from render.failover.tasks import HEALTHY
 from render.model import ObjectRef
@@ -39,7 +40,7 @@ def observations_of_clusters(
 
     return {
         cluster: ClusterObservation(
-            is_reachable=_is_reachable(cluster, health),
+            is_reachable=is_known_to_answer(health.conditions.get(cluster)),
             is_suspended=cluster in suspended,
             well_since=well_since(cluster, versions),
         )
@@ -51,9 +52,11 @@ def _refs(versions_by_cluster: Mapping[str, Versions]) -> Iterable[ObjectRef]:
     return {ref for versions in versions_by_cluster.values() for ref in versions}
 
 
-def _is_reachable(cluster: str, health: ObservedHealth) -> bool:
-    """Say whether a cluster is known to answer; one that says of itself that it is not ready does."""
-    conditions = health.conditions.get(cluster)
+def is_known_to_answer(conditions: Iterable[ClusterCondition] | None) -> bool:
+    """Say whether a cluster is known to answer, by its conditions; one that says of itself that it is not ready does.
+
+    Of a cluster without any (None) nobody knows.
+    """
     if conditions is None or is_health_unknown(conditions):
         return False
     return not any(each.type == READY and each.reason == NOT_REACHABLE.reason for each in conditions)
