@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .cron.rules import CronMemory, ScaledBounds, ScaledReplicas
 from .model import Manifest, ObjectRef, TargetCluster
@@ -200,6 +201,12 @@ class Undivided(Struct, frozen=True, kw_only=True):
     is_by_members: bool = False
 
 
+class Moving(Struct, frozen=True, kw_only=True):
+    """A move that is under way step by step: ``asked`` are the targets that were decided, and that it ends with."""
+
+    asked: tuple[TargetCluster, ...]
+
+
 class Binding(Struct, frozen=True, kw_only=True):
     """A template's binding before or after scheduling.
 
@@ -223,7 +230,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     cluster, whatever divides them. ``completions`` are those of a Job that has begun. ``undivided`` is set where every
     cluster keeps all replicas until the source asks for a division; the object counts as one without replicas then.
     ``replicas_at`` is the path of the replicas that are divided, where only members define it. ``rollout`` is set
-    where a rollout policy selects the object.
+    where a rollout policy selects the object. ``moving`` is set while ``targets`` are a step on the way to others.
     """
 
     ref: ObjectRef
@@ -273,6 +280,12 @@ class Binding(Struct, frozen=True, kw_only=True):
     absent_in: frozenset[str] = frozenset()
     rollout: ObjectRollout | None = None
     conditions: tuple[Condition, ...] = field(default_factory=tuple)
+    moving: Moving | None = None
+
+    @property
+    def final_targets(self) -> tuple[TargetCluster, ...]:
+        """The targets that were decided: those that it has, or that it ends with once all steps of a move are done."""
+        return self.targets if self.moving is None else self.moving.asked
 
     @property
     def is_workload(self) -> bool:
@@ -361,3 +374,8 @@ class Binding(Struct, frozen=True, kw_only=True):
         is_decided = bool(self.last_scheduled_at or self.conditions)
         is_due = self.reschedule_triggered_at > self.last_scheduled_at
         return is_decided and (is_due or not set(self.reschedule_requests) <= set(self.answered_requests))
+
+
+def binding_with_final_targets(binding: Binding) -> Binding:
+    """Return a binding as it was decided: with the targets that it ends with, whatever step a move is at."""
+    return binding if binding.moving is None else replace(binding, targets=binding.final_targets, moving=None)

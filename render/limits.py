@@ -4,6 +4,9 @@ from typing import Self
 
 from msgspec import Struct
 
+_MOST_DIGITS = 10
+"""The digits of the largest number that admission lets pass."""
+
 
 class Limit(Struct, frozen=True):
     """A number of clusters or replicas, or a percentage of some."""
@@ -19,7 +22,7 @@ class Limit(Struct, frozen=True):
         ('25%', '3', None)
         """
         digits = text.removesuffix("%")
-        if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
             return None
         return cls(int(digits), digits != text)
 

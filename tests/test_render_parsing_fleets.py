@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from render.limits import Limit
 from render.settings.clusters import ClusterAccess
 from render.settings.emission import Deployer, EmissionSettings, ToolAccess
 from render.settings.failover import EvictionGuard, FailoverSettings, NoExecuteEviction
@@ -12,6 +13,7 @@ from render.settings.field_rules import FieldRule, FieldRuling
 from render.settings.fleet import Fleet
 from render.settings.kinds import KindScope
 from render.settings.movement_guard import MovementBudget, MovementGuard, PinnedObject
+from render.settings.moves import MoveSettings
 from render.settings.reading import parse_fleet
 from render.settings.removal_guard import GuardScope, RemovalGuard
 from render.settings.rendered import RenderedSettings
@@ -108,6 +110,12 @@ def test_every_setting_has_its_default() -> None:
         },
         "descheduler": {"is_enabled": False, "threshold_seconds": 300, "interval_seconds": 120},
         "cron": {"deadline": None},
+        "rollouts": {"freezes": (), "windows": ()},
+        "moves": {
+            "is_make_before_break": False,
+            "surge": {"amount": 25, "is_percentage": True},
+            "max_unavailable": {"amount": 0, "is_percentage": False},
+        },
         "field_rules": (),
         "decryption": {"key_services": (), "secret": None},
         "clusters": (),
@@ -130,6 +138,13 @@ def test_what_a_tool_is_given_has_its_defaults() -> None:
         "project": "",
         "status": {"context": "", "kubeconfig": "", "is_in_cluster": False},
     }
+
+
+def test_limits_are_numbers_or_percentages() -> None:
+    spec = {"moves": "MakeBeforeBreak", "surge": "10%", "maxUnavailable": 2147483647}
+    assert parse_fleet({"spec": spec}).moves == MoveSettings(
+        is_make_before_break=True, surge=Limit(10, is_percentage=True), max_unavailable=Limit(2147483647)
+    )
 
 
 def test_every_field_is_read() -> None:

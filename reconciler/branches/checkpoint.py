@@ -80,7 +80,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     """One pass: its fleet (a folder of the repository) and branch, its inputs, and what it reported.
 
     ``next_flip`` is the time at which a pass would decide otherwise by itself ("": never). ``waits_for_clusters``: a
-    rollout goes on by what is seen of members.
+    rollout or a move goes on by what is seen of members.
 
     ``members`` is None where the pass reached no member, else what is known of those it left idle, as plain data
     (empty: there were none). ``mirrors`` are the refs of mirrors with their tips. ``proposed`` is the commit that it

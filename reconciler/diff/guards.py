@@ -8,7 +8,13 @@ from reconciler.guards.allowances import Allowed
 from reconciler.guards.limits import check_removals_and_movements, check_some_member_is_left
 from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
 from reconciler.guards.source_trailers import allowed_between
-from reconciler.pipeline.cluster_removals import claimed_namespaces, removals_by_cluster, removals_with_lost_places
+from reconciler.pipeline.cluster_removals import (
+    Departures,
+    Paths,
+    claimed_namespaces,
+    removals_by_cluster,
+    removals_with_lost_places,
+)
 from reconciler.pipeline.lost_places import paths_of_unmet_policies
 from reconciler.pipeline.renames import renamed_binding, values_by_new_names
 from reconciler.rendering.guarded_outcome import movement_breaches_between
@@ -45,7 +51,8 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     built = head.rendered.built
     unmet = paths_of_unmet_policies(built.bindings, built.index, head.source.desired.fleet)
     folders_after = head.rendered.tree.clusters
-    found = removals_by_cluster(folders, folders_after, read, guard, claimed=claimed)
+    departures = Departures(begun=_copies_that_begin_to_leave(comparison))
+    found = removals_by_cluster(folders, folders_after, read, guard, departures, claimed)
     removed = removals_with_lost_places(found, unmet, folders_after, read)
     held_removals = (each for each in head.rendered.held_removals if each not in base.rendered.held_removals)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
@@ -55,6 +62,12 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     check_removals_and_movements(
         (*removed, *held_removals), movement_breaches_between(before, head), allowed, losses=losses, consequence=""
     )
+
+
+def _copies_that_begin_to_leave(comparison: Comparison) -> Mapping[str, Paths]:
+    """Return the paths that leave clusters by moves which the change of the source begins."""
+    before, after = (side.rendered.built.moved.begun for side in (comparison.base, comparison.head))
+    return {name: paths - before.get(name, frozenset()) for name, paths in after.items()}
 
 
 def _folders_not_taken_over(comparison: Comparison) -> Mapping[str, bytes]:
@@ -77,6 +90,7 @@ def _protected_losses(comparison: Comparison, folders: Mapping[str, bytes]) -> t
         read_tree=tree_reader(comparison),
         read_blobs=base.contents,
         expected=head.rendered.built.expected_removals,
+        leaving=_copies_that_begin_to_leave(comparison),
     )
     of_source = losses_between(head.repository, base.source.files, head.source)
     return protected_losses(losses_of_clusters(both), of_source)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from reconciler.pipeline.eviction_notes import RUN_NOTES
+from reconciler.pipeline.eviction_notes import NOTES_OF_NO_PROBLEM
 from reconciler.pipeline.need_notes import STILL_NEEDED
 from render.binding import Binding
 from render.model import ObjectRef
@@ -10,7 +10,7 @@ from render.words import first_few
 
 from .difference import StayNote, Unplaced
 
-_NOTES = RUN_NOTES | {STILL_NEEDED}
+_NOTES = NOTES_OF_NO_PROBLEM | {STILL_NEEDED}
 """The reasons to stay that are no problem; all others are told as problems."""
 
 

@@ -47,32 +47,44 @@ class ProtectedLoss(Struct, frozen=True, kw_only=True, order=True):
 
 
 class Folders(Struct, frozen=True, kw_only=True):
-    """The folders of clusters before and after a change, and what reads them; ``expected``: what leaves by failover."""
+    """The folders of clusters before and after a change, and what reads them.
+
+    ``expected`` is what leaves by failover, or by a move that began before; ``leaving`` is still there, and leaves by a
+    move that begins.
+    """
 
     before: Mapping[str, bytes]
     after: Mapping[str, bytes]
     read_tree: ReadTree
     read_blobs: ReadBlobs
     expected: Mapping[str, Paths] = {}
+    leaving: Mapping[str, Paths] = {}
 
 
 def losses_of_clusters(folders: Folders) -> Iterator[ProtectedLoss]:
     """Yield the protected objects that leave clusters."""
     clusters_by_blob: dict[bytes, set[str]] = {}
-    lost_by_trees: dict[tuple[bytes, bytes | None], Mapping[tuple[str, ...], bytes]] = {}
-    for cluster, old in folders.before.items():
-        trees = old, folders.after.get(cluster)
-        if trees not in lost_by_trees:
-            lost_by_trees[trees] = dict(lost_files(*trees, folders.read_tree))
-        for path, blob_id in lost_by_trees[trees].items():
-            if path not in folders.expected.get(cluster, frozenset()):
-                clusters_by_blob.setdefault(blob_id, set()).add(cluster)
+    for cluster, blob_id in _lost_blobs(folders):
+        clusters_by_blob.setdefault(blob_id, set()).add(cluster)
     found: dict[ObjectRef, set[str]] = {}
     for blob_id, content in folders.read_blobs(clusters_by_blob).items() if clusters_by_blob else ():
         for ref in _protected_objects_of_file(content):
             found.setdefault(ref, set()).update(clusters_by_blob[blob_id])
     for ref, clusters in sorted(found.items()):
         yield ProtectedLoss(ref=ref, clusters=tuple(sorted(clusters)))
+
+
+def _lost_blobs(folders: Folders) -> Iterator[tuple[str, bytes]]:
+    """Yield each cluster with the files that leave it, now or by a move that begins."""
+    lost_by_trees: dict[tuple[bytes, bytes | None], Mapping[tuple[str, ...], bytes]] = {}
+    for cluster, old in folders.before.items():
+        trees = old, folders.after.get(cluster)
+        if trees not in lost_by_trees:
+            lost_by_trees[trees] = dict(lost_files(*trees, folders.read_tree))
+        expected = folders.expected.get(cluster, frozenset())
+        yield from ((cluster, id_) for path, id_ in lost_by_trees[trees].items() if path not in expected)
+        if begun := folders.leaving.get(cluster):
+            yield from ((cluster, id_) for path, id_ in lost_files(old, None, folders.read_tree) if path in begun)
 
 
 def losses_between(repository: Repository, before: Collection[SourceFile], source: Source) -> Iterator[ProtectedLoss]:

@@ -27,6 +27,7 @@ class ReportedHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``healthy_until`` is when one that is not healthy was last seen so ("": never). ``version`` is the one of a rollout
     that it stands at ("": none, or the last one is not applied); ``since`` is no earlier than it was first seen there.
+    ``ready`` are the replicas that are ready there, where a move asks for that (None: nobody does, or knows).
     """
 
     cluster: str
@@ -35,6 +36,7 @@ class ReportedHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):
     healthy_until: str = ""
     version: str = ""
     status: Any = None
+    ready: int | None = None
 
 
 class ObservedHealth(Struct, frozen=True, kw_only=True):

@@ -40,8 +40,8 @@ class SeenFacts(Struct, frozen=True, kw_only=True):
 class EndedRender(Struct, frozen=True, kw_only=True):
     """A pass that committed, or proposed a commit ("": it did not), or found nothing new; ``rendered`` is the tip.
 
-    ``flip`` is when it would decide otherwise by itself (None: at no time). ``waits_for_clusters``: a rollout goes on
-    by what is seen of members.
+    ``flip`` is when it would decide otherwise by itself (None: at no time). ``waits_for_clusters``: a rollout or a
+    move goes on by what is seen of members.
     """
 
     outcome: Outcome

@@ -23,7 +23,7 @@ class RepeatedReport(Struct, frozen=True, kw_only=True):
     """The report of a pass that would do nothing: its commits and branches, its exit code and its text.
 
     ``problems`` are the lines of what is not as committed, which the text has in its table. ``next_flip`` is until when
-    it would ("": for good). ``waits_for_clusters``: a rollout goes on by what is seen of members.
+    it would ("": for good). ``waits_for_clusters``: a rollout or a move goes on by what is seen of members.
     """
 
     source: str

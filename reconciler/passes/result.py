@@ -47,8 +47,9 @@ class PassResult(Struct, frozen=True, kw_only=True):
 
     @property
     def waits_for_clusters(self) -> bool:
-        """Say whether a rollout can go on by what the next pass sees of members, which were reached."""
-        return self.reports is not None and self.outcome.rendered.built.rolled.waits_for_clusters
+        """Say whether a rollout or a move can go on by what the next pass sees of members, which were reached."""
+        built = self.outcome.rendered.built
+        return self.reports is not None and (built.rolled.waits_for_clusters or built.moved.is_under_way)
 
     def with_holds(self) -> "PassResult":
         """Return this with the holds that the status branch records, and that were in force when the pass began.

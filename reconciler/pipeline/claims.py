@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.source.desired import Desired
-from render.binding import Binding, Condition
+from render.binding import Binding, Condition, binding_with_final_targets
 from render.boundary import REPORT_IT, result_or_substitute, words_of_unexpected_error
 from render.documents import emit
 from render.interpreter import Interpreter, InterpreterError
@@ -152,8 +152,9 @@ class _Claiming(Struct):
             self.failed.append((template, error))
             return
         is_changed = _is_template_changed(template, match, before)
+        past = before and binding_with_final_targets(before)
         made = binding_before_scheduling(
-            template, match, workload, before or _binding_of_source(known, match), is_changed=is_changed
+            template, match, workload, past or _binding_of_source(known, match), is_changed=is_changed
         )
         if made is not None:
             if not is_changed and (fields := fields_waiting_for_change(template, match, workload, made)):

@@ -9,7 +9,7 @@ itself (``lost_places``), wherever it stands.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.gitobjects import TREE_MODE, TreeEntry
@@ -21,6 +21,20 @@ Paths = frozenset[tuple[str, ...]]
 
 _CLUSTER_SCOPED = "_cluster"
 _NAMESPACE_FOLDER = (_CLUSTER_SCOPED, "Namespace")
+
+
+class Departures(Struct, frozen=True, kw_only=True):
+    """Paths below the folders of clusters that count otherwise than the folders say.
+
+    ``expected`` leave a cluster by a rule of failover, or at the end of a move: they do not count. ``begun`` are still
+    there, and leave by a move that begins: they count now, as the whole of it is judged once.
+    """
+
+    expected: Mapping[str, Paths] = field(default_factory=dict)
+    begun: Mapping[str, Paths] = field(default_factory=dict)
+
+
+NO_DEPARTURES = Departures()
 
 
 class Removal(Struct, frozen=True, kw_only=True):
@@ -50,25 +64,28 @@ def removals_by_cluster(
     after: Mapping[str, bytes],
     read_tree: ReadTree,
     limits: RemovalGuard,
-    expected: Mapping[str, Paths] | None = None,
+    departures: Departures = NO_DEPARTURES,
     claimed: Collection[str] = (),
 ) -> tuple[Removal, ...]:
     """Return what every cluster loses, by cluster name; clusters that lose nothing are left out.
 
     ``before`` and ``after`` map a cluster to the tree id of its folder. Namespaces do not count: they are never pruned
-    without confirmation. ``expected`` are the paths that leave a cluster by a rule of failover: they do not count.
+    without confirmation.
     ``claimed`` are the files of Namespaces that are propagated by a policy, and not for what is in them.
     """
-    compared: dict[tuple[bytes, bytes | None], tuple[Paths, Paths]] = {}
+    compared: dict[tuple[bytes, bytes | None], Paths] = {}
+    objects: dict[bytes, Paths] = {}
     found = []
     for cluster, old in sorted(before.items()):
         new = after.get(cluster)
         if (old, new) not in compared:
-            removed = frozenset(_removed_paths(old, new, read_tree))
-            compared[old, new] = frozenset(_object_paths(old, read_tree)) if removed else removed, removed
-        count_before, removed = compared[old, new]
-        removed -= (expected or {}).get(cluster, frozenset())
+            compared[old, new] = frozenset(_removed_paths(old, new, read_tree))
+        removed = compared[old, new] - departures.expected.get(cluster, frozenset())
+        removed |= departures.begun.get(cluster, frozenset())
         if removed:
+            if old not in objects:
+                objects[old] = frozenset(_object_paths(old, read_tree))
+            count_before = objects[old]
             spaces = _namespaces_lost(old, new, read_tree) & frozenset(claimed)
             reasons = limits.limits_broken_by(
                 _namespaces_and_kinds(removed),

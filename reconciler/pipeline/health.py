@@ -17,16 +17,27 @@ from render.model import Manifest, ObjectRef
 from render.rescheduling.descheduling import PendingReplicas
 from render.settings.fleet import Fleet
 
+from .moves import moves_in_steps
+
 PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
 """The replicas that clusters were found unable to start, by cluster; one without an entry was not asked."""
 
 
 def is_health_asked_for(fleet: Fleet, binding: Binding) -> bool:
-    """Say whether a rule of failover, or a rollout, asks for the health of a binding's workload."""
+    """Say whether a rule of failover, a rollout or a move asks for the health of a binding's workload."""
     failover = binding.failover or {}
     by_cluster = fleet.feature_gates.failover and "cluster" in failover
     is_evicted = "application" in failover or by_cluster or binding.eviction_tasks
-    return bool(is_evicted or (binding.rollout is not None and binding.rollout.has_gates))
+    return bool(
+        is_evicted
+        or (binding.rollout is not None and binding.rollout.has_gates)
+        or are_ready_replicas_asked_for(fleet, binding)
+    )
+
+
+def are_ready_replicas_asked_for(fleet: Fleet, binding: Binding) -> bool:
+    """Say whether a move may ask how many replicas of a binding's workload are ready in each cluster."""
+    return binding.moving is not None or (fleet.moves.is_make_before_break and moves_in_steps(binding))
 
 
 def is_status_asked_for(binding: Binding) -> bool:

@@ -23,7 +23,14 @@ from render.tree import Variant
 from render.words import counted_noun
 
 from .assembly import Assembly, TreeContext
-from .cluster_removals import Paths, Removal, claimed_namespaces, removals_by_cluster, removals_with_lost_places
+from .cluster_removals import (
+    Departures,
+    Paths,
+    Removal,
+    claimed_namespaces,
+    removals_by_cluster,
+    removals_with_lost_places,
+)
 from .lost_places import paths_of_unmet_policies
 from .readme import Tally
 from .rendered_condition import with_held_condition
@@ -108,7 +115,8 @@ def clusters_to_hold(
         return HeldClusters(removals=(), fleet=fleet)
     claimed = claimed_namespaces(previous.root, assembly.entries)
     limits, unmet = settings.removal_guard, paths_of_unmet_policies(bindings, fleet.index, settings)
-    found = removals_by_cluster(previous.clusters, folders, assembly.entries, limits, expected, claimed)
+    departures = Departures(expected=expected)
+    found = removals_by_cluster(previous.clusters, folders, assembly.entries, limits, departures, claimed)
     found = removals_with_lost_places(found, unmet, folders, assembly.entries)
     refused = tuple(each for each in found if each.is_refused(allowed.get(each.cluster, 0)))
     return HeldClusters(removals=refused, fleet=fleet)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from render.binding import Binding
+from render.binding import Binding, binding_with_final_targets
 from render.model import ObjectRef
 
 
@@ -96,10 +96,13 @@ def movements_between(before: Bindings, after: Bindings, members: Container[str]
 def replicas_of(binding: Binding | None) -> dict[str, int]:
     """Return a binding's replicas by cluster, those with none left out; a suspended cluster has what it keeps.
 
-    What an override sets is no movement: it is told with the fields that overrides change.
+    What an override sets is no movement: it is told with the fields that overrides change. A move that goes step by
+    step counts whole, when it is decided.
     """
     if binding is None:
         return {}
+    if binding.moving is not None:
+        binding = binding_with_final_targets(binding)
     if binding.kept or binding.components:
         return {name: replicas for name, replicas in binding.assigned_replicas.items() if replicas}
     return {target.name: target.replicas for target in binding.targets if target.replicas}

@@ -23,6 +23,7 @@ from .cron import CronScaling
 from .dependencies import Following
 from .descheduling import Descheduling
 from .failover import FailedOver, FailoverInputs
+from .moves import MovedBindings, MoveInputs
 from .previous import Previous
 from .readme import Tally
 from .reserves import Reserves
@@ -39,7 +40,8 @@ class Inputs(Struct, frozen=True, kw_only=True):
     ``answers`` are the recorded answers of interpreter webhooks. ``scope`` limits what is looked at (None: everything);
     it decides how long a pass takes, and nothing else. ``allowed_removals`` are the objects that may leave a cluster
     beyond the limits of the removal guard, where it holds back clusters one by one. ``failover`` has the time and
-    the health that evictions depend on, and ``rollouts`` what rollouts that are under way go by.
+    the health that evictions depend on, ``rollouts`` what rollouts that are under way go by,
+    and ``moves`` what replicas that move wait for.
     """
 
     desired: Desired
@@ -52,6 +54,7 @@ class Inputs(Struct, frozen=True, kw_only=True):
     allowed_removals: Mapping[str, int] = field(default_factory=dict)
     failover: FailoverInputs = field(default_factory=FailoverInputs)
     rollouts: RolloutInputs = field(default_factory=RolloutInputs)
+    moves: MoveInputs = field(default_factory=MoveInputs)
 
     @property
     def templates(self) -> tuple[Template, ...]:
@@ -73,6 +76,7 @@ class Built(Struct, frozen=True, kw_only=True):
     tainted: TaintedClusters
     following: Following
     rolled: RolledOut
+    moved: MovedBindings
     works: Mapping[ObjectRef, Works]
     bindings: tuple[Binding, ...]
     webhooks: Recording
@@ -93,14 +97,23 @@ class Built(Struct, frozen=True, kw_only=True):
         return earliest_flip_of_each_key(self.failover.waits, self.descheduling.waits)
 
     @property
+    def removals_judged_before(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
+        """The paths below the folder of each cluster that leave it by failover, or at the end of a move.
+
+        Nobody is asked about the latter: the whole move was judged when it began.
+        """
+        evicted, moved = self.failover.removed_paths, self.moved.ended
+        return {name: evicted.get(name, frozenset()) | moved.get(name, frozenset()) for name in {*evicted, *moved}}
+
+    @property
     def expected_removals(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
-        """The paths below the folder of each cluster that may be gone because of a rule of time."""
-        failed_over = self.failover.removed_paths
+        """The paths below the folder of each cluster that may be gone because of a rule of time, or of moves."""
+        known = self.removals_judged_before
         descheduled = self.descheduling.replicas_lost_by_object
         changed = frozenset(tuple(object_path(ref)) for ref in {*self.cron.fired, *descheduled})
         if not changed:
-            return failed_over
-        return {name: failed_over.get(name, frozenset()) | changed for name in self.index.names}
+            return known
+        return {name: known.get(name, frozenset()) | changed for name in self.index.names}
 
 
 class Rendered(Struct, frozen=True, kw_only=True):

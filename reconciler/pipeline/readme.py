@@ -12,7 +12,7 @@ from render.model import TargetCluster
 from render.words import counted_noun
 
 from .dependencies import NOT_SCHEDULED
-from .eviction_notes import RUN_NOTES
+from .eviction_notes import NOTES_OF_NO_PROBLEM
 
 _INTRODUCTION = """\
 # What every cluster must hold
@@ -130,7 +130,9 @@ def replicas_by_cluster(bindings: Iterable[Binding]) -> Counter[str]:
 
 def binding_state(binding: Binding) -> str:
     """Return a binding's state in a word: why it is not placed or not built, else whose it is, else ``Success``."""
-    reasons = [each.reason for each in binding.conditions if each.status == "False" and each.reason not in RUN_NOTES]
+    reasons = [
+        each.reason for each in binding.conditions if each.status == "False" and each.reason not in NOTES_OF_NO_PROBLEM
+    ]
     failures = [reason for reason in reasons if reason not in {NOT_SCHEDULED.reason, NoPolicyReason.NO_POLICY}]
     if failures:
         return failures[0]

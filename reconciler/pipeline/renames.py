@@ -14,7 +14,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from reconciler.ledger.facts import Facts
-from render.binding import Binding, BindingSnapshot, ObjectRollout
+from render.binding import Binding, BindingSnapshot, Moving, ObjectRollout
 from render.cluster import Cluster
 from render.gitobjects import TREE_MODE
 from render.model import ObjectRef, TargetCluster
@@ -192,6 +192,7 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
         ),
         kept=tuple(replace(each, clusters=_renamed_clusters(each.clusters, names)) for each in binding.kept),
         rollout=_renamed_rollout(binding.rollout, names),
+        moving=None if (moving := binding.moving) is None else Moving(asked=_renamed_targets(moving.asked, names)),
     )
 
 

@@ -79,8 +79,8 @@ def is_decided_by_more_than_template(binding: Binding) -> bool:
     """Return whether more than its own template decides a binding, or something is left to be done about it.
 
     Such bindings are required by others or require them, keep away from others or go with them, are kinds or
-    namespaces that others need, choose among clusters in every pass, are rolled out, or could not be placed or built
-    as they should.
+    namespaces that others need, choose among clusters in every pass, are rolled out, are moving, or could not be
+    placed or built as they should.
     """
     return bool(
         any(condition.status != "True" for condition in binding.conditions)
@@ -89,6 +89,7 @@ def is_decided_by_more_than_template(binding: Binding) -> bool:
         or binding.affinity_group
         or binding.anti_affinity_group
         or binding.eviction_tasks
+        or binding.moving is not None
         or binding.suspension is not None
         or binding.undivided is not None
         or binding.is_reschedule_requested

@@ -2,9 +2,10 @@
 
 1. claim: match every template with its policy, interpret it, make its binding;
 2. schedule: choose clusters and divide replicas, in one total order;
-3. follow: bring dependencies along;
-4. build: works per class of clusters, overrides applied;
-5. assemble: what could not change keeps its bytes; namespaces follow; bindings and the front page are written, and
+3. move: where replicas move step by step, take the next step between what clusters have and what was decided;
+4. follow: bring dependencies along;
+5. build: works per class of clusters, overrides applied;
+6. assemble: what could not change keeps its bytes; namespaces follow; bindings and the front page are written, and
    clusters that would lose too much keep what they have.
 
 Nothing here reads a file, a clock or a network, so the same three inputs give the same tree everywhere.
@@ -25,6 +26,7 @@ from render.quota.enforcement import parse_federated_quota
 from render.rescheduling.requests import bindings_with_requests
 from render.rollouts.fleet_calendar import FleetCalendar
 from render.scheduling.batch import BatchContext
+from render.settings.removal_guard import GuardScope
 from render.works import TargetGroups, WorkContext, Works
 
 from .assembly import (
@@ -36,6 +38,7 @@ from .dependencies import bindings_with_dependencies, followers_of, followers_of
 from .descheduling import Descheduling
 from .failover import FailedOver, clusters_with_taints
 from .held_divisions import PastDivisions
+from .moves import MovedBindings, MoveStage
 from .override_records import OverrideRecords
 from .pass_values import Built, Inputs, Rendered
 from .pending import PastOutcome, with_pending_conditions
@@ -75,9 +78,10 @@ def _built_works(inputs: Inputs) -> Built:
     template_by_ref = {template.ref: template for template in cron.templates}
     claims = _claims_of_pass(inputs, interpreter, before, cron)
     failover, descheduling, schedule = _scheduling_results(inputs, claims, tainted, index)
+    moved = _moved_bindings(inputs, schedule, index)
     # What a released binding requires stays with it, or its pods would miss it.
-    follows = followers_of_bindings((*schedule.bindings, *claims.released), template_by_ref, interpreter)
-    bindings = bindings_with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
+    follows = followers_of_bindings((*moved.bindings, *claims.released), template_by_ref, interpreter)
+    bindings = bindings_with_dependencies((*moved.bindings, *claims.released), follows, template_by_ref)
     work_context = _work_context(desired, interpreter, index)
     unbuilt = schedule.objects_kept_by_quota.union(binding.ref for binding in claims.released)
     rolled = _rolled_out(inputs, bindings, unbuilt, work_context, index)
@@ -98,9 +102,23 @@ def _built_works(inputs: Inputs) -> Built:
         following=follows,
         works=rolled.works,
         rolled=rolled,
+        moved=moved,
         bindings=tuple(sorted((*judged, *_kept_bindings(claims, past)), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _moved_bindings(inputs: Inputs, schedule: Schedule, index: ClusterIndex) -> MovedBindings:
+    """Return the bindings as they were decided, or a step on the way where replicas move step by step."""
+    stage = MoveStage(
+        before=inputs.previous.bindings if inputs.previous else {},
+        health=inputs.moves.health,
+        index=index,
+        settings=inputs.desired.fleet.moves,
+        source=inputs.source,
+        is_judged_whole=inputs.desired.fleet.removal_guard.scope is GuardScope.FLEET,
+    )
+    return stage.moved(schedule.bindings)
 
 
 def _rolled_out(

@@ -137,9 +137,11 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
 
 
 def _health_that_decided(inputs: Inputs, built: Built) -> ObservedHealth:
-    """Return the health that decided something: that of failover, and that of what is being rolled out."""
+    """Return the health that decided something: that of failover, moves, and of what is being rolled out."""
     is_asked = built.failover.is_timed or built.descheduling.is_timed
     decided = health_that_decided(inputs.failover.health, built.bindings, is_asked=is_asked)
+    if built.moved.decided:
+        decided = health_with_workloads(decided, inputs.moves.health, built.moved.decided)
     if not built.rolled.under_way:
         return decided
     return health_with_workloads(decided, inputs.rollouts.health, built.rolled.under_way)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from reconciler.ledger.conditions import condition_of_type, conditions_with_times, new_condition
 from reconciler.ledger.health import ReportedHealth
+from reconciler.ledger.work import LiveReplicas
 from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.health import is_status_asked_for
 from render.binding import Binding
@@ -97,8 +98,11 @@ def _item_of_cluster(cluster: str, work: Manifest) -> dict[str, Any]:
     return {"clusterName": cluster, **reported, "applied": True, "health": entry.get("health", "Unknown")}
 
 
-def reported_health(cluster: str, work: Manifest, binding: Binding) -> ReportedHealth:
-    """Return the health of an object in a cluster, with the time since when; its status only where a rule reads it."""
+def reported_health(cluster: str, work: Manifest, binding: Binding, *, counts_ready: bool = False) -> ReportedHealth:
+    """Return the health of an object in a cluster, with the time since when; its status only where a rule reads it.
+
+    ``counts_ready``: a move may ask for the replicas that are ready.
+    """
     item = _item_of_cluster(cluster, work)
     healthy = condition_of_type(work["status"].get("conditions"), HEALTHY)
     return ReportedHealth(
@@ -108,7 +112,24 @@ def reported_health(cluster: str, work: Manifest, binding: Binding) -> ReportedH
         healthy_until=str(work.get("healthyUntil") or ""),
         version=str(work.get("rolledOut") or "") if binding.rollout is not None else "",
         status=item.get("status") if is_status_asked_for(binding) else None,
+        ready=_ready_replicas(item, work) if counts_ready else None,
     )
+
+
+def _ready_replicas(item: Mapping[str, Any], work: Manifest) -> int | None:
+    """Return the replicas that are ready in a cluster, of those that its object asks for; None where nobody knows.
+
+    Its status may tell of a time when it asked for more.
+    """
+    live, status = LiveReplicas.of_work(work), item.get("status")
+    if live is None or not item.get("applied"):
+        return None
+    if item["health"] == "Healthy":
+        return live.replicas
+    if item["health"] != "Unhealthy" or not isinstance(status, Mapping):
+        return None
+    ready = status.get("readyReplicas", 0 if "replicas" in status or "observedGeneration" in status else None)
+    return min(ready, live.replicas) if type(ready) is int else None
 
 
 def fully_applied_condition(expected: Collection[str], items: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -26,6 +26,7 @@ from reconciler.ledger.webhook_answers import Answers, AnswersFile
 from reconciler.members.parallel import results_in_parallel
 from reconciler.pipeline.health import (
     PendingByCluster,
+    are_ready_replicas_asked_for,
     cluster_conditions,
     health_with_pending,
     health_with_times_of_passes,
@@ -39,6 +40,7 @@ from render.documents import SimilarDocuments
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_deschedulable
+from render.settings.fleet import Fleet
 from render.timing import parse_instant
 from render.values import DiscreetStruct
 
@@ -257,19 +259,20 @@ def _bindings_with_asked_health(inputs: StatusInputs) -> list[Binding]:
 
 
 def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
-    """Return the health that rules of failover and rollouts ask for, of clusters and of workloads in them."""
+    """Return the health that rules of failover, rollouts and moves ask for, of clusters and of workloads in them."""
     runs = recorded.health().runs  # without a rendered commit nobody knows where objects should be
     if inputs.commit:
         runs = runs_of_completing_objects(recorded, inputs.bindings, inputs.templates, inputs.interpreter)
     is_rolled_out = any(each.rollout is not None and each.rollout.has_gates for each in inputs.bindings.values())
-    if not (is_failing_over(inputs.desired) or is_rolled_out):
+    is_moved = any(are_ready_replicas_asked_for(inputs.desired.fleet, each) for each in inputs.bindings.values())
+    if not (is_failing_over(inputs.desired) or is_rolled_out or is_moved):
         file = HealthFile.of_health(ObservedHealth(runs=runs))
         return {HealthFile.PATH: file.content() if file else None}
     fleet, members = inputs.desired.fleet, inputs.desired.clusters
     asked = _bindings_with_asked_health(inputs)
     versions = _versions_that_others_report(recorded, inputs) if is_rolled_out else None
     workloads = {
-        binding.ref: reports for binding in asked if (reports := _reported_health(binding, recorded, versions))
+        binding.ref: reports for binding in asked if (reports := _reported_health(binding, fleet, recorded, versions))
     }
     known = health_with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
     pending = {ref: found for ref, found in known.items() if _is_descheduled_binding(inputs.bindings.get(ref), inputs)}
@@ -306,11 +309,16 @@ def _versions_that_others_report(recorded: RecordedStatus, inputs: StatusInputs)
 
 
 def _reported_health(
-    binding: Binding, recorded: RecordedStatus, versions: ReportedVersions | None
+    binding: Binding, fleet: Fleet, recorded: RecordedStatus, versions: ReportedVersions | None
 ) -> tuple[ReportedHealth, ...]:
     """Return the health of a binding's object in each of its clusters."""
     works = [(name, recorded.manifest(path)) for name, path in work_path_by_cluster(binding)]
-    found = [(reported_health(name, work, binding), work) for name, work in works if work is not None]
+    counts_ready = are_ready_replicas_asked_for(fleet, binding)
+    found = [
+        (reported_health(name, work, binding, counts_ready=counts_ready), work)
+        for name, work in works
+        if work is not None
+    ]
     if versions is None or binding.rollout is None:
         return tuple(each for each, _ in found)
     return tuple(versions.with_version(each, binding.ref, work) for each, work in found)

@@ -99,7 +99,7 @@ TRAILERS = (
             Entry("Argosy-Now", "The time of the pass, where something that may be evicted asked for it."),
             Entry(
                 "Argosy-Evicted",
-                "A cluster, and how many objects rules of failover take from it, which the guard lets go.",
+                "A cluster, and how many objects leave it by rules of failover, or as moves end, which guards let go.",
             ),
             Entry("Argosy-Tool", "The name and version of a program that built some of the source: kustomize, helm."),
             Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),

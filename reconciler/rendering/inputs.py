@@ -12,6 +12,7 @@ from reconciler.guards.source_trailers import allowed_between
 from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import health_of_members
+from reconciler.pipeline.moves import MoveInputs
 from reconciler.pipeline.pass_values import Inputs
 from reconciler.pipeline.previous import Previous, parse_file_at_root
 from reconciler.pipeline.renames import (
@@ -71,6 +72,16 @@ def pipeline_inputs_of_source(
         allowed_removals=allowed_removals(repository, source, previous, given.allowed),
         failover=_failover_inputs_of_members(repository, source, previous, given),
         rollouts=_rollout_inputs(source, previous, given),
+        moves=_move_inputs(source, given),
+    )
+
+
+def _move_inputs(source: Source, given: RenderInputs) -> MoveInputs:
+    """Return the inputs of moves, where any go step by step."""
+    if not source.desired.fleet.moves.is_make_before_break:
+        return MoveInputs()
+    return MoveInputs(
+        health=health_of_members(given.observed.health, (cluster.name for cluster in source.desired.clusters))
     )
 
 

@@ -17,6 +17,7 @@ from reconciler.guards.allowances import Allowed, RemovalAllowance
 from reconciler.guards.continuity import lines_of_renames_by_hand
 from reconciler.ledger.facts import Facts
 from reconciler.pipeline.cluster_removals import (
+    Departures,
     Removal,
     claimed_namespaces,
     removals_by_cluster,
@@ -117,11 +118,11 @@ class Outcome(Struct, frozen=True, dict=True):
         if self.previous is None:
             return ()
         guard = self.source.desired.fleet.removal_guard
-        expected = self.rendered.built.expected_removals
         before, after = self.previous.tree, self.rendered.tree
         built, claimed = self.rendered.built, claimed_namespaces(before.root, self.entries)
         unmet = paths_of_unmet_policies(built.bindings, built.index, self.source.desired.fleet)
-        found = removals_by_cluster(before.clusters, after.clusters, self.entries, guard, expected, claimed)
+        departures = Departures(expected=built.expected_removals, begun=built.moved.begun)
+        found = removals_by_cluster(before.clusters, after.clusters, self.entries, guard, departures, claimed)
         return removals_with_lost_places(found, unmet, after.clusters, self.entries)
 
     @cached_property
@@ -176,7 +177,7 @@ class Outcome(Struct, frozen=True, dict=True):
             if note.reason == RUN_BEGUN  # that of what stays for another reason is a problem
         )
         kept = (*released_lines(self.released), *pending_lines(self.pending), *needed_lines(built.bindings))
-        notes = (*built.failover.notes, *built.rolled.lines)
+        notes = (*built.failover.notes, *built.rolled.lines, *built.moved.notes)
         return (*self.renames, *kept, *thin, *stays, *notes, *self._lines_on_clock_set_back())
 
     def _lines_on_clock_set_back(self) -> Iterable[str]:
@@ -340,8 +341,8 @@ def stored_commit(outcome: Outcome) -> NewCommit:
         removals=[f"{each.cluster} {each.count}" for each in removals_allowed_by_options(outcome)],
     )
     info = repository.commit_info(outcome.source.commit)
-    evicted = outcome.rendered.built.failover.removed_paths
-    counts = [f"{name} {len(paths)}" for name, paths in sorted(evicted.items())]
+    judged = outcome.rendered.built.removals_judged_before
+    counts = [f"{name} {len(paths)}" for name, paths in sorted(judged.items())]
     text = CommitText(
         message=_commit_message(outcome, info),
         trailers={**trailers, EVICTED: counts} if counts else trailers,

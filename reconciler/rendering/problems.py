@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from reconciler.pipeline.claims import Claims
-from reconciler.pipeline.eviction_notes import RUN_NOTES
+from reconciler.pipeline.eviction_notes import NOTES_OF_NO_PROBLEM
 from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pass_values import Built
 from reconciler.pipeline.pending import PENDING_REASONS
@@ -19,7 +19,7 @@ from render.words import counted_noun
 
 from .outcome import Outcome
 
-EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy", STILL_NEEDED} | RUN_NOTES
+EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy", STILL_NEEDED} | NOTES_OF_NO_PROBLEM
 """The reasons of conditions that are no problem: what follows or waits for other objects, is released, or pending.
 
 Nor is it one that something stays where it has begun to run, or is over.

@@ -140,7 +140,7 @@ class SourceRead(Struct, frozen=True):
 class PassEnded(Struct, frozen=True, kw_only=True):
     """A pass ended: its ending, the source it was for ("": not known), and when a time rule asks for the next.
 
-    ``waits_for_clusters``: a rollout goes on by what the next pass sees of members.
+    ``waits_for_clusters``: a rollout or a move goes on by what the next pass sees of members.
     """
 
     ending: Ending

@@ -92,8 +92,8 @@ class PassReport(Struct, frozen=True, kw_only=True):
     another cluster, ``refused`` is the reason why the source was refused. ``steps`` are the seconds of each step,
     ``failed_steps`` those that failed. ``notified`` counts notifications by kind and result, ``conflicts`` how often
     somebody else moved a branch first. ``next_wall`` is the time of day at which a time rule asks for the next pass,
-    ``next_notice`` the one at which a notification is tried again. ``waits_for_clusters``: a rollout goes on by what
-    the next pass sees of members. ``rollouts`` are all of the fleet, by name (None: not known).
+    ``next_notice`` the one at which a notification is tried again. ``waits_for_clusters``: a rollout or a move
+    goes on by what the next pass sees of members. ``rollouts`` are all of the fleet, by name (None: not known).
     """
 
     code: int

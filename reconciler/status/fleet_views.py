@@ -9,6 +9,7 @@ from reconciler.console.cluster_lists import MOST_NAMED, cluster_with_replica_co
 from reconciler.console.grouping import lines_grouped_by_wording
 from reconciler.console.text import screen_width, text_table
 from reconciler.ledger.holds import release_hint
+from reconciler.pipeline.eviction_notes import MAKE_BEFORE_BREAK
 from reconciler.pipeline.need_notes import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
@@ -130,9 +131,9 @@ def _lines_of_unknown_capacity(fleet: FleetStatus) -> Iterator[str]:
 
 
 def _is_binding_notable(binding: Binding) -> bool:
-    """Return whether a binding is not as its policy asks for: a problem, released, pending, or kept for others."""
+    """Return whether a binding is not as its policy asks: a problem, released, pending, moving or kept for others."""
     is_asked_for = binding_state(binding) == "NoPolicy" or is_pending(binding) or is_needed(binding)
-    return bool(binding_problems(binding)) or is_asked_for
+    return bool(binding_problems(binding)) or is_asked_for or binding.moving is not None
 
 
 def line_about_record(branches: RecordedFleet) -> str:
@@ -247,7 +248,7 @@ def _note_on_cluster(name: str, fleet: FleetStatus, outcome: str, remedies: Sequ
 
 
 def _row_of_binding(binding: Binding) -> tuple[str, str, str]:
-    state = binding_state(binding)
+    state = binding_state(binding) if binding.moving is None else MAKE_BEFORE_BREAK
     messages = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]
     placed = placement_outcome_in_words(binding)
     if not messages:

@@ -13,7 +13,7 @@ from render.settings.fleet import Fleet
 from render.syntax import fault_of_dns_subdomain, quoted_text
 
 from .findings import Findings
-from .schema import INT32, ListOf, Node, Record, Text, Whole
+from .schema import INT32, ListOf, Node, Portion, Record, Text, Whole
 from .shared_schema import POINTER_FLAG
 
 NAME_LIMIT = 108
@@ -42,6 +42,8 @@ def _node_of_field(field: SettingField) -> Node:
 
 
 def _schema_of_value(field: SettingField) -> Node:
+    if field.is_portion:
+        return Portion(minimum=field.setting.minimum)
     if field.choices is not None:
         return Text(choices=tuple(field.choices))
     if field.holds is bool:

@@ -183,6 +183,12 @@ class LastMoveFields(Struct, frozen=True, kw_only=True):
     times: int | None = None
 
 
+class MovingFields(Struct, frozen=True, kw_only=True):
+    """A move that is under way step by step."""
+
+    asked: list[TargetFields]
+
+
 class ConditionFields(Struct, frozen=True, kw_only=True):
     """A condition of a binding."""
 
@@ -204,6 +210,7 @@ class StatusFields(Struct, frozen=True, kw_only=True, rename="camel"):
     scaled_bounds: ScaledBoundsRecord | None = None
     descheduled: DescheduledFields | None = None
     last_move: LastMoveFields | None = None
+    moving: MovingFields | None = None
     conditions: list[ConditionFields] | None = None
     scheduler_observing_affinity_name: str | None = None
     last_scheduled_time: str | None = None

@@ -67,6 +67,7 @@ def binding_manifest(binding: Binding) -> Plain:
             cron=plain_memories(binding.cron),
             descheduled=_plain_descheduled(binding.descheduled),
             lastMove=plain_last_move(binding.moved),
+            moving=None if binding.moving is None else {"asked": _plain_targets(binding.moving.asked)},
         ),
     )
 

@@ -9,6 +9,8 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 from msgspec import NODEFAULT, UNSET, Struct, to_builtins
 from msgspec.structs import fields as struct_fields
 
+from render.limits import Limit
+
 from .setting import FleetSetting
 
 
@@ -33,7 +35,12 @@ class SettingField(NamedTuple):
     @property
     def section(self) -> type[Struct] | None:
         """The struct of its value, or of each in a list; None where these are words or numbers."""
-        return self.holds if issubclass(self.holds, Struct) else None
+        return self.holds if issubclass(self.holds, Struct) and not self.is_portion else None
+
+    @property
+    def is_portion(self) -> bool:
+        """True where it is a number of some things, or a percentage of them."""
+        return self.holds is Limit
 
     @property
     def choices(self) -> dict[str, Any] | None:
@@ -55,6 +62,8 @@ class SettingField(NamedTuple):
         """Return a value as it is written in argosy.yaml."""
         choices = self.choices if self.setting.choices else None
         word = next((word for word, each in (choices or {}).items() if each == value), None)
+        if isinstance(value, Limit):
+            return str(value) if value.is_percentage else value.amount
         return list(to_builtins(value)) if isinstance(value, tuple) else to_builtins(value) if word is None else word
 
 

@@ -22,6 +22,7 @@ from .feature_gates import FEATURE_GATES, FeatureGates
 from .field_rules import FIELD_RULES, FieldRule
 from .kinds import KINDS, KindScope
 from .movement_guard import MOVEMENT_GUARD, MovementGuard
+from .moves import MOVES, MoveSettings
 from .removal_guard import REMOVAL_GUARD, RemovalGuard
 from .rendered import RENDERED, RenderedSettings
 from .rollouts import ROLLOUTS, RolloutSettings
@@ -296,6 +297,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
     descheduler: Annotated[DeschedulerSettings, DESCHEDULER] = field(default_factory=DeschedulerSettings)
     cron: Annotated[CronSettings, CRON] = field(default_factory=CronSettings)
     rollouts: Annotated[RolloutSettings, ROLLOUTS] = field(default_factory=RolloutSettings)
+    moves: Annotated[MoveSettings, MOVES] = field(default_factory=MoveSettings)
     field_rules: Annotated[tuple[FieldRule, ...], FIELD_RULES] = ()
     decryption: Annotated[DecryptionSettings, DECRYPTION] = field(default_factory=DecryptionSettings)
     clusters: Annotated[tuple[ClusterAccess, ...], CLUSTERS] = ()

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
+from render.limits import Limit
 from render.model import Manifest
 from render.settings.fleet import Fleet
 
@@ -48,5 +49,7 @@ def _item_of_field(field: SettingField, written: Any, *, is_karmada: bool) -> An
     """Return what a written value stands for, or each item of a list."""
     if section := field.section:
         return section(**_values_of_struct_fields(section, written, is_karmada=is_karmada))
+    if field.is_portion:
+        return Limit.of_text(str(written))
     choices = field.choices
     return written if choices is None else choices[written]

@@ -1,0 +1,189 @@
+"""Replicas that move step by step, in memory: each row is what happens to a fleet, and the commits of its passes.
+
+A commit is told by the replicas that each cluster is given. That none of them takes healthy replicas away which are
+needed is looked at in each of them (``tests.moving``).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from .build import a_cluster
+from .moving import MovingFleet, a_fleet_of_moves, divided, duplicated, web
+from .tables import each_row
+
+CLUSTERS = ("oslo", "paris", "rome")
+DRAINED = a_cluster("oslo", taints=[{"key": "drained", "effect": "NoExecute"}])
+FAILOVER = {"featureGates": {"Failover": True}}
+
+
+class Step(Struct, kw_only=True):
+    """Something that happens, and the commits of it. ``most`` are the pods that get ready in clusters."""
+
+    commits: Sequence[str]
+    files: Mapping[str, Any] = field(default_factory=dict)
+    most: Mapping[str, int] = field(default_factory=dict)
+    sick: Sequence[str] = ()
+    down: Sequence[str] = ()
+    seconds: int = 0
+    note: str | None = None
+
+
+class Situation(Struct, kw_only=True):
+    """A fleet with a policy, and what happens to it; ``settings`` are more of its argosy.yaml."""
+
+    why: str
+    steps: Sequence[Step]
+    policy: Mapping[str, Any] = field(default_factory=lambda: divided(oslo=1))
+    replicas: int = 6
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def placed(*commits: str, policy: Mapping[str, Any], **more: Any) -> Step:
+    """The policy becomes another one."""
+    return Step(commits=commits, files={"policy": policy}, **more)
+
+
+SITUATIONS = (
+    Situation(
+        why="replicas leave as fast as their successors get ready",
+        steps=[
+            placed("oslo 6, paris 2", "oslo 4, paris 4", "oslo 2, paris 6", "paris 6", policy=divided(paris=1), note="")
+        ],
+    ),
+    Situation(
+        why="weights that change move no more than they have to",
+        policy=divided(oslo=2, paris=1),
+        steps=[placed("oslo 4, paris 4", "oslo 2, paris 4", policy=divided(oslo=1, paris=2))],
+    ),
+    Situation(
+        why="without a surge, some may be missing meanwhile",
+        settings={"surge": 0, "maxUnavailable": 3},
+        steps=[placed("oslo 3, paris 3", "paris 6", policy=divided(paris=1))],
+    ),
+    Situation(
+        why="a fleet that says nothing moves at once",
+        settings={"moves": "AtOnce", "surge": None},
+        steps=[placed("paris 6", policy=divided(paris=1))],
+    ),
+    Situation(
+        why="successors that do not get ready hold what they would replace",
+        steps=[
+            placed(
+                "oslo 6, paris 2",
+                "oslo 5, paris 3",
+                policy=divided(paris=1),
+                most={"paris": 1},
+                note="moves step by step: oslo has 5 and ends with 0, paris has 3 and ends with 6; the next step"
+                " comes when enough of them are ready",
+            ),
+            Step(commits=[], seconds=3600, most={"paris": 1}),
+            Step(commits=["oslo 3, paris 5", "oslo 1, paris 6", "paris 6"], note=""),
+        ],
+    ),
+    Situation(
+        why="a dead successor holds up no other one",
+        steps=[
+            placed(
+                "oslo 6, rome 2",
+                "oslo 4, rome 3",
+                "oslo 3, rome 3",
+                policy=divided(paris=1, rome=1),
+                down=["paris"],
+            ),
+            Step(commits=["oslo 3, paris 2, rome 3", "oslo 1, paris 3, rome 3", "paris 3, rome 3"]),
+        ],
+    ),
+    Situation(
+        why="a cluster that is down is replaced at once, and its share goes last",
+        policy=divided(oslo=1, rome=1),
+        steps=[
+            placed("oslo 3, paris 3, rome 3", "paris 3, rome 3", policy=divided(paris=1, rome=1), down=["oslo"]),
+        ],
+    ),
+    Situation(
+        why="a decision that is taken back in mid-move goes back step by step",
+        steps=[
+            placed("oslo 6, paris 2", "oslo 5, paris 3", policy=divided(paris=1), most={"paris": 1}),
+            placed("oslo 6, paris 1", "oslo 6", policy=divided(oslo=1), most={"paris": 1}),
+        ],
+    ),
+    Situation(
+        why="another decision goes on from where replicas are",
+        steps=[
+            placed("oslo 6, paris 2", "oslo 5, paris 3", policy=divided(paris=1), most={"paris": 1}),
+            placed(
+                "oslo 5, paris 1, rome 2",
+                "oslo 3, paris 1, rome 4",
+                "oslo 1, paris 1, rome 6",
+                "rome 6",
+                policy=divided(rome=1),
+                most={"paris": 1},
+            ),
+        ],
+    ),
+    Situation(
+        why="scaling is not held up",
+        policy=divided(oslo=1, paris=1),
+        steps=[
+            Step(commits=["oslo 6, paris 6"], files={"web": web(12)}),
+            Step(commits=["oslo 1, paris 1"], files={"web": web(2)}),
+        ],
+    ),
+    Situation(
+        why="scaling in mid-move counts at once",
+        steps=[
+            placed("oslo 6, paris 2", policy=divided(paris=1), most={"paris": 0}),
+            Step(commits=["oslo 6, paris 4"], files={"web": web(8)}, most={"paris": 0}),
+            Step(commits=["paris 4"], files={"web": web(4)}),
+        ],
+    ),
+    Situation(
+        why="whole copies come at once, and go when all others are healthy",
+        policy=duplicated("oslo", "paris"),
+        steps=[
+            placed(
+                "oslo 6, paris 6, rome 6",
+                policy=duplicated("paris", "rome"),
+                most={"rome": 5},
+                note="stays in oslo until its copies in other clusters are healthy",
+            ),
+            Step(commits=["paris 6, rome 6"], note=""),
+        ],
+    ),
+    Situation(
+        why="a template that is deleted leaves at once",
+        steps=[Step(commits=[""], files={"web": None})],
+    ),
+    Situation(
+        why="a cluster that is drained is left step by step",
+        policy=divided(oslo=1, paris=1),
+        settings=FAILOVER,
+        steps=[
+            Step(
+                commits=["oslo 3, paris 5", "oslo 1, paris 6", "paris 6"],
+                files={"oslo": DRAINED},
+            ),
+        ],
+    ),
+    Situation(
+        why="a cluster that leaves the source keeps what it has",
+        policy=divided(oslo=1, paris=1),
+        steps=[Step(commits=["oslo 3, paris 6"], files={"oslo": None})],
+    ),
+)
+
+
+@each_row("case", SITUATIONS, ids=lambda case: case.why)
+def test_a_situation(case: Situation) -> None:
+    settings = {
+        name: each for name, each in {**a_fleet_of_moves()["spec"], **case.settings}.items() if each is not None
+    }
+    argosy = {**a_fleet_of_moves(), "spec": settings}
+    fleet = MovingFleet.begun(CLUSTERS, argosy=argosy, policy=case.policy, web=web(case.replicas))
+    for step in case.steps:
+        fleet.most, fleet.sick, fleet.down = dict(step.most), set(step.sick), set(step.down)
+        assert fleet.commit(**step.files).run(step.seconds) == list(step.commits)
+        if step.note is not None:
+            assert fleet.note() == step.note
