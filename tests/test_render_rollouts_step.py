@@ -199,6 +199,12 @@ SITUATIONS: dict[str, Script] = {
         (1, "mend b", "abcp Progressing ClustersUnderWay"),
         (60, "", "abcpq Progressing ClustersUnderWay"),
     ],
+    "a last wave of silent clusters holds nobody up, as nothing comes after it": [
+        (0, "silence p", "a Progressing ClustersUnderWay"),
+        (60, "silence q", "abc Progressing ClustersUnderWay"),
+        (60, "", "abcpq Completed EveryClusterThrough"),
+        (60, "mend p", "abcpq Completed EveryClusterThrough"),
+    ],
     "an empty wave waits": [(0, "leave a", " Waiting WaveEmpty")],
     "a pause lets nobody begin, and a resume ends it": [
         (0, "", "a Progressing ClustersUnderWay"),

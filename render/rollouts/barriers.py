@@ -83,8 +83,7 @@ def barrier_before_wave(number: int, positions: Positions, requests: Requests) -
         next_step = f"waits for clusters in wave {name}, which has none, or for allowEmpty in it"
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.WAVE_EMPTY, next_step)
     if not each.wave.is_empty_allowed and not positions.asked.intersection(each.clusters):
-        is_last = not positions.has_clusters_from(number + 1)
-        if not (is_last and positions.suspended.issuperset(each.clusters)):
+        if not positions.is_last_without_need_of_proof(number):
             next_step = (
                 f"waits for a cluster of wave {name} that can be reached and is not suspended, or for allowEmpty in it"
             )

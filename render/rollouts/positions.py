@@ -70,6 +70,16 @@ class Positions(Struct, frozen=True, kw_only=True):
             return True
         return any(self.given[name].through is not None for name in each.clusters if name in self.given)
 
+    def is_last_without_need_of_proof(self, number: int) -> bool:
+        """Say whether nothing waits for a wave: none comes after it, and it is suspended, or others have shown enough.
+
+        So clusters of the last wave that are silent hold nobody up, while a fleet that is silent altogether does.
+        """
+        if self.has_clusters_from(number + 1):
+            return False
+        is_shown = any(each.through is not None for each in self.given.values())
+        return is_shown or self.suspended.issuperset(self.waves[number].clusters)
+
     def are_over_before(self, number: int) -> bool:
         """Say whether the waves before one are over, so that it may begin, or go on."""
         return all(self.is_proven(earlier) and self.has_share_through(earlier) for earlier in range(number))

@@ -243,7 +243,9 @@ def _is_completed(number: int, positions: Positions) -> bool:
     if positions.has_clusters_from(number + 1) or not positions.asked <= positions.through:
         return False
     return all(
-        positions.is_proven(place) or positions.suspended.issuperset(each.clusters)
+        positions.is_proven(place)
+        or positions.suspended.issuperset(each.clusters)
+        or positions.is_last_without_need_of_proof(place)
         for place, each in enumerate(positions.waves[: number + 1])
     )
 
