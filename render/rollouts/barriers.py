@@ -82,15 +82,12 @@ def barrier_before_wave(number: int, positions: Positions, requests: Requests) -
     if not each.clusters and not each.wave.is_empty_allowed:
         next_step = f"waits for clusters in wave {name}, which has none, or for allowEmpty in it"
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.WAVE_EMPTY, next_step)
-    if not each.wave.is_empty_allowed and not positions.asked.intersection(each.clusters):
-        if not positions.is_last_without_need_of_proof(number):
-            next_step = (
-                f"waits for a cluster of wave {name} that can be reached and is not suspended, or for allowEmpty in it"
-            )
-            return StepOutcome(RolloutPhase.WAITING, RolloutReason.NOBODY_REACHABLE, next_step)
-    closed = _barrier_before_closed_wave(number, positions)
-    if closed is not None:
-        return closed
+    is_shown_to_others = not each.wave.is_empty_allowed and not positions.is_last_without_need_of_proof(number)
+    if is_shown_to_others and not positions.asked.intersection(each.clusters):
+        next_step = (
+            f"waits for a cluster of wave {name} that can be reached and is not suspended, or for allowEmpty in it"
+        )
+        return StepOutcome(RolloutPhase.WAITING, RolloutReason.NOBODY_REACHABLE, next_step)
     if each.wave.is_approval_required and name not in requests.approved:
         return StepOutcome(
             RolloutPhase.WAITING,
