@@ -47,9 +47,9 @@ def duplicated(*clusters: str) -> dict[str, Any]:
     return a_policy("web", selectors=[WEB], placement=on_clusters(*clusters))
 
 
-def web(replicas: int) -> dict[str, Any]:
-    """The Deployment that moves."""
-    return a_deployment("web", replicas=replicas)
+def web(replicas: int, version: int = 1) -> dict[str, Any]:
+    """The Deployment that moves, in a version that its image shows."""
+    return a_deployment("web", replicas=replicas, image=f"web:{version}")
 
 
 @dataclass
@@ -63,6 +63,7 @@ class MovingFleet(RollingFleet):
     most: dict[str, int] = field(default_factory=dict)
     live: dict[str, tuple[int, int]] = field(default_factory=dict)
     sick: set[str] = field(default_factory=set)
+    versions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def begun(cls, clusters: Iterable[str], **files: Any) -> "MovingFleet":
@@ -94,7 +95,9 @@ class MovingFleet(RollingFleet):
         return next((each.message for each in conditions if each.type == "Moving"), "")
 
     def _line(self) -> str:
-        return ", ".join(f"{name} {count}" for name, count in self.replicas().items())
+        images = self.images()
+        later = {name: f" (v{images[name]})" if images[name] != "1" else "" for name in images}
+        return ", ".join(f"{name} {count}{later[name]}" for name, count in self.replicas().items())
 
     def _check_health(self, before: Mapping[str, tuple[int, int]], rendered: Rendered) -> None:
         """Compare what was healthy before a commit with what is left of it right after, told by its manifests."""
@@ -129,6 +132,7 @@ class MovingFleet(RollingFleet):
                 health="Unknown" if name in self.down else "Healthy" if ready == replicas else "Unhealthy",
                 since=instant_text(BEGIN),
                 ready=None if name in self.down else ready,
+                version=self.versions.get(name, ""),
             )
             for name, (replicas, ready) in sorted(self.live.items())
             if name in known
@@ -137,7 +141,7 @@ class MovingFleet(RollingFleet):
             conditions={each.name: conditions(each.name) for each in desired.clusters}, workloads={WEB_REF: reports}
         )
 
-    def _apply(self, _rendered: Rendered) -> None:
+    def _apply(self, rendered: Rendered) -> None:
         """Let every member that answers have what it is given, of which as many pods get ready as can."""
         self.now += timedelta(seconds=1)
         given = self.replicas()
@@ -146,3 +150,6 @@ class MovingFleet(RollingFleet):
                 self.live[name] = given[name], min(given[name], self.most.get(name, given[name]))
             else:
                 del self.live[name]
+        rollout = next((each.rollout for each in rendered.built.bindings if each.ref == WEB_REF), None)
+        for name in given.keys() - self.down if rollout is not None else ():
+            self.versions[name] = rollout.version_by_cluster.get(name, rollout.completed)

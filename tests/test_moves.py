@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from .build import a_cluster
 from .moving import MovingFleet, a_fleet_of_moves, divided, duplicated, web
+from .rolling import a_rollout_policy, a_wave
 from .tables import each_row
 
 CLUSTERS = ("oslo", "paris", "rome")
@@ -38,11 +39,12 @@ class Situation(Struct, kw_only=True):
     policy: Mapping[str, Any] = field(default_factory=lambda: divided(oslo=1))
     replicas: int = 6
     settings: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, Any] = field(default_factory=dict)
 
 
-def placed(*commits: str, policy: Mapping[str, Any], **more: Any) -> Step:
-    """The policy becomes another one."""
-    return Step(commits=commits, files={"policy": policy}, **more)
+def placed(*commits: str, policy: Mapping[str, Any], more: Mapping[str, Any] | None = None, **step: Any) -> Step:
+    """The policy becomes another one, with ``more`` files."""
+    return Step(commits=commits, files={"policy": policy, **(more or {})}, **step)
 
 
 SITUATIONS = (
@@ -153,6 +155,31 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="a rollout policy says it for what it selects",
+        settings={"moves": "AtOnce", "surge": None},
+        files={"rollout": a_rollout_policy(moves="MakeBeforeBreak", surge=3)},
+        steps=[placed("oslo 6, paris 3", "oslo 3, paris 6", "paris 6", policy=divided(paris=1))],
+    ),
+    Situation(
+        why="and may say that it moves at once",
+        files={"rollout": a_rollout_policy(moves="AtOnce")},
+        steps=[placed("paris 6", policy=divided(paris=1))],
+    ),
+    Situation(
+        why="a rollout goes on while replicas move, each cluster with the bytes of its version",
+        files={"rollout": a_rollout_policy(waves=[a_wave("canary", "paris"), a_wave("rest")])},
+        steps=[
+            placed(
+                "oslo 6, paris 2 (v2)",
+                "oslo 4 (v2), paris 4 (v2)",
+                "oslo 2 (v2), paris 6 (v2)",
+                "paris 6 (v2)",
+                policy=divided(paris=1),
+                more={"web": web(6, 2)},
+            ),
+        ],
+    ),
+    Situation(
         why="a template that is deleted leaves at once",
         steps=[Step(commits=[""], files={"web": None})],
     ),
@@ -181,7 +208,7 @@ def test_a_situation(case: Situation) -> None:
         name: each for name, each in {**a_fleet_of_moves()["spec"], **case.settings}.items() if each is not None
     }
     argosy = {**a_fleet_of_moves(), "spec": settings}
-    fleet = MovingFleet.begun(CLUSTERS, argosy=argosy, policy=case.policy, web=web(case.replicas))
+    fleet = MovingFleet.begun(CLUSTERS, argosy=argosy, policy=case.policy, web=web(case.replicas), **case.files)
     for step in case.steps:
         fleet.most, fleet.sick, fleet.down = dict(step.most), set(step.sick), set(step.down)
         assert fleet.commit(**step.files).run(step.seconds) == list(step.commits)

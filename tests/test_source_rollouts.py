@@ -82,6 +82,9 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         ("spec.group.label: 'a b' is no label key: use letters, digits, '-', '_' and '.' only, with a letter or digit"
          " at both ends")
     ]),
+    ("moves step by step", a_rollout(moves="MakeBeforeBreak", surge="10%", maxUnavailable=1), []),
+    ("moves at once", a_rollout(moves="AtOnce"), []),
+    ("moves that nobody knows", a_rollout(moves="Slowly"), ["spec.moves: unknown value 'Slowly'"]),
     ("first deliveries as well", a_rollout(alsoFor=["FirstDeliveries"]), []),
     ("scaling as well", a_rollout(alsoFor=["Scaling"]), ["spec.alsoFor[0]: unknown value 'Scaling'"]),
     ("groups by kind", a_rollout(group={"by": "Kind"}), ["spec.group.by: unknown value 'Kind'"]),

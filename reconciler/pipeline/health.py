@@ -9,35 +9,41 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec.structs import replace
 
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
+from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.cluster import ClusterCondition
 from render.failover.health import is_health_unknown
 from render.failover.tasks import UNKNOWN_HEALTH
 from render.model import Manifest, ObjectRef
 from render.rescheduling.descheduling import PendingReplicas
-from render.settings.fleet import Fleet
 
-from .moves import moves_in_steps
+from .moves import move_settings_of_policy, moves_in_steps
 
 PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
 """The replicas that clusters were found unable to start, by cluster; one without an entry was not asked."""
 
 
-def is_health_asked_for(fleet: Fleet, binding: Binding) -> bool:
+def is_health_asked_for(desired: Desired, binding: Binding) -> bool:
     """Say whether a rule of failover, a rollout or a move asks for the health of a binding's workload."""
     failover = binding.failover or {}
-    by_cluster = fleet.feature_gates.failover and "cluster" in failover
+    by_cluster = desired.fleet.feature_gates.failover and "cluster" in failover
     is_evicted = "application" in failover or by_cluster or binding.eviction_tasks
     return bool(
         is_evicted
         or (binding.rollout is not None and binding.rollout.has_gates)
-        or are_ready_replicas_asked_for(fleet, binding)
+        or are_ready_replicas_asked_for(desired, binding)
     )
 
 
-def are_ready_replicas_asked_for(fleet: Fleet, binding: Binding) -> bool:
+def are_ready_replicas_asked_for(desired: Desired, binding: Binding) -> bool:
     """Say whether a move may ask how many replicas of a binding's workload are ready in each cluster."""
-    return binding.moving is not None or (fleet.moves.is_make_before_break and moves_in_steps(binding))
+    if binding.moving is not None:
+        return True
+    if not moves_in_steps(binding):
+        return False
+    rollout = binding.rollout.policy if binding.rollout is not None else ""
+    policy = next((each for each in desired.rollout_policies if str(each) == rollout), None) if rollout else None
+    return move_settings_of_policy(policy, desired.fleet.moves).is_make_before_break
 
 
 def is_status_asked_for(binding: Binding) -> bool:

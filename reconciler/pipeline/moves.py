@@ -11,7 +11,7 @@ What is evicted from a cluster that is not known to be well is not held there, n
 the business of failover.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from render.kinds import BUILT_IN
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 from render.moves.steps import Move, clusters_waited_for, replicas_of_next_step
+from render.rollouts.policy import RolloutPolicy
 from render.settings.moves import MoveSettings
 from render.words import first_few
 
@@ -64,20 +65,19 @@ class MovedBindings(Struct, frozen=True, kw_only=True):
 class MoveStage(Struct, frozen=True, kw_only=True):
     """The stage with its inputs: the bindings of the previous commit, observed health, and the source of the pass.
 
-    ``is_judged_whole``: guards judge a move when it begins, and not what leaves clusters when it ends.
+    ``settings_of`` returns how an object moves. ``is_judged_whole``: guards judge a move when it begins, and not what
+    leaves clusters when it ends.
     """
 
     before: Mapping[ObjectRef, Binding]
     health: ObservedHealth
     index: ClusterIndex
-    settings: MoveSettings
+    settings_of: Callable[[ObjectRef], MoveSettings]
     source: str
     is_judged_whole: bool = True
 
     def moved(self, bindings: Sequence[Binding]) -> MovedBindings:
         """Return bindings with the targets of the next step, where they are to move step by step."""
-        if not self.settings.is_make_before_break:
-            return MovedBindings(bindings=tuple(map(_without_note, bindings)))
         unwell = frozenset(
             name
             for name, conditions in self.health.conditions.items()
@@ -93,13 +93,14 @@ class MoveStage(Struct, frozen=True, kw_only=True):
         )
 
     def _step(self, decided: Binding, unwell: frozenset[str]) -> "_Step":
-        binding, before = _without_note(decided), self.before.get(decided.ref)
-        if before is None or not moves_in_steps(binding) or before.overridden:
+        binding, before = binding_without_move_note(decided), self.before.get(decided.ref)
+        if before is None or (before.moving is None and before.targets == binding.targets):
             return _Step(binding=binding)
-        if before.moving is None and before.targets == binding.targets:
+        settings = self.settings_of(binding.ref)
+        if not settings.is_make_before_break or not moves_in_steps(binding) or before.overridden:
             return _Step(binding=binding)
         move = self._move_of(binding, before, unwell)
-        replicas = replicas_of_next_step(move, self.settings)
+        replicas = replicas_of_next_step(move, settings)
         return _Step(
             binding=self._binding_at_step(binding, before, replicas),
             is_decided=True,
@@ -159,6 +160,23 @@ class MoveStage(Struct, frozen=True, kw_only=True):
         if waiting and replicas.keys() | move.asked.keys() and dict(replicas) != dict(move.asked):
             words = [_words_of_waiting(name, move, replicas[name]) for name in waiting]
             yield f"{binding.ref} moves step by step, and waits for {first_few(words)}"
+
+
+def move_settings_of_policy(policy: RolloutPolicy | None, fleet: MoveSettings) -> MoveSettings:
+    """Return how what a rollout policy selects moves (None: no policy does); what it does not say, the fleet says."""
+    if policy is None:
+        return fleet
+    is_gradual, surge, unavailable = policy.is_make_before_break, policy.surge, policy.max_unavailable
+    return MoveSettings(
+        is_make_before_break=fleet.is_make_before_break if is_gradual is None else is_gradual,
+        surge=fleet.surge if surge is None else surge,
+        max_unavailable=fleet.max_unavailable if unavailable is None else unavailable,
+    )
+
+
+def may_moves_be_gradual(fleet: MoveSettings, policies: Iterable[RolloutPolicy]) -> bool:
+    """Say whether anything moves step by step."""
+    return fleet.is_make_before_break or any(each.is_make_before_break for each in policies)
 
 
 class _Step(Struct, frozen=True, kw_only=True):
@@ -225,7 +243,7 @@ def _paths_by_cluster(left: Iterable[tuple[ObjectRef, frozenset[str]]]) -> dict[
     return {cluster: frozenset(paths) for cluster, paths in found.items()}
 
 
-def _without_note(binding: Binding) -> Binding:
+def binding_without_move_note(binding: Binding) -> Binding:
     """Return a binding without the note of an earlier step."""
     if not any(each.type == MOVING for each in binding.conditions):
         return binding

@@ -25,7 +25,9 @@ from render.model import ObjectRef
 from render.quota.enforcement import parse_federated_quota
 from render.rescheduling.requests import bindings_with_requests
 from render.rollouts.fleet_calendar import FleetCalendar
+from render.rollouts.selection import RolloutIndex
 from render.scheduling.batch import BatchContext
+from render.settings.moves import MoveSettings
 from render.settings.removal_guard import GuardScope
 from render.works import TargetGroups, WorkContext, Works
 
@@ -38,7 +40,13 @@ from .dependencies import bindings_with_dependencies, followers_of, followers_of
 from .descheduling import Descheduling
 from .failover import FailedOver, clusters_with_taints
 from .held_divisions import PastDivisions
-from .moves import MovedBindings, MoveStage
+from .moves import (
+    MovedBindings,
+    MoveStage,
+    binding_without_move_note,
+    may_moves_be_gradual,
+    move_settings_of_policy,
+)
 from .override_records import OverrideRecords
 from .pass_values import Built, Inputs, Rendered
 from .pending import PastOutcome, with_pending_conditions
@@ -110,13 +118,22 @@ def _built_works(inputs: Inputs) -> Built:
 
 def _moved_bindings(inputs: Inputs, schedule: Schedule, index: ClusterIndex) -> MovedBindings:
     """Return the bindings as they were decided, or a step on the way where replicas move step by step."""
+    desired = inputs.desired
+    if not may_moves_be_gradual(desired.fleet.moves, desired.rollout_policies):
+        return MovedBindings(bindings=tuple(map(binding_without_move_note, schedule.bindings)))
+    policies, templates = RolloutIndex(desired.rollout_policies), {each.ref: each for each in inputs.templates}
+
+    def settings_of(ref: ObjectRef) -> MoveSettings:
+        policy = policies.policy_for_template(templates[ref])
+        return move_settings_of_policy(policy, desired.fleet.moves)
+
     stage = MoveStage(
         before=inputs.previous.bindings if inputs.previous else {},
         health=inputs.moves.health,
         index=index,
-        settings=inputs.desired.fleet.moves,
+        settings_of=settings_of,
         source=inputs.source,
-        is_judged_whole=inputs.desired.fleet.removal_guard.scope is GuardScope.FLEET,
+        is_judged_whole=desired.fleet.removal_guard.scope is GuardScope.FLEET,
     )
     return stage.moved(schedule.bindings)
 

@@ -40,7 +40,6 @@ from render.documents import SimilarDocuments
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
 from render.rescheduling.descheduling import is_deschedulable
-from render.settings.fleet import Fleet
 from render.timing import parse_instant
 from render.values import DiscreetStruct
 
@@ -255,7 +254,7 @@ def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterabl
 
 def _bindings_with_asked_health(inputs: StatusInputs) -> list[Binding]:
     """Return the bindings whose health rules of failover, or rollouts, ask for."""
-    return [binding for binding in inputs.bindings.values() if is_health_asked_for(inputs.desired.fleet, binding)]
+    return [binding for binding in inputs.bindings.values() if is_health_asked_for(inputs.desired, binding)]
 
 
 def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
@@ -264,7 +263,7 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     if inputs.commit:
         runs = runs_of_completing_objects(recorded, inputs.bindings, inputs.templates, inputs.interpreter)
     is_rolled_out = any(each.rollout is not None and each.rollout.has_gates for each in inputs.bindings.values())
-    is_moved = any(are_ready_replicas_asked_for(inputs.desired.fleet, each) for each in inputs.bindings.values())
+    is_moved = any(are_ready_replicas_asked_for(inputs.desired, each) for each in inputs.bindings.values())
     if not (is_failing_over(inputs.desired) or is_rolled_out or is_moved):
         file = HealthFile.of_health(ObservedHealth(runs=runs))
         return {HealthFile.PATH: file.content() if file else None}
@@ -272,7 +271,9 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
     asked = _bindings_with_asked_health(inputs)
     versions = _versions_that_others_report(recorded, inputs) if is_rolled_out else None
     workloads = {
-        binding.ref: reports for binding in asked if (reports := _reported_health(binding, fleet, recorded, versions))
+        binding.ref: reports
+        for binding in asked
+        if (reports := _reported_health(binding, inputs.desired, recorded, versions))
     }
     known = health_with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
     pending = {ref: found for ref, found in known.items() if _is_descheduled_binding(inputs.bindings.get(ref), inputs)}
@@ -309,11 +310,11 @@ def _versions_that_others_report(recorded: RecordedStatus, inputs: StatusInputs)
 
 
 def _reported_health(
-    binding: Binding, fleet: Fleet, recorded: RecordedStatus, versions: ReportedVersions | None
+    binding: Binding, desired: Desired, recorded: RecordedStatus, versions: ReportedVersions | None
 ) -> tuple[ReportedHealth, ...]:
     """Return the health of a binding's object in each of its clusters."""
     works = [(name, recorded.manifest(path)) for name, path in work_path_by_cluster(binding)]
-    counts_ready = are_ready_replicas_asked_for(fleet, binding)
+    counts_ready = are_ready_replicas_asked_for(desired, binding)
     found = [
         (reported_health(name, work, binding, counts_ready=counts_ready), work)
         for name, work in works

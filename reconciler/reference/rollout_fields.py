@@ -131,6 +131,14 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         " rollback takes them away again.",
         [],
     ),
+    "spec.moves": Field(
+        "How replicas of what it selects get from one cluster to another, `AtOnce` or `MakeBeforeBreak`, as"
+        " `spec.moves` of argosy.yaml says where this says nothing. It is about numbers, and needs no wave."
+    ),
+    "spec.surge": Field("So many replicas more than asked for may stand while they move; unset, as argosy.yaml says."),
+    "spec.maxUnavailable": Field(
+        "A move may leave so many healthy replicas fewer than are asked for; unset, as argosy.yaml says."
+    ),
 }
 """The fields of a RolloutPolicy and of a ClusterRolloutPolicy."""
 

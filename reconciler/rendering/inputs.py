@@ -12,7 +12,7 @@ from reconciler.guards.source_trailers import allowed_between
 from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.health import health_of_members
-from reconciler.pipeline.moves import MoveInputs
+from reconciler.pipeline.moves import MoveInputs, may_moves_be_gradual
 from reconciler.pipeline.pass_values import Inputs
 from reconciler.pipeline.previous import Previous, parse_file_at_root
 from reconciler.pipeline.renames import (
@@ -78,7 +78,7 @@ def pipeline_inputs_of_source(
 
 def _move_inputs(source: Source, given: RenderInputs) -> MoveInputs:
     """Return the inputs of moves, where any go step by step."""
-    if not source.desired.fleet.moves.is_make_before_break:
+    if not may_moves_be_gradual(source.desired.fleet.moves, source.desired.rollout_policies):
         return MoveInputs()
     return MoveInputs(
         health=health_of_members(given.observed.health, (cluster.name for cluster in source.desired.clusters))

@@ -9,6 +9,7 @@ from typing import Any
 from render.cron.occurrences import time_zone
 from render.model import ARGOSY_API_VERSION
 from render.notations import WEEKDAYS, minutes_of_time, seconds_of_duration
+from render.settings.moves import AT_ONCE, MAKE_BEFORE_BREAK
 from render.syntax import fault_of_dns_label, fault_of_label_key, quoted_text
 from render.timing import parse_instant
 
@@ -69,6 +70,9 @@ ROLLOUT_SPEC = Record(
         "freezes": ListOf(Record({"from": TEXT, "until!": TEXT, "reason!": Text(min_length=1)})),
         "group": Record({"by": Text(choices=("Change", "Object", "Label"), default="Change"), "label": TEXT}),
         "alsoFor": ListOf(Text(choices=("FirstDeliveries",))),
+        "moves": Text(choices=(AT_ONCE, MAKE_BEFORE_BREAK)),
+        "surge": Portion(),
+        "maxUnavailable": Portion(),
     }
 )
 CONTROL_SPEC = Record(

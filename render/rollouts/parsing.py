@@ -11,6 +11,7 @@ from render.parsing.placement_manifests import plain_cluster_affinity, plain_lab
 from render.parsing.selectors import parse_cluster_affinity, parse_resource_selectors
 from render.placement import SpreadField
 from render.selectors import ResourceSelector
+from render.settings.moves import AT_ONCE, MAKE_BEFORE_BREAK
 from render.timing import LAST, instant_text, parse_instant
 
 from .policy import (
@@ -60,6 +61,9 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
         group_label=group.get("label") or "",
         is_of_fleet=manifest.get("kind") == FLEET_KIND,
         also_for=frozenset(map(GradualAction, spec.get("alsoFor") or ())),
+        is_make_before_break=None if (moves := spec.get("moves")) is None else moves == MAKE_BEFORE_BREAK,
+        surge=_parse_limit(spec.get("surge")),
+        max_unavailable=_parse_limit(spec.get("maxUnavailable")),
     )
 
 
@@ -157,7 +161,16 @@ def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
         freezes=list(map(_plain_freeze, policy.freezes)) or None,
         group=_plain_group(policy),
         alsoFor=sorted(each.value for each in policy.also_for) or None,
+        moves=_plain_moves(policy),
+        surge=_plain_limit(policy.surge),
+        maxUnavailable=_plain_limit(policy.max_unavailable),
     )
+
+
+def _plain_moves(policy: RolloutPolicy) -> str | None:
+    if policy.is_make_before_break is None:
+        return None
+    return MAKE_BEFORE_BREAK if policy.is_make_before_break else AT_ONCE
 
 
 def _plain_group(policy: RolloutPolicy) -> Plain | None:

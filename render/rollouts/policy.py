@@ -132,7 +132,8 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
 
     ``max_failures`` and ``max_unreachable`` (None: any number) are of all clusters that the change is for. ``gate`` and
     ``max_concurrent`` are those of the implicit last wave; the others have them in themselves. ``group_label`` is the
-    label that objects are grouped by, where they are grouped by one.
+    label that objects are grouped by, where they are grouped by one. ``is_make_before_break``, ``surge`` and
+    ``max_unavailable`` say how the replicas of what it selects move (None: as argosy.yaml says).
     """
 
     name: str
@@ -157,6 +158,9 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     group_label: str = ""
     is_of_fleet: bool = False
     also_for: frozenset[GradualAction] = frozenset()
+    is_make_before_break: bool | None = None
+    surge: Limit | None = None
+    max_unavailable: Limit | None = None
 
     @property
     def is_namespaced(self) -> bool:

@@ -8,6 +8,8 @@ from render.limits import Limit
 
 from .setting import FleetSetting
 
+AT_ONCE, MAKE_BEFORE_BREAK = "AtOnce", "MakeBeforeBreak"
+
 
 class MoveSettings(Struct, frozen=True, kw_only=True):
     """The way in which replicas move: at once, or step by step, each made elsewhere before it goes.
@@ -24,7 +26,7 @@ class MoveSettings(Struct, frozen=True, kw_only=True):
             " to the other. `MakeBeforeBreak`: they leave a cluster only when their successors elsewhere are healthy,"
             " step by step, whatever moves them but the death of their cluster. A RolloutPolicy may say it for what it"
             " selects.",
-            choices={"AtOnce": False, "MakeBeforeBreak": True},
+            choices={AT_ONCE: False, MAKE_BEFORE_BREAK: True},
             in_karmada="Karmada moves replicas at once, but for those of graceful eviction",
         ),
     ] = False
