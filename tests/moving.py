@@ -151,5 +151,6 @@ class MovingFleet(RollingFleet):
             else:
                 del self.live[name]
         rollout = next((each.rollout for each in rendered.built.bindings if each.ref == WEB_REF), None)
-        for name in given.keys() - self.down if rollout is not None else ():
-            self.versions[name] = rollout.version_by_cluster.get(name, rollout.completed)
+        if rollout is not None:
+            for name in given.keys() - self.down:
+                self.versions[name] = rollout.version_by_cluster.get(name, rollout.completed)
