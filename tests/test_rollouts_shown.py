@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.run.pass_job import PassJob, PassReport, RolloutEnd
 
-from .build import Repository, a_cluster, a_policy, argosy, on_clusters
+from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .rolling import WEB, a_rollout_policy, a_wave, web
 from .waiting import running
 
@@ -102,6 +102,29 @@ def test_a_change_that_has_to_wait_for_another_is_a_difference(
     shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW).out
     assert "4 clusters change, 1 object changed, 1 rollout\n" in shown
     assert "      1 object of a newer change waits until it is over\n" in shown
+
+
+def test_a_change_that_does_not_go_back_is_said_before_it_is_merged_and_while_it_goes_out(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    conf = {"apiVersion": "v1", "kind": "ConfigMap"}
+    fleet.commit(
+        {
+            "rollout.yaml": a_rollout_policy(waves=[a_wave("canary", "oslo"), a_wave("rest")], selectors=[conf]),
+            "policy.yaml": a_policy("web", selectors=[WEB, conf], placement=on_clusters()),
+            "conf.yaml": a_config_map("conf", a="1"),
+        }
+    )
+    argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
+    fleet.commit({"conf.yaml": {**a_config_map("conf", a="2"), "immutable": True}})
+    reason = "it is immutable from then on, so that its server refuses what was before"
+    line = f"cannot go back: ConfigMap default/conf: {reason}\n"
+    assert line in argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW).out
+    argosy(fleet, capsys, "reconcile", *NOW)
+    assert line in argosy(fleet, capsys, "rollout", "status", "web").out
+    assert line in argosy(fleet, capsys, "rollout", "plan").out
+    document = json.loads(argosy(fleet, capsys, "rollout", "status", "-o", "json").out)
+    assert document["rollouts"][0]["cannotGoBack"] == [{"object": "ConfigMap default/conf", "reason": reason}]
 
 
 def test_changes_that_wait_are_shown_in_their_order(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
 from render.rollouts.plan import PlannedWave
+from render.rollouts.state import OneWayChange
 from render.scheduling.unknown_capacity import UnknownCapacity
 
 
@@ -162,7 +163,8 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
 
     ``waiting`` counts the objects that are not in it, and have to wait until it is over. ``group`` is the group of
     objects that it is of ("": the policy makes none). ``held_by`` says what it waits for before it begins.
-    ``is_of_calendar``: it goes by the calendar of argosy.yaml alone, and not by waves.
+    ``is_of_calendar``: it goes by the calendar of argosy.yaml alone, and not by waves. ``one_way`` says what of the
+    change would not go back.
     """
 
     policy: str
@@ -172,6 +174,7 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
     group: str = ""
     held_by: str = ""
     is_of_calendar: bool = False
+    one_way: tuple[OneWayChange, ...] = ()
 
     @property
     def name(self) -> str:

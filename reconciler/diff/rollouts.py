@@ -62,6 +62,7 @@ def _planned_rollouts(before: RolledOut, after: RolledOut) -> Iterator[PlannedRo
                 waiting=len(waiting),
                 held_by=state.next_step if is_closed else "",
                 is_of_calendar=state.plan.is_of_fleet,
+                one_way=state.one_way,
             )
 
 
@@ -74,6 +75,7 @@ def words_of_rollout(rollout: PlannedRollout, difference: Difference) -> tuple[s
         words_of_planned_wave(wave, summarized_cluster_names(wave.clusters, difference.members))
         for wave in rollout.waves
     ]
+    lines += (f"cannot go back: {each.ref}: {each.reason}" for each in rollout.one_way)
     if rollout.held_by:
         lines.append(rollout.held_by)
     if rollout.waiting:

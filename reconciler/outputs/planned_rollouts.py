@@ -1,5 +1,6 @@
 """The parts of documents that are about rollouts: their plans, and how far they are."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
@@ -9,7 +10,7 @@ from .document import DocumentPart, meaning_of_field, value_unless_empty
 if TYPE_CHECKING:
     from reconciler.diff.difference import PlannedRollout
     from render.rollouts.plan import PlannedWave
-    from render.rollouts.state import RolloutState, WaitingChange
+    from render.rollouts.state import OneWayChange, RolloutState, WaitingChange
 
 
 class PlannedWavePart(DocumentPart, frozen=True, kw_only=True):
@@ -39,6 +40,22 @@ GroupOfRollout = (
 )
 
 
+class OneWayChangePart(DocumentPart, frozen=True, kw_only=True):
+    """Something of a change that would not go back with a rollback."""
+
+    object: Annotated[str, meaning_of_field("The object.")]
+    reason: Annotated[str, meaning_of_field("What stays as it became, or is refused.")]
+
+
+OneWayChanges = (
+    Annotated[
+        tuple[OneWayChangePart, ...],
+        meaning_of_field("What of the change would not go back with a rollback; absent: nothing that is known."),
+    ]
+    | UnsetType
+)
+
+
 class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A rollout that a change begins or waits for."""
 
@@ -57,6 +74,7 @@ class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
         Annotated[str, meaning_of_field("What it waits for before it begins: a freeze, or its next window.")]
         | UnsetType
     ) = UNSET
+    cannot_go_back: OneWayChanges = UNSET
 
 
 def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
@@ -68,7 +86,12 @@ def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
         waves=tuple(map(_planned_wave_part, rollout.waves)),
         waiting=value_unless_empty(rollout.waiting),
         held_by=value_unless_empty(rollout.held_by),
+        cannot_go_back=_one_way_parts(rollout.one_way),
     )
+
+
+def _one_way_parts(found: "Iterable[OneWayChange]") -> tuple[OneWayChangePart, ...] | UnsetType:
+    return value_unless_empty(tuple(OneWayChangePart(object=str(each.ref), reason=each.reason) for each in found))
 
 
 def _planned_wave_part(wave: "PlannedWave") -> PlannedWavePart:
@@ -110,6 +133,7 @@ class RolloutPart(DocumentPart, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    cannot_go_back: OneWayChanges = UNSET
 
 
 RolloutsUnderWay = Annotated[
@@ -133,6 +157,7 @@ def rollout_part(state: "RolloutState") -> RolloutPart:
         waves=tuple(map(_planned_wave_part, planned_waves(state))),
         next=state.next_step,
         queue=value_unless_empty(tuple(map(_waiting_change_part, state.queue))),
+        cannot_go_back=_one_way_parts(state.one_way),
     )
 
 

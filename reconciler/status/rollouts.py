@@ -118,6 +118,8 @@ def text_of_rollout(state: RolloutState, unasked: UnaskedClusters) -> Iterator[s
     yield f"change {state.change} of {commits}, since {instant_text(state.since)}\n"
     if not state.is_completed:
         yield f"next: {state.next_step}\n"
+    if not state.is_completed:
+        yield from (f"cannot go back: {each.ref}: {each.reason}\n" for each in state.one_way)
     for waiting in state.queue:
         commits, count = first_few([commit[:12] for commit in waiting.commits]), len(waiting.versions)
         yield f"then: change {waiting.digest} of {commits}, {counted_noun(count, 'object')}\n"
@@ -145,6 +147,7 @@ def _words_of_cluster(given: Given | None, back: Given | None, unasked: str) -> 
 def text_of_plan(state: RolloutState) -> Iterator[str]:
     """Yield the waves of a rollout in their order, each with its clusters."""
     yield f"{state.name} lets change {state.change} out to {len(state.seats)} clusters\n"
+    yield from (f"  cannot go back: {each.ref}: {each.reason}\n" for each in state.one_way)
     for wave in planned_waves(state):
         yield f"  {words_of_planned_wave(wave, ', '.join(wave.clusters))}\n"
 

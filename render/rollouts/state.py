@@ -33,6 +33,13 @@ class WaitingChange(Struct, frozen=True, kw_only=True):
     versions: tuple[tuple[ObjectRef, str], ...] = ()
 
 
+class OneWayChange(Struct, frozen=True, kw_only=True):
+    """A change of an object that does not go back with a rollback, and the reason."""
+
+    ref: ObjectRef
+    reason: str
+
+
 class ClusterObservation(Struct, frozen=True, kw_only=True):
     """The knowledge about a cluster that the change is for.
 
@@ -129,7 +136,8 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     in its wave when others join and leave. ``next_step`` says in a sentence what it waits for or who has to do what.
     ``heard`` are the names of the RolloutControls that have had their one effect. ``group`` is the group of objects
     that the change is of. ``queue`` has the newer changes that wait for its end, in the order in which they go out.
-    While it goes back by waves ``back`` has the clusters that did, and since when.
+    While it goes back by waves ``back`` has the clusters that did, and since when. ``one_way`` says what of the change
+    would not go back.
     """
 
     plan: RolloutPolicy
@@ -148,6 +156,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     group: str = ""
     queue: tuple[WaitingChange, ...] = ()
     back: tuple[Given, ...] = ()
+    one_way: tuple[OneWayChange, ...] = ()
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """An object in a rollout: the versions that its clusters stand at, their works, and the outcome of a step for it."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -9,6 +9,8 @@ from render.binding import ABSENT, Binding, ClustersAtVersion, ObjectRollout
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
+from render.rollouts.one_way import one_way_changes
+from render.rollouts.state import OneWayChange
 from render.works import Works
 
 from .versions import ObjectVersion, WrittenVersion
@@ -97,6 +99,14 @@ class VersionedObject(Struct, kw_only=True):
             if clusters and version != goal:
                 found |= clusters & self.clusters_with_other_bytes(version, goal)
         return found
+
+    def one_way_changes(self, goal: str) -> Iterator[OneWayChange]:
+        """Yield what of the way from the completed version to another does not go back, in any cluster."""
+        before, after = (self.works_of_version(version).contents for version in (self.before.completed, goal))
+        for old in before:
+            for new in after:
+                if old.clusters & new.clusters:
+                    yield from one_way_changes(self.ref, old.manifest, new.manifest)
 
     def works_of_version(self, version: str) -> Works:
         """Return the works of one version in all clusters."""

@@ -128,7 +128,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         for each in changing:
             goal = going.goals[each.ref]
             objects[each.ref] = each.with_one_version(goal) if is_completed else each.moved(goal, due, withdrawn)
-        state = self._completed_state() if step is None else step.state
+        state = self._completed_state() if step is None else self._state_with_what_stays(step.state, changing, going)
         rolled = self._rolled_policy(objects, going, None if is_completed and self.policy is None else state)
         return replace(rolled, flip=step.flip if step else None, notes=step.notes if step else ())
 
@@ -146,6 +146,15 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             under_way=frozenset(going.goals),
             waiting=frozenset(waiting),
         )
+
+    def _state_with_what_stays(
+        self, state: RolloutState | None, changing: Sequence[VersionedObject], going: GoingOut
+    ) -> RolloutState | None:
+        """Return a state that says from its beginning on what of its change would not go back."""
+        if state is None or (self.state is not None and self.state.change == state.change):
+            return state
+        found = (one_way for each in changing for one_way in each.one_way_changes(going.goals[each.ref]))
+        return replace(state, one_way=tuple(dict.fromkeys(found)))
 
     def _completed_state(self) -> RolloutState | None:
         """Return the state of a rollout that ended well; one whose change is no more has none."""

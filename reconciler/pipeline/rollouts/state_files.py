@@ -21,7 +21,7 @@ from render.layout import CLUSTER_SCOPED, file_name_of_object
 from render.model import ARGOSY_API_VERSION, Manifest
 from render.rollouts.parsing import parse_rollout_policy, plain_rollout_spec
 from render.rollouts.policy import RolloutPolicy
-from render.rollouts.state import Given, RolloutPhase, RolloutReason, RolloutState, WaitingChange
+from render.rollouts.state import Given, OneWayChange, RolloutPhase, RolloutReason, RolloutState, WaitingChange
 from render.timing import instant_text, parse_instant
 
 ROLLOUTS_FOLDER = "rollouts"
@@ -67,6 +67,11 @@ class _RecordedChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     versions: tuple[_VersionOfObject, ...] = ()
 
 
+class _OneWayRecord(Struct, frozen=True, kw_only=True):
+    object: ObjectName
+    reason: str
+
+
 class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     plan: dict[str, Any]
     change: str
@@ -84,6 +89,7 @@ class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     group: str = ""
     queue: tuple[_RecordedChange, ...] = ()
     back: tuple[_RecordedCluster, ...] = ()
+    one_way: tuple[_OneWayRecord, ...] = field(name="cannotGoBack", default=())
 
 
 def rollout_state_file(state: RolloutState) -> bytes:
@@ -105,6 +111,7 @@ def rollout_state_file(state: RolloutState) -> bytes:
         group=state.group,
         queue=tuple(map(_recorded_change, state.queue)),
         back=tuple(map(_recorded_cluster, state.back)),
+        one_way=tuple(_OneWayRecord(object=ObjectName.of_ref(each.ref), reason=each.reason) for each in state.one_way),
     )
     return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, **plain_data(recorded)})
 
@@ -173,6 +180,7 @@ def parse_rollout_state(content: bytes) -> RolloutState:
         group=found.group,
         queue=tuple(map(_change_of_record, found.queue)),
         back=tuple(map(_cluster_of_record, found.back)),
+        one_way=tuple(OneWayChange(ref=each.object.ref, reason=each.reason) for each in found.one_way),
     )
 
 
