@@ -88,6 +88,9 @@ def barrier_before_wave(number: int, positions: Positions, requests: Requests) -
             f"waits for a cluster of wave {name} that can be reached and is not suspended, or for allowEmpty in it"
         )
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.NOBODY_REACHABLE, next_step)
+    closed = _barrier_before_closed_wave(number, positions)
+    if closed is not None:
+        return closed
     if each.wave.is_approval_required and name not in requests.approved:
         return StepOutcome(
             RolloutPhase.WAITING,
