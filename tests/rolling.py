@@ -15,6 +15,7 @@ from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
+from reconciler.pipeline.rollouts.speakers import digest_of_control
 from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.pipeline.scope import Scope, changed_refs, is_decided_by_more_than_template
@@ -71,7 +72,7 @@ def a_control(name: str, change: str, verb: str, *, at: str = "2026-03-01T00:00:
 class RollingFleet:
     """Clusters by name, each with the Deployment web; ``told`` has a line for each rendered commit.
 
-    ``unwell`` clusters do not become healthy, ``down`` ones do not answer.
+    ``unwell`` clusters do not become healthy, ``down`` ones do not answer. ``signers`` have signed controls, by name.
     """
 
     files: dict[str, Any] = field(default_factory=dict)
@@ -82,6 +83,7 @@ class RollingFleet:
     last: Rendered | None = None
     told: list[str] = field(default_factory=list)
     health: dict[tuple[ObjectRef, str], tuple[str, str, str]] = field(default_factory=dict)
+    signers: dict[str, str] = field(default_factory=dict)
     _trees: dict[bytes, tuple[TreeEntry, ...]] = field(default_factory=dict)
     _blobs: dict[bytes, bytes] = field(default_factory=dict)
     _seen: tuple[str, dict[ObjectRef, str], frozenset[ObjectRef]] | None = None
@@ -188,8 +190,12 @@ class RollingFleet:
             source="5" * 40,
             scope=scope,
             failover=FailoverInputs(now=self.now),
-            rollouts=RolloutInputs(states=states, health=health),
+            rollouts=RolloutInputs(states=states, health=health, speakers=self._speakers(desired)),
         )
+
+    def _speakers(self, desired: Desired) -> dict[str, str]:
+        controls = desired.rollout_controls
+        return {digest_of_control(each): self.signers[each.name] for each in controls if each.name in self.signers}
 
     def _observed_health(self, desired: Desired) -> ObservedHealth:
         conditions = {

@@ -163,3 +163,29 @@ ENTRIES: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
 def test_a_calendar_that_holds_nothing_back_is_told(why: str, calendar: dict[str, Any], warnings: list[str]) -> None:
     found = warnings_about({"rollouts": calendar}, PARIS, ROME, WEB)
     assert [each.removeprefix("argosy.yaml: ") for each in found] == warnings, why
+
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKy0"
+NO_TWO = (
+    "spec.waves[0]: no change gets past wave canary: 2 persons would have to approve it whose signatures are known,"
+    " and there {}"
+)
+APPROVALS: tuple[tuple[str, dict[str, Any], dict[str, Any], list[str]], ...] = (
+    ("enough", {"signers": [f"a {KEY}", f"b {KEY}b"]}, {"waves": [{**CANARY, "approvals": 2}, REST]}, []),
+    ("nobody is known", {}, {"waves": [{**CANARY, "approvals": 2}, REST]}, [NO_TWO.format("are 0")]),
+    ("one is known", {"signers": [f"a {KEY}"]}, {"waves": [{**CANARY, "approvals": 2}, REST]}, [
+        NO_TWO.format("is 1"),
+    ]),
+    ("an approver is unknown", {"signers": [f"a {KEY}"]}, {"waves": [CANARY, REST], "approvers": ["a", "b"]}, [
+        "spec.approvers: nobody knows the signature of b",
+    ]),
+    ("text is enough", {}, {"waves": [{**CANARY, "approval": True}, REST]}, []),
+)  # fmt: skip
+
+
+@each_row("why, settings, policy, warnings", APPROVALS)
+def test_a_wave_that_nobody_can_approve_is_told(
+    why: str, settings: dict[str, Any], policy: dict[str, Any], warnings: list[str]
+) -> None:
+    found = warnings_about({"kubeconfigs": "kubeconfigs", "rollouts": settings}, PARIS, ROME, WEB, a_rollout(**policy))
+    assert found == warnings, why

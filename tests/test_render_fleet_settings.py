@@ -300,6 +300,7 @@ NONSENSE = {
     "rollouts": {
         "freezes": [{"from": "2026-03-01T00:00:00Z", "until": "today", "reason": "audit", "clusterLabels": ["gold"]}],
         "windows": [{"from": "9", "to": "24:00", "timeZone": "Berlin"}],
+        "signers": ["alice", "alice ssh-ed25519 AAAA", "bob ssh-ed25519 AAAA", "* ssh-ed25519 BBBB"],
     },
 }
 
@@ -309,3 +310,15 @@ def test_a_value_that_means_nothing_is_refused_with_what_to_write() -> None:
     problems = admit_as_kind(manifest, render_kinds()["Fleet"]).problems
     assert {each.field.split(".")[1].partition("[")[0] for each in problems} >= NONSENSE.keys()
     assert [f"{each.field}: {each.message}" for each in problems if not each.hint] == []
+
+
+def test_one_key_is_of_one_person() -> None:
+    """Else one person could approve as two."""
+    signers = ["alice ssh-ed25519 AAAA", "alice ssh-ed25519 BBBB", "bob ssh-ed25519 AAAA", "b,c ssh-ed25519 CCCC"]
+    spec = {"rollouts": {"signers": signers}}
+    manifest = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "eu"}, "spec": spec}
+    problems = admit_as_kind(manifest, render_kinds()["Fleet"]).problems
+    assert [f"{each.field}: {each.message}" for each in problems] == [
+        "spec.rollouts.signers[2]: is the key of alice as well: one person would be two",
+        "spec.rollouts.signers[3]: is no name with a public SSH key",
+    ]

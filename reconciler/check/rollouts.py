@@ -17,12 +17,13 @@ from render.rollouts.policy import FailureAction, Gate, GroupKey, RolloutControl
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
 from render.settings.rollouts import CoveredObjects
-from render.words import first_few
+from render.words import counted_noun, first_few
 
 _UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
 _FREEZE = "EndedFreeze"
 _STAYS = "NoWayBack"
 _IDLE = "IdleEntry"
+_APPROVAL = "UnknownApprovers"
 _UNKNOWN = "UnknownHealth"
 _UNKNOWN_HINT = "say in argosy.yaml how they are reached, under spec.clusters, or who reports on them, under spec.emit"
 _NOBODY_KNOWN = "no pass learns whether any cluster is well"
@@ -52,6 +53,7 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) ->
         if str(policy) not in selected:
             yield _warning_of_nothing_selected(policy, desired, warn)
         yield from _warnings_of_waves(policy, fleet, warn)
+        yield from _warnings_of_approvals(policy, desired.fleet.rollouts.signers, warn)
         yield from _warnings_of_free_rollout(policy, fleet, clusters_of_unknown_health(desired), warn)
         for number in ended_freezes(policy.freezes, now):
             yield warn(f"spec.freezes[{number}]", "is over, and holds nothing back", "remove it", _FREEZE)
@@ -175,6 +177,24 @@ def _clusters_of_earlier_waves(earlier: Iterable[Wave], wave: Wave, fleet: Clust
         return []
     others = [names_fitting_wave(each, fleet) for each in earlier if each.cluster_affinity and each.size is None]
     return sorted(names_fitting_wave(wave, fleet).intersection(frozenset().union(*others)))
+
+
+def _warnings_of_approvals(policy: RolloutPolicy, signers: Iterable[str], warn: _Warn) -> Iterator[Problem]:
+    """Yield a warning for approvers whom nobody knows, and for each wave that too few persons can approve."""
+    known = {each.partition(" ")[0] for each in signers}
+    hint = "add the public key by which they sign commits to spec.rollouts.signers of argosy.yaml"
+    unknown = sorted({*policy.approvers} - known)
+    if unknown:
+        yield warn("spec.approvers", f"nobody knows the signature of {first_few(unknown)}", hint, _APPROVAL)
+    count = len(known.intersection(policy.approvers) if policy.approvers else known)
+    for number, wave in enumerate(policy.waves):
+        needed = max(wave.approvals, int(wave.is_approval_required and bool(policy.approvers)))
+        if needed > count:
+            message = (
+                f"no change gets past wave {wave.name}: {counted_noun(needed, 'person')} would have to approve it whose"
+                f" signatures are known, and there {'is' if count == 1 else 'are'} {count}"
+            )
+            yield warn(f"spec.waves[{number}]", message, hint, _APPROVAL)
 
 
 def _warnings_of_controls(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:

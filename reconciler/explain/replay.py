@@ -23,6 +23,7 @@ from reconciler.pipeline.previous import parse_binding_file
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
+from reconciler.rendering.verified_controls import recorded_speakers
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE, commit_written_by_argosy
 from render.layout import object_path
@@ -93,7 +94,12 @@ def _last_commit_rendered_from(repository: Repository, source: str, tip: str | N
 def replay_pass(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     """Make the pass of a rendered commit again."""
     observed = read_observed_inputs(repository, info.id)
-    inputs = RenderInputs(observed=observed, now=_pass_time_of_commit(info), allowed=allowed_by([info]))
+    inputs = RenderInputs(
+        observed=observed,
+        now=_pass_time_of_commit(info),
+        allowed=allowed_by([info]),
+        speakers=recorded_speakers(repository, info.tree),
+    )
     source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: observed.facts)
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None

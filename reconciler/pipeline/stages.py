@@ -54,6 +54,7 @@ from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import clusters_with_reserves
 from .rollouts.calendar_of_pass import CalendarOfPass
 from .rollouts.policies import RolloutContext
+from .rollouts.speakers import controls_with_speakers
 from .rollouts.stage import RolledOut, RolloutStage
 from .rollouts.works import VersionContexts
 from .rounds import schedule_in_rounds
@@ -162,7 +163,7 @@ def _rolled_out(
             health=inputs.rollouts.health,
             now=inputs.failover.now,
             source=inputs.source,
-            controls=desired.rollout_controls,
+            controls=controls_with_speakers(desired.rollout_controls, inputs.rollouts.speakers),
             calendar=CalendarOfPass(calendar=FleetCalendar.of(desired.fleet.rollouts, index), now=inputs.failover.now),
             suspended={each.ref: clusters_with_suspended_dispatch(each, fleet) for each in bindings if each.suspension},
         ),

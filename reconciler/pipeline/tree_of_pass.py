@@ -32,6 +32,7 @@ from .need_notes import Variants
 from .pass_values import Built, Inputs, Rendered
 from .readme import Tally, readme_file, tally_of
 from .reserves import RESERVED_FILE, next_reserves, reserves_file
+from .rollouts.speakers import SPEAKERS_FILE, controls_with_speakers, speakers_file
 from .rollouts.stage import files_of_rollouts
 from .runs import health_that_decided
 from .taints import TAINTS_FILE, taints_file
@@ -104,6 +105,11 @@ def _add_files_of_rollouts(inputs: Inputs, built: Built, assembly: Assembly) -> 
     for path, content in files.written.items():
         assembly.add(path, content)
     assembly.beside |= {**files.kept, **(dict.fromkeys(files.gone) if inputs.scope else {})}
+    controls = controls_with_speakers(inputs.desired.rollout_controls, inputs.rollouts.speakers)
+    if speakers := speakers_file(controls):
+        assembly.add((SPEAKERS_FILE,), speakers)
+    elif inputs.scope:
+        assembly.beside[SPEAKERS_FILE,] = None
 
 
 def _bindings_with_held_clusters(

@@ -50,6 +50,10 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     ),
     "spec.waves[].rest": Field("True if it takes all clusters that are left.", False),
     "spec.waves[].approval": Field("True if it begins only when somebody has approved of it.", False),
+    "spec.waves[].approvals": Field(
+        "So many persons have to approve before it begins. Who somebody is, the signature of the commit says that the"
+        " control came with, by the keys in `rollouts.signers` of argosy.yaml."
+    ),
     "spec.waves[].allowEmpty": Field(
         "True if the waves after it may begin although nobody in it has come through its gate.", False
     ),
@@ -88,6 +92,10 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.maxUnreachable": Field(
         "So many clusters, or such a percentage of all, may be out of reach; while there are more, no other gets the"
         " change. Unset, any number may: they are passed over."
+    ),
+    "spec.approvers": Field(
+        "The persons whose approvals count, by their names in `rollouts.signers` of argosy.yaml; unset, all count.",
+        [],
     ),
     "spec.onDeadline": Field("`Wait`: a deadline that has passed counts as no failure.", "Fail"),
     "spec.onFailure": Field(

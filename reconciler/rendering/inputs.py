@@ -23,6 +23,7 @@ from reconciler.pipeline.renames import (
     reserves_by_new_names,
 )
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
+from reconciler.pipeline.rollouts.speakers import Speakers
 from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.pipeline.scope import Scope
@@ -34,13 +35,15 @@ from render.rollouts.step import state_with_renamed_clusters
 from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
 
+from .verified_controls import speakers_of_controls
+
 
 class RenderInputs(Struct, frozen=True, kw_only=True):
     """The inputs of a pass beside its source and its past: what was observed, and what whoever runs the pass decides.
 
     ``now`` is the time of the pass (None: rules of time do not apply). ``scope`` limits what it has to look at (None:
     everything). ``allowed`` is what options allow beyond the guards. ``is_rolled_out``: every change is as if its
-    rollout were over.
+    rollout were over. ``speakers`` are known to have signed RolloutControls; of all others Git is asked.
     """
 
     observed: ObservedInputs = field(default_factory=ObservedInputs)
@@ -48,6 +51,7 @@ class RenderInputs(Struct, frozen=True, kw_only=True):
     scope: Scope | None = None
     allowed: Allowed = field(default_factory=Allowed)
     is_rolled_out: bool = False
+    speakers: Speakers = field(default_factory=dict)
 
 
 def pipeline_inputs_of_source(
@@ -71,7 +75,7 @@ def pipeline_inputs_of_source(
         scope=given.scope,
         allowed_removals=allowed_removals(repository, source, previous, given.allowed),
         failover=_failover_inputs_of_members(repository, source, previous, given),
-        rollouts=_rollout_inputs(source, previous, given),
+        rollouts=_rollout_inputs(repository, source, previous, given),
         moves=_move_inputs(source, given),
     )
 
@@ -85,11 +89,13 @@ def _move_inputs(source: Source, given: RenderInputs) -> MoveInputs:
     )
 
 
-def _rollout_inputs(source: Source, previous: Previous | None, given: RenderInputs) -> RolloutInputs:
+def _rollout_inputs(
+    repository: Repository, source: Source, previous: Previous | None, given: RenderInputs
+) -> RolloutInputs:
     """Return the inputs of rollouts; clusters have the names that the source gives them now."""
     clusters = source.desired.clusters
     states = rollout_states_of_tree(previous.tree) if previous else {}
-    if not states and not source.desired.rollout_policies:
+    if not (states or source.desired.rollout_policies or source.desired.rollout_controls):
         return RolloutInputs()
     known = {each.cluster for state in states.values() for each in state.given}.union(
         *(state.seats for state in states.values())
@@ -99,6 +105,7 @@ def _rollout_inputs(source: Source, previous: Previous | None, given: RenderInpu
         states={name: state_with_renamed_clusters(state, names) for name, state in states.items()},
         health=health_of_members(given.observed.health, (cluster.name for cluster in clusters)),
         are_over=given.is_rolled_out,
+        speakers=speakers_of_controls(repository, source, given.speakers),
     )
 
 

@@ -1,6 +1,9 @@
 """Signatures of commits by SSH keys: made by ssh-keygen, and checked by git against a list of signers."""
 
+import re
 import subprocess
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -13,6 +16,8 @@ from .commits import NewCommit
 
 _SECONDS = 30.0
 _HEADER = b"gpgsig"
+_GOOD = re.compile(r'^Good "git" signature for (\S+) with \S+ key SHA256:\S+$', re.MULTILINE)
+_SSH_SIGNATURE = re.compile(rb"^gpgsig(?:-sha256)? -----BEGIN SSH SIGNATURE-----$", re.MULTILINE)
 _HEADERS = {"sha1": b"gpgsig", "sha256": b"gpgsig-sha256"}
 
 
@@ -55,6 +60,43 @@ def fault_of_signature(git: GitCommand, commit: str, allowed_signers: str) -> st
     except GitError:
         return "it is signed by none of them" if _is_signed(git, commit) else "it is not signed"
     return ""
+
+
+def signer_of_file(git: GitCommand, commit: str, path: str, signers: Iterable[str]) -> str:
+    """Return who signed the commit by which a file came to be as it is at another; "" where nobody known did."""
+    found = _last_commit_of_file(git, commit, path)
+    return signer_of_commit(git, found, signers) if found else ""
+
+
+def signer_of_commit(git: GitCommand, commit: str, signers: Iterable[str]) -> str:
+    """Return the name of the signer of a commit, among lines of ``NAME TYPE KEY``; "" where none of them signed it."""
+    head = git.run("cat-file", "commit", commit).stdout.partition(b"\n\n")[0]
+    if not _SSH_SIGNATURE.search(head):
+        return ""
+    lines = (each.partition(" ") for each in signers)
+    content = "".join(f'{name} namespaces="git" {key}\n' for name, _, key in lines)
+    with tempfile.NamedTemporaryFile("w", prefix="argosy-signers-", encoding="utf-8") as file:
+        file.write(content)
+        file.flush()
+        settings = ("gpg.format=ssh", f"gpg.ssh.allowedSignersFile={file.name}", "gpg.minTrustLevel=fully")
+        checking = replace(git, options=(*git.options, *settings))
+        answer = checking.run("verify-commit", "--raw", "--", commit, answers=frozenset({0, 1}))
+    found = [] if answer.returncode else _GOOD.findall(answer.stderr.decode("utf-8", "replace"))
+    return str(found[0]) if len(found) == 1 else ""
+
+
+def _last_commit_of_file(git: GitCommand, commit: str, path: str) -> str:
+    """Return the commit by which a file came to be as it is at another one; "" where history does not tell.
+
+    A merge that takes the file from one side is not it. The first commit of a shallow clone seems to bring every file.
+    """
+    found = git.run("log", "-1", "--format=%H", commit, "--", path).stdout.decode().strip()
+    if not found:
+        return ""
+    head = git.run("cat-file", "commit", found).stdout.partition(b"\n\n")[0]
+    recorded = sum(line.startswith(b"parent ") for line in head.splitlines())
+    known = git.run("rev-list", "--parents", "-1", found).stdout.split()
+    return found if len(known) == recorded + 1 else ""
 
 
 def _is_signed(git: GitCommand, commit: str) -> bool:

@@ -53,6 +53,7 @@ ROLLOUT_SPEC = Record(
                     "size": Portion(minimum=1),
                     "rest": Flag(),
                     "approval": Flag(),
+                    "approvals": Whole(INT32, minimum=1),
                     "allowEmpty": Flag(),
                     **_EVERYWHERE,
                 }
@@ -60,6 +61,7 @@ ROLLOUT_SPEC = Record(
         ),
         **_EVERYWHERE,
         "maxUnreachable": Portion(),
+        "approvers": ListOf(Text(min_length=1)),
         "onDeadline": Text(choices=("Fail", "Wait"), default="Fail"),
         "onFailure": Text(choices=("Pause", "Rollback"), default="Pause"),
         "rollback": Text(choices=("AtOnce", "ReverseWaves")),

@@ -91,12 +91,8 @@ def barrier_before_wave(number: int, positions: Positions, requests: Requests) -
     closed = _barrier_before_closed_wave(number, positions)
     if closed is not None:
         return closed
-    if each.wave.is_approval_required and name not in requests.approved:
-        return StepOutcome(
-            RolloutPhase.WAITING,
-            RolloutReason.APPROVAL_MISSING,
-            f"waits for an approval of wave {name}: argosy rollout approve",
-        )
+    if name in requests.unapproved:
+        return StepOutcome(RolloutPhase.WAITING, RolloutReason.APPROVAL_MISSING, requests.unapproved[name])
     return None
 
 

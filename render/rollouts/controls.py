@@ -1,23 +1,24 @@
 """Requests of people about a rollout: the RolloutControls about its change, in the order in which they were written."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from .policy import RolloutControl, RolloutVerb
+from .approvals import approval_of_wave, words_of_missing_approval
+from .policy import RolloutControl, RolloutPolicy, RolloutVerb
 from .state import RolloutState
 
 
 class Requests(Struct, frozen=True, kw_only=True):
     """The requests of people about the change that goes out.
 
-    ``paused`` and ``aborted`` are the controls that hold it now. ``approved`` are the waves that may begin. ``retries``
-    are those that have had no effect yet.
+    ``paused`` and ``aborted`` are the controls that hold it now. ``unapproved`` are the waves that lack an
+    approval, with what they wait for. ``retries`` are those that have had no effect yet.
     """
 
     paused: RolloutControl | None = None
     aborted: RolloutControl | None = None
-    approved: frozenset[str] = frozenset()
+    unapproved: Mapping[str, str] = field(default_factory=dict)
     retries: tuple[RolloutControl, ...] = ()
 
 
@@ -31,9 +32,17 @@ def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutContro
     return Requests(
         paused=last_pause if last_pause and last_pause.verb is RolloutVerb.PAUSE else None,
         aborted=last_abort if last_abort and last_abort.verb is RolloutVerb.ABORT else None,
-        approved=frozenset(each.wave for each in ordered if each.verb is RolloutVerb.APPROVE),
+        unapproved=_unapproved_waves(state.plan, ordered),
         retries=tuple(each for each in ordered if each.verb is RolloutVerb.RETRY and each.name not in state.heard),
     )
+
+
+def _unapproved_waves(plan: RolloutPolicy, controls: Sequence[RolloutControl]) -> Mapping[str, str]:
+    """Return the waves that may not begin yet, as nobody or too few have approved of them, with what they wait for."""
+    found = {wave.name: approval_of_wave(wave, plan, controls) for wave in plan.waves}
+    return {
+        name: words_of_missing_approval(name, approval) for name, approval in found.items() if not approval.is_given
+    }
 
 
 def _last_control(ordered: Iterable[RolloutControl], *verbs: RolloutVerb) -> RolloutControl | None:

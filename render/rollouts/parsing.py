@@ -64,6 +64,7 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
         is_make_before_break=None if (moves := spec.get("moves")) is None else moves == MAKE_BEFORE_BREAK,
         surge=_parse_limit(spec.get("surge")),
         max_unavailable=_parse_limit(spec.get("maxUnavailable")),
+        approvers=tuple(spec.get("approvers") or ()),
     )
 
 
@@ -78,8 +79,9 @@ def _parse_wave(plain: Manifest, spec: Manifest) -> Wave:
         max_concurrent_by_field=_parse_limits_by_field(plain if "maxConcurrentPer" in plain else spec),
         max_failures=_parse_limit(plain.get("maxFailures")),
         gate=_parse_gate({**(spec.get("gate") or {}), **(plain.get("gate") or {})}),
-        is_approval_required=plain.get("approval") or False,
+        is_approval_required=plain.get("approval") or bool(plain.get("approvals")),
         is_empty_allowed=plain.get("allowEmpty") or False,
+        approvals=plain.get("approvals") or 0,
     )
 
 
@@ -159,6 +161,7 @@ def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
         rollback=None if policy.rollback is RollbackOrder.AT_ONCE else policy.rollback.value,
         windows=list(map(_plain_window, policy.windows)) or None,
         freezes=list(map(_plain_freeze, policy.freezes)) or None,
+        approvers=list(policy.approvers) or None,
         group=_plain_group(policy),
         alsoFor=sorted(each.value for each in policy.also_for) or None,
         moves=_plain_moves(policy),
@@ -206,6 +209,7 @@ def _plain_wave(wave: Wave, policy: RolloutPolicy) -> Plain:
         maxFailures=_plain_limit(wave.max_failures),
         gate=dict.fromkeys(_plain_gate(policy.gate)) | _plain_gate(wave.gate),
         approval=wave.is_approval_required or None,
+        approvals=wave.approvals or None,
         allowEmpty=wave.is_empty_allowed or None,
     )
 

@@ -23,6 +23,7 @@ class PlannedWave(Struct, frozen=True, kw_only=True):
     earliest: int = 0
     at_once: int = 0
     is_approval_required: bool = False
+    approvals: int = 0
     needed: int = 0
 
 
@@ -48,6 +49,7 @@ def _planned_waves(state: RolloutState) -> Iterator[PlannedWave]:
             earliest=earliest,
             at_once=at_once if at_once < len(clusters) else 0,
             is_approval_required=wave.is_approval_required,
+            approvals=wave.approvals,
             needed=needed if needed < len(clusters) else 0,
         )
         rounds = -(-needed // at_once) if at_once else 1
@@ -65,11 +67,17 @@ def words_of_planned_wave(wave: PlannedWave, clusters: str) -> str:
     parts = (
         f"wave {wave.name}: {clusters}",
         f"{wave.at_once} at once" if wave.at_once else "",
-        "once it is approved" if wave.is_approval_required else "",
+        _words_of_approval(wave),
         f"the next one once {wave.needed} of them are through" if wave.needed else "",
         f"{duration_text(wave.earliest)} after the beginning at the earliest" if wave.earliest else "",
     )
     return ", ".join(filter(None, parts))
+
+
+def _words_of_approval(wave: PlannedWave) -> str:
+    if wave.approvals > 1:
+        return f"once {wave.approvals} persons have approved it"
+    return "once it is approved" if wave.is_approval_required else ""
 
 
 def duration_text(seconds: int) -> str:

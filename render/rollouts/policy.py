@@ -106,7 +106,8 @@ class Wave(Struct, frozen=True, kw_only=True):
 
     ``max_concurrent`` clusters may be under way at once (None: all of it), and ``max_failures`` of it may fail (None:
     only the limit of the whole rollout counts). Percentages are of the clusters of the wave. Also of each region and
-    the like no more than ``max_concurrent_by_field`` says may be under way.
+    the like no more than ``max_concurrent_by_field`` says may be under way. ``approvals``: so many persons approve, of
+    whom it is known who they are (0: it takes no more than ``is_approval_required`` says).
     """
 
     name: str
@@ -118,6 +119,7 @@ class Wave(Struct, frozen=True, kw_only=True):
     gate: Gate = field(default_factory=Gate)
     is_approval_required: bool = False
     is_empty_allowed: bool = False
+    approvals: int = 0
 
     @property
     def takes_the_rest(self) -> bool:
@@ -133,7 +135,8 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     ``max_failures`` and ``max_unreachable`` (None: any number) are of all clusters that the change is for. ``gate`` and
     ``max_concurrent`` are those of the implicit last wave; the others have them in themselves. ``group_label`` is the
     label that objects are grouped by, where they are grouped by one. ``is_make_before_break``, ``surge`` and
-    ``max_unavailable`` say how the replicas of what it selects move (None: as argosy.yaml says).
+    ``max_unavailable`` say how the replicas of what it selects move (None: as argosy.yaml says). ``approvers`` are the
+    persons whose word counts (none: anybody's).
     """
 
     name: str
@@ -161,6 +164,7 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     is_make_before_break: bool | None = None
     surge: Limit | None = None
     max_unavailable: Limit | None = None
+    approvers: tuple[str, ...] = ()
 
     @property
     def is_namespaced(self) -> bool:
@@ -201,7 +205,8 @@ class RolloutControl(Struct, frozen=True, kw_only=True):
 
     ``rollout`` is the policy as text (``RolloutPolicy shop/web``), ``group`` the group of its objects that the change
     is of ("": it makes none), ``change`` the digest, ``wave`` the one that is approved. ``at`` is RFC 3339 text: of
-    those that contradict each other the last one counts, of those at one time the one whose name comes last.
+    those that contradict each other the last one counts, of those at one time the one whose name comes last. ``by`` is
+    text; ``verified_by`` is the person whose signature the control has ("": nobody knows).
     """
 
     name: str
@@ -215,3 +220,4 @@ class RolloutControl(Struct, frozen=True, kw_only=True):
     path: str = ""
     document: int = 0
     group: str = ""
+    verified_by: str = ""

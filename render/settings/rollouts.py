@@ -1,5 +1,6 @@
 """``spec.rollouts``: the times at which changes of the source may, or may not, reach clusters."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
@@ -10,7 +11,9 @@ from render.notations import WEEKDAYS, minutes_of_time
 from render.syntax import quoted_text
 from render.timing import parse_instant
 
-from .setting import FleetSetting, SettingFault
+from .setting import WAYS, FleetSetting, SettingFault
+
+_SIGNER = re.compile(r"([A-Za-z0-9._@+-]+) ((?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3})", re.ASCII)
 
 
 class CoveredObjects(Struct, frozen=True, kw_only=True):
@@ -123,8 +126,23 @@ def _faults_of_labels(index: int, entry: Mapping[str, Any]) -> Iterator[SettingF
             yield SettingFault(f"[{index}].clusterLabels[{number}]", message, "write it as 'env=production'")
 
 
+def _faults_of_signers(signers: Iterable[str]) -> Iterator[SettingFault]:
+    seen: dict[str, str] = {}
+    for index, signer in enumerate(signers):
+        found = _SIGNER.fullmatch(signer)
+        if found is None:
+            hint = "write it as 'NAME ssh-ed25519 KEY', with a name of letters, digits and . _ @ + -"
+            yield SettingFault(f"[{index}]", "is no name with a public SSH key", hint)
+        elif seen.setdefault(found[2], found[1]) != found[1]:
+            message = f"is the key of {seen[found[2]]} as well: one person would be two"
+            yield SettingFault(f"[{index}]", message, "keep one of them", kind="Duplicate")
+
+
 class RolloutSettings(Struct, frozen=True, kw_only=True):
-    """The calendar of the fleet: when changes of the source may reach which objects in which clusters."""
+    """The calendar of the fleet: when changes of the source may reach which objects in which clusters.
+
+    ``signers`` are the persons whose signatures are known, each as ``NAME TYPE KEY``.
+    """
 
     freezes: Annotated[
         tuple[FleetFreeze, ...],
@@ -140,6 +158,17 @@ class RolloutSettings(Struct, frozen=True, kw_only=True):
             "windows",
             "The times at which changes reach what they are about, and at no other; without any, always.",
             faults=_faults_of_windows,
+        ),
+    ] = ()
+    signers: Annotated[
+        tuple[str, ...],
+        FleetSetting(
+            "signers",
+            "The persons who say something about rollouts, as `NAME TYPE KEY` with a public SSH key, such as"
+            " `alice@example.com ssh-ed25519 AAAA...`. Who signed the commit by which a RolloutControl came is known by"
+            " these; a person may have several keys, and no key is that of two persons.",
+            reach=WAYS,
+            faults=_faults_of_signers,
         ),
     ] = ()
 

@@ -26,6 +26,7 @@ from .frozen import FrozenFleet, plan_of_fleet
 from .groups import RolloutGroup, groups_of_objects, own_group
 from .objects import VersionedObject
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
+from .speakers import Speakers
 from .state_files import RolloutStates, rollout_path, rollout_state_file
 from .versions import ObjectVersion, parse_version, version_folder, version_path, written_version
 from .works import VersionContexts, template_without_place
@@ -44,12 +45,14 @@ class RolloutFiles(Struct, frozen=True, kw_only=True):
 class RolloutInputs(Struct, frozen=True, kw_only=True):
     """The inputs of rollouts beside the source: their states after the previous pass, and observed health.
 
-    ``are_over``: every cluster gets the newest version, as if all rollouts were over.
+    ``are_over``: every cluster gets the newest version, as if all rollouts were over. ``speakers`` have signed
+    RolloutControls.
     """
 
     states: RolloutStates = field(default_factory=dict)
     health: ObservedHealth = field(default_factory=ObservedHealth)
     are_over: bool = False
+    speakers: Speakers = field(default_factory=dict)
 
 
 class RolledOut(Struct, frozen=True, kw_only=True):
