@@ -44,9 +44,17 @@ class Members:
 
     def run(self, seconds: float = 0.0) -> None:
         """One pass, before which those that are unwell lose their pods, and after which all others are as told."""
+        self.sicken()
+        self.fleet.run(seconds)
+        self.settle()
+
+    def sicken(self) -> None:
+        """Let those that are unwell lose their pods."""
         for name in self.unwell & self.fleet.members.keys():
             sicken(self.fleet.members[name])
-        self.fleet.run(seconds)
+
+    def settle(self) -> None:
+        """Let those that are well become as they were told."""
         for name in self.fleet.members.keys() - self.unwell:
             settle(self.fleet.members[name])
 
