@@ -167,6 +167,11 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
         return self.target != self.completed or bool(self.clusters) or self.completed == ABSENT
 
     @property
+    def is_new(self) -> bool:
+        """Say whether no cluster was given the object yet, nor is by what goes out."""
+        return self.target == self.completed == ABSENT and not self.clusters
+
+    @property
     def is_unfinished(self) -> bool:
         """Say whether a change of the object goes out, or waits for the end of another one."""
         return self.is_under_way or bool(self.waiting)

@@ -85,7 +85,7 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     ("moves step by step", a_rollout(moves="MakeBeforeBreak", surge="10%", maxUnavailable=1), []),
     ("moves at once", a_rollout(moves="AtOnce"), []),
     ("moves that nobody knows", a_rollout(moves="Slowly"), ["spec.moves: unknown value 'Slowly'"]),
-    ("first deliveries as well", a_rollout(alsoFor=["FirstDeliveries"]), []),
+    ("first deliveries as well", a_rollout(alsoFor=["FirstDeliveries", "Removals"]), []),
     ("scaling as well", a_rollout(alsoFor=["Scaling"]), ["spec.alsoFor[0]: unknown value 'Scaling'"]),
     ("groups by kind", a_rollout(group={"by": "Kind"}), ["spec.group.by: unknown value 'Kind'"]),
     ("a day of no week", a_rollout(windows=[{"days": ["Monday"], "from": "12:00", "to": "13:00"}]), [

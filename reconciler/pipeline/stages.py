@@ -11,7 +11,7 @@
 Nothing here reads a file, a clock or a network, so the same three inputs give the same tree everywhere.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -92,7 +92,8 @@ def _built_works(inputs: Inputs) -> Built:
     follows = followers_of_bindings((*moved.bindings, *claims.released), template_by_ref, interpreter)
     bindings = bindings_with_dependencies((*moved.bindings, *claims.released), follows, template_by_ref)
     work_context = _work_context(desired, interpreter, index)
-    unbuilt = schedule.objects_kept_by_quota.union(binding.ref for binding in claims.released)
+    kept = (*(binding.ref for binding in claims.released), *(template.ref for template, _ in claims.failed))
+    unbuilt = schedule.objects_kept_by_quota.union(kept)
     rolled = _rolled_out(inputs, bindings, unbuilt, work_context, index)
     past = PastOutcome(fleet=tree_context_of_pass(inputs, index), before=before, source=inputs.source)
     records = OverrideRecords(names=index.names, interpreter=interpreter, templates=template_by_ref, before=before)
@@ -142,7 +143,7 @@ def _moved_bindings(inputs: Inputs, schedule: Schedule, index: ClusterIndex) -> 
 def _rolled_out(
     inputs: Inputs,
     bindings: Sequence[Binding],
-    unbuilt: Container[ObjectRef],
+    unbuilt: frozenset[ObjectRef],
     work_context: WorkContext,
     index: ClusterIndex,
 ) -> RolledOut:
@@ -156,6 +157,8 @@ def _rolled_out(
         desired=desired,
         states=inputs.rollouts.states,
         are_over=inputs.rollouts.are_over,
+        among=inputs.scope.refs if inputs.scope else None,
+        unbuilt=unbuilt,
         before=previous.bindings if previous else {},
         tree=previous.tree if previous else None,
         context=RolloutContext(

@@ -136,7 +136,8 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.group.label": Field("The key of the label, where groups are by label."),
     "spec.alsoFor": Field(
         "What goes out wave by wave as well, and not at once. `FirstDeliveries`: objects that are new in the fleet; a"
-        " rollback takes them away again.",
+        " rollback takes them away again. `Removals`: objects whose template, or the policy that placed them, was"
+        " deleted; they leave once all else that goes out is through.",
         [],
     ),
     "spec.moves": Field(

@@ -71,7 +71,7 @@ ROLLOUT_SPEC = Record(
         ),
         "freezes": ListOf(Record({"from": TEXT, "until!": TEXT, "reason!": Text(min_length=1)})),
         "group": Record({"by": Text(choices=("Change", "Object", "Label"), default="Change"), "label": TEXT}),
-        "alsoFor": ListOf(Text(choices=("FirstDeliveries",))),
+        "alsoFor": ListOf(Text(choices=("FirstDeliveries", "Removals"))),
         "moves": Text(choices=(AT_ONCE, MAKE_BEFORE_BREAK)),
         "surge": Portion(),
         "maxUnavailable": Portion(),

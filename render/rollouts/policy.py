@@ -64,6 +64,7 @@ class GradualAction(StrEnum):
     """Something that goes out wave by wave, beside changes of objects that are there, where a policy asks for it."""
 
     FIRST_DELIVERY = "FirstDeliveries"
+    REMOVAL = "Removals"
 
 
 class GroupKey(StrEnum):

@@ -58,6 +58,8 @@ class NewerChanges(Struct, frozen=True, kw_only=True):
         is_waited_for = bool(under_way) and newer_changes_wait(self.policy, self.state)
         if not queue and not is_waited_for:
             newest = {each.ref: goal for each in self.objects if (goal := each.changed_goal())}
+            # What nothing asks for any more leaves when everything else is through.
+            newest = {ref: goal for ref, goal in newest.items() if goal != ABSENT} or newest
             return GoingOut(change=self._change(self._digest(newest), (self.source,)), goals=newest)
         queue = self._queue_with_what_is_new(queue)
         if is_waited_for or not self.is_next_built(queue):
@@ -81,8 +83,12 @@ class NewerChanges(Struct, frozen=True, kw_only=True):
 
     def goals_under_way(self) -> Goals:
         """Return the versions that objects are under way to."""
-        going = (each for each in self.objects if each.before.is_under_way and each.before.target != ABSENT)
+        going = (each for each in self.objects if each.before.is_under_way and not each.before.is_new)
         return {each.ref: each.before.target for each in going}
+
+    def leaves_something_after(self, goals: Goals) -> bool:
+        """Say whether objects that are to leave wait for the end of a change of others."""
+        return bool(goals) and any(each.is_leaving and each.ref not in goals for each in self.objects)
 
     def is_next_built(self, queue: Queue) -> bool:
         """Say whether there is a next change of a queue, and its objects could be built."""

@@ -30,13 +30,21 @@ class RolledObject(Struct, frozen=True, kw_only=True):
         """Return the object with the versions that newer changes of a group have, which are kept until they go out."""
         return replace(self, rollout=replace(self.rollout, waiting=versions, group=group))
 
+    @property
+    def has_left(self) -> bool:
+        """Say whether no cluster has the object any more, or is to have it."""
+        return self.rollout.is_new and not self.rollout.waiting
+
     def rollout_by_policy(self, active: Container[str]) -> ObjectRollout | None:
         """Return its versions while its policy is there or what began by it is not over; else nobody asks for them."""
         return self.rollout if self.rollout.policy in active or self.rollout.name in active else None
 
 
 class VersionedObject(Struct, kw_only=True):
-    """An object that a rollout policy selects: its newest version with its works, and what was in use before."""
+    """An object that a rollout policy selects: its newest version with its works, and what was in use before.
+
+    ``placed`` are the clusters of one that is to leave all of them: its newest version is that it is not there.
+    """
 
     binding: Binding
     newest: ObjectVersion
@@ -45,6 +53,7 @@ class VersionedObject(Struct, kw_only=True):
     before: ObjectRollout
     contexts: VersionContexts
     read: ReadVersion
+    placed: Mask = 0
     _works: dict[str, Works] = field(default_factory=dict)
 
     @property
@@ -60,7 +69,18 @@ class VersionedObject(Struct, kw_only=True):
     @property
     def clusters(self) -> Mask:
         """The clusters that the object goes to."""
-        return clusters_of_works(self.works)
+        return clusters_of_works(self.works) | self.placed
+
+    @property
+    def is_leaving(self) -> bool:
+        """Say whether nothing asks for the object any more."""
+        return self.written.digest == ABSENT
+
+    def waiting_to_leave(self) -> "RolledObject":
+        """Return an object that is to leave once others are through: it stays where it still is."""
+        if any(each.version == ABSENT for each in self.before.clusters):
+            return self.moved(ABSENT, 0)
+        return self.with_one_version(self.before.completed).with_waiting_versions((ABSENT,), self.before.group)
 
     @property
     def is_as_completed(self) -> bool:

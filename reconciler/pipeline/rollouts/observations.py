@@ -1,19 +1,21 @@
 """Observed health of clusters that a rollout gave its change: are they well by it, and since when.
 
 A cluster is well once it is known that every object of the change stands there at the version that was given, and that
-it is healthy; it is so since the last of them was first seen so. What nobody knows is never well.
+it is healthy; it is so since the last of them was first seen so. What nobody knows is never well. An object that was to
+leave is well once nobody reports of it there any more.
 """
 
 from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 
-from reconciler.ledger.health import ObservedHealth
+from reconciler.ledger.health import ObservedHealth, ReportedHealth
+from render.binding import ABSENT
 from render.cluster import ClusterCondition
 from render.failover.health import NOT_REACHABLE, READY, is_health_unknown
 from render.failover.tasks import HEALTHY
 from render.model import ObjectRef
 from render.rollouts.state import ClusterObservation
-from render.timing import parse_instant
+from render.timing import FIRST, parse_instant
 
 Versions = Mapping[ObjectRef, str]
 """The version of each object of a change that a cluster gets."""
@@ -29,13 +31,7 @@ def observations_of_clusters(
     known = {ref: {each.cluster: each for each in health.workloads.get(ref, ())} for ref in _refs(versions_by_cluster)}
 
     def well_since(cluster: str, versions: Versions) -> datetime | None:
-        reports = [known[ref].get(cluster) for ref in versions]
-        times = [
-            parse_instant(report.since)
-            for (version, report) in zip(versions.values(), reports, strict=True)
-            if report is not None and (report.version, report.health) == (version, HEALTHY)
-        ]
-        found = [time for time in times if time is not None]
+        found = [time for ref, version in versions.items() if (time := _well_since(version, known[ref].get(cluster)))]
         return max(found) if found and len(found) == len(versions) else None
 
     return {
@@ -46,6 +42,15 @@ def observations_of_clusters(
         )
         for cluster, versions in versions_by_cluster.items()
     }
+
+
+def _well_since(version: str, report: ReportedHealth | None) -> datetime | None:
+    """Return since when an object is well at a version in a cluster; one that has left was always well."""
+    if version == ABSENT:
+        return FIRST if report is None else None
+    if report is None or (report.version, report.health) != (version, HEALTHY):
+        return None
+    return parse_instant(report.since)
 
 
 def _refs(versions_by_cluster: Mapping[str, Versions]) -> Iterable[ObjectRef]:

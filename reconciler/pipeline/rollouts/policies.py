@@ -88,7 +88,8 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         if is_over and self.policy is None:  # nothing holds back any more what waited for its end
             objects = {each.ref: each.with_newest_version() for each in self.objects}
             return replace(rolled, objects=objects, waiting=frozenset())
-        if not (is_over and newer.is_next_built(going.queue)):
+        is_next = newer.is_next_built(going.queue) or newer.leaves_something_after(going.goals)
+        if not (is_over and is_next):
             return rolled
         later = [each.with_rollout(rolled.objects[each.ref].rollout) for each in self.objects]
         then = replace(self, state=rolled.state, objects=later, queue=going.queue).rolled()
@@ -111,9 +112,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         """Return the policy after a step to some versions; objects of changes that wait keep what they have."""
         waiting = versions_that_wait(going.queue)
         objects = {
-            each.ref: each.with_one_version(each.before.completed)
-            if each.ref in waiting or (self.context.now is None and each.changed_goal())
-            else each.with_newest_version()
+            each.ref: self._object_beside_change(each, is_waiting=each.ref in waiting)
             for each in self.objects
             if each.ref not in going.goals
         }
@@ -131,6 +130,12 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         state = self._completed_state() if step is None else self._state_with_what_stays(step.state, changing, going)
         rolled = self._rolled_policy(objects, going, None if is_completed and self.policy is None else state)
         return replace(rolled, flip=step.flip if step else None, notes=step.notes if step else ())
+
+    def _object_beside_change(self, each: VersionedObject, *, is_waiting: bool) -> RolledObject:
+        """Return an object that is not of the change which goes out."""
+        if is_waiting or (self.context.now is None and each.changed_goal()):
+            return each.with_one_version(each.before.completed)
+        return each.waiting_to_leave() if each.is_leaving else each.with_newest_version()
 
     def _rolled_policy(
         self, objects: Mapping[ObjectRef, RolledObject], going: GoingOut, state: RolloutState | None

@@ -24,6 +24,7 @@ from render.works import Works
 
 from .frozen import FrozenFleet, plan_of_fleet
 from .groups import RolloutGroup, groups_of_objects, own_group
+from .leaving import asks_for_removals, leaves_wave_by_wave, leaving_object, refs_that_leave, version_in_use
 from .objects import VersionedObject
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
 from .speakers import Speakers
@@ -98,7 +99,8 @@ class RolledOut(Struct, frozen=True, kw_only=True):
 class RolloutStage(Struct, frozen=True, kw_only=True):
     """The stage with its inputs: the source, the rollouts and bindings before, and how versions are built.
 
-    ``tree`` is the previous one, in which versions stand by value.
+    ``tree`` is the previous one, in which versions stand by value. ``among`` are the objects that the pass looks at
+    (None: all). Those that are ``unbuilt`` keep what they have.
     """
 
     desired: Desired
@@ -108,6 +110,8 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
     context: RolloutContext
     contexts: VersionContexts
     are_over: bool = False
+    among: frozenset[ObjectRef] | None = None
+    unbuilt: frozenset[ObjectRef] = frozenset()
 
     def rolled_out(
         self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
@@ -121,27 +125,25 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             return RolledOut(bindings=tuple(free), works=works)
         policies = {str(each): each for each in self.desired.rollout_policies}
         objects = self._objects_by_policy(bindings, works, templates)
-        groups = self._groups_by_rollout(policies, objects)
         unbuilt = frozenset(templates.keys() - works.keys())
         rolled = {
             name: self._rolled_group(policies.get(policy), name, group, unbuilt)
-            for name, (policy, group) in sorted(groups.items())
+            for name, (policy, group) in sorted(self._groups_by_rollout(policies, objects).items())
         }
         found = {ref: each for policy in rolled.values() for ref, each in policy.objects.items()}
         active = {*policies, self._fleet, *(name for name, each in rolled.items() if each.state is not None)}
+        every = [each for several in objects.values() for each in several]
+        leaving = [each for each in every if each.is_leaving and not found[each.ref].has_left]
+        works = {**works, **{each.ref: each.works for each in leaving}}
         return RolledOut(
             bindings=tuple(
-                replace(binding, rollout=found[binding.ref].rollout_by_policy(active))
-                if binding.ref in found
-                else self._binding_without_rollout(binding, works, active)
-                for binding in bindings
+                replace(each, rollout=found[each.ref].rollout_by_policy(active))
+                if each.ref in found
+                else self._binding_without_rollout(each, works, active)
+                for each in (*bindings, *(each.binding for each in leaving))
             ),
             works={ref: found[ref].works if ref in found else each for ref, each in works.items()},
-            contents={
-                (each.ref, each.written.digest): each.written.content
-                for several in objects.values()
-                for each in several
-            },
+            contents={(each.ref, each.written.digest): each.written.content for each in every},
             states={name: each.state for name, each in rolled.items() if each.state is not None},
             flip=earliest_flip(each.flip for each in rolled.values()),
             notes=tuple(note for each in rolled.values() for note in each.notes),
@@ -228,7 +230,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
         return binding if binding.rollout == rollout else replace(binding, rollout=rollout)
 
     def _objects_by_policy(
-        self, bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
+        self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
     ) -> Mapping[str, list[VersionedObject]]:
         """Return the objects that rollout policies select, or whose policy was deleted meanwhile, by policy."""
         index, possible = RolloutIndex(self.desired.rollout_policies), PossibleOverrides(self.desired.override_policies)
@@ -242,7 +244,20 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
                 found.setdefault(policy, []).append(
                     self._versioned_object(binding, version, works[binding.ref], policy)
                 )
+        for each in self._leaving_objects(bindings, possible):
+            found.setdefault(each.before.policy, []).append(each)
         return found
+
+    def _leaving_objects(self, bindings: Sequence[Binding], possible: PossibleOverrides) -> Iterator[VersionedObject]:
+        """Yield the objects that nothing asks for any more, and that leave wave by wave."""
+        if not (asks_for_removals(self.desired.rollout_policies) or self.states):
+            return
+        for ref in refs_that_leave(self.before, self.among, {*(each.ref for each in bindings), *self.unbuilt}):
+            before = self.before[ref]
+            if leaves_wave_by_wave(before, self.desired.rollout_policies, self.states):
+                recorded = self.recorded_version(ref, version_in_use(before))
+                version = self._newest_version(recorded.template, possible)
+                yield leaving_object(before, version, self.contexts, self.recorded_version)
 
     def _policy_of_object(self, template: Template, index: RolloutIndex) -> str:
         """Return the policy of an object as text; without any, the one by which it is still under way."""

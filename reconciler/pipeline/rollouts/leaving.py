@@ -1,0 +1,67 @@
+"""Objects that leave wave by wave, where their rollout policy asks for it: nothing in the source wants them any more.
+
+Their template was deleted, or the policy that placed them. The newest version of such an object is that it is absent;
+each cluster keeps the version that it stands at until its wave is due. Until it is gone everywhere the binding stays.
+"""
+
+from collections.abc import Collection, Container, Iterable, Mapping
+
+from render.binding import ABSENT, Binding
+from render.model import ObjectRef
+from render.rollouts.policy import GradualAction, RolloutPolicy
+
+from .objects import ReadVersion, VersionedObject
+from .versions import ObjectVersion, WrittenVersion
+from .works import NO_WORKS, VersionContexts
+
+
+def asks_for_removals(policies: Iterable[RolloutPolicy]) -> bool:
+    """Say whether any policy lets removals out wave by wave."""
+    return any(GradualAction.REMOVAL in each.also_for for each in policies)
+
+
+def refs_that_leave(
+    before: Mapping[ObjectRef, Binding], among: frozenset[ObjectRef] | None, known: Collection[ObjectRef]
+) -> list[ObjectRef]:
+    """Return the objects of the previous commit that nothing asks for any more; ``known`` are those that it does.
+
+    ``among`` are those that the pass looks at (None: all).
+    """
+    return sorted(frozenset(before if among is None else among & before.keys()).difference(known))
+
+
+def leaves_wave_by_wave(before: Binding, policies: Iterable[RolloutPolicy], under_way: Container[str]) -> bool:
+    """Say whether an object that nothing asks for any more leaves its clusters one wave after the other.
+
+    One that has begun to leave goes on while its rollout is ``under_way``, whatever its policy asks for by now.
+    """
+    rollout = before.rollout
+    if rollout is None or not rollout.has_gates or not version_in_use(before):
+        return False
+    is_begun = ABSENT in {rollout.target, *rollout.waiting} and rollout.name in under_way
+    return is_begun or any(str(each) == rollout.policy and asks_for_removals([each]) for each in policies)
+
+
+def version_in_use(before: Binding) -> str:
+    """Return a version that some cluster of an object may stand at; "" where none has any."""
+    rollout = before.rollout
+    used = () if rollout is None else (rollout.completed, *(each.version for each in rollout.clusters))
+    return next((version for version in used if version != ABSENT), "")
+
+
+def leaving_object(
+    before: Binding, version: ObjectVersion, contexts: VersionContexts, read: ReadVersion
+) -> VersionedObject:
+    """Return an object that is to leave; ``version`` is one that it has, with what overrides it by now."""
+    assert before.rollout is not None, "only what was rolled out leaves so"
+    required = (target.name for snapshot in before.required_by for target in snapshot.clusters)
+    return VersionedObject(
+        binding=before,
+        newest=version,
+        written=WrittenVersion(digest=ABSENT, content=b""),
+        works=NO_WORKS,
+        before=before.rollout,
+        contexts=contexts,
+        read=read,
+        placed=contexts.index.clusters_named((*(target.name for target in before.targets), *required)),
+    )
