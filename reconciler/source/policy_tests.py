@@ -11,6 +11,7 @@ from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.cluster import Cluster
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, CLUSTER_API_VERSION, Manifest, ObjectRef, Template, group_of
+from render.rollouts.policy import RolloutVerb
 from render.settings.fleet import Fleet
 from render.settings.reading import parse_fleet
 from render.settings.trials import settings_that_trials_may_set
@@ -39,10 +40,11 @@ class Expectation(Struct, frozen=True, kw_only=True):
 
     ``replicas`` are by cluster, as are the filters that must refuse it (``refused``). ``message`` is part of the
     Scheduled condition's, ``message_matches`` a pattern that a part of it must match. ``is_absent``: it must be in no
-    cluster; ``not_in`` are those it must not be in.
+    cluster; ``not_in`` are those it must not be in. ``at`` is the time that it is about (None: that of the test).
     """
 
     ref: ObjectRef
+    at: datetime | None = None
     policy: str | None = None
     is_absent: bool = False
     clusters: tuple[str, ...] | None = None
@@ -63,13 +65,32 @@ class StartedReplicas(Struct, frozen=True):
     ready: int = 0
 
 
+class TriedChange(Struct, frozen=True, kw_only=True):
+    """A change of the source at a time of a test: what is added or takes the place of others, and clusters that go."""
+
+    at: datetime
+    clusters: tuple[Cluster, ...] = ()
+    templates: tuple[Template, ...] = ()
+    without_clusters: tuple[str, ...] = ()
+
+
+class RolloutRequest(Struct, frozen=True, kw_only=True):
+    """The request of a person, at a time, about the change that a rollout policy (as text) lets out then."""
+
+    at: datetime
+    verb: RolloutVerb
+    policy: str
+    wave: str = ""
+
+
 class PolicyTest(Struct, frozen=True, kw_only=True):
     """A test: clusters and templates added to the source's (or put in their place), clusters lost, expectations.
 
     ``settings`` are fields of the Fleet to try, by their names there. ``now`` is the time it asks about (None: a first
     pass), ``since`` that of the first pass before; ``not_ready`` and ``unhealthy`` are the clusters that fail, or all
     in them, with the time since when. Agents of those ``reporting`` report meanwhile; ``unschedulable`` are those in
-    which no more pods start, from when on.
+    which no more pods start, from when on. ``changes`` are those of the source on the way, and ``requests`` what people
+    say about rollouts.
     """
 
     name: str
@@ -86,6 +107,8 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     reporting: tuple[str, ...] = ()
     unhealthy: Mapping[str, datetime] = field(default_factory=dict)
     unschedulable: tuple[StartedReplicas, ...] = ()
+    changes: tuple[TriedChange, ...] = ()
+    requests: tuple[RolloutRequest, ...] = ()
 
 
 def parse_expectation(spec: Manifest, *, namespace: str) -> Expectation:
@@ -93,6 +116,7 @@ def parse_expectation(spec: Manifest, *, namespace: str) -> Expectation:
     clusters = spec.get("clusters")
     return Expectation(
         ref=ObjectRef(spec.get("group", ""), spec["kind"], spec.get("namespace") or namespace, spec["name"]),
+        at=parse_instant(spec.get("at") or ""),
         policy=spec.get("policy"),
         is_absent=bool(spec.get("absent")),
         clusters=None if clusters is None else tuple(sorted(clusters)),
@@ -149,24 +173,14 @@ def _parse_test(
 ) -> PolicyTest:
     spec = manifest["spec"]
     given = spec.get("given") or {}
-    found = _located_given_objects(place, given, "clusters", loaded)
-    clusters = load_karmada_objects(
-        ((each, kind) for each in found if (kind := admitted_kind(each.manifest))),
-        default_namespace=fleet.default_namespace,
-    )
-    templates = load_templates(
-        _located_given_objects(place, given, "templates", loaded), is_namespaced=is_namespaced, fleet=fleet
-    )
-    for each in (clusters, templates):
-        loaded.problems += each.problems
-        loaded.warnings += each.warnings
+    reading = _GivenObjects(place=place, loaded=loaded, is_namespaced=is_namespaced, fleet=fleet)
     expected = spec["expect"]
     return PolicyTest(
         name=manifest["metadata"]["name"],
         path=place.file.path,
         document=place.number,
-        clusters=clusters.objects.clusters,
-        templates=tuple(template for template, _ in templates.placed),
+        clusters=reading.clusters_in(given, "spec.given"),
+        templates=reading.templates_in(given, "spec.given"),
         without_clusters=tuple(given.get("withoutClusters") or ()),
         settings=_settings_given_to_test(place, given, loaded),
         now=parse_instant(given.get("now") or ""),
@@ -179,10 +193,56 @@ def _parse_test(
             for each in given.get("unschedulable") or ()
             if (since := parse_instant(each["since"])) is not None
         ),
+        changes=tuple(_changes_of_source(given, reading)),
+        requests=tuple(
+            RolloutRequest(at=at, verb=RolloutVerb(each["verb"]), policy=each["policy"], wave=each.get("wave") or "")
+            for each in given.get("controls") or ()
+            if (at := parse_instant(each["at"])) is not None
+        ),
         expectations=tuple(
             parse_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
         ),
     )
+
+
+class _GivenObjects(Struct, frozen=True, kw_only=True):
+    """The reading of the objects that a test is given."""
+
+    place: LocatedManifest
+    loaded: PolicyTests
+    is_namespaced: IsNamespaced
+    fleet: Fleet
+
+    def clusters_in(self, given: Any, path: str) -> tuple[Cluster, ...]:
+        """Return the clusters in a part of the test."""
+        places = _located_given_objects(self.place, given, f"{path}.clusters", self.loaded)
+        found = load_karmada_objects(
+            ((each, kind) for each in places if (kind := admitted_kind(each.manifest))),
+            default_namespace=self.fleet.default_namespace,
+        )
+        self.loaded.problems += found.problems
+        self.loaded.warnings += found.warnings
+        return found.objects.clusters
+
+    def templates_in(self, given: Any, path: str) -> tuple[Template, ...]:
+        """Return the resource templates in a part of the test."""
+        places = _located_given_objects(self.place, given, f"{path}.templates", self.loaded)
+        found = load_templates(places, is_namespaced=self.is_namespaced, fleet=self.fleet)
+        self.loaded.problems += found.problems
+        self.loaded.warnings += found.warnings
+        return tuple(template for template, _ in found.placed)
+
+
+def _changes_of_source(given: Any, reading: _GivenObjects) -> Iterator[TriedChange]:
+    for number, each in enumerate(given.get("changes") or ()):
+        at, path = parse_instant(each["at"]), f"spec.given.changes[{number}]"
+        if at is not None:
+            yield TriedChange(
+                at=at,
+                clusters=reading.clusters_in(each, path),
+                templates=reading.templates_in(each, path),
+                without_clusters=tuple(each.get("withoutClusters") or ()),
+            )
 
 
 def _instants_by_cluster(plain: Mapping[str, str] | None) -> Mapping[str, datetime]:
@@ -219,11 +279,12 @@ def _namespace_of(expectation: Any, is_namespaced: IsNamespaced, fleet: Fleet) -
 
 
 def _located_given_objects(
-    place: LocatedManifest, given: Any, key: str, loaded: PolicyTests
+    place: LocatedManifest, given: Any, path: str, loaded: PolicyTests
 ) -> Iterator[LocatedManifest]:
-    """Yield the manifests a test is given, each at its place in the test; a cluster may omit apiVersion and kind."""
+    """Yield the manifests at a path of a test, each at its place in it; a cluster may omit apiVersion and kind."""
+    key = path.rpartition(".")[2]
     for number, value in enumerate(given.get(key) or ()):
-        inner = place._replace(manifest=value, prefix=f"{place.prefix}spec.given.{key}[{number}].")
+        inner = place._replace(manifest=value, prefix=f"{place.prefix}{path}[{number}].")
         fault = _fault_of_given_object(value, key)
         if fault:
             loaded.problems.append(inner.problem("", fault))

@@ -34,6 +34,7 @@ class KnownNames(Struct, frozen=True, kw_only=True):
 
     clusters: frozenset[str]
     policies: frozenset[str]
+    rollout_policies: frozenset[str]
     is_rewritten: bool = False
 
 
@@ -42,10 +43,13 @@ def problems_of_unknown_names(
 ) -> Iterator[Problem]:
     """Yield a problem for each name that nothing goes by."""
     clusters = frozenset(cluster.name for cluster in desired.clusters)
-    policies = frozenset(map(str, desired.policies))
+    policies, rollouts = frozenset(map(str, desired.policies)), frozenset(map(str, desired.rollout_policies))
     for test in tests:
-        given = frozenset(cluster.name for cluster in test.clusters)
-        names = KnownNames(clusters=clusters | given, policies=policies, is_rewritten=is_rewritten)
+        changed = (each for change in test.changes for each in change.clusters)
+        given = frozenset(each.name for each in (*test.clusters, *changed))
+        names = KnownNames(
+            clusters=clusters | given, policies=policies, rollout_policies=rollouts, is_rewritten=is_rewritten
+        )
         for each in _names_used_in_test(test, names):
             if each.name not in each.known:
                 near = most_similar_word(each.name, each.known) or _policy_called_similarly(each.name, each.known)
@@ -78,8 +82,18 @@ def _names_used_in_test(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
         yield _named_cluster(f"spec.given.unhealthy.{name}", name, names)
     for number, each in enumerate(test.unschedulable):
         yield _named_cluster(f"spec.given.unschedulable[{number}].cluster", each.cluster, names)
+    yield from _names_used_on_the_way(test, names)
     for number, expected in enumerate(test.expectations):
         yield from _names_used_in_expectation(f"spec.expect[{number}]", expected, names)
+
+
+def _names_used_on_the_way(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
+    for number, change in enumerate(test.changes):
+        for place, name in enumerate(change.without_clusters):
+            yield _named_cluster(f"spec.given.changes[{number}].withoutClusters[{place}]", name, names)
+    for number, request in enumerate(test.requests):
+        message = f"the source has no {request.policy}"
+        yield Named(f"spec.given.controls[{number}].policy", request.policy, message, names.rollout_policies)
 
 
 def _names_used_in_expectation(path: str, expected: Expectation, names: KnownNames) -> Iterator[Named]:

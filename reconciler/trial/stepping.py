@@ -1,71 +1,170 @@
 """A PolicyTest over time: the passes from before anything failed until the time that the test asks about.
 
-The first pass finds everything healthy; a test may say when it was. One follows whenever something fails and whenever
-an answer flips by itself, as passes come one after the other in a fleet that runs.
+The first pass finds everything healthy; a test may say when it was. One follows whenever something fails or the source
+changes, whenever an answer flips by itself, and a second after a rollout gave clusters something, as passes come one
+after the other in a fleet that runs. Clusters that are ready apply at once what they are given.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.failover import FailoverInputs
+from reconciler.pipeline.moves import MoveInputs
 from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous, ReadTrees, RenderedTree
+from reconciler.pipeline.rendered_condition import RENDERED
+from reconciler.pipeline.rollouts.state_files import RolloutStates, rollout_states_of_tree
 from reconciler.pipeline.stages import render_pass
-from reconciler.source.policy_tests import PolicyTest, StartedReplicas
+from reconciler.source.desired import Desired
+from reconciler.source.policy_tests import PolicyTest, StartedReplicas, TriedChange
 from render.binding import Binding
 from render.cluster import ClusterCondition
-from render.failover.health import FALSE, READY, REPORTING, TRUE
+from render.failover.health import FALSE, NOT_REACHABLE, READY, REPORTING, TRUE
 from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.gitobjects import TreeEntry, parse_tree
 from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
+from render.rollouts.policy import RolloutControl
 from render.timing import SECOND, instant_text
 
 _MOST_STEPS = 1000
 
 
-def render_pass_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
-    """Return what the pass at a time renders, after all passes that went before it; a replay of at most 1000."""
+def render_passes(test: PolicyTest, inputs: Inputs, times: Collection[datetime]) -> Mapping[datetime, Rendered]:
+    """Return what the passes at some times render, after all that went before them; a replay of at most 1000."""
+    last = max(times)
     begun = (*test.not_ready.values(), *test.unhealthy.values(), *(each.since for each in test.unschedulable))
-    changes = sorted({at for at in begun if at <= now})
-    at = test.since or min((now, *changes)) - SECOND
-    known: dict[bytes, bytes] = {}
-    rendered = render_pass(_pass_inputs_at(test, inputs, at, None, known))
+    said = (*(each.at for each in test.changes), *(each.at for each in test.requests))
+    changes = sorted({at for at in (*begun, *said, *times) if at <= last})
+    at = test.since or min(changes) - SECOND
+    fleet = TriedFleet(test=test, inputs=inputs)
+    before, rendered = None, render_pass(fleet.inputs_at(at, None))
+    found: dict[datetime, Rendered] = {}
     for _ in range(_MOST_STEPS):
-        if at >= now:
+        fleet.apply(rendered, at)
+        if at in times:
+            found[at] = rendered
+        if at >= last:
             break
         flip = rendered.built.flip
-        coming = [each for each in (*changes, *([flip.at] if flip else [])) if at < each <= now]
-        at = min(coming, default=now)
-        rendered = render_pass(_pass_inputs_at(test, inputs, at, rendered, known))
-    return rendered
+        # The next pass sees what this one has given to clusters.
+        is_moving = _waits_for_clusters(rendered) and (before is None or before.tree.root != rendered.tree.root)
+        coming = (*changes, *([flip.at] if flip else []), *([at + SECOND] if is_moving else []))
+        at = min((each for each in coming if at < each <= last), default=last)
+        before, rendered = rendered, render_pass(fleet.inputs_at(at, rendered))
+    return {time: found.get(time, rendered) for time in times}
 
 
-def _pass_inputs_at(
-    test: PolicyTest, inputs: Inputs, at: datetime, before: Rendered | None, known: dict[bytes, bytes]
-) -> Inputs:
-    """Return the inputs of a pass: what has failed by then, and what the pass before it left."""
-    names = [cluster.name for cluster in inputs.desired.clusters]
-    failed = {name: since for name, since in test.not_ready.items() if since <= at}
-    bindings = before.built.bindings if before else ()
-    health = ObservedHealth(
-        conditions={name: _cluster_conditions(failed.get(name), is_reporting=name in test.reporting) for name in names},
-        workloads={binding.ref: tuple(_reported_health(binding, test.unhealthy, at)) for binding in bindings},
-        pending={
-            binding.ref: found
-            for binding in bindings
-            if (found := tuple(_pending_replicas(binding, test.unschedulable, at)))
-        },
-    )
+def _waits_for_clusters(rendered: Rendered) -> bool:
+    """Say whether what clusters do with a pass's outcome leads to another one."""
+    return bool(rendered.built.rolled.states) or any(each.moving is not None for each in rendered.built.bindings)
+
+
+class TriedFleet(Struct, kw_only=True):
+    """The fleet of a test on its way: what it was given by now, and the versions that its clusters have applied."""
+
+    test: PolicyTest
+    inputs: Inputs
+    _known: dict[bytes, bytes] = field(default_factory=dict)
+    _versions: dict[tuple[ObjectRef, str], tuple[str, datetime]] = field(default_factory=dict)
+    _controls: dict[int, RolloutControl] = field(default_factory=dict)
+
+    def apply(self, rendered: Rendered, at: datetime) -> None:
+        """Let every cluster that is ready have what a pass gives it, and remember since when it has the version."""
+        for binding in rendered.built.bindings:
+            rollout = binding.rollout
+            if rollout is None:
+                continue
+            for name in self._clusters_that_apply(binding, at):
+                version = rollout.version_by_cluster.get(name, rollout.completed)
+                if self._versions.get((binding.ref, name), ("", at))[0] != version:
+                    self._versions[binding.ref, name] = version, at
+
+    def _clusters_that_apply(self, binding: Binding, at: datetime) -> Iterator[str]:
+        kept = {name for each in binding.kept for name in each.clusters}
+        failed = {name for each in binding.conditions if each.type == RENDERED for name in each.clusters}
+        down = {name for name, since in self.test.not_ready.items() if since <= at}
+        return (each.name for each in binding.targets if each.name not in kept | failed | down)
+
+    def inputs_at(self, at: datetime, before: Rendered | None) -> Inputs:
+        """Return the inputs of a pass: the source and what has failed by then, and what the pass before it left."""
+        test, previous = self.test, _previous_from_rendered(before, self._known) if before else None
+        states = rollout_states_of_tree(previous.tree) if previous else {}
+        desired = replace(
+            desired_with_changes(self.inputs.desired, test.changes, at), rollout_controls=self._controls_at(at, states)
+        )
+        names = [cluster.name for cluster in desired.clusters]
+        failed = {name: since for name, since in test.not_ready.items() if since <= at}
+        bindings = before.built.bindings if before else ()
+        health = ObservedHealth(
+            conditions={
+                name: _cluster_conditions(failed.get(name), is_reporting=name in test.reporting) for name in names
+            },
+            workloads={binding.ref: tuple(self._reported_health(binding, at)) for binding in bindings},
+            pending={
+                binding.ref: found
+                for binding in bindings
+                if (found := tuple(_pending_replicas(binding, test.unschedulable, at)))
+            },
+        )
+        return replace(
+            self.inputs,
+            desired=desired,
+            facts={name: _facts_of_cluster(name, is_ready=name not in failed) for name in names},
+            previous=previous,
+            failover=FailoverInputs(now=at, health=health, taints=before.built.tainted.recorded if before else {}),
+            rollouts=replace(self.inputs.rollouts, states=states, health=health),
+            moves=MoveInputs(health=health),
+        )
+
+    def _controls_at(self, at: datetime, states: RolloutStates) -> tuple[RolloutControl, ...]:
+        """Return what people have said by a time: each about the change that went out when it was said."""
+        for number, each in enumerate(self.test.requests):
+            state = states.get(each.policy)
+            if each.at <= at and number not in self._controls and state is not None:
+                self._controls[number] = RolloutControl(
+                    name=f"controls-{number}",
+                    rollout=each.policy,
+                    change=state.change,
+                    verb=each.verb,
+                    wave=each.wave,
+                    at=instant_text(each.at),
+                )
+        return (*self.inputs.desired.rollout_controls, *self._controls.values())
+
+    def _reported_health(self, binding: Binding, at: datetime) -> Iterator[ReportedHealth]:
+        for target in binding.targets:
+            since = self.test.unhealthy.get(target.name)
+            is_failing = since is not None and since <= at
+            version, applied = self._versions.get((binding.ref, target.name), ("", None))
+            begins = since if is_failing else applied
+            yield ReportedHealth(
+                cluster=target.name,
+                health=UNHEALTHY if is_failing else HEALTHY,
+                since=instant_text(begins) if begins else "",
+                version=version,
+                ready=0 if is_failing else target.replicas,
+            )
+
+
+def desired_with_changes(desired: Desired, changes: Iterable[TriedChange], at: datetime) -> Desired:
+    """Return the source with the changes of a test up to a time; each takes the place of what was there."""
+    clusters = {each.name: each for each in desired.clusters}
+    templates = {each.ref: each for each in desired.templates}
+    for change in sorted((each for each in changes if each.at <= at), key=lambda each: each.at):
+        clusters |= {each.name: each for each in change.clusters}
+        templates |= {each.ref: each for each in change.templates}
+        for name in change.without_clusters:
+            clusters.pop(name, None)
     return replace(
-        inputs,
-        facts={name: _facts_of_cluster(name, is_ready=name not in failed) for name in names},
-        previous=_previous_from_rendered(before, known) if before else None,
-        failover=FailoverInputs(now=at, health=health, taints=before.built.tainted.recorded if before else {}),
+        desired,
+        clusters=tuple(clusters[name] for name in sorted(clusters)),
+        templates=tuple(templates[ref] for ref in sorted(templates)),
     )
 
 
@@ -74,23 +173,12 @@ def _cluster_conditions(failed: datetime | None, *, is_reporting: bool) -> tuple
         return (ClusterCondition(type=READY, status=TRUE),)
     since = instant_text(failed)
     word = (ClusterCondition(type=REPORTING, status=TRUE, since=since),) if is_reporting else ()
-    return (ClusterCondition(type=READY, status=FALSE, since=since), *word)
+    return (ClusterCondition(type=READY, status=FALSE, reason=NOT_REACHABLE.reason, since=since), *word)
 
 
 def _facts_of_cluster(name: str, *, is_ready: bool) -> ClusterFacts:
     status = "True" if is_ready else "False"
     return ClusterFacts(name=name, status={"conditions": [{"type": READY, "status": status}]})
-
-
-def _reported_health(binding: Binding, unhealthy: Mapping[str, datetime], at: datetime) -> Iterable[ReportedHealth]:
-    for target in binding.targets:
-        since = unhealthy.get(target.name)
-        is_failing = since is not None and since <= at
-        yield ReportedHealth(
-            cluster=target.name,
-            health=UNHEALTHY if is_failing else HEALTHY,
-            since=instant_text(since) if since and is_failing else "",
-        )
 
 
 def _pending_replicas(binding: Binding, started: Iterable[StartedReplicas], at: datetime) -> Iterable[PendingReplicas]:

@@ -1,6 +1,7 @@
 """PolicyTests run: a first pass over the source with what a test adds, compared with what it expects."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from render.patterns import matches_whole, pattern_of_partial_match
 from render.words import most_similar_word
 
 from .fields import MISSING, WITHHELD, field_at_json_pointer, objects_rendered_for_clusters, value_for_message
-from .stepping import render_pass_at
+from .stepping import render_passes
 
 NO_ANSWERS: Answers = {}
 
@@ -54,7 +55,7 @@ class Trial(Struct, frozen=True, kw_only=True):
 def run_trial(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) -> Trial:
     """Render what a test describes, as if for the first time, and compare; ``answers`` are those known of webhooks.
 
-    A test with a time is about the pass at that time, after those that went before it.
+    A test with a time is about the pass at that time, after those that went before it; an expectation may have its own.
     """
     return result_or_substitute(
         partial(_run_trial_unguarded, test, desired, answers), partial(_trial_failed_by_error, test)
@@ -70,20 +71,34 @@ def _trial_failed_by_error(test: PolicyTest, error: Exception) -> Trial:
 def _run_trial_unguarded(test: PolicyTest, desired: Desired, answers: Answers) -> Trial:
     given = desired_with_given_objects(desired, test)
     inputs = Inputs(desired=given, facts={}, previous=None, source="", answers=answers)
-    rendered = render_pass(inputs) if test.now is None else render_pass_at(test, inputs, test.now)
+    passes = _rendered_passes(test, inputs)
     refs = {expectation.ref for expectation in test.expectations}
-    bindings = {each.ref: each for each in rendered.built.bindings if each.ref in refs}
+    bindings = {at: _bindings_of_objects(refs, rendered) for at, rendered in passes.items()}
     mismatches = [
         mismatch
-        for number, expectation in enumerate(test.expectations)
-        for mismatch in _mismatches_of_expectation(f"spec.expect[{number}]", expectation, rendered, bindings)
+        for number, each in enumerate(test.expectations)
+        for at in (each.at or test.now,)
+        for mismatch in _mismatches_of_expectation(f"spec.expect[{number}]", each, passes[at], bindings[at])
     ]
+    found = (binding for several in bindings.values() for binding in several.values())
     return Trial(
         test=test,
         mismatches=tuple(mismatches),
-        policies=frozenset(each.policy for each in bindings.values() if each.policy),
-        rules=frozenset(_override_rules_applied(refs, rendered)),
+        policies=frozenset(each.policy for each in found if each.policy),
+        rules=frozenset(rule for each in passes.values() for rule in _override_rules_applied(refs, each)),
     )
+
+
+def _rendered_passes(test: PolicyTest, inputs: Inputs) -> Mapping[datetime | None, Rendered]:
+    """Return what is rendered at each time that an expectation is about; None: by a first pass without a time."""
+    if test.now is None:
+        return {None: render_pass(inputs)}
+    times = {test.now, *(each.at for each in test.expectations if each.at is not None)}
+    return dict(render_passes(test, inputs, times).items())
+
+
+def _bindings_of_objects(refs: Container[ObjectRef], rendered: Rendered) -> Mapping[ObjectRef, Binding]:
+    return {each.ref: each for each in rendered.built.bindings if each.ref in refs}
 
 
 def desired_with_given_objects(desired: Desired, test: PolicyTest) -> Desired:

@@ -1,6 +1,6 @@
 """PolicyTest of argosy.dev/v1alpha1: its schema, and the rules for the fields it expects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from render.patterns import UnusablePattern, check_pattern, pattern_of_partial_match
@@ -8,6 +8,7 @@ from render.syntax import quoted_text
 from render.timing import parse_instant
 
 from .findings import Findings
+from .rollouts import CONTROL_SPEC
 from .schema import INT32, Anything, Flag, ListOf, MapOf, Record, Text, Whole
 from .shared_schema import TEXT, TEXTS
 
@@ -21,6 +22,26 @@ POLICY_TEST_SPEC = Record(
                 "argosy": Anything(),
                 "now": TEXT,
                 "since": TEXT,
+                "changes": ListOf(
+                    Record(
+                        {
+                            "at!": TEXT,
+                            "clusters": ListOf(Anything()),
+                            "templates": ListOf(Anything()),
+                            "withoutClusters": TEXTS,
+                        }
+                    )
+                ),
+                "controls": ListOf(
+                    Record(
+                        {
+                            "at!": TEXT,
+                            "verb!": CONTROL_SPEC.fields["verb!"],
+                            "policy!": TEXT,
+                            "wave": TEXT,
+                        }
+                    )
+                ),
                 "notReady": MapOf(TEXT),
                 "reporting": TEXTS,
                 "unhealthy": MapOf(TEXT),
@@ -36,6 +57,7 @@ POLICY_TEST_SPEC = Record(
                     "group": TEXT,
                     "namespace": TEXT,
                     "name!": Text(min_length=1),
+                    "at": TEXT,
                     "policy": TEXT,
                     "absent": Flag(),
                     "clusters": TEXTS,
@@ -62,9 +84,11 @@ _SOMEWHERE = ("clusters", "notIn", "replicas", "fields")
 
 def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
     """Report paths that are no JSON pointers, patterns that are none, and expectations that exclude each other."""
-    _check_times_of_test(test["spec"].get("given") or {}, findings)
+    given = test["spec"].get("given") or {}
+    _check_times_of_test(given, findings)
     for number, expectation in enumerate(test["spec"].get("expect") or ()):
         here = f"spec.expect[{number}]"
+        _check_time_of_expectation(expectation.get("at") or "", given, f"{here}.at", findings)
         if expectation.get("absent") and (others := [each for each in _SOMEWHERE if expectation.get(each)]):
             hint = "an object that is absent goes nowhere: keep one of them"
             findings.problem(f"{here}.absent", f"is expected beside {', '.join(others)}", hint=hint)
@@ -74,20 +98,36 @@ def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
 
 def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
     """Report what is no time, and what means nothing without the time that is asked about."""
-    times = {f"spec.given.{name}": given[name] for name in ("now", "since") if given.get(name)}
-    for name in ("since", "notReady", "reporting", "unhealthy", "unschedulable"):
-        if name in {"notReady", "unhealthy"}:
-            times |= {f"spec.given.{name}.{cluster}": text for cluster, text in (given.get(name) or {}).items()}
+    for name in ("since", "changes", "controls", "notReady", "reporting", "unhealthy", "unschedulable"):
         if given.get(name) and not given.get("now"):
             findings.problem(f"spec.given.{name}", "means nothing without spec.given.now")
-    for number, found in enumerate(given.get("unschedulable") or ()):
-        times[f"spec.given.unschedulable[{number}].since"] = found["since"]
-    for path, text in times.items():
+    for path, text in _times_by_path(given):
         if parse_instant(text) is None:
             findings.problem(path, f"{quoted_text(text)} is no time", hint="write it as '2026-03-01T14:05:00Z'")
     since, now = (parse_instant(given.get(name) or "") for name in ("since", "now"))
     if since and now and since > now:
         findings.problem("spec.given.since", "must not be after now")
+
+
+def _times_by_path(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield every time that a test is given, with its path."""
+    yield from ((f"spec.given.{name}", given[name]) for name in ("now", "since") if given.get(name))
+    for name in ("notReady", "unhealthy"):
+        yield from ((f"spec.given.{name}.{cluster}", text) for cluster, text in (given.get(name) or {}).items())
+    for key, time in (("unschedulable", "since"), ("changes", "at"), ("controls", "at")):
+        found = enumerate(given.get(key) or ())
+        yield from ((f"spec.given.{key}[{number}].{time}", each[time]) for number, each in found)
+
+
+def _check_time_of_expectation(text: str, given: Mapping[str, Any], path: str, findings: Findings) -> None:
+    """Report the time of an expectation that is none, or that no pass of the test is at."""
+    at, now = parse_instant(text), parse_instant(given.get("now") or "")
+    if text and not given.get("now"):
+        findings.problem(path, "means nothing without spec.given.now")
+    elif text and at is None:
+        findings.problem(path, f"{quoted_text(text)} is no time", hint="write it as '2026-03-01T14:05:00Z'")
+    elif at and now and at > now:
+        findings.problem(path, "must not be after spec.given.now")
 
 
 def _check_regular_expression(pattern: str | None, path: str, findings: Findings) -> None:
