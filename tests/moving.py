@@ -21,6 +21,7 @@ from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.source.desired import Desired, is_failing_over
 from render.cluster import ClusterCondition
 from render.moves.steps import limits_of_move
+from render.rollouts.checks import Answers
 from render.timing import instant_text
 
 from .build import a_cluster, a_deployment, a_policy, on_clusters, weighted
@@ -109,13 +110,15 @@ class MovingFleet(RollingFleet):
         _, unavailable = limits_of_move(total, self._desired().fleet.moves)
         assert left >= min(healthy, total - unavailable), f"{before} -> {given}: {left} of {total} are healthy"
 
-    def _inputs(self, desired: Desired, health: ObservedHealth, scope: Scope | None = None) -> Inputs:
+    def _inputs(
+        self, desired: Desired, health: ObservedHealth, scope: Scope | None = None, answers: Answers | None = None
+    ) -> Inputs:
         tree = self.previous.tree if self.previous else None
         entry = tree.trees.entries(tree.root).get(TAINTS_FILE) if tree else None
         taints = parse_taints(self._blobs[entry.id]) if entry else {}
         failing = health if is_failing_over(desired) else replace(health, conditions={})
         return replace(
-            super()._inputs(desired, health, scope),
+            super()._inputs(desired, health, scope, answers),
             failover=FailoverInputs(now=self.now, health=failing, taints=taints),
             moves=MoveInputs(health=health),
         )

@@ -11,7 +11,10 @@ from typing import Any, Self
 
 from msgspec.structs import replace
 
+from reconciler.asking.answers import CheckReply
 from reconciler.ledger.health import HealthFile, ObservedHealth, ReportedHealth
+from reconciler.ledger.rollout_checks import ChecksFile
+from reconciler.passes.asked_checks import answers_after_asking
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
@@ -27,6 +30,7 @@ from render.cluster import ClusterCondition
 from render.documents import emit, parse_documents
 from render.gitobjects import TreeEntry, parse_tree
 from render.model import ObjectRef
+from render.rollouts.checks import Answers, CheckQuestion
 from render.timing import instant_text
 
 from .build import a_cluster, a_deployment, a_policy, on_clusters
@@ -73,6 +77,8 @@ class RollingFleet:
     """Clusters by name, each with the Deployment web; ``told`` has a line for each rendered commit.
 
     ``unwell`` clusters do not become healthy, ``down`` ones do not answer. ``signers`` have signed controls, by name.
+    ``unwell`` clusters do not become healthy, ``down`` ones do not answer. ``checks`` has for the name of each check
+    whether it is met (None: nobody answers); one about a cluster is also found as ``name cluster``.
     """
 
     files: dict[str, Any] = field(default_factory=dict)
@@ -84,6 +90,8 @@ class RollingFleet:
     told: list[str] = field(default_factory=list)
     health: dict[tuple[ObjectRef, str], tuple[str, str, str]] = field(default_factory=dict)
     signers: dict[str, str] = field(default_factory=dict)
+    checks: dict[str, bool | None] = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
     _trees: dict[bytes, tuple[TreeEntry, ...]] = field(default_factory=dict)
     _blobs: dict[bytes, bytes] = field(default_factory=dict)
     _seen: tuple[str, dict[ObjectRef, str], frozenset[ObjectRef]] | None = None
@@ -121,7 +129,8 @@ class RollingFleet:
     def pass_once(self) -> bool:
         """Run one pass, and apply its outcome; say whether it made a commit."""
         desired = self._desired()
-        rendered = render_pass(self._inputs(desired, self._observed_health(desired)))
+        health = self._observed_health(desired)
+        rendered = self._rendered_with_checks(desired, health)
         self._keep(rendered)
         self._check_replay(desired, rendered)
         self._check_scope(desired, rendered)
@@ -135,6 +144,22 @@ class RollingFleet:
         self._seen = (desired.source_digest, digests, frozenset(volatile | rendered.built.failover.restless))
         self._apply(rendered)
         return is_changed
+
+    def _rendered_with_checks(self, desired: Desired, health: ObservedHealth) -> Rendered:
+        """Render, ask the checks of rollouts, and render again as long as somebody answers otherwise than before."""
+        while True:
+            rendered = render_pass(self._inputs(desired, health))
+            questions = rendered.built.rolled.questions
+            said = {each.id: self._said(each) for each in questions}
+            before = {id_: each for id_, each in self.answers.items() if id_ in said}
+            self.answers = answers_after_asking(before, said, self.now)
+            if self.answers == before:
+                return rendered
+
+    def _said(self, question: CheckQuestion) -> CheckReply:
+        name = question.check.name
+        is_met = self.checks.get(f"{name} {question.cluster}", self.checks.get(name))
+        return CheckReply(is_met=bool(is_met), value=str(is_met), is_answer=is_met is not None)
 
     def state(self) -> Any:
         """The state of the one rollout there is, as a value."""
@@ -181,7 +206,9 @@ class RollingFleet:
         assert not loaded.problems, loaded.problems[0]
         return loaded.desired
 
-    def _inputs(self, desired: Desired, health: ObservedHealth, scope: Scope | None = None) -> Inputs:
+    def _inputs(
+        self, desired: Desired, health: ObservedHealth, scope: Scope | None = None, answers: Answers | None = None
+    ) -> Inputs:
         states = rollout_states_of_tree(self.previous.tree) if self.previous else {}
         return Inputs(
             desired=desired,
@@ -190,7 +217,12 @@ class RollingFleet:
             source="5" * 40,
             scope=scope,
             failover=FailoverInputs(now=self.now),
-            rollouts=RolloutInputs(states=states, health=health, speakers=self._speakers(desired)),
+            rollouts=RolloutInputs(
+                states=states,
+                health=health,
+                speakers=self._speakers(desired),
+                answers=self.answers if answers is None else answers,
+            ),
         )
 
     def _speakers(self, desired: Desired) -> dict[str, str]:
@@ -253,12 +285,18 @@ class RollingFleet:
         return any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - {"facts"})
 
     def _check_replay(self, desired: Desired, rendered: Rendered) -> None:
-        recorded = self._previous_of(rendered, "0" * 40).tree.trees.entry(
-            rendered.tree.root, ("facts", HealthFile.NAME)
+        trees = self._previous_of(rendered, "0" * 40).tree.trees
+        health, checks = (
+            self._blobs[entry.id] if (entry := trees.entry(rendered.tree.root, ("facts", kind.NAME))) else None
+            for kind in (HealthFile, ChecksFile)
         )
-        content = self._blobs[recorded.id] if recorded else None
-        health = HealthFile.read(HealthFile.PATH, content).health if content else ObservedHealth()
-        again = render_pass(self._inputs(desired, health))
+        again = render_pass(
+            self._inputs(
+                desired,
+                HealthFile.read(HealthFile.PATH, health).health if health else ObservedHealth(),
+                answers=ChecksFile.read(ChecksFile.PATH, checks).answers if checks else {},
+            )
+        )
         assert again.tree.root == rendered.tree.root, "what is recorded does not give the same commit again"
 
     def _check_scope(self, desired: Desired, rendered: Rendered) -> None:

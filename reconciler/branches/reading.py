@@ -12,6 +12,7 @@ from reconciler.gitops.tools import GitOpsTools, LaterBuild
 from reconciler.ledger.branch_file import content_without_version
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
+from reconciler.ledger.rollout_checks import ChecksFile
 from reconciler.ledger.table import checked_path
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from reconciler.locked.store import content_store
@@ -36,6 +37,7 @@ from render.errors import GitError, InputError, Problem
 from render.fleet_settings import fleet_with_stricter_limits_of
 from render.gitobjects import TREE_MODE, TreeEntry, git_object_id
 from render.model import ObjectRef
+from render.rollouts.checks import Answers as CheckAnswers
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
@@ -91,7 +93,7 @@ class ObservedInputs(Struct, frozen=True, kw_only=True):
     ``folder`` is the id of the tree they were read from (None: from members, or there are none), and ``rendered_ids``
     are the ids that the files in it have in a rendered commit, where they have no version. ``schemas`` are those of
     members' custom kinds; they decide what is refused, and nothing of what is rendered. ``health`` is that of clusters
-    and workloads, with the time since when.
+    and workloads, with the time since when. ``checks`` are the answers to checks of rollouts.
     """
 
     facts: Facts = field(default_factory=dict)
@@ -100,6 +102,7 @@ class ObservedInputs(Struct, frozen=True, kw_only=True):
     rendered_ids: Mapping[str, bytes] = field(default_factory=dict)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     health: ObservedHealth = field(default_factory=ObservedHealth)
+    checks: CheckAnswers = field(default_factory=dict)
 
 
 class MemoryCache(Struct, frozen=True):
@@ -297,7 +300,7 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
         return ObservedInputs(schemas=schemas)
     entries = repository.read_trees([folder])[folder]
     files = {_path_of_facts(entry): entry.id for entry in entries}
-    answers, health = files.pop(AnswersFile.PATH, None), files.pop(HealthFile.PATH, None)
+    answers, health, checks = (files.pop(kind.PATH, None) for kind in (AnswersFile, HealthFile, ChecksFile))
     found = _read_facts(repository, files)
     return ObservedInputs(
         facts={facts.name: facts for facts, _ in found.values()},
@@ -305,6 +308,7 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
         health=HealthFile.read(HealthFile.PATH, repository.read_blobs([health])[health]).health
         if health
         else ObservedHealth(),
+        checks=ChecksFile.read(ChecksFile.PATH, repository.read_blobs([checks])[checks]).answers if checks else {},
         folder=folder,
         rendered_ids={path.removeprefix("facts/"): rendered_id for path, (_, rendered_id) in found.items()},
         schemas=schemas,

@@ -6,6 +6,7 @@ from reconciler.branches.checkpoint import PassContents, read_checkpoint
 from reconciler.branches.reading import ObservedInputs
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile
+from reconciler.ledger.rollout_checks import ChecksFile
 from reconciler.pipeline.cron import targets_of_rules
 from reconciler.pipeline.previous import Previous, StoredBindings
 from reconciler.pipeline.readme import Tally
@@ -22,6 +23,9 @@ from render.model import ObjectRef
 from render.timing import instant_text
 
 from .time_and_health import next_flip_of_each_object, objects_concerned
+
+_BESIDE_FACTS = frozenset({HealthFile.NAME, ChecksFile.NAME})
+"""The files in the folder of facts that a pass writes anew whatever it looks at."""
 
 
 def contents_of(outcome: Outcome, facts: bytes | None, noteworthy: frozenset[ObjectRef]) -> PassContents:
@@ -140,4 +144,4 @@ def _clusters_with_changed_facts(
 def _blob_ids(repository: Repository, tree_id: bytes) -> dict[str, bytes]:
     """Return the ids of the files of facts, each of one cluster."""
     entries = repository.read_trees([tree_id])[tree_id]
-    return {entry.text: entry.id for entry in entries if entry.text != HealthFile.NAME}
+    return {entry.text: entry.id for entry in entries if entry.text not in _BESIDE_FACTS}

@@ -28,6 +28,7 @@ from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
 from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from render.errors import ConfigError, GuardRefused, InputError
 
+from .asked_checks import pass_with_checks_asked
 from .ended_holds import end_holds_of_pulling_members
 from .options import ReconcileOptions
 from .pass_inputs import is_proposing
@@ -75,8 +76,10 @@ def _guarded_outcome(good: LastGood, members: "ReachedMembers", options: Reconci
     source = read_again_with_facts(repository, good.source_as_rendered, observed.facts)
     source = continued_source(repository, source, good.previous)
     now = given_or_current_time(options.now, behind=members.observation.behind)
-    outcome = run_pass(repository, source, good.previous, RenderInputs(observed=observed, now=now), log)
-    outcome = replace(members.with_webhook_answers(outcome, log), source_branch=good.previous.branch)
+    given = RenderInputs(observed=observed, now=now)
+    outcome = members.with_webhook_answers(run_pass(repository, source, good.previous, given, log), log)
+    outcome = pass_with_checks_asked(outcome, given, good.publication, log)
+    outcome = replace(outcome, source_branch=good.previous.branch)
     refuse_objects_clusters_reject(outcome, log)
     check_guards(outcome, Allowed())
     return outcome

@@ -53,6 +53,7 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
             answers=lasting_answers(self.observation.answers),
             schemas=self.observation.schemas,
             health=self.observation.health,
+            checks=self.observation.recorded.check_answers(),
         )
 
     def for_source(self, desired: Desired, publication: Publication, options: DeliveryOptions) -> "ReachedMembers":

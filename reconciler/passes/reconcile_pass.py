@@ -156,7 +156,9 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     scope = None
     if previous is not None and not is_proposing(source):
         scope = scope_after_previous_pass(repository, previous, source.desired, given)
-    outcome = run_pass(repository, source, previous, replace(given, scope=scope), log)
+    given = replace(given, scope=scope)
+    outcome = run_pass(repository, source, previous, given, log)
+    outcome = _outcome_with_checks(outcome, given, inputs, options, log)
     refuse_objects_clusters_reject(outcome, log)
     result = _commit_pass(outcome, inputs, options, log).with_holds()
     if inputs.tip.ref and not options.dry_run:
@@ -176,8 +178,20 @@ def render_for_members(
     given = replace(given, scope=_scope_of_members(inputs, source, given))
     outcome = run_pass(repository, source, inputs.previous, given, log)
     outcome = members.with_webhook_answers(outcome, log)
+    outcome = _outcome_with_checks(outcome, given, inputs, options, log)
     refuse_objects_clusters_reject(outcome, log)
     return replace(_commit_pass(outcome, inputs, options, log), behind=behind)
+
+
+def _outcome_with_checks(
+    outcome: Outcome, given: RenderInputs, inputs: PassInputs, options: ReconcileOptions, log: Log
+) -> Outcome:
+    """Return a pass rendered by what the checks of its rollouts answer; a dry run asks nobody."""
+    if options.dry_run or not (outcome.rendered.built.rolled.questions or given.observed.checks):
+        return outcome
+    from .asked_checks import pass_with_checks_asked
+
+    return pass_with_checks_asked(outcome, given, inputs.publication, log)
 
 
 def _scope_of_members(inputs: PassInputs, source: Source, given: RenderInputs) -> Scope | None:

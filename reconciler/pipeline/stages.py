@@ -168,6 +168,7 @@ def _rolled_out(
             source=inputs.source,
             controls=controls_with_speakers(desired.rollout_controls, inputs.rollouts.speakers),
             calendar=CalendarOfPass(calendar=FleetCalendar.of(desired.fleet.rollouts, index), now=inputs.failover.now),
+            answers=inputs.rollouts.answers,
             suspended={each.ref: clusters_with_suspended_dispatch(each, fleet) for each in bindings if each.suspension},
         ),
         contexts=VersionContexts(

@@ -6,6 +6,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from reconciler.ledger.health import HealthFile, ObservedHealth
+from reconciler.ledger.rollout_checks import ChecksFile
 from reconciler.ledger.webhook_answers import AnswersFile
 from reconciler.source.desired import Desired
 from render.binding import Binding
@@ -124,15 +125,15 @@ def _bindings_with_held_clusters(
 
 
 def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> None:
-    """Put in what the pass was decided by: facts, answers of webhooks, and the room taken since facts were seen."""
+    """Put in what the pass was decided by: facts, answers, and the room taken since facts were seen."""
     for name in inputs.facts if inputs.scope is None else sorted(inputs.scope.facts):
         assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].rendered_content())
     if inputs.scope:
-        assembly.beside |= {("facts", HealthFile.NAME): None, (TAINTS_FILE,): None}
+        assembly.beside |= {("facts", HealthFile.NAME): None, ("facts", ChecksFile.NAME): None, (TAINTS_FILE,): None}
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", AnswersFile.NAME), AnswersFile.of_answers(built.webhooks.used).rendered_content())
-    if health := HealthFile.of_health(_health_that_decided(inputs, built)):
-        assembly.add(("facts", HealthFile.NAME), health.rendered_content())
+    for name, content in _contents_that_decided(inputs, built):
+        assembly.add(("facts", name), content)
     if built.tainted.recorded:
         assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))
     reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved_resources_by_cluster(), inputs.facts)
@@ -140,6 +141,14 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.add((RESERVED_FILE,), reserves_file(reserves))
     elif inputs.scope:
         assembly.beside[RESERVED_FILE,] = None
+
+
+def _contents_that_decided(inputs: Inputs, built: Built) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of health, and of answers to checks, that decided something."""
+    if health := HealthFile.of_health(_health_that_decided(inputs, built)):
+        yield HealthFile.NAME, health.rendered_content()
+    if checks := ChecksFile.of_answers(built.rolled.questions, inputs.rollouts.answers):
+        yield ChecksFile.NAME, checks.rendered_content()
 
 
 def _health_that_decided(inputs: Inputs, built: Built) -> ObservedHealth:

@@ -20,10 +20,12 @@ from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.refusal import SourceRefusal
+from reconciler.ledger.rollout_checks import ChecksFile
 from reconciler.ledger.table import is_written_without_content, root_entry_names, struct_of_file_at
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
+from render.rollouts.checks import Answers as CheckAnswers
 from render.values import DiscreetStruct
 
 from .cluster_files import ClusterLine, ObjectReason
@@ -31,6 +33,8 @@ from .parsed_files import ParsedFiles
 from .work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 
 _File = TypeVar("_File", bound=BranchFile)
+_OF_ALL_CLUSTERS = frozenset({AnswersFile.PATH, HealthFile.PATH, ChecksFile.PATH})
+"""The files among those of facts that are not about one cluster."""
 
 
 class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
@@ -99,7 +103,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return the facts of every cluster."""
         facts_by_cluster = {}
         for path in self.paths_below("facts"):
-            facts = self.file(ClusterFacts, path) if path not in {AnswersFile.PATH, HealthFile.PATH} else None
+            facts = self.file(ClusterFacts, path) if path not in _OF_ALL_CLUSTERS else None
             if facts is not None:
                 facts_by_cluster[facts.name] = facts
         return facts_by_cluster
@@ -107,6 +111,11 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
     def answers(self) -> Answers:
         """Return what interpreter webhooks answered."""
         return read_answers(self.files.get(AnswersFile.PATH, b""))
+
+    def check_answers(self) -> CheckAnswers:
+        """Return the answers to checks of rollouts."""
+        file = self.file(ChecksFile, ChecksFile.PATH)
+        return file.answers if file else {}
 
     def health(self) -> ObservedHealth:
         """Return the health of clusters and workloads that rules of failover asked for."""

@@ -6,6 +6,7 @@ from render.notations import WEEKDAYS
 
 from .fields import Field
 from .karmada_fields import sentence_about_field
+from .rollout_check_fields import fields_of_checks, fields_of_checks_as_above
 
 _LABELS = (
     "labelSelector",
@@ -66,6 +67,7 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.waves[].gate.healthyFor": Field("As `spec.gate.healthyFor`, for this wave."),
     "spec.waves[].gate.deadline": Field("As `spec.gate.deadline`, for this wave."),
     "spec.waves[].gate.share": Field("As `spec.gate.share`, for this wave."),
+    **fields_of_checks_as_above("spec.waves[].gate", "spec.gate"),
     "spec.maxConcurrent": Field(
         "So many clusters, or such a percentage of their wave, may be under way at once; unset, a whole wave."
     ),
@@ -89,6 +91,7 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         " of those that can be reached and are not suspended; the others go on, and count as before. Unset, all have to"
         " be, but for those that failed."
     ),
+    **fields_of_checks("spec.gate"),
     "spec.maxUnreachable": Field(
         "So many clusters, or such a percentage of all, may be out of reach; while there are more, no other gets the"
         " change. Unset, any number may: they are passed over."

@@ -106,6 +106,7 @@ def _rollout_inputs(
         health=health_of_members(given.observed.health, (cluster.name for cluster in clusters)),
         are_over=given.is_rolled_out,
         speakers=speakers_of_controls(repository, source, given.speakers),
+        answers=given.observed.checks,
     )
 
 

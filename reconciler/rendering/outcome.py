@@ -51,7 +51,7 @@ from render.scheduling.unknown_capacity import (
     placements_with_replicas,
 )
 from render.settings.removal_guard import GuardScope
-from render.timing import Flip, instant_after, instant_text
+from render.timing import Flip, earliest_flip, instant_after, instant_text
 from render.tree import TreeStore, build_nested_tree
 from render.words import counted_noun
 
@@ -72,7 +72,7 @@ class Outcome(Struct, frozen=True, dict=True):
     ``new_settings`` changed since. ``allowed`` is what options allowed it. ``schemas`` are those that clusters were
     observed to have. ``now`` is the time it took place at (None: rules of time rested), ``clock`` what its clock
     showed, which may have been set back. ``facts`` are those that it went by. ``source_branch`` is the one
-    that source commits have to be of ("": none is known).
+    that source commits have to be of ("": none is known). ``next_question`` is when a check is asked again.
     """
 
     repository: Repository
@@ -89,11 +89,12 @@ class Outcome(Struct, frozen=True, dict=True):
     clock: datetime | None = None
     facts: Facts = field(default_factory=dict)
     source_branch: str = ""
+    next_question: Flip | None = None
 
     @property
     def flip(self) -> Flip | None:
-        """The next instant at which the same inputs give another outcome, and what happens then."""
-        return self.rendered.built.flip
+        """The next instant at which the outcome may be another one, and what happens then."""
+        return earliest_flip((self.rendered.built.flip, self.next_question))
 
     @property
     def summary(self) -> str:

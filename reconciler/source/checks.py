@@ -6,7 +6,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from reconciler.source.scopes.likely_scopes import hint_declaring_scopes
+from render.addresses import is_below
 from render.admission.customizations import customization_conflicts
+from render.admission.rollouts import ROLLOUT_KINDS
 from render.cluster import Cluster
 from render.layout import kind_folder
 from render.matching.selector_index import SelectorIndex
@@ -19,6 +21,7 @@ from render.settings.fleet import Fleet
 from render.words import most_similar_word, words_in_sentence
 
 from .broken import UNKNOWN_SCOPE
+from .karmada_objects import AdmittedObjects
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest
 
@@ -105,6 +108,27 @@ def warnings_of_absent_fleet_clusters(
             yield place.problem(f"spec.clusters[{index}].name", message, hint=hint)
 
 
+def problems_of_addresses_nobody_named(places: Iterable[LocatedManifest], fleet: Fleet) -> Iterator[FieldProblem]:
+    """Yield a problem for each check of a rollout policy that asks at an address which argosy.yaml does not name."""
+    known = [each.address for each in fleet.rollouts.sources]
+    for place in (each for each in places if each.manifest["kind"] in ROLLOUT_KINDS):
+        for path, address in _addresses_of_checks(place.manifest["spec"]):
+            if not any(is_below(address, each) for each in known):
+                hint = "name it there, under spec.rollouts.sources: a person accepts whom passes may ask"
+                yield place.problem(path, "argosy.yaml does not name this address", hint=hint)
+
+
+def _addresses_of_checks(spec: Any) -> Iterator[tuple[str, str]]:
+    """Yield the addresses that the gates of an admitted rollout policy ask at, each with its field."""
+    waves = enumerate(spec.get("waves") or ())
+    gates = [("spec.gate", spec.get("gate")), *((f"spec.waves[{at}].gate", wave.get("gate")) for at, wave in waves)]
+    for path, gate in gates:
+        for number, check in enumerate((gate or {}).get("checks") or ()):
+            for source, name in (("prometheus", "address"), ("http", "url")):
+                if check.get(source):
+                    yield f"{path}.checks[{number}].{source}.{name}", check[source][name]
+
+
 def lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
     """Yield every list of cluster names, wherever in a policy it stands."""
     if isinstance(value, dict):
@@ -146,6 +170,13 @@ def problems_of_unknown_scopes(
         message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
         yield template, place.problem("kind", message, hint=hint, kind=UNKNOWN_SCOPE)
         hint = ""
+
+
+def problems_of_admitted_objects(karmada: AdmittedObjects, fleet: Fleet) -> Iterator[FieldProblem]:
+    """Yield the problems of objects of Karmada's kinds, and of our own, that are right by themselves."""
+    places = [place for _, place in karmada.places]
+    yield from problems_of_conflicting_customizations(karmada.objects.customizations, places)
+    yield from problems_of_addresses_nobody_named(places, fleet)
 
 
 def problems_of_conflicting_customizations(

@@ -34,7 +34,7 @@ from render.words import first_few
 from .broken import Broken, LostObject, broken_by_problem, merged_by_what_they_lack
 from .checks import (
     kinds_of_equal_letters,
-    problems_of_conflicting_customizations,
+    problems_of_admitted_objects,
     problems_of_duplicates,
     problems_of_former_names_in_use,
     problems_of_readable_secrets,
@@ -328,9 +328,7 @@ def _manifest_problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     )
     yield from kinds_of_equal_letters(parts.templates.placed, lines)
     yield from problems_of_former_names_in_use(_clusters_with_places(karmada))
-    yield from problems_of_conflicting_customizations(
-        karmada.objects.customizations, [place for _, place in karmada.places]
-    )
+    yield from problems_of_admitted_objects(karmada, parts.home.fleet)
     if parts.home.fleet.secrets is Permission.REFUSE:
         yield from problems_of_readable_secrets(parts.templates.placed, is_refused=True)
 

@@ -17,6 +17,7 @@ from .findings import Findings
 from .placements import check_cluster_affinity
 from .policies import check_selectors, set_selector_namespaces
 from .policy_warnings import warn_of_affinity, warn_of_selectors
+from .rollout_checks import CHECKS, check_checks
 from .schema import INT32, Flag, ListOf, Node, Portion, Record, Text, Whole
 from .shared_schema import CLUSTER_AFFINITY, RESOURCE_SELECTOR, TEXT
 from .stages import AdmittedKind, Object
@@ -32,7 +33,7 @@ CONTROL_KIND = "RolloutControl"
 FLEET_KIND = "Fleet"
 """The kind of the rollout that stands for what the calendar of argosy.yaml holds back."""
 
-_GATE = Record({"healthyFor": TEXT, "deadline": TEXT, "share": Portion(minimum=1)})
+_GATE = Record({"healthyFor": TEXT, "deadline": TEXT, "share": Portion(minimum=1), "checks": CHECKS})
 _EVERYWHERE: Mapping[str, Node] = {
     "maxConcurrent": Portion(minimum=1),
     "maxConcurrentPer": ListOf(
@@ -188,6 +189,7 @@ def _check_gate(gate: Plain, path: str, findings: Findings) -> None:
     if deadline is not None and deadline <= (healthy_for or 0):
         hint = "a cluster can only be in time if the deadline is longer than healthyFor"
         findings.problem(f"{path}.deadline", "is over before any cluster can be through", hint=hint)
+    check_checks(gate.get("checks") or (), f"{path}.checks", findings)
 
 
 def _check_calendar(spec: Plain, findings: Findings) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from render.words import first_few
 
 from .calendar import is_frozen_by
+from .checks import ChecksLook
 from .controls import Requests
 from .fleet_calendar import NEXT_WINDOW
 from .policy import FailureAction
@@ -48,6 +49,8 @@ def _stop_after_failures(state: RolloutState, positions: Positions) -> StepOutco
     if state.phase is not RolloutPhase.FAILED and not _have_too_many_failed(state, positions):
         return None
     failed = f"{first_few(sorted(positions.failed))} failed" if positions.failed else "clusters had failed"
+    if positions.unmet_of_late_waves:
+        failed += f" by {first_few(positions.unmet_of_late_waves)}"
     if state.plan.on_failure is FailureAction.ROLLBACK:
         next_step = f"a newer change, or argosy rollout retry, as {failed} and all went back"
         return StepOutcome(RolloutPhase.HELD, RolloutReason.ROLLED_BACK, next_step)
@@ -93,7 +96,23 @@ def barrier_before_wave(number: int, positions: Positions, requests: Requests) -
         return closed
     if name in requests.unapproved:
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.APPROVAL_MISSING, requests.unapproved[name])
-    return None
+    return _barrier_before_checks(number, positions)
+
+
+def _barrier_before_checks(number: int, positions: Positions) -> StepOutcome | None:
+    """Return what a wave waits for of the checks that it has to pass before it begins."""
+    checks = positions.checks_before_wave(number)
+    return None if checks.are_passed(positions.now) else _wait_for_checks(checks)
+
+
+def _wait_for_checks(look: ChecksLook) -> StepOutcome:
+    """Return what a rollout waits for of the checks of a wave: an answer, or that it has been met for long enough."""
+    if look.unmet:
+        next_step = f"waits for {first_few(look.unmet)}"
+    else:
+        long_ones = [str(each) for each in look.questions if each.check.met_for]
+        next_step = f"waits until {first_few(long_ones)} is met for long enough"
+    return StepOutcome(RolloutPhase.WAITING, RolloutReason.CHECK_NOT_MET, next_step)
 
 
 def outcome_under_way(number: int, positions: Positions, started: frozenset[str]) -> StepOutcome:
@@ -101,10 +120,15 @@ def outcome_under_way(number: int, positions: Positions, started: frozenset[str]
     under_way = started | positions.under_way
     if under_way:
         next_step = f"waits until {first_few(sorted(under_way))} come through the gate"
+        if positions.unmet_checks:
+            next_step += f", and for {first_few(positions.unmet_checks)}"
         return StepOutcome(RolloutPhase.PROGRESSING, RolloutReason.CLUSTERS_UNDER_WAY, next_step)
     closed = _outcome_of_closed_clusters(number, positions)
     if closed is not None:
         return closed
+    unchecked = next((place for place in range(number + 1) if not positions.has_passed_checks(place)), None)
+    if unchecked is not None:
+        return _wait_for_checks(positions.wave_checks[unchecked].checks)
     if positions.failed:
         next_step = f"argosy rollout retry, or a newer change, as {first_few(sorted(positions.failed))} failed"
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.CLUSTERS_FAILED, next_step)

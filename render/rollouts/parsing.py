@@ -14,6 +14,7 @@ from render.selectors import ResourceSelector
 from render.settings.moves import AT_ONCE, MAKE_BEFORE_BREAK
 from render.timing import LAST, instant_text, parse_instant
 
+from .checks import parse_check, plain_check
 from .policy import (
     DeadlineAction,
     FailureAction,
@@ -117,6 +118,7 @@ def _parse_gate(plain: Manifest) -> Gate:
         healthy_for=int(seconds_of_duration(healthy_for or "") or 0),
         deadline=None if deadline is None else int(seconds_of_duration(deadline) or 0),
         share=_parse_limit(plain.get("share")),
+        checks=tuple(map(parse_check, plain.get("checks") or ())),
     )
 
 
@@ -237,7 +239,12 @@ def _plain_freeze(freeze: Freeze) -> Plain:
 
 def _plain_gate(gate: Gate) -> Plain:
     deadline = None if gate.deadline is None else f"{gate.deadline}s"
-    return _fields_with_values(healthyFor=f"{gate.healthy_for}s", deadline=deadline, share=_plain_limit(gate.share))
+    return _fields_with_values(
+        healthyFor=f"{gate.healthy_for}s",
+        deadline=deadline,
+        share=_plain_limit(gate.share),
+        checks=list(map(plain_check, gate.checks)) or None,
+    )
 
 
 def _plain_limit(limit: Limit | None) -> int | str | None:

@@ -14,18 +14,36 @@ from render.limits import Limit
 from render.placement import SpreadField
 from render.selectors import ClusterAffinity, ResourceSelector
 
+from .checks import GateCheck
+
 
 class Gate(Struct, frozen=True, kw_only=True):
     """The gate of each cluster: healthy without a break for some seconds.
 
     A cluster that is not through ``deadline`` seconds after it was given the change has failed (None: it may take its
     time). The next wave begins once ``share`` of the wave's clusters that are asked about are through (None: once all
-    are, but for those that failed).
+    are, but for those that failed). ``checks`` are what somebody outside is asked.
     """
 
     healthy_for: int = 0
     deadline: int | None = None
     share: Limit | None = None
+    checks: tuple[GateCheck, ...] = ()
+
+    @property
+    def cluster_checks(self) -> tuple[GateCheck, ...]:
+        """The checks that each cluster has to pass by itself."""
+        return tuple(each for each in self.checks if each.is_of_cluster)
+
+    @property
+    def checks_before_wave(self) -> tuple[GateCheck, ...]:
+        """The checks that a wave has to pass before it begins."""
+        return tuple(each for each in self.checks if each.is_before_wave and not each.is_of_cluster)
+
+    @property
+    def checks_after_wave(self) -> tuple[GateCheck, ...]:
+        """The checks that a wave has to pass before it is over."""
+        return tuple(each for each in self.checks if not each.is_before_wave and not each.is_of_cluster)
 
 
 class DeadlineAction(StrEnum):

@@ -5,7 +5,7 @@ healthy with it for as long as its gate says, *failed* if its deadline has passe
 given the change and is neither.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -15,8 +15,10 @@ from render.cluster_index import ClusterIndex
 from render.timing import Flip, instant_after
 
 from .calendar import closed_reason
+from .checks import Asking, CheckQuestion, ChecksLook
 from .policy import DeadlineAction, Gate, Wave
-from .state import ClusterObservation, Given, RolloutFacts, RolloutState
+from .state import ClusterObservation, Given, RolloutFacts, RolloutPhase, RolloutState
+from .wave_checks import WaveLook, look_at_wave, look_before_wave
 from .waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
 
 _UNKNOWN = ClusterObservation(is_reachable=False)
@@ -28,6 +30,8 @@ class Positions(Struct, frozen=True, kw_only=True):
     ``given`` has those that were given the change and that it is still for, by name. ``closed`` says why nobody may be
     given it at this time ("": everybody may). ``unaffected`` are the waves in whose clusters nothing changes.
     ``closed_clusters`` has what those wait for that the calendar of argosy.yaml closes now.
+    ``wave_checks`` are the looks at the checks of waves that are through, ``late_waves`` those that did not pass them
+    in time; ``unmet_checks`` says which checks of clusters are not met.
     """
 
     waves: tuple[WaveOfClusters, ...]
@@ -43,6 +47,12 @@ class Positions(Struct, frozen=True, kw_only=True):
     unaffected: frozenset[str] = frozenset()
     flips: tuple[Flip, ...] = ()
     closed_clusters: Mapping[str, str] = field(default_factory=dict)
+    since: datetime
+    asking: Asking
+    wave_checks: Mapping[int, WaveLook] = field(default_factory=dict)
+    late_waves: frozenset[int] = frozenset()
+    questions: tuple[CheckQuestion, ...] = ()
+    unmet_checks: tuple[str, ...] = ()
 
     @property
     def clusters(self) -> frozenset[str]:
@@ -82,7 +92,15 @@ class Positions(Struct, frozen=True, kw_only=True):
 
     def are_over_before(self, number: int) -> bool:
         """Say whether the waves before one are over, so that it may begin, or go on."""
-        return all(self.is_proven(earlier) and self.has_share_through(earlier) for earlier in range(number))
+        return all(
+            self.is_proven(earlier) and self.has_share_through(earlier) and self.has_passed_checks(earlier)
+            for earlier in range(number)
+        )
+
+    def has_passed_checks(self, number: int) -> bool:
+        """Say whether a wave has passed its checks, if it has any, or has failed by them."""
+        look = self.wave_checks.get(number)
+        return look is None or number in self.late_waves or look.are_passed
 
     def has_share_through(self, number: int) -> bool:
         """Say whether so many clusters of a wave are through as its gate asks for, of those that are asked about.
@@ -95,6 +113,22 @@ class Positions(Struct, frozen=True, kw_only=True):
             return asked <= self.through | self.failed
         return len(asked & self.through) >= share.needed_of_total(len(asked))
 
+    @property
+    def unmet_of_late_waves(self) -> tuple[str, ...]:
+        """The checks that waves did not pass in time, in words."""
+        return tuple(each for number in sorted(self.late_waves) for each in self.wave_checks[number].checks.unmet)
+
+    @property
+    def clusters_of_unchecked_waves(self) -> frozenset[str]:
+        """The clusters that are through in waves that have not passed their checks, or of which nobody is asked."""
+        checked = {number for number, each in enumerate(self.waves) if each.wave.gate.checks_after_wave}
+        unchecked = {each for each in checked if self.asking.is_over or not self.has_passed_checks(each)}
+        return frozenset(name for name in self.through if self.wave_numbers[name] in unchecked)
+
+    def checks_before_wave(self, number: int) -> ChecksLook:
+        """Return the look at the checks that a wave has to pass before it begins."""
+        return look_before_wave(self.waves[number].wave, self.given.values(), self.asking, self.since)
+
     def has_clusters_from(self, number: int) -> bool:
         """Say whether a wave, or one after it, has clusters."""
         return any(each >= number for each in self.wave_numbers.values())
@@ -102,6 +136,46 @@ class Positions(Struct, frozen=True, kw_only=True):
 
 def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions:
     """Return where the clusters of a change stand."""
+    found, fails = _positions_beside_wave_checks(state, facts), state.plan.on_deadline is DeadlineAction.FAIL
+    looks = {} if found.asking.is_over else dict(_looks_at_waves(found))
+    late = frozenset(number for number, look in looks.items() if look.is_late and fails)
+    failed = {name for name in found.given if found.wave_numbers[name] in late} & found.asked
+    return replace(
+        found,
+        wave_checks=looks,
+        late_waves=late,
+        failed=found.failed | failed,
+        through=found.through - failed,
+        questions=(*found.questions, *(each for look in looks.values() for each in look.checks.questions)),
+        flips=(*found.flips, *(flip for look in looks.values() for flip in look.flips)),
+    )
+
+
+def _looks_at_waves(found: Positions) -> Iterator[tuple[int, WaveLook]]:
+    """Yield the look at the checks of each wave that is through."""
+    for number, each in enumerate(found.waves):
+        if not found.has_share_through(number):
+            continue
+        given = [found.given[name] for name in each.clusters if name in found.given]
+        look = look_at_wave(each.wave, given, found.asking, len(found.asked.intersection(each.clusters)))
+        if look is not None:
+            yield number, look
+
+
+def _asking_of_rollout(state: RolloutState, facts: RolloutFacts) -> Asking:
+    """Return what the checks of a rollout are asked about; a change that is held is asked about no more."""
+    return Asking(
+        rollout=state.name,
+        change=state.change,
+        commits=state.commits,
+        answers=facts.answers,
+        now=facts.now,
+        is_over=state.phase is RolloutPhase.HELD,
+    )
+
+
+def _positions_beside_wave_checks(state: RolloutState, facts: RolloutFacts) -> Positions:
+    """Return where the clusters of a change stand, by what each of them shows by itself."""
     waves = waves_of_clusters(
         state.plan, facts.fleet, facts.clusters, seats=state.seats, begun=state.wave, group=state.group
     )
@@ -109,8 +183,9 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
     observed = {name: facts.observed.get(name, _UNKNOWN) for name in numbers}
     suspended = frozenset(name for name, each in observed.items() if each.is_suspended)
     asked = frozenset(name for name, each in observed.items() if each.is_reachable) - suspended
+    asking = _asking_of_rollout(state, facts)
     looks = {
-        each.cluster: _look_at_given_cluster(each, observed[each.cluster], waves[numbers[each.cluster]], facts.now)
+        each.cluster: _look_at_given_cluster(each, observed[each.cluster], waves[numbers[each.cluster]], asking)
         for each in state.given
         if each.cluster in numbers
     }
@@ -128,14 +203,21 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
         now=facts.now,
         fleet=facts.fleet,
         closed=calendar.answer,
-        unaffected=frozenset(
-            each.wave.name
-            for each in waves
-            if not each.clusters and names_fitting_wave(each.wave, facts.fleet) & facts.unaffected
-        ),
+        unaffected=frozenset(_names_of_unaffected_waves(waves, facts)),
         flips=tuple(filter(None, flips)),
         closed_clusters=facts.closed,
+        since=state.since,
+        asking=asking,
+        questions=tuple(each for name, look in looks.items() if name in asked for each in look.checks.questions),
+        unmet_checks=tuple(each for name, look in looks.items() if name in asked for each in look.checks.unmet),
     )
+
+
+def _names_of_unaffected_waves(waves: Iterable[WaveOfClusters], facts: RolloutFacts) -> Iterator[str]:
+    """Yield the waves without clusters that would have some if anything changed there."""
+    for each in waves:
+        if not each.clusters and names_fitting_wave(each.wave, facts.fleet) & facts.unaffected:
+            yield each.wave.name
 
 
 class _Look(Struct, frozen=True, kw_only=True):
@@ -146,23 +228,48 @@ class _Look(Struct, frozen=True, kw_only=True):
     is_through: bool = False
     is_late: bool = False
     flip: Flip | None = None
+    checks: ChecksLook = field(default_factory=ChecksLook)
 
 
-def _look_at_given_cluster(given: Given, observed: ClusterObservation, wave: WaveOfClusters, now: datetime) -> _Look:
+def _look_at_given_cluster(given: Given, observed: ClusterObservation, wave: WaveOfClusters, asking: Asking) -> _Look:
     """Return where a cluster stands that can be asked about; one that was through and is unwell starts anew."""
-    gate, name = wave.wave.gate, given.cluster
+    gate, name, now = wave.wave.gate, given.cluster, asking.now
     begins = None if observed.well_since is None else max(observed.well_since, given.at)
-    opens = None if begins is None else instant_after(begins, gate.healthy_for)
+    checks = _look_at_cluster_checks(given, begins, wave, asking)
+    opens = (
+        None
+        if begins is None or checks.passes_at is None
+        else max(instant_after(begins, gate.healthy_for), checks.passes_at)
+    )
     if opens is not None and opens <= now:
-        return _Look(before=given, given=replace(given, through=given.through or now), is_through=True)
-    anew = given if given.through is None else Given(cluster=name, at=begins or now)
+        passed = replace(given, through=given.through or now)
+        return _Look(before=given, given=passed, is_through=True, checks=checks)
+    anew = given if given.through is None else Given(cluster=name, at=_new_beginning(given.through, begins, now))
     ends = deadline_of_cluster(anew, gate)
     is_late = ends is not None and ends <= now
     flips = [
         None if opens is None else Flip(opens, f"{name} is through the gate of wave {wave.wave.name}"),
         None if ends is None or is_late else Flip(ends, f"the deadline of {name} in wave {wave.wave.name} has passed"),
     ]
-    return _Look(before=given, given=anew, is_late=is_late, flip=min(filter(None, flips), default=None))
+    return _Look(before=given, given=anew, is_late=is_late, flip=min(filter(None, flips), default=None), checks=checks)
+
+
+def _new_beginning(through: datetime, begins: datetime | None, now: datetime) -> datetime:
+    """Return when the time of a cluster begins that was through: since it is well again, or now if it still is well.
+
+    One that has been well all the time has a check that is not met any more.
+    """
+    return now if begins is None or begins <= through else begins
+
+
+def _look_at_cluster_checks(given: Given, begins: datetime | None, wave: WaveOfClusters, asking: Asking) -> ChecksLook:
+    """Return the look at the checks of a cluster, which are asked while it is well by the change."""
+    checks = wave.wave.gate.cluster_checks
+    if begins is None or not checks:
+        return ChecksLook(passes_at=begins)
+    if asking.is_over:
+        return ChecksLook(passes_at=begins if given.through is not None else None)
+    return asking.look(checks, wave.wave.name, begins, given.cluster)
 
 
 def deadline_of_cluster(given: Given, gate: Gate) -> datetime | None:

@@ -11,6 +11,7 @@ from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
 from render.timing import Flip
 
+from .checks import Answers, CheckQuestion
 from .policy import RolloutControl, RolloutPolicy
 
 
@@ -73,6 +74,7 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     closed: Mapping[str, str] = field(default_factory=dict)
     calendar_flip: Flip | None = None
     away: frozenset[str] = frozenset()
+    answers: Answers = field(default_factory=dict)
 
 
 class Given(Struct, frozen=True, kw_only=True):
@@ -114,6 +116,7 @@ class RolloutReason(StrEnum):
     ROLLING_BACK = "RollingBack"
     ROLLED_BACK = "RolledBack"
     ABORTED_BY_CONTROL = "AbortedByControl"
+    CHECK_NOT_MET = "CheckNotMet"
     EVERY_CLUSTER_THROUGH = "EveryClusterThrough"
 
 
@@ -124,6 +127,7 @@ _WAITING_FOR_NO_CLUSTER = frozenset(
         RolloutReason.WAVE_EMPTY,
         RolloutReason.OUTSIDE_WINDOW,
         RolloutReason.FROZEN,
+        RolloutReason.CHECK_NOT_MET,
     }
 )
 
@@ -180,8 +184,8 @@ class RolloutStep(Struct, frozen=True, kw_only=True):
     """The answer of a pass: the new state (None: there is no rollout), and the clusters that get the change.
 
     ``due``: all other clusters keep the version that they stand at, but for those that are ``withdrawn``: these go back
-    to the version that was completed last. ``flip`` is when the same facts give another
-    answer. ``notes`` are sentences about clusters that are passed over.
+    to the version that was completed last. ``flip`` is when the same facts give another answer. ``notes`` are sentences
+    about clusters that are passed over. ``questions`` are those whose answers it goes by.
     """
 
     state: RolloutState | None
@@ -189,3 +193,4 @@ class RolloutStep(Struct, frozen=True, kw_only=True):
     withdrawn: frozenset[str] = frozenset()
     flip: Flip | None = None
     notes: tuple[str, ...] = ()
+    questions: tuple[CheckQuestion, ...] = ()

@@ -21,6 +21,7 @@ from render.admission.rollouts import IMPLICIT_WAVE
 from render.timing import Flip, earliest_flip
 
 from .barriers import StepOutcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
+from .checks import ChecksLook
 from .controls import Requests, requests_about_rollout
 from .going_back import way_back
 from .policy import FailureAction, RolloutPolicy
@@ -124,11 +125,10 @@ def _state_of_beginning(plan: RolloutPolicy, change: Change, facts: RolloutFacts
 def _state_after_retries(state: RolloutState, positions: Positions, requests: Requests, now: datetime) -> RolloutState:
     """Return the state after what people ask for once: clusters get their time again, or all of it begins again."""
     is_ended = state.phase in _ENDED
+    again = positions.failed | positions.clusters_of_unchecked_waves
     return replace(
         state,
-        given=tuple(
-            Given(cluster=each.cluster, at=now) if each.cluster in positions.failed else each for each in state.given
-        ),
+        given=tuple(Given(cluster=each.cluster, at=now) if each.cluster in again else each for each in state.given),
         heard=(*state.heard, *(each.name for each in requests.retries)),
         back=(),
         phase=RolloutPhase.PROGRESSING if is_ended else state.phase,
@@ -138,11 +138,12 @@ def _state_after_retries(state: RolloutState, positions: Positions, requests: Re
 
 def _step_of_rollout(state: RolloutState, positions: Positions, requests: Requests, facts: RolloutFacts) -> RolloutStep:
     """Return the step of a rollout, from where its clusters stand and what people ask for."""
-    number, stop = _number_of_begun_wave(state, positions), stop_of_rollout(state, positions, requests)
-    barrier, started = stop, dict[str, Given]()
+    begun, stop = _number_of_begun_wave(state, positions), stop_of_rollout(state, positions, requests)
+    number, barrier, started = begun, stop, dict[str, Given]()
     if stop is None:
         number, barrier = _begin_waves(number, positions, requests)
         started = {name: Given(cluster=name, at=facts.now) for name in _clusters_to_start(number, positions)}
+    before = _looks_before_waves(begun, number, positions, barrier)
     outcome = _outcome_of_step(number, positions, frozenset(started), barrier)
     if outcome.phase is RolloutPhase.HELD and state.plan.on_failure is FailureAction.ROLLBACK:
         return _step_back(state, positions, facts, outcome)
@@ -156,8 +157,13 @@ def _step_of_rollout(state: RolloutState, positions: Positions, requests: Reques
             given=tuple(given[name] for name in sorted(given)),
         ),
         due=positions.clusters if is_completed else frozenset(given),
-        flip=None if is_completed else earliest_flip([*positions.flips, *_deadlines_of_clusters(started, positions)]),
+        flip=None
+        if is_completed
+        else earliest_flip(
+            [*positions.flips, *(look.flip(facts.now) for look in before), *_deadlines_of_clusters(started, positions)]
+        ),
         notes=tuple(notes_about_clusters(number, positions)),
+        questions=(*positions.questions, *(question for look in before for question in look.questions)),
     )
 
 
@@ -176,6 +182,7 @@ def _step_back(state: RolloutState, positions: Positions, facts: RolloutFacts, s
         due=frozenset(given),
         withdrawn=positions.clusters - way.remaining,
         flip=earliest_flip([*positions.flips, *way.flips]),
+        questions=positions.questions,
     )
 
 
@@ -212,6 +219,14 @@ def _begin_waves(number: int, positions: Positions, requests: Requests) -> tuple
     return number, None
 
 
+def _looks_before_waves(
+    begun: int, number: int, positions: Positions, barrier: StepOutcome | None
+) -> tuple[ChecksLook, ...]:
+    """Return the looks at checks by which waves begin now after those that had ``begun``, or the next one does not."""
+    is_kept_by_check = barrier is not None and barrier.reason is RolloutReason.CHECK_NOT_MET
+    return tuple(positions.checks_before_wave(each) for each in range(begun + 1, number + 1 + is_kept_by_check))
+
+
 def _clusters_to_start(number: int, positions: Positions) -> Iterator[str]:
     """Yield the clusters of waves that have begun that are given the change now, in their order."""
     busy = set(positions.under_way)
@@ -243,9 +258,12 @@ def _is_completed(number: int, positions: Positions) -> bool:
     if positions.has_clusters_from(number + 1) or not positions.asked <= positions.through:
         return False
     return all(
-        positions.is_proven(place)
-        or positions.suspended.issuperset(each.clusters)
-        or positions.is_last_without_need_of_proof(place)
+        positions.has_passed_checks(place)
+        and (
+            positions.is_proven(place)
+            or positions.suspended.issuperset(each.clusters)
+            or positions.is_last_without_need_of_proof(place)
+        )
         for place, each in enumerate(positions.waves[: number + 1])
     )
 

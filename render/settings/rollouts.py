@@ -1,4 +1,4 @@
-"""``spec.rollouts``: the times at which changes of the source may, or may not, reach clusters."""
+"""``spec.rollouts``: the times at which changes of the source may, or may not, reach clusters, and who is asked."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +11,7 @@ from render.notations import WEEKDAYS, minutes_of_time
 from render.syntax import quoted_text
 from render.timing import parse_instant
 
+from .rollout_sources import SOURCES, RolloutSource
 from .setting import WAYS, FleetSetting, SettingFault
 
 _SIGNER = re.compile(r"([A-Za-z0-9._@+-]+) ((?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3})", re.ASCII)
@@ -142,6 +143,7 @@ class RolloutSettings(Struct, frozen=True, kw_only=True):
     """The calendar of the fleet: when changes of the source may reach which objects in which clusters.
 
     ``signers`` are the persons whose signatures are known, each as ``NAME TYPE KEY``.
+    ``sources`` are all that checks of rollouts may ask, beside members and the forge.
     """
 
     freezes: Annotated[
@@ -171,11 +173,13 @@ class RolloutSettings(Struct, frozen=True, kw_only=True):
             faults=_faults_of_signers,
         ),
     ] = ()
+    sources: Annotated[tuple[RolloutSource, ...], SOURCES] = ()
 
 
 ROLLOUTS = FleetSetting(
     "rollouts",
     "When changes of the source may reach clusters: of what its freezes and windows are about, every cluster keeps the"
-    " version that it has until it may get the newest. Replicas, failover and the repair of drift go on.",
+    " version that it has until it may get the newest. Replicas, failover and the repair of drift go on. Beside that,"
+    " whom checks of rollouts may ask.",
     in_karmada="Karmada's changes reach clusters at once",
 )

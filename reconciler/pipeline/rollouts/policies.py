@@ -21,6 +21,7 @@ from reconciler.ledger.health import ObservedHealth
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
+from render.rollouts.checks import Answers, CheckQuestion
 from render.rollouts.policy import RolloutControl, RolloutPolicy
 from render.rollouts.queue import versions_that_wait
 from render.rollouts.state import RolloutFacts, RolloutState, RolloutStep, WaitingChange
@@ -37,6 +38,7 @@ class RolledPolicy(Struct, frozen=True, kw_only=True):
     """A rollout policy after a pass: its objects, the state of its rollout, and when that goes on by itself.
 
     ``under_way`` are the objects of the change that goes out, ``waiting`` those of newer ones that wait for its end.
+    ``questions`` are those of its checks.
     """
 
     objects: Mapping[ObjectRef, RolledObject]
@@ -45,13 +47,14 @@ class RolledPolicy(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     under_way: frozenset[ObjectRef] = frozenset()
     waiting: frozenset[ObjectRef] = frozenset()
+    questions: tuple[CheckQuestion, ...] = ()
 
 
 class RolloutContext(Struct, frozen=True, kw_only=True):
     """The clusters, the health, the time (None: it rests) and the source that steps go by, and what people ask for.
 
     ``suspended`` are the clusters of each object to which dispatching is suspended, and ``calendar`` is that of
-    argosy.yaml.
+    argosy.yaml. ``answers`` are those to questions of checks.
     """
 
     index: ClusterIndex
@@ -61,6 +64,7 @@ class RolloutContext(Struct, frozen=True, kw_only=True):
     controls: tuple[RolloutControl, ...] = ()
     suspended: Mapping[ObjectRef, Mask] = field(default_factory=dict)
     calendar: CalendarOfPass = field(default_factory=CalendarOfPass)
+    answers: Answers = field(default_factory=dict)
 
 
 class RollingPolicy(Struct, frozen=True, kw_only=True):
@@ -129,7 +133,9 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             objects[each.ref] = each.with_one_version(goal) if is_completed else each.moved(goal, due, withdrawn)
         state = self._completed_state() if step is None else self._state_with_what_stays(step.state, changing, going)
         rolled = self._rolled_policy(objects, going, None if is_completed and self.policy is None else state)
-        return replace(rolled, flip=step.flip if step else None, notes=step.notes if step else ())
+        if step is None:
+            return rolled
+        return replace(rolled, flip=step.flip, notes=step.notes, questions=step.questions)
 
     def _object_beside_change(self, each: VersionedObject, *, is_waiting: bool) -> RolledObject:
         """Return an object that is not of the change which goes out."""
@@ -201,6 +207,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             closed=closed.answer,
             calendar_flip=closed.flip,
             away=frozenset(index.names[place] for place in indexes_of_mask(away)),
+            answers=self.context.answers,
         )
         return next_step(self.policy, self.state, going.change, facts)
 

@@ -15,6 +15,7 @@ from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
 from reconciler.source.desired import Desired, is_about_kind
 from render.binding import ABSENT, Binding, ObjectRollout, name_of_rollout
 from render.model import ObjectRef, Template
+from render.rollouts.checks import Answers, CheckQuestion
 from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutState
@@ -44,7 +45,7 @@ class RolloutFiles(Struct, frozen=True, kw_only=True):
 
 
 class RolloutInputs(Struct, frozen=True, kw_only=True):
-    """The inputs of rollouts beside the source: their states after the previous pass, and observed health.
+    """The inputs of rollouts beside the source: their states after the previous pass, health, and answers to checks.
 
     ``are_over``: every cluster gets the newest version, as if all rollouts were over. ``speakers`` have signed
     RolloutControls.
@@ -54,6 +55,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     health: ObservedHealth = field(default_factory=ObservedHealth)
     are_over: bool = False
     speakers: Speakers = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
 
 
 class RolledOut(Struct, frozen=True, kw_only=True):
@@ -61,7 +63,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
 
     ``contents`` are those of versions that may be new, by object and digest; ``states`` the rollouts after the pass
     by their policy. ``under_way`` are the objects that health counts for, ``waiting`` those of newer changes that wait
-    for the end of one, by policy.
+    for the end of one, by policy. ``questions`` are those of checks that the steps went by.
     """
 
     bindings: tuple[Binding, ...]
@@ -73,6 +75,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     under_way: frozenset[ObjectRef] = frozenset()
     waiting: Mapping[str, frozenset[ObjectRef]] = field(default_factory=dict)
     has_calendar: bool = False
+    questions: tuple[CheckQuestion, ...] = ()
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -150,6 +153,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             under_way=frozenset(ref for each in rolled.values() for ref in each.under_way),
             waiting={name: each.waiting for name, each in rolled.items() if each.waiting},
             has_calendar=bool(self.context.calendar) and self.context.now is not None,
+            questions=tuple(question for each in rolled.values() for question in each.questions),
         )
 
     def _groups_by_rollout(
