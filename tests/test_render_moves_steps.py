@@ -25,6 +25,7 @@ class Step(NamedTuple):
     waits: tuple[str, ...] = ()
     settings: MoveSettings = TWO_MORE
     unwell: frozenset[str] = frozenset()
+    ailing: frozenset[str] = frozenset()
     is_whole: bool = False
     is_ordered: bool = False
     is_under_way: bool = False
@@ -72,6 +73,15 @@ STEPS = [
         {"a": 0, "b": 3},
         {"a": 2, "b": 3},
         ("a",),
+    ),
+    Step(
+        "nor of replicas of which some are known not to be ready",
+        {"a": 2, "b": 1},
+        {"a": 3, "b": 3},
+        {"b": 3},
+        {"a": 2, "b": 3},
+        ("a",),
+        ailing=frozenset({"a"}),
     ),
     Step(
         "a move that ends is no scaling",
@@ -161,6 +171,7 @@ def test_a_step(case: Step) -> None:
         asked=case.asked,
         given=case.given,
         ready=case.ready,
+        ailing=case.ailing,
         unwell=case.unwell,
         is_whole=case.is_whole,
         is_ordered=case.is_ordered,
@@ -184,6 +195,7 @@ MOVES = st.builds(
     asked=COUNTS.filter(bool),
     given=COUNTS,
     ready=COUNTS,
+    ailing=st.frozensets(st.sampled_from(CLUSTERS)),
     unwell=st.frozensets(st.sampled_from(CLUSTERS)),
     is_ordered=st.booleans(),
     is_under_way=st.booleans(),

@@ -9,6 +9,7 @@ from typing import Any
 
 from reconciler.console.text import on_one_line
 from render.interpretation.progress import (
+    NOT_OBSERVED,
     LiveState,
     Progress,
     has_condition,
@@ -45,7 +46,7 @@ def _state_by_common_conditions(live: Manifest) -> LiveState | None:
         return LiveState(Progress.TERMINATING, "Terminating", "it is being deleted")
     observed, generation = status_of(live).get("observedGeneration"), metadata.get("generation")
     if isinstance(observed, int) and isinstance(generation, int) and observed != generation:
-        return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen the newest generation")
+        return LiveState(Progress.IN_PROGRESS, NOT_OBSERVED, "its controller has not seen the newest generation")
     if has_condition(live, "Reconciling", "True"):
         return state_under_way(live_condition(live, "Reconciling"))
     if has_condition(live, "Stalled", "True"):

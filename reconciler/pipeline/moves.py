@@ -122,6 +122,7 @@ class MoveStage(Struct, frozen=True, kw_only=True):
             asked={each.name: 1 if is_whole else each.replicas for each in binding.targets},
             given=given,
             ready=dict(_ready_by_cluster(reports, is_whole=is_whole)),
+            ailing=frozenset(each.cluster for each in reports if each.health == UNHEALTHY),
             unwell=unwell,
             is_whole=is_whole,
             is_ordered=binding.ref.group_kind == _STATEFUL_SET,

@@ -77,9 +77,7 @@ def render_pass(inputs: Inputs) -> Rendered:
 
 def _built_works(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
-    corrected = clusters_corrected_by_facts(desired.clusters, inputs.facts)
-    tainted = clusters_with_taints(corrected, desired, inputs.failover)
-    index = ClusterIndex(clusters_with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
+    tainted, index = _clusters_of_pass(inputs)
     webhooks = Recording(inputs.answers)
     interpreter = interpreter_of_source(desired, webhooks.send, members=tainted.clusters)
     cron = _scaled_templates(inputs, interpreter, before)
@@ -116,6 +114,13 @@ def _built_works(inputs: Inputs) -> Built:
         bindings=tuple(sorted((*judged, *_kept_bindings(claims, past)), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _clusters_of_pass(inputs: Inputs) -> tuple[TaintedClusters, ClusterIndex]:
+    """Return the clusters as facts and conditions have them, and the index of those with what is left of their room."""
+    corrected = clusters_corrected_by_facts(inputs.desired.clusters, inputs.facts)
+    tainted = clusters_with_taints(corrected, inputs.desired, inputs.failover)
+    return tainted, ClusterIndex(clusters_with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
 
 
 def _moved_bindings(inputs: Inputs, schedule: Schedule, index: ClusterIndex) -> MovedBindings:

@@ -15,6 +15,7 @@ from reconciler.pipeline.dependencies import binding_name
 from reconciler.pipeline.health import is_status_asked_for
 from render.binding import Binding
 from render.failover.eviction import clusters_with_a_copy
+from render.interpretation.progress import NOT_OBSERVED
 from render.interpreter import Interpreter, InterpreterError, Operation
 from render.model import BINDING_API_VERSION, Manifest, Template
 
@@ -101,7 +102,8 @@ def _item_of_cluster(cluster: str, work: Manifest) -> dict[str, Any]:
 def reported_health(cluster: str, work: Manifest, binding: Binding, *, counts_ready: bool = False) -> ReportedHealth:
     """Return the health of an object in a cluster, with the time since when; its status only where a rule reads it.
 
-    ``counts_ready``: a move may ask for the replicas that are ready.
+    ``counts_ready``: a move may ask for the replicas that are ready. Those of one that is not healthy are up to date
+    only while a move is under way.
     """
     item = _item_of_cluster(cluster, work)
     healthy = condition_of_type(work["status"].get("conditions"), HEALTHY)
@@ -112,21 +114,21 @@ def reported_health(cluster: str, work: Manifest, binding: Binding, *, counts_re
         healthy_until=str(work.get("healthyUntil") or ""),
         version=str(work.get("rolledOut") or "") if binding.rollout is not None else "",
         status=item.get("status") if is_status_asked_for(binding) else None,
-        ready=_ready_replicas(item, work) if counts_ready else None,
+        ready=_ready_replicas(item, work, binding, str(healthy.get("reason"))) if counts_ready else None,
     )
 
 
-def _ready_replicas(item: Mapping[str, Any], work: Manifest) -> int | None:
+def _ready_replicas(item: Mapping[str, Any], work: Manifest, binding: Binding, reason: str) -> int | None:
     """Return the replicas that are ready in a cluster, of those that its object asks for; None where nobody knows.
 
-    Its status may tell of a time when it asked for more.
+    Nobody does while its controller has not seen what it asks for: its status is of the time before.
     """
     live, status = LiveReplicas.of_work(work), item.get("status")
-    if live is None or not item.get("applied"):
+    if live is None or not item.get("applied") or reason == NOT_OBSERVED:
         return None
     if item["health"] == "Healthy":
         return live.replicas
-    if item["health"] != "Unhealthy" or not isinstance(status, Mapping):
+    if binding.moving is None or item["health"] != "Unhealthy" or not isinstance(status, Mapping):
         return None
     ready = status.get("readyReplicas", 0 if "replicas" in status or "observedGeneration" in status else None)
     return min(ready, live.replicas) if type(ready) is int else None

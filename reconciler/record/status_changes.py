@@ -247,7 +247,8 @@ def _schema_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
 def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
     # An agent does not know the bindings, nor whose health a rule asks for that reads its branch.
     asked = None if inputs.reporting is None else frozenset(each.ref for each in _bindings_with_asked_health(inputs))
-    statuses = WorkStatuses(inputs.interpreter, inputs.now, asked)
+    moving = frozenset(each.ref for each in inputs.bindings.values() if each.moving is not None)
+    statuses = WorkStatuses(inputs.interpreter, inputs.now, asked, moving)
     versions = VersionsOfCommit(commit=inputs.commit, bindings=inputs.bindings)
     return work_files_to_write(recorded, statuses, versions, reports)
 

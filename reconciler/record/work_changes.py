@@ -54,12 +54,14 @@ class Occasion(Struct, frozen=True, kw_only=True):
     """The conditions under which a change of a Work is looked at.
 
     ``is_applied``: this pass has written the object, so that whatever changes is no restlessness. ``is_asked_for``: a
-    rule of failover reads its health, so that every turn of it is written. ``has_commit``: other Works are written, so
-    that what waits for its turn goes along.
+    rule of failover reads its health, so that every turn of it is written. ``is_counted``: a move that is under way
+    reads how many replicas are ready, so that every change of numbers is a turn. ``has_commit``: other Works are
+    written, so that what waits for its turn goes along.
     """
 
     is_applied: bool = False
     is_asked_for: bool = False
+    is_counted: bool = False
     has_commit: bool = False
 
 
@@ -93,6 +95,7 @@ def work_to_record(before: Manifest | None, observed: Manifest, now: str, occasi
         _has_state_changed(before, observed),
         _has_reported_status_changed(before, observed),
     )
+    turned |= occasion.is_counted and moved
     if occasion.is_applied and (turned or moved):
         return _written_work(observed, old.get("conditions") or (), {}, now)
     is_scaled = _has_other_scale(before, observed)
@@ -300,12 +303,14 @@ class _Case(NamedTuple):
 class WorkStatuses(Struct):
     """The statuses worked out in a pass so far, the newest case of each object first.
 
-    ``asked`` are the objects whose health a rule of failover reads (None: it may read that of any).
+    ``asked`` are the objects whose health a rule of failover reads (None: it may read that of any), ``counted`` those
+    of which a move that is under way reads how many replicas are ready.
     """
 
     interpreter: Interpreter
     now: str
     asked: frozenset[ObjectRef] | None = frozenset()
+    counted: frozenset[ObjectRef] = frozenset()
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
     _files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
@@ -329,7 +334,10 @@ class WorkStatuses(Struct):
     def _file(self, inputs: WorkInputs, before: Manifest | None, *, has_commit: bool) -> WrittenWork | None:
         ref, action = inputs.item.ref, (inputs.result or inputs.item).action
         occasion = Occasion(
-            is_applied=action in WRITES, is_asked_for=self.asked is None or ref in self.asked, has_commit=has_commit
+            is_applied=action in WRITES,
+            is_asked_for=self.asked is None or ref in self.asked,
+            is_counted=ref in self.counted,
+            has_commit=has_commit,
         )
         after = work_to_record(before, work_manifest(work_status_of(inputs, self.interpreter)), self.now, occasion)
         return None if after is before else WrittenWork(after, self._files.emit(WorkFile.with_version(after), _NAMES))

@@ -20,6 +20,10 @@ class Progress(StrEnum):
     UNKNOWN = "Unknown"
 
 
+NOT_OBSERVED = "NotObserved"
+"""The reason of what has a status that its controller wrote before it saw the newest generation."""
+
+
 class LiveState(NamedTuple):
     """An object's progress, and the reason for it."""
 

@@ -2,7 +2,14 @@
 
 from render.interpretation.fields import count_at, mapping_at
 from render.interpretation.operations import Interpretation
-from render.interpretation.progress import LiveState, Progress, counter_in_status, state_of_missing_replicas, status_of
+from render.interpretation.progress import (
+    NOT_OBSERVED,
+    LiveState,
+    Progress,
+    counter_in_status,
+    state_of_missing_replicas,
+    status_of,
+)
 from render.model import Manifest
 
 from .kind import NO_DELIVERY_RULES, BuiltInKind
@@ -48,7 +55,7 @@ def daemon_set_progress(live: Manifest) -> LiveState | None:
     """Return how far a daemon set is rolled out."""
     status = status_of(live)
     if "observedGeneration" not in status:
-        return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen it yet")
+        return LiveState(Progress.IN_PROGRESS, NOT_OBSERVED, "its controller has not seen it yet")
     wanted = counter_in_status(status, "desiredNumberScheduled")
     for counter in ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady"):
         if counter_in_status(status, counter) < wanted:

@@ -16,6 +16,7 @@ from render.interpretation.fields import (
 )
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.progress import (
+    NOT_OBSERVED,
     LiveState,
     Progress,
     counter_in_status,
@@ -203,7 +204,7 @@ def deployment_progress(live: Manifest) -> LiveState | None:
         return state_of_broken_object(failure)
     state = _rollout_progress(live)
     is_paused = (live.get("spec") or {}).get("paused") is True
-    if state is not None and is_paused and state.reason != "NotObserved":
+    if state is not None and is_paused and state.reason != NOT_OBSERVED:
         return state._replace(reason="Paused", message=f"{PAUSED}; {state.message}")
     return state
 
@@ -216,7 +217,7 @@ def _rollout_progress(live: Manifest) -> LiveState | None:
     if counter_in_status(status, "replicas") > counter_in_status(status, "updatedReplicas"):
         return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
     if "observedGeneration" not in status:
-        return LiveState(Progress.IN_PROGRESS, "NotObserved", "its controller has not seen it yet")
+        return LiveState(Progress.IN_PROGRESS, NOT_OBSERVED, "its controller has not seen it yet")
     return None
 
 

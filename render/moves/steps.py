@@ -21,14 +21,16 @@ class Move(Struct, frozen=True, kw_only=True):
     """A move of replicas, or of whole copies (``is_whole``) of which each counts as one and which no surge limits.
 
     ``asked`` are the replicas that each cluster is to end with, ``given`` those that the previous commit gave it, and
-    ``ready`` those that were seen ready there (no entry: nobody knows). ``unwell`` are clusters that are not known to
-    be well. ``is_ordered``: replicas go in an order of their own, and not those first that are not ready.
+    ``ready`` those that were seen ready there (no entry: nobody knows). ``ailing`` are clusters in which some are known
+    not to be ready, however many, ``unwell`` those that are not known to be well themselves. ``is_ordered``: replicas
+    go in an order of their own, and not those first that are not ready.
     ``is_under_way``: there was a step of it before.
     """
 
     asked: Mapping[str, int]
     given: Mapping[str, int]
     ready: Mapping[str, int]
+    ailing: frozenset[str] = frozenset()
     unwell: frozenset[str] = frozenset()
     is_whole: bool = False
     is_ordered: bool = False
@@ -48,17 +50,12 @@ class Move(Struct, frozen=True, kw_only=True):
     def known_ready(self) -> Mapping[str, int]:
         """The replicas that are known to be ready in clusters, and that the previous commit gave them.
 
-        What nobody knows counts as ready where an object is scaled.
+        Where an object is scaled, they count as ready unless something is known against it.
         """
+        known = {name: count for name, count in self.ready.items() if name not in self.unwell}
         if self.is_scaling:
-            return {name: min(self._ready_in(name, count), count) for name, count in self.given.items()}
-        return {name: min(self.ready[name], count) for name, count in self.given.items() if self._is_known(name)}
-
-    def _is_known(self, cluster: str) -> bool:
-        return cluster in self.ready and cluster not in self.unwell
-
-    def _ready_in(self, cluster: str, otherwise: int) -> int:
-        return self.ready[cluster] if self._is_known(cluster) else otherwise
+            known = {**{name: count for name, count in self.given.items() if name not in self.ailing}, **known}
+        return {name: min(known[name], count) for name, count in self.given.items() if name in known}
 
 
 def replicas_of_next_step(move: Move, settings: MoveSettings) -> dict[str, int]:
