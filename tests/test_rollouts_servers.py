@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,14 @@ from render.failover.health import HealthThresholds
 
 from .build import Ended, Repository, a_cluster, a_policy, argosy, on_clusters
 from .clusters import Member, members_of_a_fleet
+from .killed_effects import KILLED
 from .rolling import WEB, a_rollout_policy, a_wave, web
 from .test_outage_real_servers import MERGE, WEBS, settle_one
 from .waiting import eventually, running
 
 pytestmark = pytest.mark.cluster
 
+ROOT = Path(__file__).parent.parent
 NAMES = ("oslo", "paris", "rome")
 WAVES = [a_wave("canary", "oslo"), a_wave("second", "paris"), a_wave("rest")]
 STATE = "rollouts/default/web.yaml"
@@ -44,14 +46,14 @@ class ServedFleet:
     kubeconfigs: Path
     capsys: pytest.CaptureFixture[str]
 
-    def begin(self, waves: list[dict[str, Any]], **policy: Any) -> None:
-        """Give every member the first version, well as it is."""
+    def begin(self, waves: list[dict[str, Any]], names: Sequence[str] = NAMES, **policy: Any) -> None:
+        """Give every member of the source the first version, well as it is."""
         placed = a_policy("web", selectors=[WEB], placement=on_clusters())
-        clusters = {f"{name}.yaml": a_cluster(name) for name in NAMES}
+        clusters = {f"{name}.yaml": a_cluster(name) for name in names}
         files = {"web.yaml": web(1), "policy.yaml": placed, "rollout.yaml": a_rollout_policy(waves=waves, **policy)}
         self.repository.commit({**clusters, **files})
         assert self.reconcile("--bootstrap").code == 0
-        self.settle(*NAMES)
+        self.settle(*names)
         self.reconcile()
 
     def reconcile(self, *options: str) -> Ended:
@@ -85,9 +87,8 @@ class ServedFleet:
         return self.members[name].read(f"{WEBS}/web")
 
     def images(self) -> str:
-        """The version of web in each server, as one digit for each of the names."""
-        found = (self.live(name)["spec"]["template"]["spec"]["containers"][0]["image"] for name in NAMES)
-        return "".join(image.removeprefix("web:") for image in found)
+        """The version of web in each server, as one digit for each of the names; a dash where it is not."""
+        return "".join(version_of(live) for live in map(self.live, NAMES))
 
     def settle(self, *names: str) -> None:
         """Let the controllers of servers come to the end of what they have to do."""
@@ -111,6 +112,11 @@ class ServedFleet:
 
     def phase(self) -> str:
         return str(self.recorded(STATE, "argosy/rendered")["phase"])
+
+
+def version_of(live: Any) -> str:
+    image = live["spec"]["template"]["spec"]["containers"][0]["image"] if live else "-"
+    return str(image).removeprefix("web:")
 
 
 @pytest.fixture
@@ -204,6 +210,125 @@ def test_a_rollout_is_paused_approved_and_aborted(fleet: ServedFleet) -> None:
     fleet.settle("paris")
     assert (fleet.run(3), fleet.phase()) == ("221", "Held")
     status = json.loads(argosy(fleet.repository, fleet.capsys, "rollout", "status", "-o", "json").out)
-    assert [each["cluster"] for each in status["clusters"]] == ["oslo", "paris"]
+    states = {each["cluster"]: each["state"] for each in status["clusters"]}
+    assert states == {"oslo": "through", "paris": "through", "rome": "waits"}
     fleet.repository.commit({"web.yaml": web(3)})
     assert fleet.run() == "321"
+
+
+def test_a_server_that_joins_has_the_completed_version_until_its_wave_is_due(fleet: ServedFleet) -> None:
+    fleet.begin([WAVES[0], WAVES[2]], NAMES[:2])
+    fleet.repository.commit({"web.yaml": web(2)})
+    assert fleet.run(1) == "21-"
+    fleet.repository.commit({"rome.yaml": a_cluster("rome")})
+    assert fleet.run() == "211"
+    fleet.settle("oslo", "rome")
+    assert fleet.run() == "222"
+    fleet.settle(*NAMES)
+    fleet.run()
+    assert fleet.phase() == "Completed"
+
+
+def test_a_hotfix_supersedes_a_change_in_servers_with_three_versions(fleet: ServedFleet) -> None:
+    fleet.begin(WAVES)
+    fleet.repository.commit({"web.yaml": web(2)})
+    fleet.run(1)
+    fleet.settle("oslo")
+    assert fleet.run() == "221"
+    fleet.repository.commit({"web.yaml": web(3)})
+    assert fleet.run() == "321"
+    fleet.settle("paris")  # is well by the version that nobody waits for any more
+    assert fleet.run() == "321"
+    for name, after in (("oslo", "331"), ("paris", "333")):
+        fleet.settle(name)
+        assert fleet.run() == after
+    fleet.settle("rome")
+    fleet.run()
+    assert fleet.phase() == "Completed"
+
+
+def test_a_failure_takes_servers_back_with_the_replicas_of_now_until_a_retry(fleet: ServedFleet) -> None:
+    waves = [WAVES[0], WAVES[1], WAVES[2]]
+    fleet.begin(waves, onFailure="Rollback", gate={"deadline": "1s"})
+    fleet.repository.commit({"web.yaml": web(2)})
+    assert fleet.run(1) == "211"
+    eventually(lambda: fleet.run(1) == "111", "the deadline", seconds=60, pause=0.5)
+    assert fleet.phase() == "Held"
+    fleet.repository.commit({"web.yaml": web(2, replicas=5)})
+    assert (fleet.run(), fleet.phase()) == ("111", "Held")
+    assert [fleet.live(name)["spec"]["replicas"] for name in NAMES] == [5, 5, 5]
+    fleet.settle(*NAMES)
+    fleet.say("retry")
+    assert fleet.run(1) == "211"
+
+
+def test_replicas_change_at_once_in_servers_at_the_version_of_each(fleet: ServedFleet) -> None:
+    fleet.begin(WAVES)
+    fleet.repository.commit({"web.yaml": web(2, replicas=7)})
+    assert fleet.run(1) == "211"
+    assert [fleet.live(name)["spec"]["replicas"] for name in NAMES] == [7, 7, 7]
+    fleet.members["rome"].kubectl("-n", "default", "scale", "deployment/web", "--replicas=1")
+    fleet.members["rome"].kubectl("-n", "default", "set", "image", "deployment/web", "*=web:9")
+    assert fleet.run(1) == "211"
+    assert fleet.live("rome")["spec"]["replicas"] == 7
+
+
+def test_servers_go_on_while_the_newest_source_is_refused_and_end_by_a_policy_that_is_no_more(
+    fleet: ServedFleet,
+) -> None:
+    fleet.begin(WAVES)
+    fleet.repository.commit({"web.yaml": web(2)})
+    assert fleet.run(1) == "211"
+    fleet.repository.commit({"broken.yaml": {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy"}})
+    fleet.settle("oslo")
+    assert fleet.reconcile().code == 3
+    assert fleet.run() == "221"
+    fleet.repository.git("rm", "-q", "broken.yaml", "rollout.yaml")
+    fleet.repository.commit({})
+    assert fleet.run() == "221"
+    fleet.settle("paris")
+    assert fleet.run() == "222"
+
+
+def test_servers_are_asked_again_when_the_status_branch_is_lost(fleet: ServedFleet) -> None:
+    fleet.begin(WAVES)
+    fleet.repository.commit({"web.yaml": web(2)})
+    fleet.run(1)
+    fleet.settle("oslo")
+    assert fleet.run() == "221"
+    fleet.repository.git("update-ref", "-d", "refs/heads/argosy/status")
+    assert fleet.run() == "221", "what nobody knows any more is not well"
+    fleet.settle("paris")
+    assert fleet.run() == "222"
+    fleet.settle("rome")
+    fleet.run()
+    assert fleet.phase() == "Completed"
+
+
+def test_a_pass_over_servers_that_dies_before_an_effect_is_done_again_by_the_next(fleet: ServedFleet) -> None:
+    """Also files that a pass remembers things in, and leases of who writes, are effects here."""
+    fleet.begin(WAVES)
+    command = [sys.executable, "-m", "tests.killed_effects"]
+    options = ["-q", "-C", str(fleet.repository.path), "reconcile", "--kubeconfigs", str(fleet.kubeconfigs)]
+    for version, effects in ((2, (1, 14, 27)), (3, (40, 12, 3))):
+        fleet.repository.commit({"web.yaml": web(version)})
+        for effect in effects:
+            ended = subprocess.run([*command, str(effect), *options], cwd=ROOT, capture_output=True, check=False)
+            assert ended.returncode == KILLED, ended
+        assert fleet.run(1) == f"{version}11"
+        commits = fleet.repository.git("log", "--format=%(trailers:key=Argosy-Source,valueonly)%T", "argosy/rendered")
+        assert len(set(commits.split())) == len(commits.split()), "nothing was committed twice"
+
+
+def test_the_first_delivery_goes_to_servers_by_waves_and_a_removal_at_once(fleet: ServedFleet) -> None:
+    fleet.begin(WAVES)
+    fleet.repository.git("rm", "-q", "web.yaml")
+    fleet.repository.commit({"rollout.yaml": a_rollout_policy(waves=WAVES, alsoFor=["FirstDeliveries"])})
+    fleet.reconcile("--allow-removal", "*=1")
+    assert fleet.run() == "---"
+    fleet.repository.commit({"web.yaml": web(2)})
+    for name, after in (("oslo", "2--"), ("paris", "22-"), ("rome", "222")):
+        assert fleet.run() == after
+        fleet.settle(name)
+    fleet.run()
+    assert fleet.phase() == "Completed"
