@@ -18,6 +18,7 @@ from reconciler.passes.asked_checks import answers_after_asking
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
+from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.pipeline.rollouts.speakers import digest_of_control
 from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
@@ -210,6 +211,7 @@ class RollingFleet:
         self, desired: Desired, health: ObservedHealth, scope: Scope | None = None, answers: Answers | None = None
     ) -> Inputs:
         states = rollout_states_of_tree(self.previous.tree) if self.previous else {}
+        emergencies = emergencies_of_tree(self.previous.tree) if self.previous else ()
         return Inputs(
             desired=desired,
             facts={},
@@ -222,6 +224,7 @@ class RollingFleet:
                 health=health,
                 speakers=self._speakers(desired),
                 answers=self.answers if answers is None else answers,
+                emergencies=emergencies,
             ),
         )
 

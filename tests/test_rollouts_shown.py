@@ -241,8 +241,8 @@ def test_nobody_pauses_what_a_freeze_holds_back(frozen: Repository, capsys: pyte
         3,
         (
             f"argosy: the calendar of argosy.yaml holds change {CHANGE} back, and nothing else: Pause means nothing\n"
-            "  hint: Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo; a freeze that"
-            " is taken out of argosy.yaml holds nothing back\n"
+            "  hint: Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo;"
+            " argosy rollout emergency lets it out at once\n"
         ),
     )
 

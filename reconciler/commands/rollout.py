@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 _NAME = click.argument("name", default="", metavar="[NAME]")
 _GROUP = click.option("--group", default="", metavar="GROUP", help="The group of objects, where the policy makes some.")
 _OUTPUT = click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
-_DONE = {"Pause": "paused", "Resume": "resumed", "Approve": "approved", "Retry": "to be retried", "Abort": "aborted"}
+_DONE = {
+    "Pause": "paused",
+    "Resume": "resumed",
+    "Approve": "approved",
+    "Retry": "to be retried",
+    "Abort": "aborted",
+    "Emergency": "let out in an emergency",
+    "Confirm": "confirmed",
+}
 
 
 @click.group(
@@ -63,11 +71,13 @@ def status(log: Log, /, name: str, *, namespace: str, group: str, output: str) -
     """Show each rollout, or every cluster of one.
 
     They are read from the newest rendered commit that is known here; 'git fetch' brings a newer one. The exit code is 1
-    as long as one of them is not completed.
+    as long as one of them is not completed, and while an emergency waits for its confirmation for too long.
     """
-    from reconciler.status.rollouts import text_of_rollout, text_of_rollouts
+    from reconciler.console.clock import given_or_current_time
+    from reconciler.status.rollouts import text_of_emergencies, text_of_rollout, text_of_rollouts
 
     recorded, states = _rollouts_meant(log, name, namespace, group)
+    now = given_or_current_time()
     is_one = len(states) == 1 and bool(name or group)
     if output == "json":
         _print_document(recorded, states)
@@ -75,7 +85,10 @@ def status(log: Log, /, name: str, *, namespace: str, group: str, output: str) -
         unasked = recorded.unasked
         for text in text_of_rollout(states[0], unasked) if is_one else text_of_rollouts(states, unasked):
             print_text(text, end="")
-    return 0 if all(state.is_completed for state in states) else 1
+        for text in text_of_emergencies(recorded.emergencies, recorded.seconds, now):
+            print_text(text, end="")
+    is_late = any(each.ends(recorded.seconds) <= now for each in recorded.emergencies)
+    return 0 if all(state.is_completed for state in states) and not is_late else 1
 
 
 @command.command()
@@ -123,9 +136,10 @@ def _rollouts_meant(
 
 def _print_document(recorded: "RecordedRollouts", states: "Sequence[RolloutState]") -> None:
     from reconciler.outputs.document import document_text
-    from reconciler.outputs.rollouts import rollouts_document
+    from reconciler.outputs.rollouts import emergency_part, rollouts_document
 
-    print_output(document_text(rollouts_document(recorded.commit, states, recorded.unasked)), "json")
+    emergencies = tuple(emergency_part(each, recorded.seconds) for each in recorded.emergencies)
+    print_output(document_text(rollouts_document(recorded.commit, states, recorded.unasked, emergencies)), "json")
 
 
 @command.command()
@@ -181,6 +195,29 @@ def abort(log: Log, /, **options: Any) -> int:
     return _ask_and_show(log, "Abort", **options)
 
 
+@command.command()
+@_with_control_options
+@click.pass_obj
+def emergency(log: Log, /, **options: Any) -> int:
+    """Let a change out whatever windows and freezes say.
+
+    It is about the change that waits now, and about no other. Waves, gates, approvals and limits stay. It takes a
+    --reason, and a second person who confirms it afterwards; until then 'argosy status' says so.
+    """
+    return _ask_and_show(log, "Emergency", **options)
+
+
+@command.command()
+@_with_control_options
+@click.pass_obj
+def confirm(log: Log, /, **options: Any) -> int:
+    """Confirm an emergency of somebody else.
+
+    Both have to have signed their commits by a key that argosy.yaml lists in spec.rollouts.signers.
+    """
+    return _ask_and_show(log, "Confirm", **options)
+
+
 class _Options(Struct, frozen=True, kw_only=True):
     """The options of a command that asks something of a rollout."""
 
@@ -207,7 +244,7 @@ def _ask_and_show(log: Log, verb: str, **options: Any) -> int:
 
     chosen = _Options(**options)
     with opened_source(log) as source:
-        state = read_recorded_rollouts(source.repository).meant(chosen.name, chosen.namespace, chosen.group)
+        state = _state_meant(read_recorded_rollouts(source.repository), RolloutVerb(verb), chosen)
         wave = _wave_of_request(RolloutVerb(verb), state, chosen.wave)
         author = source.repository.author
         request = ControlRequest(
@@ -229,6 +266,18 @@ def _ask_and_show(log: Log, verb: str, **options: Any) -> int:
     return 0
 
 
+def _state_meant(recorded: "RecordedRollouts", verb: "RolloutVerb", chosen: _Options) -> "RolloutState":
+    """Return the rollout that a request is about, or the change of an emergency; ConfigError without its reason."""
+    from render.errors import ConfigError
+    from render.rollouts.policy import RolloutVerb
+
+    if verb is RolloutVerb.CONFIRM:
+        return recorded.emergency_meant(chosen.name, chosen.namespace, chosen.group)
+    if verb is RolloutVerb.EMERGENCY and not chosen.reason:
+        raise ConfigError("an emergency needs a reason", hint="say with --reason why it cannot wait")
+    return recorded.meant(chosen.name, chosen.namespace, chosen.group)
+
+
 def _wave_of_request(verb: "RolloutVerb", state: "RolloutState", wave: str) -> str:
     """Return the wave that a request is about ("": none); ConfigError where the request would mean nothing."""
     from reconciler.status.rollouts import name_of_wave_needing_approval, wave_to_approve
@@ -240,10 +289,10 @@ def _wave_of_request(verb: "RolloutVerb", state: "RolloutState", wave: str) -> s
             f"change {state.change} of {state.name} has reached all its clusters: there is nothing to {verb.lower()}",
             hint="argosy diff HEAD~1 HEAD shows a newer change, which a pass has to begin first",
         )
-    if state.plan.is_of_fleet:
+    if state.plan.is_of_fleet and verb not in {RolloutVerb.EMERGENCY, RolloutVerb.CONFIRM}:
         raise ConfigError(
             f"the calendar of argosy.yaml holds change {state.change} back, and nothing else: {verb} means nothing",
-            hint=f"{state.next_step}; a freeze that is taken out of argosy.yaml holds nothing back",
+            hint=f"{state.next_step}; argosy rollout emergency lets it out at once",
         )
     if verb is not RolloutVerb.APPROVE:
         return ""

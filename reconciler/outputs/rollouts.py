@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
+from render.rollouts.emergencies import Emergency
 from render.rollouts.state import RolloutState
 from render.timing import instant_text
 
@@ -36,6 +37,33 @@ class ClusterInRolloutPart(DocumentPart, frozen=True, kw_only=True):
     ]
 
 
+class EmergencyPart(DocumentPart, frozen=True, kw_only=True):
+    """A change that went out in an emergency, and that no second person has confirmed."""
+
+    policy: Annotated[str, meaning_of_field("The rollout policy, with its kind; `Fleet`: the calendar of argosy.yaml.")]
+    group: GroupOfRollout = UNSET
+    change: Annotated[str, meaning_of_field("The digest of the change.")]
+    control: Annotated[str, meaning_of_field("The RolloutControl by which it went out.")]
+    reason: Annotated[str, meaning_of_field("Why it could not wait.")]
+    signer: Annotated[str | None, meaning_of_field("The person who signed the control; null: nobody knows.")]
+    since: Annotated[str, meaning_of_field("The time at which a pass first went by it.")]
+    until: Annotated[str, meaning_of_field("The time until which somebody else has to confirm it.")]
+
+
+def emergency_part(emergency: Emergency, seconds: int) -> EmergencyPart:
+    """Return an emergency as documents have it; a second person has so many seconds."""
+    return EmergencyPart(
+        policy=emergency.rollout,
+        group=value_unless_empty(emergency.group),
+        change=emergency.change,
+        control=emergency.name,
+        reason=emergency.reason,
+        signer=emergency.signer or None,
+        since=instant_text(emergency.since),
+        until=instant_text(emergency.ends(seconds)),
+    )
+
+
 class RolloutsDocument(OutputDocument, frozen=True, kw_only=True):
     """The rollouts of a fleet."""
 
@@ -48,15 +76,26 @@ class RolloutsDocument(OutputDocument, frozen=True, kw_only=True):
     clusters: Annotated[
         tuple[ClusterInRolloutPart, ...], meaning_of_field("The clusters that the changes of rollouts are for.")
     ]
+    emergencies: (
+        Annotated[
+            tuple[EmergencyPart, ...],
+            meaning_of_field("The changes that went out in an emergency, and that nobody has confirmed."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 def rollouts_document(
-    commit: str, states: Sequence[RolloutState], unasked: Mapping[str, Mapping[str, str]]
+    commit: str,
+    states: Sequence[RolloutState],
+    unasked: Mapping[str, Mapping[str, str]],
+    emergencies: tuple[EmergencyPart, ...] = (),
 ) -> RolloutsDocument:
     """Return rollouts at a rendered commit as a document; ``unasked`` are the clusters that they pass over, by name."""
     return RolloutsDocument(
         commit=commit,
         rollouts=tuple(map(rollout_part, states)),
+        emergencies=value_unless_empty(emergencies),
         clusters=tuple(part for state in states for part in _parts_of_clusters(state, unasked.get(state.name, {}))),
     )
 

@@ -24,11 +24,13 @@ from render.interpreter import Interpreter
 from render.model import ObjectRef
 from render.quota.enforcement import parse_federated_quota
 from render.rescheduling.requests import bindings_with_requests
+from render.rollouts.emergencies import flips_of_emergencies, seconds_to_confirm, unconfirmed_emergencies
 from render.rollouts.fleet_calendar import FleetCalendar
 from render.rollouts.selection import RolloutIndex
 from render.scheduling.batch import BatchContext
 from render.settings.moves import MoveSettings
 from render.settings.removal_guard import GuardScope
+from render.timing import earliest_flip
 from render.works import TargetGroups, WorkContext, Works
 
 from .assembly import (
@@ -183,7 +185,24 @@ def _rolled_out(
             build=lambda template, binding, context: works_of_template(template, binding, context, index),
         ),
     )
-    return stage.rolled_out(bindings, works, templates)
+    return _with_emergencies(stage.rolled_out(bindings, works, templates), stage, inputs)
+
+
+def _with_emergencies(rolled: RolledOut, stage: RolloutStage, inputs: Inputs) -> RolledOut:
+    """Return the outcome of rollouts with the emergencies that nobody has confirmed, and what is to be said of them."""
+    before, controls, now = inputs.rollouts.emergencies, stage.context.controls, stage.context.now
+    if now is None or not (before or controls):
+        return replace(rolled, emergencies=before)
+    states = (*stage.states.values(), *rolled.states.values())
+    known = frozenset((str(state.plan), state.group, state.change) for state in states)
+    found = unconfirmed_emergencies(before, controls, known, now)
+    seconds = seconds_to_confirm(inputs.desired.fleet.rollouts)
+    return replace(
+        rolled,
+        emergencies=found,
+        notes=(*rolled.notes, *(each.words(seconds, now) for each in found)),
+        flip=earliest_flip((rolled.flip, *flips_of_emergencies(found, seconds, now))),
+    )
 
 
 def _work_context(desired: Desired, interpreter: Interpreter, index: ClusterIndex) -> WorkContext:

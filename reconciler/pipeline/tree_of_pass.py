@@ -33,6 +33,7 @@ from .need_notes import Variants
 from .pass_values import Built, Inputs, Rendered
 from .readme import Tally, readme_file, tally_of
 from .reserves import RESERVED_FILE, next_reserves, reserves_file
+from .rollouts.emergency_files import EMERGENCIES_FILE, emergencies_file
 from .rollouts.speakers import SPEAKERS_FILE, controls_with_speakers, speakers_file
 from .rollouts.stage import files_of_rollouts
 from .runs import health_that_decided
@@ -111,6 +112,10 @@ def _add_files_of_rollouts(inputs: Inputs, built: Built, assembly: Assembly) -> 
         assembly.add((SPEAKERS_FILE,), speakers)
     elif inputs.scope:
         assembly.beside[SPEAKERS_FILE,] = None
+    if emergencies := emergencies_file(built.rolled.emergencies):
+        assembly.add((EMERGENCIES_FILE,), emergencies)
+    elif inputs.scope:
+        assembly.beside[EMERGENCIES_FILE,] = None
 
 
 def _bindings_with_held_clusters(

@@ -54,6 +54,14 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy rollout approve web -n shop --commit", "Let the wave begin that waits for it"),
         ("argosy rollout approve web -n shop --wave production", "Name the wave"),
     ),
+    "rollout confirm": (
+        ("argosy rollout confirm web -n shop --commit", "Confirm the emergency of somebody else, in a signed commit"),
+        ("argosy rollout confirm --commit", "The same of the only one that waits for it"),
+    ),
+    "rollout emergency": (
+        ("argosy rollout emergency web -n shop --reason 'orders are lost'", "Let a change out in spite of a freeze"),
+        ("argosy rollout emergency default --reason 'a leak' --commit", "The same of what argosy.yaml holds back"),
+    ),
     "rollout pause": (
         ("argosy rollout pause web -n shop --reason 'we look at it'", "Let no further cluster get a change"),
         ("argosy rollout pause --commit", "The same of the only rollout there is, committed"),

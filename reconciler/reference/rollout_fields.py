@@ -157,7 +157,9 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
 CONTROL_FIELDS: Mapping[str, Field] = {
     "metadata.name": Field("The name of the control; every one has its own."),
     "spec.rollout": Field("The rollout that it is about: its policy."),
-    "spec.rollout.kind": Field("`RolloutPolicy` or `ClusterRolloutPolicy`."),
+    "spec.rollout.kind": Field(
+        "`RolloutPolicy` or `ClusterRolloutPolicy`; `Fleet` for what the calendar of argosy.yaml holds back."
+    ),
     "spec.rollout.namespace": Field("The namespace of a RolloutPolicy."),
     "spec.rollout.name": Field("The name of the policy."),
     "spec.rollout.group": Field(
@@ -168,9 +170,10 @@ CONTROL_FIELDS: Mapping[str, Field] = {
     "spec.verb": Field(
         "`Pause`: nobody else gets the change; `Resume` ends that. `Approve`: a wave may begin. `Retry`: clusters that"
         " have failed get their time again. `Abort`: nobody else gets the change until a newer one, or a `Retry`."
+        " `Emergency`: no window and no freeze holds the change up, and a second person has to `Confirm` that later."
     ),
     "spec.wave": Field("The wave that is approved of."),
-    "spec.reason": Field("The reason, for people."),
+    "spec.reason": Field("The reason, for people; an `Emergency` needs one."),
     "spec.by": Field("The person who asks for it."),
     "spec.at": Field("When it was asked for, as `2026-03-01T14:05:00Z`: of controls that contradict the last counts."),
 }

@@ -23,6 +23,7 @@ from reconciler.pipeline.renames import (
     reserves_by_new_names,
 )
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
+from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.pipeline.rollouts.speakers import Speakers
 from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
@@ -95,7 +96,8 @@ def _rollout_inputs(
     """Return the inputs of rollouts; clusters have the names that the source gives them now."""
     clusters = source.desired.clusters
     states = rollout_states_of_tree(previous.tree) if previous else {}
-    if not (states or source.desired.rollout_policies or source.desired.rollout_controls):
+    emergencies = emergencies_of_tree(previous.tree) if previous else ()
+    if not (states or emergencies or source.desired.rollout_policies or source.desired.rollout_controls):
         return RolloutInputs()
     known = {each.cluster for state in states.values() for each in state.given}.union(
         *(state.seats for state in states.values())
@@ -107,6 +109,7 @@ def _rollout_inputs(
         are_over=given.is_rolled_out,
         speakers=speakers_of_controls(repository, source, given.speakers),
         answers=given.observed.checks,
+        emergencies=emergencies,
     )
 
 

@@ -11,7 +11,7 @@ from reconciler.pipeline.previous import parse_file_at_root
 from reconciler.pipeline.rollouts.speakers import SPEAKERS_FILE, Speakers, digest_of_control, parse_speakers
 from reconciler.repository import Repository
 from reconciler.repository.signing import signer_of_file
-from render.rollouts.policy import RolloutControl, RolloutPolicy
+from render.rollouts.policy import RolloutControl, RolloutPolicy, RolloutVerb
 
 
 def speakers_of_controls(repository: Repository, source: Source, recorded: Speakers) -> Speakers:
@@ -40,5 +40,7 @@ def recorded_speakers(repository: Repository, tree: bytes) -> Speakers:
 
 def _matters_who_says(control: RolloutControl, policies: Iterable[RolloutPolicy]) -> bool:
     """Say whether a policy asks who somebody is; that of a rollout under way may be gone, and counts as one."""
+    if control.verb in {RolloutVerb.EMERGENCY, RolloutVerb.CONFIRM}:
+        return True
     policy = next((each for each in policies if str(each) == control.rollout), None)
     return policy is None or bool(policy.approvers) or any(wave.approvals for wave in policy.waves)

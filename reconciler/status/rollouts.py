@@ -10,10 +10,13 @@ from reconciler.branches.publication import publication_of
 from reconciler.branches.reading import read_previous
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.text import text_table
+from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.record.recorded_status import read_recorded
 from reconciler.repository import Repository
+from render.admission.rollouts import FLEET_KIND
 from render.errors import UnknownName
+from render.rollouts.emergencies import Emergency, seconds_to_confirm
 from render.rollouts.fleet_calendar import ended_freezes_of_fleet
 from render.rollouts.plan import planned_waves, words_of_planned_wave
 from render.rollouts.policy import RolloutPolicy
@@ -28,11 +31,34 @@ _NOBODY = "no rollout has begun: argosy diff shows by which waves a change would
 
 
 class RecordedRollouts(Struct, frozen=True, kw_only=True):
-    """The rollouts at a rendered commit, by their names, and the clusters that each passes over."""
+    """The rollouts at a rendered commit, by their names, and the clusters that each passes over.
+
+    ``emergencies`` are those that nobody has confirmed, for which a second person has so many ``seconds``.
+    """
 
     commit: str
     states: Mapping[str, RolloutState]
     unasked: UnaskedClusters = {}
+    emergencies: tuple[Emergency, ...] = ()
+    seconds: int = 0
+
+    def emergency_meant(self, name: str, namespace: str, group: str) -> RolloutState:
+        """Return the change that went out in an emergency and that a name means; UnknownName where nothing tells."""
+        found = {each.subject: state_of_emergency(each) for each in self.emergencies}
+        meant = [
+            state
+            for state in found.values()
+            if name in {"", state.plan.name, str(state.plan), state.name}
+            and namespace in {"", state.plan.namespace}
+            and group in {"", state.group}
+        ]
+        if len(meant) == 1:
+            return meant[0]
+        known = ", ".join(sorted(f"{state.name} ({state.change})" for state in meant or found.values()))
+        if not meant:
+            message = "no emergency waits for a confirmation" + (f" of {name!r}" if name else "")
+            raise UnknownName(message, hint=f"these do: {known}" if known else "argosy rollout status shows them")
+        raise UnknownName("more than one emergency is meant", hint=f"name one: {known}")
 
     def groups_meant(self, name: str, namespace: str, group: str) -> list[RolloutState]:
         """Return the rollouts that a name means, of all groups unless one is named, by their names."""
@@ -81,8 +107,30 @@ def read_recorded_rollouts(repository: Repository) -> RecordedRollouts:
     return RecordedRollouts(
         commit=tip,
         states=states,
+        emergencies=emergencies_of_tree(previous.tree),
+        seconds=seconds_to_confirm(fleet.rollouts),
         unasked=clusters_not_asked(states.values(), records, previous.bindings.values() if states else ()),
     )
+
+
+def state_of_emergency(emergency: Emergency) -> RolloutState:
+    """Return what a control that confirms an emergency is about: the rollout may be over by now."""
+    kind, _, name = emergency.rollout.partition(" ")
+    namespace, _, name = name.rpartition("/")
+    since = emergency.since
+    return RolloutState(
+        plan=RolloutPolicy(name=name, namespace=namespace, is_of_fleet=kind == FLEET_KIND),
+        change=emergency.change,
+        group=emergency.group,
+        since=since,
+        wave_since=since,
+        phase_since=since,
+    )
+
+
+def text_of_emergencies(emergencies: Sequence[Emergency], seconds: int, now: datetime) -> Iterator[str]:
+    """Yield a line for each emergency that nobody has confirmed."""
+    yield "".join(f"\n{each.words(seconds, now)}\n" for each in emergencies)
 
 
 def text_of_rollouts(states: Sequence[RolloutState], unasked: UnaskedClusters) -> Iterator[str]:
@@ -181,6 +229,9 @@ def lines_of_rollouts(branches: RecordedFleet) -> Iterator[str]:
         if state.is_completed and state.name in found:
             yield f"\n{state.name}: {state.phase} without {words_of_unasked(found[state.name])}\n"
     yield from _lines_of_ended_freezes(branches)
+    now = datetime.fromtimestamp(branches.now, UTC)
+    seconds = seconds_to_confirm(branches.fleet.source.desired.fleet.rollouts)
+    yield from text_of_emergencies(emergencies_of_tree(branches.fleet.previous.tree), seconds, now)
 
 
 def _lines_of_waves(state: RolloutState) -> Iterator[str]:

@@ -81,16 +81,24 @@ ROLLOUT_SPEC = Record(
 CONTROL_SPEC = Record(
     {
         "rollout!": Record(
-            {"kind!": Text(choices=ROLLOUT_KINDS), "namespace": TEXT, "name!": Text(min_length=1), "group": TEXT}
+            {
+                "kind!": Text(choices=(*ROLLOUT_KINDS, FLEET_KIND)),
+                "namespace": TEXT,
+                "name!": Text(min_length=1),
+                "group": TEXT,
+            }
         ),
         "change!": Text(min_length=1),
-        "verb!": Text(choices=("Pause", "Resume", "Approve", "Retry", "Abort")),
+        "verb!": Text(choices=("Pause", "Resume", "Approve", "Retry", "Abort", "Emergency", "Confirm")),
         "wave": TEXT,
         "reason": TEXT,
         "by": TEXT,
         "at!": TEXT,
     }
 )
+
+
+_VERBS_OF_CALENDAR = ("Emergency", "Confirm")
 
 
 def rollout_kinds() -> tuple[AdmittedKind, ...]:
@@ -237,7 +245,12 @@ def check_rollout_control(control: Object, findings: Findings) -> None:
     if is_namespaced and not rollout.get("namespace"):
         findings.required("spec.rollout.namespace", hint="name the namespace of the RolloutPolicy")
     if not is_namespaced and rollout.get("namespace"):
-        findings.problem("spec.rollout.namespace", "a ClusterRolloutPolicy is in no namespace", hint="leave it out")
+        findings.problem("spec.rollout.namespace", f"a {rollout['kind']} is in no namespace", hint="leave it out")
+    if rollout["kind"] == FLEET_KIND and verb not in _VERBS_OF_CALENDAR:
+        message = f"{verb} means nothing to what the calendar of argosy.yaml holds back"
+        findings.problem("spec.verb", message, hint=f"write {' or '.join(_VERBS_OF_CALENDAR)}")
+    if verb == "Emergency" and not spec.get("reason"):
+        findings.required("spec.reason", hint="say why it cannot wait")
     if verb == "Approve" and not spec.get("wave"):
         findings.required("spec.wave", hint="name the wave that is approved")
     if verb != "Approve" and spec.get("wave"):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from .approvals import approval_of_wave, words_of_missing_approval
+from .emergencies import has_emergency
 from .policy import RolloutControl, RolloutPolicy, RolloutVerb
 from .state import RolloutState
 
@@ -14,12 +15,14 @@ class Requests(Struct, frozen=True, kw_only=True):
 
     ``paused`` and ``aborted`` are the controls that hold it now. ``unapproved`` are the waves that lack an
     approval, with what they wait for. ``retries`` are those that have had no effect yet.
+    ``is_emergency``: windows and freezes do not count.
     """
 
     paused: RolloutControl | None = None
     aborted: RolloutControl | None = None
     unapproved: Mapping[str, str] = field(default_factory=dict)
     retries: tuple[RolloutControl, ...] = ()
+    is_emergency: bool = False
 
 
 def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutControl]) -> Requests:
@@ -33,6 +36,7 @@ def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutContro
         paused=last_pause if last_pause and last_pause.verb is RolloutVerb.PAUSE else None,
         aborted=last_abort if last_abort and last_abort.verb is RolloutVerb.ABORT else None,
         unapproved=_unapproved_waves(state.plan, ordered),
+        is_emergency=has_emergency(asked, ordered),
         retries=tuple(each for each in ordered if each.verb is RolloutVerb.RETRY and each.name not in state.heard),
     )
 

@@ -130,7 +130,9 @@ def parse_rollout_control(manifest: Manifest, *, path: str = "", document: int =
     """Return the value of an admitted RolloutControl."""
     spec = manifest["spec"]
     rollout, at = spec["rollout"], parse_instant(spec["at"])
-    policy = RolloutPolicy(name=rollout["name"], namespace=rollout.get("namespace") or "")
+    policy = RolloutPolicy(
+        name=rollout["name"], namespace=rollout.get("namespace") or "", is_of_fleet=rollout["kind"] == FLEET_KIND
+    )
     return RolloutControl(
         name=manifest["metadata"]["name"],
         rollout=str(policy),

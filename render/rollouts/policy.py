@@ -217,6 +217,8 @@ class RolloutVerb(StrEnum):
     APPROVE = "Approve"
     RETRY = "Retry"
     ABORT = "Abort"
+    EMERGENCY = "Emergency"
+    CONFIRM = "Confirm"
 
 
 class RolloutControl(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.cluster_index import ClusterIndex
-from render.timing import Flip, instant_after
+from render.timing import Flip, Timed, instant_after
 
 from .calendar import closed_reason
 from .checks import Asking, CheckQuestion, ChecksLook
@@ -189,7 +189,7 @@ def _positions_beside_wave_checks(state: RolloutState, facts: RolloutFacts) -> P
         for each in state.given
         if each.cluster in numbers
     }
-    calendar = closed_reason(state.plan, facts.now)
+    calendar = Timed("") if facts.is_calendar_lifted else closed_reason(state.plan, facts.now)
     fails = state.plan.on_deadline is DeadlineAction.FAIL
     flips = (calendar.flip, facts.calendar_flip, *(looks[name].flip for name in asked & looks.keys()))
     return Positions(

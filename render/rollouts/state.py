@@ -61,7 +61,8 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     ``unaffected`` its objects go as well, and are the same bytes there. A cluster that was not ``observed`` is one of
     which nobody knows anything. ``controls`` are all RolloutControls of the source. ``closed`` are the clusters that
     the calendar of argosy.yaml closes now, with what they wait for, and ``calendar_flip`` is when it does no longer, or
-    closes others. Clusters that are ``away`` stand at other bytes than those of the version that was completed last.
+    closes others. ``is_calendar_lifted``: no window and no freeze counts, neither its own nor those of the policy.
+    Clusters that are ``away`` stand at other bytes than those of the version that was completed last.
     """
 
     fleet: ClusterIndex
@@ -73,6 +74,7 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     now: datetime
     closed: Mapping[str, str] = field(default_factory=dict)
     calendar_flip: Flip | None = None
+    is_calendar_lifted: bool = False
     away: frozenset[str] = frozenset()
     answers: Answers = field(default_factory=dict)
 

@@ -54,6 +54,8 @@ def next_step(
     elif policy is not None:
         state = replace(state, plan=plan_of_begun_rollout(policy, state))
     requests = requests_about_rollout(state, facts.controls)
+    if requests.is_emergency:
+        facts = replace(facts, is_calendar_lifted=True, closed={}, calendar_flip=None)
     if requests.retries:
         state = _state_after_retries(state, positions_of_clusters(state, facts), requests, facts.now)
     return _step_of_rollout(state, positions_of_clusters(state, facts), requests, facts)

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from msgspec import Struct, field
 
 from render.cron.occurrences import time_zone
-from render.notations import WEEKDAYS, minutes_of_time
+from render.notations import WEEKDAYS, minutes_of_time, seconds_of_duration
 from render.syntax import quoted_text
 from render.timing import parse_instant
 
 from .rollout_sources import SOURCES, RolloutSource
-from .setting import WAYS, FleetSetting, SettingFault
+from .setting import WAYS, FleetSetting, SettingFault, reach_of_limit
 
 _SIGNER = re.compile(r"([A-Za-z0-9._@+-]+) ((?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3})", re.ASCII)
 
@@ -139,6 +139,16 @@ def _faults_of_signers(signers: Iterable[str]) -> Iterator[SettingFault]:
             yield SettingFault(f"[{index}]", message, "keep one of them", kind="Duplicate")
 
 
+def _faults_of_duration(text: str) -> Iterator[SettingFault]:
+    found = seconds_of_duration(text)
+    if found is None or not found.is_integer():
+        yield SettingFault("", f"{quoted_text(text)} is no time in whole seconds", "write it as '90m' or '24h'")
+
+
+def _is_longer(before: str, after: str) -> bool:
+    return (seconds_of_duration(after) or 0) > (seconds_of_duration(before) or 0)
+
+
 class RolloutSettings(Struct, frozen=True, kw_only=True):
     """The calendar of the fleet: when changes of the source may reach which objects in which clusters.
 
@@ -174,6 +184,16 @@ class RolloutSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = ()
     sources: Annotated[tuple[RolloutSource, ...], SOURCES] = ()
+    confirm_within: Annotated[
+        str,
+        FleetSetting(
+            "confirmWithin",
+            "How long a second person may take to confirm an emergency, such as `8h`; after that it is named as one"
+            " that nobody has confirmed.",
+            reach=reach_of_limit(_is_longer),
+            faults=_faults_of_duration,
+        ),
+    ] = "24h"
 
 
 ROLLOUTS = FleetSetting(

@@ -15,8 +15,9 @@ from render.admission.rollouts import IMPLICIT_WAVE
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
+from render.rollouts.emergencies import has_emergency
 from render.rollouts.fleet_calendar import ClosedClusters
-from render.rollouts.policy import RolloutPolicy
+from render.rollouts.policy import RolloutControl, RolloutPolicy
 from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState
 from render.timing import earliest_flip
 from render.words import first_few
@@ -45,10 +46,13 @@ class FrozenFleet(Struct, frozen=True, kw_only=True):
     calendar: CalendarOfPass
     index: ClusterIndex
     source: str
+    controls: tuple[RolloutControl, ...] = ()
 
     def rolled(self) -> RolledPolicy:
         """Return the objects with the versions of their clusters, and the state of what is held back."""
         held = [each for each in map(self._held_object, self.objects) if each.waiting]
+        if held and has_emergency((str(self.plan), "", self._digest(held)), self.controls):
+            held = []
         by_ref = {each.ref: each for each in held}
         return RolledPolicy(
             objects={each.ref: self._rolled_object(each, by_ref.get(each.ref)) for each in self.objects},

@@ -16,6 +16,7 @@ from reconciler.source.desired import Desired, is_about_kind
 from render.binding import ABSENT, Binding, ObjectRollout, name_of_rollout
 from render.model import ObjectRef, Template
 from render.rollouts.checks import Answers, CheckQuestion
+from render.rollouts.emergencies import Emergency
 from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutState
@@ -48,7 +49,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     """The inputs of rollouts beside the source: their states after the previous pass, health, and answers to checks.
 
     ``are_over``: every cluster gets the newest version, as if all rollouts were over. ``speakers`` have signed
-    RolloutControls.
+    RolloutControls, and ``emergencies`` are those that nobody had confirmed.
     """
 
     states: RolloutStates = field(default_factory=dict)
@@ -56,6 +57,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     are_over: bool = False
     speakers: Speakers = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
+    emergencies: tuple[Emergency, ...] = ()
 
 
 class RolledOut(Struct, frozen=True, kw_only=True):
@@ -63,7 +65,8 @@ class RolledOut(Struct, frozen=True, kw_only=True):
 
     ``contents`` are those of versions that may be new, by object and digest; ``states`` the rollouts after the pass
     by their policy. ``under_way`` are the objects that health counts for, ``waiting`` those of newer changes that wait
-    for the end of one, by policy. ``questions`` are those of checks that the steps went by.
+    for the end of one, by policy. ``questions`` are those of checks that the steps went by. ``emergencies`` are those
+    that nobody has confirmed.
     """
 
     bindings: tuple[Binding, ...]
@@ -76,6 +79,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     waiting: Mapping[str, frozenset[ObjectRef]] = field(default_factory=dict)
     has_calendar: bool = False
     questions: tuple[CheckQuestion, ...] = ()
+    emergencies: tuple[Emergency, ...] = ()
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -96,7 +100,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     @property
     def is_timed(self) -> bool:
         """Say whether a rollout, or the calendar, asked for the time."""
-        return bool(self.under_way) or self.has_calendar
+        return bool(self.under_way or self.emergencies) or self.has_calendar
 
 
 class RolloutStage(Struct, frozen=True, kw_only=True):
@@ -211,6 +215,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             calendar=context.calendar,
             index=context.index,
             source=context.source,
+            controls=context.controls,
         )
 
     @property

@@ -1,0 +1,120 @@
+"""The emergency lane: a change that goes out whatever windows and freezes say, and that a second person confirms.
+
+Whoever has to hurry writes a RolloutControl with a reason, and windows and freezes hold that change up no longer; its
+waves, gates and limits stay. A second person confirms it afterwards, by a control that somebody else has signed. An
+emergency is kept until then, also where its control is taken out of the source.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from render.notations import seconds_of_duration
+from render.settings.rollouts import RolloutSettings
+from render.timing import Flip, instant_after, instant_text
+
+from .policy import RolloutControl, RolloutVerb
+
+Subject = tuple[str, str, str]
+"""A change: its rollout policy as text, the group of objects, and its digest."""
+
+
+class Emergency(Struct, frozen=True, kw_only=True):
+    """A change that went out in an emergency, and that nobody has confirmed yet.
+
+    ``name`` is the control by which it did, ``signer`` the person who signed that ("": nobody knows), and ``since``
+    when a pass first went by it.
+    """
+
+    rollout: str
+    group: str = ""
+    change: str
+    name: str
+    reason: str
+    by: str = ""
+    signer: str = ""
+    since: datetime
+
+    @property
+    def subject(self) -> Subject:
+        """The change that it is about."""
+        return self.rollout, self.group, self.change
+
+    def ends(self, seconds: int) -> datetime:
+        """Return when somebody has to have confirmed it."""
+        return instant_after(self.since, seconds)
+
+    def words(self, seconds: int, now: datetime) -> str:
+        """Return it in words, with what it waits for."""
+        ends = self.ends(seconds)
+        who = self.signer or f"{self.by or 'somebody'}, unverified"
+        begin = f"{self.rollout}: emergency {self.name} lets change {self.change} out ({self.reason}), by {who}"
+        if now >= ends:
+            return f"{begin}: NOBODY HAS CONFIRMED IT since {instant_text(ends)}: argosy rollout confirm"
+        if not self.signer:
+            return f"{begin}: nobody can confirm it as a second person, as nobody knows the first"
+        return f"{begin}: a second person confirms it until {instant_text(ends)}: argosy rollout confirm"
+
+
+def seconds_to_confirm(settings: RolloutSettings) -> int:
+    """Return how many seconds a second person has to confirm an emergency."""
+    return int(seconds_of_duration(settings.confirm_within) or 0)
+
+
+def subject_of_control(control: RolloutControl) -> Subject:
+    """Return the change that a control is about."""
+    return control.rollout, control.group, control.change
+
+
+def has_emergency(subject: Subject, controls: Iterable[RolloutControl]) -> bool:
+    """Say whether a change goes out in an emergency."""
+    return any(each.verb is RolloutVerb.EMERGENCY and subject_of_control(each) == subject for each in controls)
+
+
+def unconfirmed_emergencies(
+    before: Iterable[Emergency], controls: Collection[RolloutControl], known: Collection[Subject], now: datetime
+) -> tuple[Emergency, ...]:
+    """Return the emergencies that nobody has confirmed: those of before, and new ones of changes that are ``known``."""
+    found = {(each.subject, each.name): each for each in before}
+    for each in controls:
+        subject = subject_of_control(each)
+        if each.verb is RolloutVerb.EMERGENCY and (subject in known or (subject, each.name) in found):
+            new = _new_emergency(each, now)
+            old = found.get((subject, each.name), new)
+            found[subject, each.name] = replace(old, signer=old.signer or new.signer)
+    left = (each for each in found.values() if not _is_confirmed(each, controls))
+    return tuple(sorted(left, key=lambda each: (each.since, each.subject, each.name)))
+
+
+def _new_emergency(control: RolloutControl, now: datetime) -> Emergency:
+    return Emergency(
+        rollout=control.rollout,
+        group=control.group,
+        change=control.change,
+        name=control.name,
+        reason=control.reason,
+        by=control.by,
+        signer=control.verified_by,
+        since=now,
+    )
+
+
+def _is_confirmed(emergency: Emergency, controls: Iterable[RolloutControl]) -> bool:
+    """Say whether a person has confirmed it who is known to be another one."""
+    persons = {
+        each.verified_by
+        for each in controls
+        if each.verb is RolloutVerb.CONFIRM and subject_of_control(each) == emergency.subject
+    }
+    return bool(emergency.signer and persons - {"", emergency.signer})
+
+
+def flips_of_emergencies(emergencies: Iterable[Emergency], seconds: int, now: datetime) -> tuple[Flip, ...]:
+    """Return when the time of each is over, if somebody still has some."""
+    return tuple(
+        Flip(each.ends(seconds), f"nobody has confirmed emergency {each.name}")
+        for each in emergencies
+        if each.ends(seconds) > now
+    )
