@@ -45,6 +45,9 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
     "See what is there": {
         "status": "Show what runs where, and what is not well.",
         "explain": "Say why an object is where it is.",
+        "history": "Show what changed, when, by whom and why.",
+        "blame": "Show which commit each replica count and field comes from.",
+        "bisect": "Find the commit since which something is so.",
         "verify": "Replay rendered commits and compare them byte for byte.",
     },
     "Change the source": {

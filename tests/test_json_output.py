@@ -50,6 +50,9 @@ KINDS = {
     "cluster unjoin member1 --drain": "SourceEdit",
     "cluster rename member1 member2": "SourceEdit",
     "rollout status": "Rollouts",
+    "history cm/one": "History",
+    "blame cm/one": "Blame",
+    "bisect cm/one --unplaced": "Bisection",
 }
 
 

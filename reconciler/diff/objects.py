@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from overrides.changes import ChangedField, changes_of
 from overrides.jsontext import json_text
+from overrides.pointer import escaped_pointer
 from reconciler.plans.rendered_object import mapping_of_rendered_file
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
 from render.layout import ref_of_object_path
@@ -36,6 +37,44 @@ def field_changes(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]
         )
         for change in changes
     )
+
+
+class Leaf(NamedTuple):
+    """A value of a manifest that is no mapping or list, or is an empty one: its path, its JSON pointer and the value.
+
+    ``names`` are the parts of the pointer with the names of list items in place of their numbers, where they have some.
+    """
+
+    path: str
+    pointer: str
+    names: tuple[str, ...]
+    value: Any
+
+
+def leaves_of_manifest(manifest: Manifest) -> Iterator[Leaf]:
+    """Yield the leaves of a manifest, in its order.
+
+    >>> leaf = list(leaves_of_manifest({"spec": {"containers": [{"name": "web", "env": []}]}}))[1]
+    >>> leaf.path, leaf.pointer, leaf.value
+    ('spec.containers[web].env', '/spec/containers/0/env', [])
+    """
+    yield from _leaves_below(manifest, _lists_as_mappings(manifest), (), ())
+
+
+def _leaves_below(value: Any, named: Any, keys: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Leaf]:
+    """Yield the leaves below a value; ``named`` is the same one with its lists as ``_lists_as_mappings`` has them."""
+    if not isinstance(value, dict | list) or not value:
+        yield Leaf(path_of_names(names), escaped_pointer(keys), names, value)
+        return
+    below = list(value) if isinstance(value, dict) else list(range(len(value)))
+    known = list(named) if isinstance(named, dict) else below
+    for key, name in zip(below, known, strict=True):
+        yield from _leaves_below(value[key], named[name], (*keys, str(key)), (*names, str(name)))
+
+
+def path_of_names(names: Iterable[str]) -> str:
+    """Return the path of a part of a manifest by the names that lead to it, as ``Leaf.names`` has them."""
+    return dotted_path(escaped_pointer(tuple(names)))
 
 
 def _lists_as_mappings(value: Any) -> Any:

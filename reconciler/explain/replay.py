@@ -96,7 +96,7 @@ def replay_pass(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     observed = read_observed_inputs(repository, info.id)
     inputs = RenderInputs(
         observed=observed,
-        now=_pass_time_of_commit(info),
+        now=pass_time_of_commit(info),
         allowed=allowed_by([info]),
         speakers=recorded_speakers(repository, info.tree),
     )
@@ -107,7 +107,7 @@ def replay_pass(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     return Replay(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
 
 
-def _pass_time_of_commit(info: CommitInfo) -> datetime | None:
+def pass_time_of_commit(info: CommitInfo) -> datetime | None:
     """Return the time that a rendered commit was made by; None where no rule asked for it."""
     times = info.trailer(NOW)
     return parse_instant(times[0]) if times else None

@@ -1,12 +1,15 @@
 """Every document that ``-o json`` prints, in the order of the reference."""
 
 from .application import ApplicationDocument
+from .bisection import BisectionDocument
+from .blame import BlameDocument
 from .cluster_explanation import ClusterExplanationDocument
 from .cluster_status import ClusterStatusDocument
 from .diagnosis import DiagnosisDocument
 from .difference import DifferenceDocument
 from .document import OutputDocument
 from .fleet_status import FleetStatusDocument
+from .history import HistoryDocument
 from .import_report import ImportReportDocument
 from .live_difference import LiveDifferenceDocument
 from .object_explanation import ObjectExplanationDocument
@@ -39,6 +42,9 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     ClusterStatusDocument,
     ObjectStatusDocument,
     RolloutsDocument,
+    HistoryDocument,
+    BlameDocument,
+    BisectionDocument,
     WaitingDocument,
     VerificationDocument,
     DiagnosisDocument,

@@ -23,6 +23,7 @@ Flux can use as it is. `bindings/` says which object goes where with how many re
 
 
 ATTACHED = "Attached"
+_TABLE = "| cluster | objects | replicas | |"
 _DISCONNECTED = "disconnected: left as it was"
 
 
@@ -83,9 +84,23 @@ def readme_file(tally: Tally, clusters: Iterable[str], disconnected: Iterable[st
     }
     lines |= {name: _line_of_cluster(name, "", "", _DISCONNECTED) for name in disconnected}
     reasons = [f"| {reason} | {number} |" for reason, number in sorted(tally.reasons.items()) if number]
-    head = (_INTRODUCTION, "| cluster | objects | replicas | |", "|---|---:|---:|---|")
+    head = (_INTRODUCTION, _TABLE, "|---|---:|---:|---|")
     page = (*head, *(lines[name] for name in sorted(lines)), "", "| bindings | |", "|---|---:|", *reasons)
     return ("\n".join(page) + "\n").encode()
+
+
+def members_on_page(content: bytes) -> frozenset[str]:
+    """Return the clusters that a page lists, but for those that are disconnected.
+
+    >>> page = readme_file(Tally(objects={"oslo": 1}), ["oslo", "rome"], ["paris"])
+    >>> sorted(members_on_page(page))
+    ['oslo', 'rome']
+    """
+    lines = content.decode("utf-8", "replace").partition(_TABLE)[2].partition("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return frozenset(
+        cell[0].partition("](")[0].removeprefix("[") for cell in cells if len(cell) == 4 and cell[3] != _DISCONNECTED
+    )
 
 
 def _line_of_cluster(name: str, objects: int | str, replicas: int | str, note: str) -> str:

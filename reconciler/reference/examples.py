@@ -29,6 +29,18 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy explain policy/web", "What a policy selects; cop/NAME is a ClusterOverridePolicy"),
         ("argosy explain pp.spec.placement", "What a field of a policy means"),
     ),
+    "history": (
+        ("argosy history deploy/web -n shop", "What moved, scaled or edited an object, and why"),
+        ("argosy history cluster/paris --limit 0", "Everything that changed in a cluster"),
+    ),
+    "blame": (
+        ("argosy blame deploy/web -n shop", "Which commits its replicas and fields come from"),
+        ("argosy blame deploy/web -n shop --cluster paris", "The same of one cluster alone"),
+    ),
+    "bisect": (
+        ("argosy bisect deploy/web -n shop --unplaced", "Since when it is in no cluster, and why"),
+        ("argosy bisect deploy/web -n shop --replicas paris=0", "Since when a cluster has none of it"),
+    ),
     "validate": (
         ("argosy validate", "Check the files as they stand"),
         ("argosy validate --strict --base main", "Let a pipeline fail for warnings too, judged by the limits of main"),

@@ -163,8 +163,11 @@ class Repository:
 
     def read_trees(self, ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
         """Return the entries of trees, which name further trees and blobs."""
-        contents = read_objects(self.git, self._stored_objects_of_clone, ids, "tree", partial=self._is_partial)
-        return {id_: parse_tree(data, self.algorithm) for id_, data in contents.items()}
+        return {id_: parse_tree(data, self.algorithm) for id_, data in self.tree_contents(ids).items()}
+
+    def tree_contents(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return trees as Git stores them."""
+        return read_objects(self.git, self._stored_objects_of_clone, ids, "tree", partial=self._is_partial)
 
     def commit_info(self, commit: str) -> CommitInfo:
         """Return the header, the message and the trailers of a commit."""

@@ -1,0 +1,136 @@
+"""The history of something as text for people: an entry for each rendered commit, the newest first."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from reconciler.console.text import text_table
+from reconciler.diff.words import field_words
+from render.timing import epoch_text
+from render.words import first_few
+
+from .bisecting import Turn
+from .blame import Blame, ChangeOrigin
+from .events import ObjectEvent
+from .steps import RenderedStep
+from .subjects import History
+
+_SHORT = 12
+_MOST_FIELDS = 5
+
+
+def history_text(history: History, *, is_full: bool) -> Iterator[str]:
+    """Yield a history; ``is_full``: every field that changed, and every cluster."""
+    if not history.events:
+        yield "no rendered commit that is here changed anything of it\n"
+        return
+    for number, (_, events) in enumerate(groupby(history.events, key=lambda event: event.step.id)):
+        several = tuple(events)
+        yield "\n" * bool(number) + _line_of_step(several[0].step)
+        for event in several:
+            yield from (f"  {line}\n" for line in _lines_of_event(event, history, is_full=is_full))
+    if history.has_more:
+        yield "\nthere is more: --limit 0 shows all of it\n"
+    elif history.is_cut_off:
+        yield "\nthis clone has no earlier commits: git fetch --unshallow brings them\n"
+
+
+def time_of_step(step: RenderedStep) -> str:
+    """Return when the pass of a rendered commit was, or where no rule asked for the time, when its source was made."""
+    return step.pass_time or epoch_text(step.commit.time)
+
+
+def _line_of_step(step: RenderedStep) -> str:
+    name = step.author.partition(" <")[0]
+    subject = f": {step.subject}" if step.subject else ""
+    return f"{time_of_step(step)} {step.id[:_SHORT]} of source {step.source[:_SHORT]} by {name}{subject}\n"
+
+
+def _lines_of_event(event: ObjectEvent, history: History, *, is_full: bool) -> Iterator[str]:
+    reasons = "; ".join(map(str, event.reasons))
+    yield reasons if history.subject.ref is not None else f"{event.ref}: {reasons}"
+    indent = "" if history.subject.ref is not None else "  "
+    for words in words_of_event(event, is_full=is_full):
+        yield f"{indent}{words}"
+
+
+def words_of_event(event: ObjectEvent, *, is_full: bool) -> Iterator[str]:
+    """Yield what an event changed: clusters, replicas and fields."""
+    if moved := _words_of_replicas(event, is_full=is_full):
+        yield f"replicas: {moved}"
+    numbered = {each.cluster for each in event.replicas}
+    gained = [name for name in event.gained if name not in numbered]
+    lost = [name for name in event.lost if name not in numbered]
+    if gained:
+        yield f"comes to {_names(gained, is_full=is_full)}"
+    if lost:
+        yield f"leaves {_names(lost, is_full=is_full)}"
+    for change in event.changes:
+        where = _names(change.clusters, is_full=is_full)
+        fields = [words for words in map(field_words, change.fields) if not _tells_of_replicas(words, event)]
+        shown = fields if is_full else fields[:_MOST_FIELDS]
+        yield from (f"{where}: {words}" for words in shown)
+        if more := len(fields) - len(shown):
+            yield f"{where}: and {more} more fields; -v shows them"
+
+
+def _tells_of_replicas(words: str, event: ObjectEvent) -> bool:
+    return bool(event.replicas) and words.startswith("spec.replicas: ")
+
+
+def _words_of_replicas(event: ObjectEvent, *, is_full: bool) -> str:
+    clusters: dict[tuple[int, int], list[str]] = {}
+    for each in event.replicas:
+        clusters.setdefault((each.before, each.after), []).append(each.cluster)
+    return ", ".join(
+        f"{_names(names, is_full=is_full)} {before} -> {after}" for (before, after), names in clusters.items()
+    )
+
+
+def _names(names: Iterable[str], *, is_full: bool) -> str:
+    listed = list(names)
+    return ", ".join(listed) if is_full else first_few(listed)
+
+
+def blame_text(blame: Blame, *, is_full: bool) -> Iterator[str]:
+    """Yield where an object's replicas and fields come from, as two tables."""
+    yield f"{blame.ref} at {blame.commit[:_SHORT]}, claimed by {blame.policy or 'no policy'}\n\n"
+    places: dict[tuple[str, ...], list[str]] = {}
+    for place in blame.places:
+        replicas = "-" if place.replicas is None else str(place.replicas)
+        places.setdefault((replicas, *_words_of_origin(place.origin), _reasons(place.origin)), []).append(place.cluster)
+    rows = [(_names(names, is_full=is_full), *row) for row, names in places.items()]
+    yield text_table(("CLUSTERS", "REPLICAS", "SINCE", "COMMIT", "SOURCE", "AUTHOR", "WHY"), rows)
+    fields = [
+        (path, _names(each.clusters, is_full=is_full), *_words_of_origin(each.origin)[:3], each.rule)
+        for each in blame.fields
+        for path in each.paths
+    ]
+    yield "\n" + text_table(("FIELD", "CLUSTERS", "SINCE", "COMMIT", "SOURCE", "RULE"), sorted(fields))
+    if blame.rule_error:
+        yield f"\nwhich rule sets a field is not known: {blame.rule_error}\n"
+
+
+def turn_text(turn: Turn, condition: str, *, is_full: bool) -> Iterator[str]:
+    """Yield since when a condition is so, or is no longer so, with what that commit changed."""
+    yield f"{turn.ref}: {condition}\n" if turn.holds else f"{turn.ref}: it is not so now that {condition}\n"
+    if turn.step is None:
+        more = "; this clone has no earlier ones: git fetch --unshallow" if turn.is_cut_off else ""
+        yield f"that is so in every rendered commit that is here{more}\n"
+        return
+    yield f"since {_line_of_step(turn.step)}"
+    if turn.event is not None:
+        yield f"  {'; '.join(map(str, turn.event.reasons))}\n"
+        yield from (f"  {words}\n" for words in words_of_event(turn.event, is_full=is_full))
+    if turn.step.before is not None:
+        yield f"it was otherwise in {turn.step.before.id[:_SHORT]}\n"
+
+
+def _words_of_origin(origin: ChangeOrigin) -> tuple[str, str, str, str]:
+    step = origin.step
+    if step is None:
+        return ("-", "older than what is here", "-", "-")
+    return time_of_step(step), step.id[:_SHORT], step.source[:_SHORT], step.author.partition(" <")[0]
+
+
+def _reasons(origin: ChangeOrigin) -> str:
+    return "; ".join(map(str, origin.reasons))

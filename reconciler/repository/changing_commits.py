@@ -1,0 +1,151 @@
+"""The commits of a branch that changed some of its files, found by comparing trees and never by reading files.
+
+Trees are read a level at a time for many commits at once, and each pair of trees is compared once: clusters that hold
+the same share their trees, so that the cost follows what differs and not how many clusters there are.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from render.gitobjects import TREE_MODE, parse_tree
+
+from .access import Repository
+
+_AT_ONCE = 256
+_FIRST = 32
+_MODE = re.compile(rb"(?:40000|100644|100755|120000)$")
+ANY, BELOW = "*", "**"
+
+Pattern = tuple[str, ...]
+"""The parts of a path; ``*`` is any name, and ``**`` at the end everything below."""
+_Pair = tuple[bytes | None, bytes | None, frozenset[Pattern]]
+"""The ids of a tree before and after, and the patterns of the files below it that are looked for."""
+
+
+class ChangedPath(NamedTuple):
+    """A file that a commit changed: its path, and its blob before and after (None: it was, or is, not there)."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+class ChangingCommit(NamedTuple):
+    """A commit, the first of those before it ("": none, or the clone is cut off there), and the files it changed."""
+
+    id: str
+    parent: str
+    files: tuple[ChangedPath, ...]
+
+
+def commits_changing_files(repository: Repository, commit: str, patterns: Collection[str]) -> Iterator[ChangingCommit]:
+    """Yield the commits that changed files of some patterns, from a commit back, the newest first.
+
+    Of a merge, what it merged counts as its own change. In a pattern such as ``clusters/*/shop/**`` a ``*`` stands for
+    any name, and ``**`` at its end for everything below.
+    """
+    wanted = frozenset(tuple(pattern.split("/")) for pattern in patterns)
+    lines = repository.git.text("rev-list", "--first-parent", "--parents", "--end-of-options", commit).splitlines()
+    pairs = [(words[0], words[1] if len(words) > 1 else "") for words in map(str.split, lines)]
+    start, size = 0, _FIRST
+    while several := pairs[start : start + size]:
+        yield from _changing_commits(repository, several, wanted)
+        start, size = start + size, _AT_ONCE
+
+
+def _changing_commits(
+    repository: Repository, several: Sequence[tuple[str, str]], patterns: frozenset[Pattern]
+) -> Iterator[ChangingCommit]:
+    ids = {id_ for pair in several for id_ in pair if id_}
+    roots = {info.id: info.tree for info in repository.commit_infos(sorted(ids))}
+    pairs: list[_Pair] = [(roots.get(parent), roots[id_], patterns) for id_, parent in several]
+    comparison = _TreeComparison(read=repository.tree_contents, algorithm=repository.algorithm)
+    comparison.compare(pairs)
+    for (id_, parent), pair in zip(several, pairs, strict=True):
+        if files := comparison.files(pair):
+            yield ChangingCommit(id_, parent, files)
+
+
+class _TreeComparison(Struct):
+    """Pairs of trees with what differs between them: files, and pairs of trees below with their names."""
+
+    read: Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
+    algorithm: str
+    contents: dict[bytes, bytes] = field(default_factory=dict)
+    differences: dict[_Pair, tuple[list[ChangedPath], list[tuple[str, _Pair]]]] = field(default_factory=dict)
+    found: dict[_Pair, tuple[ChangedPath, ...]] = field(default_factory=dict)
+
+    def compare(self, pairs: Iterable[_Pair]) -> None:
+        """Compare pairs of trees and all that differs below them, level by level."""
+        waiting = set(pairs)
+        while waiting:
+            ids = {id_ for before, after, _ in waiting for id_ in (before, after) if id_ is not None}
+            self.contents.update(self.read(ids - self.contents.keys()))
+            for pair in waiting:
+                self.differences[pair] = self._difference(pair)
+            below = {inner for pair in waiting for _, inner in self.differences[pair][1]}
+            waiting = below - self.differences.keys()
+
+    def files(self, pair: _Pair) -> tuple[ChangedPath, ...]:
+        """Return the files that differ below a pair of trees that was compared, by their paths from there."""
+        if pair not in self.found:
+            files, below = self.differences[pair]
+            inner = [each._replace(path=f"{name}/{each.path}") for name, other in below for each in self.files(other)]
+            self.found[pair] = (*files, *inner)
+        return self.found[pair]
+
+    def _difference(self, pair: _Pair) -> tuple[list[ChangedPath], list[tuple[str, _Pair]]]:
+        before, after, patterns = pair
+        names = frozenset(pattern[0] for pattern in patterns if pattern)
+        old, new = (_entries_named(self.contents[id_], names, self.algorithm) if id_ else {} for id_ in (before, after))
+        files: list[ChangedPath] = []
+        below: list[tuple[str, _Pair]] = []
+        for name in sorted(dict(old.items() ^ new.items())):
+            inner, sides = _patterns_below(patterns, name), (old.get(name), new.get(name))
+            trees = [side[1] if side and side[0] else None for side in sides]
+            blobs = [side[1] if side and not side[0] else None for side in sides]
+            if any(trees):
+                below.append((name, (trees[0], trees[1], inner)))
+            if any(blobs) and () in inner:
+                files.append(ChangedPath(name, blobs[0], blobs[1]))
+        return files, below
+
+
+def _entries_named(content: bytes, names: frozenset[str], algorithm: str) -> dict[str, tuple[bool, bytes]]:
+    """Return the entries of a tree that have some names: whether each is a tree itself, and its id."""
+    if names & {ANY, BELOW}:
+        return {entry.text: (entry.mode == TREE_MODE, entry.id) for entry in parse_tree(content, algorithm)}
+    found = {name: _entry_of_name(content, name, algorithm) for name in names}
+    return {name: entry for name, entry in found.items() if entry is not None}
+
+
+def _entry_of_name(content: bytes, name: str, algorithm: str) -> tuple[bool, bytes] | None:
+    """Return the entry of a name in a tree, if it has one: whether it is a tree itself, and its id.
+
+    A place where an id reads like that name has no mode before it, but by a chance of one in many billions.
+    """
+    text, size = b" %s\0" % name.encode("utf-8", "surrogateescape"), 20 if algorithm == "sha1" else 32
+    place = content.find(text)
+    while place >= 0:
+        mode = _MODE.search(content, max(0, place - 6), place)
+        if mode is not None and mode.end() == place:
+            start = place + len(text)
+            return mode[0] == b"40000", content[start : start + size]
+        place = content.find(text, place + 1)
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _patterns_below(patterns: frozenset[Pattern], name: str) -> frozenset[Pattern]:
+    """Return the rests of the patterns that take a name; an empty one takes the file of that name itself."""
+    found: set[Pattern] = set()
+    for pattern in patterns:
+        if pattern and pattern[0] == BELOW:
+            found |= {(), pattern}
+        elif pattern and pattern[0] in {ANY, name}:
+            found.add(pattern[1:])
+    return frozenset(found)

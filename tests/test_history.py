@@ -1,0 +1,441 @@
+"""``argosy history``, ``blame`` and ``bisect``: what rendered commits changed and why, and what comes from which."""
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import Struct, field
+
+from reconciler.cli import run
+from reconciler.console.log import ERRORS_ONLY, Log
+from reconciler.diff.objects import leaves_of_manifest
+from reconciler.history.blame import blame_of_object
+from reconciler.history.subjects import Subject, history_of_subject
+from reconciler.repository import open_repository
+from render.documents import parse_documents
+from render.model import ObjectRef
+
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
+
+WEB = ObjectRef("apps", "Deployment", "default", "web")
+SELECTOR = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+FLEET = {
+    **{f"clusters/{name}.yaml": a_cluster(name) for name in ("oslo", "paris", "rome")},
+    "web.yaml": a_deployment("web", image="web:1", replicas=4),
+    "policy.yaml": a_policy(
+        "web",
+        selectors=[SELECTOR],
+        placement=on_clusters("oslo", "paris", replicaScheduling=weighted(oslo=1, paris=1)),
+    ),
+}
+
+
+def an_override(image: str, *clusters: str) -> dict[str, Any]:
+    """An OverridePolicy that gives the image another registry in some clusters."""
+    overriders = {"imageOverrider": [{"component": "Registry", "operator": "replace", "value": image}]}
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "registry", "namespace": "default"},
+        "spec": {
+            "resourceSelectors": [SELECTOR],
+            "overrideRules": [{"targetCluster": {"clusterNames": list(clusters)}, "overriders": overriders}],
+        },
+    }
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository.create(tmp_path / "fleet")
+
+
+def rendered(repository: Repository, files: dict[str, Any], message: str) -> str:
+    """Commit files and render them; return the newest rendered commit."""
+    allowed = "".join(f"\nArgosy-Allow-Removal: {name} 9" for name in ("oslo", "paris", "rome"))
+    repository.commit(files, f"{message}\n{allowed}")
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as errors:
+        code = run(["-C", str(repository.path), "-q", "render", "--commit", "--bootstrap"])
+    assert code in {0, 1}, errors.getvalue()  # 1: an object has no place
+
+    return repository.git("rev-parse", "argosy/rendered")
+
+
+class Edit(Struct, frozen=True):
+    """An edit of the fleet, and what the history of the Deployment tells of it: reasons, gained, lost, replicas."""
+
+    files: dict[str, Any]
+    reasons: list[tuple[str, str]]
+    gained: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    replicas: dict[str, tuple[int, int]] = field(default_factory=dict)
+    fields: list[str] = field(default_factory=list)
+
+
+NOTHING_CLAIMS_IT = "the source has no such object, or nothing claims it"
+EDITS = {
+    "scaled": Edit(
+        {"web.yaml": a_deployment("web", image="web:1", replicas=6)},
+        [("Scaled", "scaled 4 -> 6")],
+        replicas={"oslo": (2, 3), "paris": (2, 3)},
+        fields=["spec.replicas"],
+    ),
+    "image": Edit(
+        {"web.yaml": a_deployment("web", image="web:2", replicas=4)},
+        [("SourceEdited", "the source was edited")],
+        fields=["spec.template.spec.containers[web].image"],
+    ),
+    "placement": Edit(
+        {
+            "policy.yaml": a_policy(
+                "web",
+                selectors=[SELECTOR],
+                placement=on_clusters("oslo", "rome", replicaScheduling=weighted(oslo=1, rome=3)),
+            )
+        },
+        [("PlacementEdited", "the placement of PropagationPolicy default/web was edited")],
+        gained=["rome"],
+        lost=["paris"],
+        replicas={"oslo": (2, 1), "paris": (2, 0), "rome": (0, 3)},
+        fields=["spec.replicas"],
+    ),
+    "another policy": Edit(
+        {
+            "other.yaml": a_policy(
+                "other", selectors=[SELECTOR], priority=3, preemption="Always", placement=on_clusters("rome")
+            )
+        },
+        [
+            (
+                "PolicyChanged",
+                "claimed by PropagationPolicy default/other, and by PropagationPolicy default/web before",
+            )
+        ],
+        gained=["rome"],
+        lost=["oslo", "paris"],
+        replicas={"oslo": (2, 0), "paris": (2, 0), "rome": (0, 4)},
+    ),
+    "overrides": Edit(
+        {"override.yaml": an_override("registry.example.com", "paris")},
+        [("OverridesChanged", "OverridePolicy default/registry overrides otherwise than before")],
+        fields=["spec.template.spec.containers[web].image"],
+    ),
+    "cluster left": Edit(
+        {"clusters/paris.yaml": None},
+        [("ClusterLeft", "paris leaves the fleet")],
+        lost=["paris"],
+        replicas={"oslo": (2, 4), "paris": (2, 0)},
+        fields=["spec.replicas"],
+    ),
+    "renamed": Edit(
+        {
+            "clusters/paris.yaml": None,
+            "clusters/lyon.yaml": a_cluster("lyon")
+            | {"metadata": {"name": "lyon", "annotations": {"argosy.dev/renamed-from": "paris"}}},
+            "policy.yaml": a_policy(
+                "web",
+                selectors=[SELECTOR],
+                placement=on_clusters("oslo", "lyon", replicaScheduling=weighted(oslo=1, lyon=1)),
+            ),
+            "web.yaml": a_deployment("web", image="web:1", replicas=6),
+        },
+        [("ClusterRenamed", "paris is called lyon now"), ("Scaled", "scaled 4 -> 6")],
+        replicas={"oslo": (2, 3), "lyon": (2, 3)},
+        fields=["spec.replicas"],
+    ),
+    "gone": Edit(
+        {"web.yaml": None},
+        [
+            (
+                "Removed",
+                f"no longer rendered: {NOTHING_CLAIMS_IT}; PropagationPolicy default/web claimed it",
+            )
+        ],
+        lost=["oslo", "paris"],
+        replicas={"oslo": (2, 0), "paris": (2, 0)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_history_tells_what_an_edit_changed_and_why(
+    name: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit = EDITS[name]
+    rendered(repository, FLEET, "Begin")
+    commit = rendered(repository, edit.files, "Edit")
+
+    told = json.loads(argosy(repository, capsys, "history", "deploy/web", "-o", "json").out)
+
+    assert len(told["events"]) == 2
+    event = told["events"][0]
+    assert (event["commit"], event["subject"], event["author"]) == (commit, "Edit", "Ada <ada@example.com>")
+    assert [(each["reason"], each["message"]) for each in event["reasons"]] == edit.reasons
+    assert (event["gained"], event["lost"]) == (edit.gained, edit.lost)
+    assert {each["cluster"]: (each["before"], each["after"]) for each in event["replicas"]} == edit.replicas
+    assert sorted({field["path"] for each in event["changes"] for field in each["fields"]}) == edit.fields
+    assert told["events"][1]["reasons"][0]["reason"] == "FirstDelivered"
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Edits one after the other, each of which is a whole fleet's files that change."""
+    edits: list[dict[str, Any]] = []
+    for _ in range(draw(st.integers(2, 6))):
+        edit: dict[str, Any] = {}
+        if draw(st.booleans()):
+            image, replicas = f"web:{draw(st.integers(1, 3))}", draw(st.integers(1, 5))
+            edit["web.yaml"] = draw(
+                st.sampled_from([a_deployment("web", image=image, replicas=replicas), "# nothing\n"])
+            )
+        if draw(st.booleans()):
+            weights = draw(st.dictionaries(st.sampled_from(["oslo", "paris", "rome"]), st.integers(1, 3), min_size=1))
+            placement = on_clusters(*weights, replicaScheduling=weighted(**weights))
+            edit["policy.yaml"] = a_policy("web", selectors=[SELECTOR], placement=placement)
+        if draw(st.booleans()):
+            clusters = draw(st.lists(st.sampled_from(["oslo", "paris"]), min_size=1, unique=True))
+            edit["override.yaml"] = an_override(f"r{draw(st.integers(1, 2))}.example.com", *clusters)
+        if draw(st.integers(0, 3)) == 0:
+            edit["clusters/rome.yaml"] = draw(st.sampled_from([a_cluster("rome"), "# left\n"]))
+        edits.append(edit)
+    return edits
+
+
+class Shown(NamedTuple):
+    """An object at a rendered commit, read without any help: its replicas by target, its policy and its manifests."""
+
+    replicas: dict[str, int]
+    policy: str
+    manifests: dict[str, Any]
+
+
+def shown_at(repository: Repository, commit: str) -> Shown:
+    contents = repository.contents(commit)
+    binding = next(iter(_values(contents.get("bindings/default/Deployment.apps/web.yaml", ""))), None)
+    spec = binding["spec"] if binding else {}
+    annotations = binding["metadata"].get("annotations", {}) if binding else {}
+    manifests = {
+        path.split("/")[1]: next(iter(_values(text)))
+        for path, text in contents.items()
+        if path.startswith("clusters/") and path.endswith("/default/Deployment.apps/web.yaml")
+    }
+    replicas = {each["name"]: each.get("replicas", 0) for each in spec.get("clusters", ())}
+    return Shown(replicas, annotations.get("propagationpolicy.karmada.io/name", ""), manifests)
+
+
+def _values(text: str) -> Iterator[Any]:
+    return (document.value for document in parse_documents(text.encode()))
+
+
+def _is_changed(old: Shown, new: Shown) -> bool:
+    both = old.manifests.keys() & new.manifests.keys()
+    others = any(old.manifests[name] != new.manifests[name] for name in both)
+    return old[:2] != new[:2] or others
+
+
+@settings(max_examples=25)
+@given(edits=histories())
+def test_history_and_blame_agree_with_a_walk_over_every_commit(
+    edits: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    repository = Repository.create(tmp_path_factory.mktemp("walk") / "fleet")
+    rendered(repository, FLEET, "Begin")
+    for number, edit in enumerate(edits):
+        rendered(repository, edit, f"Edit {number}")
+    commits = repository.git("rev-list", "--first-parent", "argosy/rendered").split()
+    shown = [*(shown_at(repository, commit) for commit in commits), Shown({}, "", {})]
+    pairs = list(zip(commits, shown, shown[1:], strict=False))
+
+    with open_repository(str(repository.path)) as opened:
+        history = history_of_subject(opened, commits[0], Subject(ref=WEB), 0)
+        blame = (
+            blame_of_object(opened, commits[0], WEB, Log(stream=io.StringIO(), level=ERRORS_ONLY))
+            if shown[0].replicas
+            else None
+        )
+
+    assert [event.step.id for event in history.events] == [
+        commit for commit, new, old in pairs if _is_changed(old, new)
+    ]
+    told = {event.step.id: event for event in history.events}
+    for commit, new, old in pairs:
+        if commit in told:
+            event = told[commit]
+            assert set(event.gained) == new.replicas.keys() - old.replicas.keys()
+            assert set(event.lost) == old.replicas.keys() - new.replicas.keys()
+            assert event.reasons
+    for place in blame.places if blame else ():
+        name = place.cluster
+        assert place.replicas == shown[0].replicas[name]
+        assert place.origin.step is not None
+        assert place.origin.step.id == next(
+            commit for commit, new, old in pairs if new.replicas.get(name) != old.replicas.get(name)
+        )
+    for group in blame.fields if blame else ():
+        for name in group.clusters:
+            for path in group.paths:
+                assert group.origin.step is not None
+                assert group.origin.step.id == _commit_that_made(path, name, pairs), (path, name)
+
+
+def _commit_that_made(path: str, cluster: str, pairs: list[tuple[str, Shown, Shown]]) -> str:
+    """The newest commit that changed a part of a manifest, or brought it to a cluster that had not been given it."""
+    for commit, new, old in pairs:
+        if cluster not in old.manifests or cluster not in old.replicas:
+            return commit
+        if _part(new.manifests[cluster], path) != _part(old.manifests[cluster], path):
+            return commit
+    raise AssertionError(path)
+
+
+def _part(manifest: Any, path: str) -> dict[str, Any]:
+    leaves = leaves_of_manifest(manifest)
+    return {
+        each.path: each.value for each in leaves if each.path == path or each.path.startswith((f"{path}.", f"{path}["))
+    }
+
+
+def test_a_shallow_clone_says_that_more_was_before(repository: Repository, tmp_path: Path, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    rendered(repository, EDITS["scaled"].files, "Scale")
+    clone = Repository.create(tmp_path / "clone")
+    clone.git("remote", "add", "origin", f"file://{repository.path}")
+    clone.git("fetch", "-q", "--depth", "1", "origin", "main:work", "argosy/rendered:argosy/rendered")
+    clone.git("checkout", "-q", "work")
+
+    ended = argosy(clone, capsys, "history", "deploy/web")
+
+    assert ended.code == 0
+    assert "first rendered" not in ended.out.replace("first rendered, claimed by", "")
+    assert ended.out.endswith("this clone has no earlier commits: git fetch --unshallow brings them\n")
+
+
+class Question(Struct, frozen=True):
+    """Options of ``argosy bisect``, the exit code, and the subject of the commit since which it is so ("": ever)."""
+
+    options: list[str]
+    code: int
+    since: str
+
+
+QUESTIONS = (
+    Question(["--replicas", "oslo=3"], 0, "Scale"),
+    Question(["--replicas", "oslo=2"], 1, "Scale"),
+    Question(["--on", "rome"], 0, "Place"),
+    Question(["--on", "paris"], 1, "Place"),
+    Question(["--on", "oslo"], 0, "Begin"),
+    Question(["--unplaced"], 1, ""),
+    Question(["--value", "spec.template.spec.containers[web].image=web:2", "--cluster", "oslo"], 0, "Release"),
+    Question(["--value", "spec.replicas=3", "--cluster", "oslo"], 0, "Scale"),
+    Question(["--value", "spec.replicas='3'", "--cluster", "oslo"], 1, ""),
+)
+
+
+def test_bisect_finds_the_commit_since_which_something_is_so(repository: Repository, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    rendered(repository, {"web.yaml": a_deployment("web", image="web:2", replicas=4)}, "Release")
+    weights = weighted(oslo=1, rome=1)
+    policy = a_policy("web", selectors=[SELECTOR], placement=on_clusters("oslo", "rome", replicaScheduling=weights))
+    rendered(repository, {"policy.yaml": policy}, "Place")
+    rendered(repository, {"web.yaml": a_deployment("web", image="web:2", replicas=6)}, "Scale")
+    for question in QUESTIONS:
+        ended = argosy(repository, capsys, "bisect", "deploy/web", *question.options, "-o", "json")
+
+        told = json.loads(ended.out)
+        since = repository.git("log", "-1", "--format=%s", told["since"]["source"]) if told["since"] else ""
+        assert (ended.code, told["holds"], since) == (question.code, not question.code, question.since), question
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "name one condition: --unplaced, --on, --replicas or --value"),
+        (["--unplaced", "--on", "oslo"], "name one condition: --unplaced, --on, --replicas or --value"),
+        (["--value", "spec.replicas=1"], "--value PATH=VALUE and --cluster NAME go together"),
+        (["--replicas", "oslo"], "Invalid value for --replicas: is no CLUSTER=N"),
+        (["--value", "spec", "--cluster", "oslo"], "Invalid value for --value: is no PATH=VALUE"),
+        (["--value", "spec={", "--cluster", "oslo"], "Invalid value for --value: its VALUE cannot be read as YAML"),
+    ],
+)
+def test_a_condition_that_is_none_is_refused(
+    options: list[str], message: str, repository: Repository, capsys: Any
+) -> None:
+    rendered(repository, FLEET, "Begin")
+
+    ended = argosy(repository, capsys, "bisect", "deploy/web", *options)
+
+    assert (ended.code, message in ended.err) == (2, True), ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["history", "deploy/wep"], "the source has no deploy called 'wep'"),
+        (["history", "cluster/nowhere"], "the source has no cluster called 'nowhere'"),
+        (["blame", "deploy/web", "--cluster", "rome"], "Deployment.apps default/web is not in rome"),
+    ],
+)
+def test_a_name_that_nothing_goes_by_is_refused(
+    words: list[str], message: str, repository: Repository, capsys: Any
+) -> None:
+    rendered(repository, FLEET, "Begin")
+
+    ended = argosy(repository, capsys, *words)
+
+    assert (ended.code, message in ended.err) == (2, True), ended.err
+
+
+def test_history_of_a_cluster_a_policy_and_a_namespace(repository: Repository, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    rendered(repository, EDITS["placement"].files, "Place")
+    rendered(repository, EDITS["another policy"].files, "Claim")
+    for subject, expected in {
+        "cluster/paris": ["Place", "Begin"],
+        "cluster/rome": ["Claim", "Place"],
+        "policy/web": ["Claim", "Place", "Begin"],
+        "policy/other": ["Claim"],
+        "ns/default": ["Claim", "Place", "Begin"],
+    }.items():
+        told = json.loads(argosy(repository, capsys, "history", subject, "-o", "json").out)
+        assert [each["subject"] for each in told["events"] if each["object"] == str(WEB)] == expected, subject
+
+
+def test_an_object_that_is_no_more_still_has_its_history(repository: Repository, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    rendered(repository, {"web.yaml": None}, "Away")
+
+    told = json.loads(argosy(repository, capsys, "history", "deploy/web", "-o", "json").out)
+
+    assert [each["subject"] for each in told["events"]] == ["Away", "Begin"]
+
+
+def test_blame_names_the_rule_and_the_commit_of_each_field(repository: Repository, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    rendered(repository, {"override.yaml": an_override("registry.example.com", "paris")}, "Registry")
+    rendered(repository, {"web.yaml": a_deployment("web", image="web:1", replicas=6)}, "Scale")
+
+    told = json.loads(argosy(repository, capsys, "blame", "deploy/web", "-o", "json").out)
+
+    def subject_of(origin: dict[str, str]) -> str:
+        return repository.git("log", "-1", "--format=%s", origin["source"])
+
+    assert [(each["cluster"], each["replicas"], subject_of(each["origin"])) for each in told["clusters"]] == [
+        ("oslo", 3, "Scale"),
+        ("paris", 3, "Scale"),
+    ]
+    image = "spec.template.spec.containers[web].image"
+    assert {
+        (path, tuple(each["clusters"]), each["rule"], subject_of(each["origin"]))
+        for each in told["fields"]
+        for path in each["paths"]
+        if path in {"spec.replicas", image}
+    } == {
+        ("spec.replicas", ("oslo", "paris"), "the template", "Scale"),
+        (image, ("oslo",), "the template", "Begin"),
+        (image, ("paris",), "OverridePolicy default/registry spec.overrideRules[0]", "Registry"),
+    }
