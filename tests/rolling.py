@@ -18,10 +18,12 @@ from reconciler.passes.asked_checks import answers_after_asking
 from reconciler.pipeline.failover import FailoverInputs
 from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
+from reconciler.pipeline.rollouts.attributes import ATTRIBUTES_FILE, parse_attributes
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.pipeline.rollouts.speakers import digest_of_control
 from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
+from reconciler.pipeline.rollouts.versions import ClusterAttributes
 from reconciler.pipeline.scope import Scope, changed_refs, is_decided_by_more_than_template
 from reconciler.pipeline.stages import render_pass
 from reconciler.source.desired import Desired
@@ -225,12 +227,19 @@ class RollingFleet:
                 speakers=self._speakers(desired),
                 answers=self.answers if answers is None else answers,
                 emergencies=emergencies,
+                attributes=self._attributes_before(),
             ),
         )
 
     def _speakers(self, desired: Desired) -> dict[str, str]:
         controls = desired.rollout_controls
         return {digest_of_control(each): self.signers[each.name] for each in controls if each.name in self.signers}
+
+    def _attributes_before(self) -> Mapping[str, ClusterAttributes]:
+        """The attributes of clusters as the previous commit has them."""
+        entries = self.previous.tree.trees.entries(self.previous.tree.root) if self.previous else {}
+        found = entries.get(ATTRIBUTES_FILE)
+        return parse_attributes(self._blobs[found.id]) if found else {}
 
     def _observed_health(self, desired: Desired) -> ObservedHealth:
         conditions = {
@@ -285,7 +294,9 @@ class RollingFleet:
             {entry.text: entry.id for entry in self._trees[root]}
             for root in (self.previous.tree.root, rendered.tree.root)
         )
-        return any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - {"facts"})
+        return any(
+            before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - {"facts", ATTRIBUTES_FILE}
+        )
 
     def _check_replay(self, desired: Desired, rendered: Rendered) -> None:
         trees = self._previous_of(rendered, "0" * 40).tree.trees

@@ -11,6 +11,7 @@ from reconciler.ledger.branch_file import FileFault
 from reconciler.pipeline.binding_files import BindingReader, BindingWriter
 from reconciler.pipeline.previous import parse_binding_file, parse_file_at_root
 from reconciler.pipeline.reserves import parse_reserves, reserves_file
+from reconciler.pipeline.rollouts.attributes import parse_attributes
 from reconciler.pipeline.taints import parse_taints, taints_file
 from render.binding import Binding
 from render.documents import emit
@@ -89,6 +90,13 @@ DAMAGES = [
         "clusters[...][0].key is missing",
     ),
     Damage("taints of nobody", parse_taints, b"kind: ClusterTaints\n", "clusters is missing"),
+    Damage("attributes of nobody", parse_attributes, b"kind: ClusterAttributes\n", "clusters is missing"),
+    Damage(
+        "a label that is a number",
+        parse_attributes,
+        b"clusters: {eu: {labels: {a: 1}}}\n",
+        "clusters[...].labels[...] is no text",
+    ),
     Damage(
         "a reserve that is no quantity",
         parse_reserves,

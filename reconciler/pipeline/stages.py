@@ -166,6 +166,7 @@ def _rolled_out(
         are_over=inputs.rollouts.are_over,
         among=inputs.scope.refs if inputs.scope else None,
         unbuilt=unbuilt,
+        attributes=inputs.rollouts.attributes,
         before=previous.bindings if previous else {},
         tree=previous.tree if previous else None,
         context=RolloutContext(

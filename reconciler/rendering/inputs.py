@@ -23,10 +23,12 @@ from reconciler.pipeline.renames import (
     reserves_by_new_names,
 )
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
+from reconciler.pipeline.rollouts.attributes import ATTRIBUTES_FILE, parse_attributes
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.pipeline.rollouts.speakers import Speakers
 from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
+from reconciler.pipeline.rollouts.versions import ClusterAttributes
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.repository import Repository
@@ -102,7 +104,8 @@ def _rollout_inputs(
     known = {each.cluster for state in states.values() for each in state.given}.union(
         *(state.seats for state in states.values())
     )
-    names = new_names_of_clusters(clusters, known)
+    attributes = _previous_attributes(repository, previous)
+    names = new_names_of_clusters(clusters, known.union(attributes))
     return RolloutInputs(
         states={name: state_with_renamed_clusters(state, names) for name, state in states.items()},
         health=health_of_members(given.observed.health, (cluster.name for cluster in clusters)),
@@ -110,6 +113,7 @@ def _rollout_inputs(
         speakers=speakers_of_controls(repository, source, given.speakers),
         answers=given.observed.checks,
         emergencies=emergencies,
+        attributes={names.get(name, name): each for name, each in attributes.items()},
     )
 
 
@@ -148,6 +152,11 @@ def _failover_inputs_of_members(
         health=health if is_failing_over(source.desired) else replace(health, conditions={}),
         taints=parse_file_at_root(TAINTS_FILE, taints, parse_taints) if taints else {},
     )
+
+
+def _previous_attributes(repository: Repository, previous: Previous | None) -> Mapping[str, ClusterAttributes]:
+    content = _root_file_of_previous(repository, previous, ATTRIBUTES_FILE)
+    return parse_file_at_root(ATTRIBUTES_FILE, content, parse_attributes) if content else {}
 
 
 def _previous_reserves(repository: Repository, previous: Previous | None) -> Reserves:

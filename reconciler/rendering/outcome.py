@@ -33,6 +33,7 @@ from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects
 from reconciler.pipeline.renames import NewNames, names_to_read_tree_by
 from reconciler.pipeline.reserves import RESERVED_FILE
+from reconciler.pipeline.rollouts.attributes import ATTRIBUTES_FILE
 from reconciler.pipeline.rollouts.speakers import SPEAKERS_FILE
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
@@ -61,7 +62,7 @@ from .stumbles import render_or_name_culprits
 _LONGEST_SUBJECT = 200
 _MOST_BEHIND = 60
 """The seconds by which the clocks of machines that run passes may differ before a person is warned."""
-_DECISION_INPUTS = frozenset({"facts", RESERVED_FILE, SPEAKERS_FILE})
+_DECISION_INPUTS = frozenset({"facts", RESERVED_FILE, SPEAKERS_FILE, ATTRIBUTES_FILE})
 """The entries of a rendered tree that a decision used; a change of these alone is no outcome."""
 
 

@@ -1,6 +1,6 @@
 """An object in a rollout: the versions that its clusters stand at, their works, and the outcome of a step for it."""
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -40,10 +40,18 @@ class RolledObject(Struct, frozen=True, kw_only=True):
         return self.rollout if self.rollout.policy in active or self.rollout.name in active else None
 
 
+class MadeVersion(Struct, frozen=True, kw_only=True):
+    """A version that a pass makes of another one, and the file that it is to be kept in."""
+
+    version: ObjectVersion
+    written: WrittenVersion
+
+
 class VersionedObject(Struct, kw_only=True):
     """An object that a rollout policy selects: its newest version with its works, and what was in use before.
 
     ``placed`` are the clusters of one that is to leave all of them: its newest version is that it is not there.
+    ``made`` are versions by their digests that no commit has yet, beside the newest.
     """
 
     binding: Binding
@@ -54,6 +62,7 @@ class VersionedObject(Struct, kw_only=True):
     contexts: VersionContexts
     read: ReadVersion
     placed: Mask = 0
+    made: Mapping[str, MadeVersion] = field(default_factory=dict)
     _works: dict[str, Works] = field(default_factory=dict)
 
     @property
@@ -115,7 +124,7 @@ class VersionedObject(Struct, kw_only=True):
     def clusters_to_move(self, goal: str) -> Mask:
         """Return the clusters that stand at a version that is not the same bytes as another."""
         found: Mask = 0
-        for version, clusters in self._clusters_by_version().items():
+        for version, clusters in self.clusters_by_version().items():
             if clusters and version != goal:
                 found |= clusters & self.clusters_with_other_bytes(version, goal)
         return found
@@ -135,9 +144,19 @@ class VersionedObject(Struct, kw_only=True):
         if version == ABSENT:
             return NO_WORKS
         if version not in self._works:
-            found = self.read(self.ref, version)
-            self._works[version] = self.contexts.works_of_version(found, self.newest, self.binding)
+            self._works[version] = self.contexts.works_of_version(self.version(version), self.newest, self.binding)
         return self._works[version]
+
+    @property
+    def written_versions(self) -> tuple[WrittenVersion, ...]:
+        """The files of versions that no commit may have yet."""
+        return (self.written, *(each.written for each in self.made.values()))
+
+    def version(self, digest: str) -> ObjectVersion:
+        """Return one version of the object by value."""
+        if digest == self.written.digest:
+            return self.newest
+        return self.made[digest].version if digest in self.made else self.read(self.ref, digest)
 
     def with_rollout(self, rollout: ObjectRollout) -> "VersionedObject":
         """Return the object after a step, for the next one of the same pass."""
@@ -152,7 +171,9 @@ class VersionedObject(Struct, kw_only=True):
         return self.with_one_version(self.written.digest)
 
     def with_one_version(self, version: str) -> RolledObject:
-        """Return the object with one version everywhere."""
+        """Return the object with one version everywhere; it is called the newest one where that is the same bytes."""
+        if version != ABSENT and not self.clusters_with_other_bytes(version, self.written.digest):
+            version = self.written.digest
         rollout = ObjectRollout(policy=self.before.policy, target=version, completed=version)
         return RolledObject(rollout=rollout, works=self.works_of_version(version))
 
@@ -161,7 +182,7 @@ class VersionedObject(Struct, kw_only=True):
 
         Clusters that are withdrawn go back to the version that was completed last.
         """
-        by_version = self._clusters_by_version(withdrawn)
+        by_version = self.clusters_by_version(withdrawn)
         started = due & self.clusters
         there = started | by_version.get(goal, 0)
         for version, clusters in by_version.items():
@@ -186,10 +207,7 @@ class VersionedObject(Struct, kw_only=True):
         works = combined_works((self.works_of_version(version), mask) for version, mask in parts.items() if mask)
         return RolledObject(rollout=rollout, works=works)
 
-    def _names_of_clusters(self, mask: Mask) -> list[str]:
-        return [self.index.names[index] for index in indexes_of_mask(mask)]
-
-    def _clusters_by_version(self, withdrawn: Mask = 0) -> Mapping[str, Mask]:
+    def clusters_by_version(self, withdrawn: Mask = 0) -> Mapping[str, Mask]:
         """Return the clusters of the object by the version that they stand at, or are taken back to."""
         found: dict[str, Mask] = {self.before.completed: self.clusters & withdrawn}
         left = self.clusters & ~withdrawn
@@ -199,3 +217,11 @@ class VersionedObject(Struct, kw_only=True):
             left &= ~there
         found[self.before.completed] = found.get(self.before.completed, 0) | left
         return found
+
+    def _names_of_clusters(self, mask: Mask) -> list[str]:
+        return [self.index.names[index] for index in indexes_of_mask(mask)]
+
+
+def contents_of_versions(objects: Iterable[VersionedObject]) -> Mapping[tuple[ObjectRef, str], bytes]:
+    """Return the files of versions that no commit may have yet, by object and digest."""
+    return {(each.ref, written.digest): written.content for each in objects for written in each.written_versions}

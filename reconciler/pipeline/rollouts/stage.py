@@ -5,6 +5,7 @@ that is under way by one that was deleted, passes through as it is.
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -24,14 +25,15 @@ from render.timing import Flip, earliest_flip
 from render.words import counted_noun
 from render.works import Works
 
+from .attributes import ATTRIBUTES_FILE, FormerAttributes, attributes_file
 from .frozen import FrozenFleet, plan_of_fleet
 from .groups import RolloutGroup, groups_of_objects, own_group
 from .leaving import asks_for_removals, leaves_wave_by_wave, leaving_object, refs_that_leave, version_in_use
-from .objects import VersionedObject
+from .objects import VersionedObject, contents_of_versions
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
 from .speakers import Speakers
 from .state_files import RolloutStates, rollout_path, rollout_state_file
-from .versions import ObjectVersion, parse_version, version_folder, version_path, written_version
+from .versions import ClusterAttributes, ObjectVersion, parse_version, version_folder, version_path, written_version
 from .works import VersionContexts, template_without_place
 
 Path = tuple[str, ...]
@@ -49,7 +51,8 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     """The inputs of rollouts beside the source: their states after the previous pass, health, and answers to checks.
 
     ``are_over``: every cluster gets the newest version, as if all rollouts were over. ``speakers`` have signed
-    RolloutControls, and ``emergencies`` are those that nobody had confirmed.
+    RolloutControls, and ``emergencies`` are those that nobody had confirmed. ``attributes`` are those that clusters had
+    in the previous commit.
     """
 
     states: RolloutStates = field(default_factory=dict)
@@ -58,6 +61,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     speakers: Speakers = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
     emergencies: tuple[Emergency, ...] = ()
+    attributes: Mapping[str, ClusterAttributes] = field(default_factory=dict)
 
 
 class RolledOut(Struct, frozen=True, kw_only=True):
@@ -66,7 +70,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     ``contents`` are those of versions that may be new, by object and digest; ``states`` the rollouts after the pass
     by their policy. ``under_way`` are the objects that health counts for, ``waiting`` those of newer changes that wait
     for the end of one, by policy. ``questions`` are those of checks that the steps went by. ``emergencies`` are those
-    that nobody has confirmed.
+    that nobody has confirmed. ``attributes`` is the file of those that clusters have now.
     """
 
     bindings: tuple[Binding, ...]
@@ -80,6 +84,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     has_calendar: bool = False
     questions: tuple[CheckQuestion, ...] = ()
     emergencies: tuple[Emergency, ...] = ()
+    attributes: bytes = b""
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -103,7 +108,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
         return bool(self.under_way or self.emergencies) or self.has_calendar
 
 
-class RolloutStage(Struct, frozen=True, kw_only=True):
+class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
     """The stage with its inputs: the source, the rollouts and bindings before, and how versions are built.
 
     ``tree`` is the previous one, in which versions stand by value. ``among`` are the objects that the pass looks at
@@ -119,6 +124,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
     are_over: bool = False
     among: frozenset[ObjectRef] | None = None
     unbuilt: frozenset[ObjectRef] = frozenset()
+    attributes: Mapping[str, ClusterAttributes] = field(default_factory=dict)
 
     def rolled_out(
         self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
@@ -150,7 +156,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
                 for each in (*bindings, *(each.binding for each in leaving))
             ),
             works={ref: found[ref].works if ref in found else each for ref, each in works.items()},
-            contents={(each.ref, each.written.digest): each.written.content for each in every},
+            contents=contents_of_versions(every),
             states={name: each.state for name, each in rolled.items() if each.state is not None},
             flip=earliest_flip(each.flip for each in rolled.values()),
             notes=tuple(note for each in rolled.values() for note in each.notes),
@@ -158,6 +164,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             waiting={name: each.waiting for name, each in rolled.items() if each.waiting},
             has_calendar=bool(self.context.calendar) and self.context.now is not None,
             questions=tuple(question for each in rolled.values() for question in each.questions),
+            attributes=attributes_file(self.context.index.clusters),
         )
 
     def _groups_by_rollout(
@@ -266,7 +273,8 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             if leaves_wave_by_wave(before, self.desired.rollout_policies, self.states):
                 recorded = self.recorded_version(ref, version_in_use(before))
                 version = self._newest_version(recorded.template, possible)
-                yield leaving_object(before, version, self.contexts, self.recorded_version)
+                leaving = leaving_object(before, version, self.contexts, self.recorded_version)
+                yield self._former_attributes.object_with_former_bytes(leaving)
 
     def _policy_of_object(self, template: Template, index: RolloutIndex) -> str:
         """Return the policy of an object as text; without any, the one by which it is still under way."""
@@ -300,7 +308,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             rollout = ObjectRollout(policy=policy, target=ABSENT, completed=ABSENT)
         elif rollout is None:
             rollout = ObjectRollout(policy=policy, target=written.digest, completed=written.digest)
-        return VersionedObject(
+        found = VersionedObject(
             binding=binding,
             newest=newest,
             written=written,
@@ -309,6 +317,12 @@ class RolloutStage(Struct, frozen=True, kw_only=True):
             contexts=self.contexts,
             read=self.recorded_version,
         )
+        is_known = before is not None and before.rollout is not None
+        return self._former_attributes.object_with_former_bytes(found) if is_known else found
+
+    @cached_property
+    def _former_attributes(self) -> FormerAttributes:
+        return FormerAttributes(index=self.context.index, before=self.attributes)
 
     def _is_delivered_gradually(self, policy: str, before: Binding | None) -> bool:
         """Say whether an object is in no cluster yet, and goes out wave by wave for the first time."""
@@ -343,9 +357,11 @@ def files_of_rollouts(
                 written[path] = content
             elif tree is not None and (entry := tree.trees.entry(tree.root, path)) is not None:
                 kept[path] = entry.id
+    if rolled.attributes:
+        written[ATTRIBUTES_FILE,] = rolled.attributes
     written |= {rollout_path(state): rollout_state_file(state) for state in rolled.states.values()}
     ended = {rollout_path(state) for name, state in before.items() if name not in rolled.states}
-    gone = ended.union(path for ref in among or () for path in _version_paths(tree, ref))
+    gone = ended.union({(ATTRIBUTES_FILE,)}).union(path for ref in among or () for path in _version_paths(tree, ref))
     return RolloutFiles(written=written, kept=kept, gone=frozenset(gone - written.keys() - kept.keys()))
 
 

@@ -7,15 +7,19 @@ of. The digest leaves out the replicas of the template: numbers are the binding'
 """
 
 import hashlib
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from overrides.errors import PolicyOrigin
 from overrides.parsing import parse_override_policy
 from overrides.policy import OverridePolicy, Overriders
 from overrides.record import AppliedRule
 from reconciler.ledger.branch_file import FileFault, converted_to_struct, object_of_any_size, plain_data
+from render.cluster import Cluster
+from render.cluster_index import ClusterIndex
 from render.documents import DocumentErrors, Hole, copy_value, emit_together, parse_documents
 from render.gitobjects import Spliced
 from render.interpretation.fields import value_at
@@ -28,12 +32,43 @@ KIND = "ObjectVersion"
 _DIGEST_LENGTH = 16
 
 
+class ClusterAttributes(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The attributes of a cluster that override policies choose clusters by."""
+
+    labels: dict[str, str] = field(default_factory=dict)
+    provider: str = ""
+    region: str = ""
+    zones: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Self:
+        """Return those of a cluster."""
+        return cls(
+            labels=dict(cluster.labels), provider=cluster.provider, region=cluster.region, zones=tuple(cluster.zones)
+        )
+
+    def given_to(self, cluster: Cluster) -> Cluster:
+        """Return a cluster that has them in place of its own."""
+        return replace(cluster, labels=self.labels, provider=self.provider, region=self.region, zones=tuple(self.zones))
+
+
+def index_with_attributes(index: ClusterIndex, attributes: Mapping[str, ClusterAttributes]) -> ClusterIndex:
+    """Return clusters with other attributes, as far as these are known."""
+    return ClusterIndex(
+        attributes[each.name].given_to(each) if each.name in attributes else each for each in index.clusters
+    )
+
+
 class ObjectVersion(Struct, frozen=True, kw_only=True):
-    """A version of an object; the template has no place in the source any more."""
+    """A version of an object; the template has no place in the source any more.
+
+    ``clusters`` are those that have changed since it was made, with the attributes by which it is made for them.
+    """
 
     template: Template
     override_policies: tuple[OverridePolicy, ...] = ()
     customizations: tuple[Manifest, ...] = ()
+    clusters: Mapping[str, ClusterAttributes] = field(default_factory=dict)
 
 
 class WrittenVersion(Struct, frozen=True, kw_only=True):
@@ -90,6 +125,7 @@ class _VersionFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     variants: tuple[_RecordedVariant, ...] = ()
     override_policies: tuple[_RecordedPolicy, ...] = field(name="overridePolicies", default=())
     customizations: tuple[dict[str, Any], ...] = ()
+    clusters: dict[str, ClusterAttributes] = field(default_factory=dict)
 
 
 def written_version(version: ObjectVersion, interpreter: Interpreter) -> WrittenVersion:
@@ -123,6 +159,7 @@ def _file_of_version(version: ObjectVersion) -> _VersionFile:
         variants=tuple(map(_recorded_variant, template.variants)),
         override_policies=tuple(map(_recorded_policy, version.override_policies)),
         customizations=tuple(dict(each) for each in version.customizations),
+        clusters={name: version.clusters[name] for name in sorted(version.clusters)},
     )
 
 
@@ -162,6 +199,7 @@ def parse_version(content: bytes) -> ObjectVersion:
         template=template,
         override_policies=tuple(parse_override_policy(plain_data(each)) for each in found.override_policies),
         customizations=found.customizations,
+        clusters=found.clusters,
     )
 
 

@@ -6,7 +6,7 @@ failover and rebalancing go on while a change is held back.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from overrides.engine import OverrideEngine
@@ -22,7 +22,7 @@ from render.revisions import WorkFailure
 from render.tree import Variant, variants_with_equal_ids_joined
 from render.works import Content, Override, WorkContext, Works, render_works
 
-from .versions import ObjectVersion, manifest_with_number
+from .versions import ObjectVersion, index_with_attributes, manifest_with_number
 
 
 class VersionContexts(Struct):
@@ -56,11 +56,14 @@ class VersionContexts(Struct):
 
     def _override_of_version(self, version: ObjectVersion, newest: ObjectVersion) -> Override:
         """Return what overrides a version: its own policies, which often are those of the newest."""
-        if version.override_policies == newest.override_policies:
+        if version.override_policies == newest.override_policies and not version.clusters:
             return self.newest.override
-        key = emit({"policies": [[str(each), each.spec] for each in version.override_policies]})
+        clusters = {name: to_builtins(each) for name, each in sorted(version.clusters.items())}
+        policies = [[str(each), each.spec] for each in version.override_policies]
+        key = emit({"policies": policies, "clusters": clusters})
         if key not in self._overrides:
-            self._overrides[key] = OverrideEngine(version.override_policies, self.index).override
+            index = index_with_attributes(self.index, version.clusters) if version.clusters else self.index
+            self._overrides[key] = OverrideEngine(version.override_policies, index).override
         return self._overrides[key]
 
 
