@@ -184,3 +184,20 @@ def test_a_gate_that_nobody_can_answer_is_refused_until_a_pass_has_seen_the_clus
     with serving_members([FakeCluster(name="oslo"), FakeCluster(name="paris")], folder):
         passed(work, capsys, "--bootstrap", "--kubeconfigs", str(folder))
     assert argosy(work, capsys, "validate").code == 0
+
+
+@pytest.mark.usefixtures("hub")
+def test_what_is_emitted_names_the_gates_that_nobody_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = a_rolling_fleet(tmp_path, Deployer.FLUX)
+    passed(work, capsys, "--bootstrap")
+    note = "RolloutPolicy default/web is not told what the tool did: its gates have no answer in eu, us, unless"
+    url = ("--url", "https://git.example.com/fleet.git")
+    assert note not in argosy(work, capsys, "emit", "flux", *url).err
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    work.commit({"argosy.yaml": fleet})
+    passed(work, capsys, "--accept-settings")
+    for words in (("emit", "flux"), ("emit", "argocd"), ("export", "applicationset")):
+        ended = argosy(work, capsys, *words, *url)
+        assert (ended.code, note in ended.err) == (0, True), words

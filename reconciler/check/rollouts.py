@@ -5,9 +5,8 @@ from datetime import datetime
 from functools import partial
 
 from overrides.lint import LineOf
-from reconciler.source.desired import Desired
+from reconciler.source.desired import Desired, clusters_of_unknown_health
 from render.admission.rollouts import IMPLICIT_WAVE
-from render.cluster import is_applied_by_own_agent
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.model import Template
@@ -106,16 +105,6 @@ def _warnings_of_waves(policy: RolloutPolicy, fleet: ClusterIndex, warn: _Warn) 
     if policy.waves and (left := waves.get(IMPLICIT_WAVE)):
         message = f"no wave takes {first_few(sorted(left))}: what none takes comes last, as wave {IMPLICIT_WAVE}"
         yield warn("spec.waves", message, "add a last wave with rest: true to say so", _WAVES)
-
-
-def clusters_of_unknown_health(desired: Desired) -> frozenset[str]:
-    """Return the clusters that no pass reaches and that nobody reports about: no agent in them, and no other tool."""
-    reached = desired.fleet.reachable_members
-    if reached is None or desired.fleet.is_reported_by_tools:
-        return frozenset()
-    return frozenset(
-        each.name for each in desired.clusters if each.name not in reached and not is_applied_by_own_agent(each)
-    )
 
 
 def rollout_problems(desired: Desired, seen: Container[str], line_of: LineOf | None) -> Iterator[Problem]:

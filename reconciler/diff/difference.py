@@ -13,6 +13,7 @@ from reconciler.ledger.holds import ClusterHolds
 from reconciler.pipeline.movements import Bindings, Movement
 from reconciler.pipeline.released import Released
 from reconciler.pipeline.unselected import Unselected
+from reconciler.rendering.events_of_pass import ChangeBesideRollout
 from reconciler.rendering.problems import ObjectProblem
 from render.binding import name_of_rollout
 from render.divisions import DivisionWarning
@@ -164,7 +165,7 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
     ``waiting`` counts the objects that are not in it, and have to wait until it is over. ``group`` is the group of
     objects that it is of ("": the policy makes none). ``held_by`` says what it waits for before it begins.
     ``is_of_calendar``: it goes by the calendar of argosy.yaml alone, and not by waves. ``one_way`` says what of the
-    change would not go back.
+    change would not go back. ``beside`` are objects that change at once, though what names them goes out by waves.
     """
 
     policy: str
@@ -175,6 +176,7 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
     held_by: str = ""
     is_of_calendar: bool = False
     one_way: tuple[OneWayChange, ...] = ()
+    beside: tuple[ChangeBesideRollout, ...] = ()
 
     @property
     def name(self) -> str:

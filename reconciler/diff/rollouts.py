@@ -1,6 +1,6 @@
 """The rollouts that a change begins, or that it has to wait for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -8,6 +8,7 @@ from reconciler.console.cluster_lists import summarized_cluster_names
 from reconciler.console.log import Log
 from reconciler.pipeline.rollouts.stage import RolledOut
 from reconciler.pipeline.rollouts.state_files import has_rollout_states
+from reconciler.rendering.events_of_pass import ChangeBesideRollout, changes_beside_rollouts
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
 from render.rollouts.plan import planned_waves, words_of_planned_wave
@@ -42,10 +43,13 @@ def planned_rollouts(
     ``passes`` are the next ones over both, where these are what comes of them in the end.
     """
     before, after = passes or (base, head)
-    return tuple(_planned_rollouts(before.rendered.built.rolled, after.rendered.built.rolled))
+    beside = changes_beside_rollouts(after.rendered.built, after.source.desired.templates, after.previous)
+    return tuple(_planned_rollouts(before.rendered.built.rolled, after.rendered.built.rolled, beside))
 
 
-def _planned_rollouts(before: RolledOut, after: RolledOut) -> Iterator[PlannedRollout]:
+def _planned_rollouts(
+    before: RolledOut, after: RolledOut, beside: Iterable[ChangeBesideRollout]
+) -> Iterator[PlannedRollout]:
     for name, state in sorted(after.states.items()):
         known = before.states.get(name)
         waiting = after.waiting.get(name, frozenset())
@@ -63,6 +67,7 @@ def _planned_rollouts(before: RolledOut, after: RolledOut) -> Iterator[PlannedRo
                 held_by=state.next_step if is_closed else "",
                 is_of_calendar=state.plan.is_of_fleet,
                 one_way=state.one_way,
+                beside=tuple(each for each in beside if each.rollout == name),
             )
 
 
@@ -76,6 +81,7 @@ def words_of_rollout(rollout: PlannedRollout, difference: Difference) -> tuple[s
         for wave in rollout.waves
     ]
     lines += (f"cannot go back: {each.ref}: {each.reason}" for each in rollout.one_way)
+    lines += map(str, rollout.beside)
     if rollout.held_by:
         lines.append(rollout.held_by)
     if rollout.waiting:

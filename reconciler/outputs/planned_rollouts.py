@@ -56,6 +56,13 @@ OneWayChanges = (
 )
 
 
+class ChangeAtOncePart(DocumentPart, frozen=True, kw_only=True):
+    """An object that changes in all clusters at once, though an object of a rollout names it."""
+
+    object: Annotated[str, meaning_of_field("The object, which no rollout policy selects.")]
+    named_by: Annotated[str, meaning_of_field("The object of the rollout that names it.")]
+
+
 class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A rollout that a change begins or waits for."""
 
@@ -75,6 +82,15 @@ class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
         | UnsetType
     ) = UNSET
     cannot_go_back: OneWayChanges = UNSET
+    at_once: (
+        Annotated[
+            tuple[ChangeAtOncePart, ...],
+            meaning_of_field(
+                "The objects that change in all clusters at once, though objects of the rollout name them."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
@@ -87,6 +103,9 @@ def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
         waiting=value_unless_empty(rollout.waiting),
         held_by=value_unless_empty(rollout.held_by),
         cannot_go_back=_one_way_parts(rollout.one_way),
+        at_once=value_unless_empty(
+            tuple(ChangeAtOncePart(object=str(each.ref), named_by=str(each.named_by)) for each in rollout.beside)
+        ),
     )
 
 

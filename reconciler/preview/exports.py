@@ -1,6 +1,6 @@
 """A fleet in the forms of other tools: what delivers a rendered commit, Karmada's objects of a source, its Works."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct
@@ -20,9 +20,11 @@ from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.problems import problems_by_object
 from reconciler.repository import Repository
 from reconciler.repository.location import is_address
+from reconciler.source.desired import Desired, clusters_of_unknown_health
 from render.errors import ConfigError, InputError
 from render.model import Manifest
 from render.settings.emission import Deployer
+from render.words import first_few
 
 from .outputs import Selection, works_as_manifests
 from .rendering import PreviewOptions, preview_outcome
@@ -43,7 +45,7 @@ class EmissionRequest(Struct, frozen=True, kw_only=True):
 
 def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
     """Return the objects by which a tool delivers a rendered commit."""
-    context, _desired, commit = context_and_source_of_commit(repository, request.revision)
+    context, desired, commit = context_and_source_of_commit(repository, request.revision)
     commits = RenderedCommits(repository, context.members)
     known = {*commits.commit_contents(commit).tree.clusters, *(cluster.name for cluster in context.members)}
     refuse_unknown_clusters(request.clusters, known)
@@ -58,7 +60,18 @@ def emit_objects(repository: Repository, request: EmissionRequest) -> Emission:
     trees = _trees_of_clusters(
         commits, commit, context, [(name, rendered_place(fleet, name, address, options)) for name in chosen]
     )
-    return objects_of(request.deployer, trees, options)
+    emission = objects_of(request.deployer, trees, options)
+    return replace(emission, notes=(*emission.notes, *_notes_on_rollouts(desired, chosen)))
+
+
+def _notes_on_rollouts(desired: Desired, clusters: Container[str]) -> Iterator[str]:
+    """Yield a line for each rollout policy whose gates nobody answers where the tool applies."""
+    unknown = [name for name in sorted(clusters_of_unknown_health(desired)) if name in clusters]
+    for policy in desired.rollout_policies if unknown else ():
+        yield (
+            f"{policy} is not told what the tool did: its gates have no answer in {first_few(unknown)}, unless"
+            " spec.emit[].status of argosy.yaml says how passes read that"
+        )
 
 
 def _trees_of_clusters(

@@ -56,6 +56,7 @@ from render.timing import Flip, earliest_flip, instant_after, instant_text
 from render.tree import TreeStore, build_nested_tree
 from render.words import counted_noun
 
+from .events_of_pass import lines_of_events
 from .inputs import RenderInputs, allowed_removals, pipeline_inputs_of_source, time_not_before_last_pass
 from .stumbles import render_or_name_culprits
 
@@ -156,17 +157,9 @@ class Outcome(Struct, frozen=True, dict=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings beside the problems of an outcome: what lasts, and what is evicted now."""
-        return (*self.lasting_warnings, *self._lines_on_evictions())
-
-    def _lines_on_evictions(self) -> Iterable[str]:
-        """Yield what is evicted from clusters, or descheduled, in this pass."""
-        built = self.rendered.built
-        for ref, clusters in sorted(built.failover.left.items()):
-            yield f"{ref} is evicted from {', '.join(clusters)}"
-        for ref, taken in sorted(built.descheduling.replicas_lost_by_object.items()):
-            places = (f"{counted_noun(each.replicas, 'replica')} of {each.name}" for each in taken.clusters)
-            yield f"{ref} takes {', '.join(places)}, where no node takes them, elsewhere"
+        """Warnings beside the problems of an outcome: what lasts, and what happens in this pass alone."""
+        events = lines_of_events(self.rendered.built, self.source.desired.templates, self.previous)
+        return (*self.lasting_warnings, *events)
 
     @property
     def lasting_warnings(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from overrides.policy import OverridePolicy
 from render.autoscaling import FederatedAutoscaler
 from render.binding import Binding
-from render.cluster import Cluster
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.interpretation.operations import Operation
@@ -157,3 +157,13 @@ def is_failing_over(desired: Desired) -> bool:
     fleet = desired.fleet
     by_fleet = fleet.feature_gates.failover or fleet.descheduler.is_enabled
     return by_fleet or any(policy.failover for policy in desired.policies)
+
+
+def clusters_of_unknown_health(desired: Desired) -> frozenset[str]:
+    """Return the clusters that no pass reaches and that nobody reports about: no agent in them, and no other tool."""
+    reached = desired.fleet.reachable_members
+    if reached is None or desired.fleet.is_reported_by_tools:
+        return frozenset()
+    return frozenset(
+        each.name for each in desired.clusters if each.name not in reached and not is_applied_by_own_agent(each)
+    )
