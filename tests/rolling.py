@@ -90,6 +90,7 @@ class RollingFleet:
     down: set[str] = field(default_factory=set)
     previous: Previous | None = None
     last: Rendered | None = None
+    latest: Rendered | None = None
     told: list[str] = field(default_factory=list)
     health: dict[tuple[ObjectRef, str], tuple[str, str, str]] = field(default_factory=dict)
     signers: dict[str, str] = field(default_factory=dict)
@@ -134,6 +135,7 @@ class RollingFleet:
         desired = self._desired()
         health = self._observed_health(desired)
         rendered = self._rendered_with_checks(desired, health)
+        self.latest = rendered
         self._keep(rendered)
         self._check_replay(desired, rendered)
         self._check_scope(desired, rendered)
@@ -163,6 +165,11 @@ class RollingFleet:
         name = question.check.name
         is_met = self.checks.get(f"{name} {question.cluster}", self.checks.get(name))
         return CheckReply(is_met=bool(is_met), value=str(is_met), is_answer=is_met is not None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The sentences of the newest pass."""
+        return self.latest.built.rolled.notes if self.latest is not None else ()
 
     def state(self) -> Any:
         """The state of the one rollout there is, as a value."""

@@ -74,6 +74,9 @@ WARNINGS: tuple[tuple[str, list[Any], list[str]], ...] = (
     ("a control of nobody", [PARIS, ROME, WEB, a_control()], [
         "spec.rollout: there is no RolloutPolicy shop/web in the source, so only a rollout that it left hears of this"
     ]),
+    ("a hurry that is not allowed", [PARIS, WEB, a_rollout(), a_control("Expedite", reason="on fire")], [
+        "spec.verb: RolloutPolicy shop/web lets nobody expedite a change, so no rollout hears of this"
+    ]),
     ("a control", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST]), a_control("Approve", wave="canary")], []),
     ("an unknown wave", [PARIS, ROME, WEB, a_rollout(waves=[CANARY, REST]), a_control("Approve", wave="prod")], [
         "spec.wave: RolloutPolicy shop/web has no wave 'prod', so nothing is approved"

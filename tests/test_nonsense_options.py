@@ -11,6 +11,7 @@ from reconciler.cli import argosy as main_command
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 
 ARGUMENTS = {
+    "rollout expedite": ("--reason", "on fire"),
     "agent": (".", "--cluster", "m1", "--once"),
     "cluster agent": ("m2", "--repository", "https://git.example.com/fleet"),
     "cluster cordon": ("m1",),

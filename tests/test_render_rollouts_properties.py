@@ -231,5 +231,7 @@ def test_a_newer_change_waits_only_for_one_that_goes_on() -> None:
         if newer_changes_wait(replace(policy, on_new_change=action), replace(step.state, phase=phase))
     }
     assert found == {
-        f"{action} {phase}" for action in ("Wait", "Coalesce") for phase in ("Progressing", "Waiting", "Paused")
+        f"{action} {phase}"
+        for action in ("Wait", "Coalesce", "Expedite")
+        for phase in ("Progressing", "Waiting", "Paused")
     }

@@ -106,7 +106,12 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         "spec.freezes[0].until: is not after its beginning"
     ]),
     ("what no pass does is no field", a_rollout(traffic="10%"), ["spec.traffic: unknown field"]),
-    ("nor is a way past the waves", a_rollout(onNewChange="Expedite"), ["spec.onNewChange: unknown value 'Expedite'"]),
+    ("a way past the waves for nobody", a_rollout(onNewChange="Expedite"), [
+        "spec.approvers: required, but missing"
+    ]),
+    ("a way past the waves", a_rollout(onNewChange="Expedite", approvers=["ada@example.com"]), []),
+    ("a way past the waves for no reason", a_control("Expedite"), ["spec.reason: required, but missing"]),
+    ("a way past the waves for a reason", a_control("Expedite", reason="on fire"), []),
     ("a way back by waves", a_rollout(onFailure="Rollback", rollback="ReverseWaves"), []),
     ("a way back of nobody", a_rollout(rollback="ReverseWaves"), [
         "spec.rollback: means nothing where nothing goes back"

@@ -12,7 +12,16 @@ from render.errors import Problem
 from render.model import Template
 from render.rollouts.calendar import ended_freezes
 from render.rollouts.fleet_calendar import clusters_covered_by, ended_freezes_of_fleet, is_object_covered
-from render.rollouts.policy import FailureAction, Gate, GroupKey, RolloutControl, RolloutPolicy, Wave
+from render.rollouts.policy import (
+    FailureAction,
+    Gate,
+    GroupKey,
+    NewChangeAction,
+    RolloutControl,
+    RolloutPolicy,
+    RolloutVerb,
+    Wave,
+)
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
 from render.settings.rollouts import CoveredObjects
@@ -197,6 +206,9 @@ def _warnings_of_controls(desired: Desired, line_of: LineOf | None) -> Iterator[
         elif control.wave and control.wave not in {*(wave.name for wave in policy.waves), IMPLICIT_WAVE}:
             message = f"{policy} has no wave {control.wave!r}, so nothing is approved"
             yield warn("spec.wave", message, "", _CONTROL)
+        elif control.verb is RolloutVerb.EXPEDITE and policy.on_new_change is not NewChangeAction.EXPEDITE:
+            message = f"{policy} lets nobody expedite a change, so no rollout hears of this"
+            yield warn("spec.verb", message, "write onNewChange: Expedite, and who may, in spec.approvers", _CONTROL)
         elif bool(control.group) is (policy.group_by is GroupKey.CHANGE):
             message = f"{policy} {'makes no groups' if control.group else 'makes groups'}, so no rollout hears of this"
             hint = "leave it out" if control.group else "name the group, as argosy rollout status prints it"

@@ -29,6 +29,7 @@ _DONE = {
     "Abort": "aborted",
     "Emergency": "let out in an emergency",
     "Confirm": "confirmed",
+    "Expedite": "expedited",
 }
 
 
@@ -218,6 +219,21 @@ def confirm(log: Log, /, **options: Any) -> int:
     return _ask_and_show(log, "Confirm", **options)
 
 
+@command.command()
+@_with_control_options
+@click.pass_obj
+def expedite(log: Log, /, **options: Any) -> int:
+    """Let the newest change go everywhere at once.
+
+    It takes the place of what goes out and of what waits, without gates between waves, approvals, windows and freezes;
+    limits hold. The policy has to allow it (onNewChange: Expedite), the commit to be signed by one of its approvers,
+    and --reason to say why.
+    """
+    if not options["reason"]:
+        raise click.UsageError("say why with --reason: the change goes past gates, approvals, windows and freezes")
+    return _ask_and_show(log, "Expedite", **options)
+
+
 class _Options(Struct, frozen=True, kw_only=True):
     """The options of a command that asks something of a rollout."""
 
@@ -253,6 +269,7 @@ def _ask_and_show(log: Log, verb: str, **options: Any) -> int:
             reason=chosen.reason,
             by=f"{author.name} <{author.email}>",
             at=epoch_text(time.time()),
+            change=_change_of_request(RolloutVerb(verb), state),
         )
         change = change_that_asks(source, state, request)
         commit_id = write_change(source, change, log, commit=chosen.commit)
@@ -261,7 +278,7 @@ def _ask_and_show(log: Log, verb: str, **options: Any) -> int:
         print_edit_document(change, commit_id, None, steps)
         return 0
     what = f"wave {wave} of {state.name}" if wave else state.name
-    print_text(f"{what} is {_DONE[verb]} for change {state.change}, from the next pass on")
+    print_text(f"{what} is {_DONE[verb]} for change {request.change}, from the next pass on")
     print_next_steps(steps, is_refused=False)
     return 0
 
@@ -276,6 +293,21 @@ def _state_meant(recorded: "RecordedRollouts", verb: "RolloutVerb", chosen: _Opt
     if verb is RolloutVerb.EMERGENCY and not chosen.reason:
         raise ConfigError("an emergency needs a reason", hint="say with --reason why it cannot wait")
     return recorded.meant(chosen.name, chosen.namespace, chosen.group)
+
+
+def _change_of_request(verb: "RolloutVerb", state: "RolloutState") -> str:
+    """Return the change that a request is about; ConfigError where the policy lets nobody ask for that."""
+    from render.errors import ConfigError
+    from render.rollouts.policy import NewChangeAction, RolloutVerb
+
+    if verb is not RolloutVerb.EXPEDITE:
+        return state.change
+    if state.plan.on_new_change is not NewChangeAction.EXPEDITE:
+        raise ConfigError(
+            f"{state.plan} lets nobody expedite a change",
+            hint="write onNewChange: Expedite in it, and who may in approvers",
+        )
+    return state.queue[-1].digest if state.queue else state.change
 
 
 def _wave_of_request(verb: "RolloutVerb", state: "RolloutState", wave: str) -> str:

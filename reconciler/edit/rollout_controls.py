@@ -13,13 +13,17 @@ _FOLDER = "rollouts"
 
 
 class ControlRequest(SelectiveStruct, frozen=True, kw_only=True):
-    """A request about a rollout: the verb, the wave of an approval, why, who it is, and when, as RFC 3339 text."""
+    """A request about a rollout: the verb, the wave of an approval, why, who it is, and when, as RFC 3339 text.
+
+    ``change`` is the digest of one that waits ("": the request is about the one that goes out).
+    """
 
     verb: RolloutVerb
     wave: str = ""
     reason: str = ""
     by: str
     at: str
+    change: str = ""
 
 
 def change_that_asks(source: MemberSource, state: RolloutState, request: ControlRequest) -> SourceChange:
@@ -48,7 +52,7 @@ def _control_manifest(name: str, state: RolloutState, request: ControlRequest) -
                 "name": plan.name,
                 **({"group": state.group} if state.group else {}),
             },
-            "change": state.change,
+            "change": request.change or state.change,
             "verb": str(request.verb),
             **{field: text for field, text in words.items() if text},
             "at": request.at,

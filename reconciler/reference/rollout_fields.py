@@ -114,7 +114,11 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     ),
     "spec.onNewChange": Field(
         "`Supersede`: a newer change takes the place of the one under way. `Wait`: it goes out after that, and each"
-        " newer one after the one before it. `Coalesce`: all that came meanwhile goes out together after that.",
+        " newer one after the one before it. `Coalesce`: all that came meanwhile goes out together after that."
+        " `Expedite`: as `Wait`, but once one of `spec.approvers` expedites the newest change, whether it waits or is"
+        " under way (a RolloutControl with the verb `Expedite` and a reason, in a signed commit), it takes the place of"
+        " all others and goes to all waves at once, without gates between them, approvals, windows and freezes. As many"
+        " at once as may be under way, and what may fail or be unreachable, hold as before.",
         "Supersede",
     ),
     "spec.windows": Field(
@@ -171,9 +175,10 @@ CONTROL_FIELDS: Mapping[str, Field] = {
         "`Pause`: nobody else gets the change; `Resume` ends that. `Approve`: a wave may begin. `Retry`: clusters that"
         " have failed get their time again. `Abort`: nobody else gets the change until a newer one, or a `Retry`."
         " `Emergency`: no window and no freeze holds the change up, and a second person has to `Confirm` that later."
+        " `Expedite`: it goes to all waves at once, where the policy lets its approvers say so."
     ),
     "spec.wave": Field("The wave that is approved of."),
-    "spec.reason": Field("The reason, for people; an `Emergency` needs one."),
+    "spec.reason": Field("The reason, for people; an `Emergency` and an `Expedite` need one."),
     "spec.by": Field("The person who asks for it."),
     "spec.at": Field("When it was asked for, as `2026-03-01T14:05:00Z`: of controls that contradict the last counts."),
 }

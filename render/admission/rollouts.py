@@ -66,7 +66,7 @@ ROLLOUT_SPEC = Record(
         "onDeadline": Text(choices=("Fail", "Wait"), default="Fail"),
         "onFailure": Text(choices=("Pause", "Rollback"), default="Pause"),
         "rollback": Text(choices=("AtOnce", "ReverseWaves")),
-        "onNewChange": Text(choices=("Supersede", "Wait", "Coalesce"), default="Supersede"),
+        "onNewChange": Text(choices=("Supersede", "Wait", "Coalesce", "Expedite"), default="Supersede"),
         "windows": ListOf(
             Record({"days": ListOf(Text(choices=WEEKDAYS)), "from!": TEXT, "to!": TEXT, "timeZone": TEXT})
         ),
@@ -89,7 +89,7 @@ CONTROL_SPEC = Record(
             }
         ),
         "change!": Text(min_length=1),
-        "verb!": Text(choices=("Pause", "Resume", "Approve", "Retry", "Abort", "Emergency", "Confirm")),
+        "verb!": Text(choices=("Pause", "Resume", "Approve", "Retry", "Abort", "Emergency", "Confirm", "Expedite")),
         "wave": TEXT,
         "reason": TEXT,
         "by": TEXT,
@@ -99,6 +99,10 @@ CONTROL_SPEC = Record(
 
 
 _VERBS_OF_CALENDAR = ("Emergency", "Confirm")
+
+
+_VERBS_WITH_REASON = ("Emergency", "Expedite")
+"""The requests that go past what a policy says."""
 
 
 def rollout_kinds() -> tuple[AdmittedKind, ...]:
@@ -138,6 +142,8 @@ def check_rollout_policy(policy: Object, findings: Findings) -> None:
     check_selectors(spec.get("resourceSelectors") or (), policy["metadata"].get("namespace"), findings)
     _check_gate(spec.get("gate") or {}, "spec.gate", findings)
     _check_calendar(spec, findings)
+    if spec.get("onNewChange") == "Expedite" and not spec.get("approvers"):
+        findings.required("spec.approvers", hint="name who may expedite a change")
     if spec.get("rollback") and spec.get("onFailure") != "Rollback":
         findings.problem("spec.rollback", "means nothing where nothing goes back", hint="write onFailure: Rollback")
     _check_group(spec.get("group") or {}, findings)
@@ -249,7 +255,7 @@ def check_rollout_control(control: Object, findings: Findings) -> None:
     if rollout["kind"] == FLEET_KIND and verb not in _VERBS_OF_CALENDAR:
         message = f"{verb} means nothing to what the calendar of argosy.yaml holds back"
         findings.problem("spec.verb", message, hint=f"write {' or '.join(_VERBS_OF_CALENDAR)}")
-    if verb == "Emergency" and not spec.get("reason"):
+    if verb in _VERBS_WITH_REASON and not spec.get("reason"):
         findings.required("spec.reason", hint="say why it cannot wait")
     if verb == "Approve" and not spec.get("wave"):
         findings.required("spec.wave", hint="name the wave that is approved")

@@ -37,7 +37,8 @@ def stop_of_rollout(state: RolloutState, positions: Positions, requests: Request
     if failed is None and requests.paused is not None:
         next_step = f"argosy rollout resume, as {requests.paused.name} has paused it"
         return StepOutcome(RolloutPhase.PAUSED, RolloutReason.PAUSED_BY_CONTROL, next_step)
-    return failed or _stop_by_calendar(state, positions) or _stop_by_silence(state, positions)
+    closed = _stop_by_calendar(state, positions) if requests.expedited is None else None
+    return failed or closed or _stop_by_silence(state, positions)
 
 
 def _stop_after_failures(state: RolloutState, positions: Positions) -> StepOutcome | None:

@@ -1,12 +1,12 @@
 """Requests of people about a rollout: the RolloutControls about its change, in the order in which they were written."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from .approvals import approval_of_wave, words_of_missing_approval
 from .emergencies import has_emergency
-from .policy import RolloutControl, RolloutPolicy, RolloutVerb
+from .policy import NewChangeAction, RolloutControl, RolloutPolicy, RolloutVerb
 from .state import RolloutState
 
 
@@ -14,7 +14,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     """The requests of people about the change that goes out.
 
     ``paused`` and ``aborted`` are the controls that hold it now. ``unapproved`` are the waves that lack an
-    approval, with what they wait for. ``retries`` are those that have had no effect yet.
+    approval, with what they wait for. ``retries`` are those that have had no effect yet. ``expedited`` is the control
+    by which the change goes to all waves at once, without gates between them, approvals, windows and freezes.
     ``is_emergency``: windows and freezes do not count.
     """
 
@@ -23,6 +24,7 @@ class Requests(Struct, frozen=True, kw_only=True):
     unapproved: Mapping[str, str] = field(default_factory=dict)
     retries: tuple[RolloutControl, ...] = ()
     is_emergency: bool = False
+    expedited: RolloutControl | None = None
 
 
 def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutControl]) -> Requests:
@@ -38,6 +40,39 @@ def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutContro
         unapproved=_unapproved_waves(state.plan, ordered),
         is_emergency=has_emergency(asked, ordered),
         retries=tuple(each for each in ordered if each.verb is RolloutVerb.RETRY and each.name not in state.heard),
+        expedited=expediting_control(state.plan, state.group, state.change, about),
+    )
+
+
+def expediting_control(
+    plan: RolloutPolicy, group: str, change: str, controls: Iterable[RolloutControl]
+) -> RolloutControl | None:
+    """Return the control by which an approver lets a change go everywhere at once; None where there is none."""
+    if plan.on_new_change is not NewChangeAction.EXPEDITE:
+        return None
+    heard = [each for each in _requests_to_expedite(plan, group, controls) if each.verified_by in plan.approvers]
+    return next((each for each in heard if each.change == change), None)
+
+
+def notes_about_unheard_requests(
+    plan: RolloutPolicy, group: str, changes: Sequence[str], controls: Iterable[RolloutControl]
+) -> Iterator[str]:
+    """Yield a sentence about each request to expedite one of some changes, in their order, that has no effect."""
+    if plan.on_new_change is not NewChangeAction.EXPEDITE:
+        return
+    for each in _requests_to_expedite(plan, group, controls):
+        if each.change in changes and each.verified_by not in plan.approvers:
+            who = f"{each.verified_by} is none of the approvers" if each.verified_by else "it is unverified"
+            yield f"{each.name} expedites nothing: {who}"
+        elif each.change in changes[1:-1]:
+            yield f"{each.name} expedites nothing: change {changes[-1]} is newer"
+
+
+def _requests_to_expedite(plan: RolloutPolicy, group: str, controls: Iterable[RolloutControl]) -> list[RolloutControl]:
+    asked = str(plan), group, RolloutVerb.EXPEDITE
+    return sorted(
+        (each for each in controls if (each.rollout, each.group, each.verb) == asked),
+        key=lambda each: (each.at, each.name),
     )
 
 

@@ -70,12 +70,13 @@ class RollbackOrder(StrEnum):
 class NewChangeAction(StrEnum):
     """The effect of a newer change on the one that goes out: it takes its place at once, or waits for its end.
 
-    Those that wait go out one after the other, or all together.
+    Those that wait go out one after the other, or all together, or until an approver expedites the newest of them.
     """
 
     SUPERSEDE = "Supersede"
     WAIT = "Wait"
     COALESCE = "Coalesce"
+    EXPEDITE = "Expedite"
 
 
 class GradualAction(StrEnum):
@@ -219,6 +220,7 @@ class RolloutVerb(StrEnum):
     ABORT = "Abort"
     EMERGENCY = "Emergency"
     CONFIRM = "Confirm"
+    EXPEDITE = "Expedite"
 
 
 class RolloutControl(Struct, frozen=True, kw_only=True):

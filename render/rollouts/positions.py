@@ -69,6 +69,11 @@ class Positions(Struct, frozen=True, kw_only=True):
         """The clusters that were given the change and are neither through nor failed."""
         return (self.asked & self.given.keys()) - self.through - self.failed
 
+    @property
+    def are_all_asked_through(self) -> bool:
+        """Say whether every cluster that is asked about is through, and there is one."""
+        return bool(self.through) and self.asked <= self.through
+
     def wave_of_cluster(self, name: str) -> Wave:
         """Return the wave of a cluster."""
         return self.waves[self.wave_numbers[name]].wave

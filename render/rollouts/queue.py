@@ -4,6 +4,7 @@
 2. ``Wait``: each newer change goes out after those before it, in the order in which they came, also where a later one
    changes the same objects again.
 3. ``Coalesce``: all that came meanwhile goes out together, as it is by then.
+4. ``Expedite``: as ``Wait``, until an approver says that the newest of them is to go everywhere at once, and why.
 
 A rollout that has failed, or that is held back, would be waited for forever: it makes way for the next one.
 """
@@ -35,7 +36,7 @@ def queue_with_change(
     action: NewChangeAction, queue: tuple[WaitingChange, ...], change: WaitingChange
 ) -> tuple[WaitingChange, ...]:
     """Return a queue with a change that has just come: behind the others, or together with them."""
-    if action is NewChangeAction.WAIT or not queue:
+    if action is not NewChangeAction.COALESCE or not queue:
         return (*queue, change)
     versions = {ref: version for each in (*queue, change) for ref, version in each.versions}
     commits = dict.fromkeys(commit for each in (*queue, change) for commit in each.commits)

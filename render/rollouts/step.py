@@ -8,6 +8,7 @@
 4. Clusters of waves that have begun are given the change in their order, as long as the limits allow: not more under
    way than may be, nobody while those of an earlier wave are not through (or a share of them, where its gate asks for
    one), and nobody at all after too many failures.
+   One that an approver expedites goes to all waves at once; only the limits hold.
 5. What is held after failures, or aborted, goes back where its policy says so (``going_back``).
 6. Whatever comes of it has a phase, a reason, and a sentence that says what comes next (``barriers``).
 """
@@ -144,9 +145,11 @@ def _step_of_rollout(state: RolloutState, positions: Positions, requests: Reques
     number, barrier, started = begun, stop, dict[str, Given]()
     if stop is None:
         number, barrier = _begin_waves(number, positions, requests)
-        started = {name: Given(cluster=name, at=facts.now) for name in _clusters_to_start(number, positions)}
-    before = _looks_before_waves(begun, number, positions, barrier)
+        started = {name: Given(cluster=name, at=facts.now) for name in _clusters_to_start(number, positions, requests)}
+    before = () if requests.expedited is not None else _looks_before_waves(begun, number, positions, barrier)
     outcome = _outcome_of_step(number, positions, frozenset(started), barrier)
+    if requests.expedited is not None and stop is None and not started and positions.are_all_asked_through:
+        outcome = StepOutcome(RolloutPhase.COMPLETED, RolloutReason.EVERY_CLUSTER_THROUGH, NOTHING_LEFT)
     if outcome.phase is RolloutPhase.HELD and state.plan.on_failure is FailureAction.ROLLBACK:
         return _step_back(state, positions, facts, outcome)
     given, is_completed = {**positions.given, **started}, outcome.phase is RolloutPhase.COMPLETED
@@ -211,6 +214,8 @@ def _number_of_begun_wave(state: RolloutState, positions: Positions) -> int:
 
 def _begin_waves(number: int, positions: Positions, requests: Requests) -> tuple[int, StepOutcome | None]:
     """Return the number of the last wave that may begin now, and what keeps the next one from it."""
+    if requests.expedited is not None:
+        return len(positions.waves) - 1, None
     while number + 1 < len(positions.waves) and positions.has_clusters_from(number + 1):
         if not positions.are_over_before(number + 1):
             break
@@ -229,16 +234,17 @@ def _looks_before_waves(
     return tuple(positions.checks_before_wave(each) for each in range(begun + 1, number + 1 + is_kept_by_check))
 
 
-def _clusters_to_start(number: int, positions: Positions) -> Iterator[str]:
+def _clusters_to_start(number: int, positions: Positions, requests: Requests) -> Iterator[str]:
     """Yield the clusters of waves that have begun that are given the change now, in their order."""
-    busy = set(positions.under_way)
+    busy, is_expedited = set(positions.under_way), requests.expedited is not None
+    closed = () if is_expedited else positions.closed_clusters
     for place, each in enumerate(positions.waves[: number + 1]):
         waiting = [
             name
             for name in each.clusters
-            if name in positions.asked and name not in positions.given and name not in positions.closed_clusters
+            if name in positions.asked and name not in positions.given and name not in closed
         ]
-        if waiting and not positions.are_over_before(place):
+        if waiting and not is_expedited and not positions.are_over_before(place):
             return
         started = list(clusters_with_room(each, waiting, busy, positions.fleet))
         busy.update(started)

@@ -4,7 +4,8 @@
 2. What is new since the last change that waits, by the bytes of its objects, joins the queue
    (``render.rollouts.queue``) with its versions by value, so that it goes out as it came, whatever the source says by
    then.
-3. What is waited for no longer makes way for the first of the queue; without one, for all that is to change by now.
+3. What an approver expedites takes the place of all before it, and of what goes out.
+4. What is waited for no longer makes way for the first of the queue; without one, for all that is to change by now.
 """
 
 import hashlib
@@ -15,7 +16,8 @@ from msgspec.structs import replace
 
 from render.binding import ABSENT
 from render.model import ObjectRef
-from render.rollouts.policy import NewChangeAction, RolloutPolicy
+from render.rollouts.controls import expediting_control, notes_about_unheard_requests
+from render.rollouts.policy import NewChangeAction, RolloutControl, RolloutPolicy
 from render.rollouts.queue import last_versions_of_queue, newer_changes_wait, queue_with_change
 from render.rollouts.state import Change, RolloutState, WaitingChange
 
@@ -51,17 +53,19 @@ class NewerChanges(Struct, frozen=True, kw_only=True):
     group: str = ""
     queue: Queue = ()
     unbuilt: frozenset[ObjectRef] = frozenset()
+    controls: tuple[RolloutControl, ...] = ()
 
     def going_out(self) -> GoingOut:
         """Return what goes out in the pass."""
         under_way, queue = self.goals_under_way(), self._queue_of_known_objects()
         is_waited_for = bool(under_way) and newer_changes_wait(self.policy, self.state)
         if not queue and not is_waited_for:
-            newest = {each.ref: goal for each in self.objects if (goal := each.changed_goal())}
-            # What nothing asks for any more leaves when everything else is through.
-            newest = {ref: goal for ref, goal in newest.items() if goal != ABSENT} or newest
+            newest = self._newest_goals()
             return GoingOut(change=self._change(self._digest(newest), (self.source,)), goals=newest)
         queue = self._queue_with_what_is_new(queue)
+        if queue and self._is_expedited(queue[-1]):
+            commits = tuple(dict.fromkeys(commit for each in queue for commit in each.commits))
+            return GoingOut(change=self._change(queue[-1].digest, commits), goals=self._newest_goals())
         if is_waited_for or not self.is_next_built(queue):
             return self.going_on(queue)
         first, *rest = queue
@@ -90,6 +94,23 @@ class NewerChanges(Struct, frozen=True, kw_only=True):
         """Say whether objects that are to leave wait for the end of a change of others."""
         return bool(goals) and any(each.is_leaving and each.ref not in goals for each in self.objects)
 
+    def _newest_goals(self) -> Goals:
+        newest = {each.ref: goal for each in self.objects if (goal := each.changed_goal())}
+        # What nothing asks for any more leaves when everything else is through.
+        return {ref: goal for ref, goal in newest.items() if goal != ABSENT} or newest
+
+    def _is_expedited(self, change: WaitingChange) -> bool:
+        """Say whether an approver lets a change that waits take the place of all before it."""
+        plan = self._plan
+        return plan is not None and expediting_control(plan, self.group, change.digest, self.controls) is not None
+
+    def notes(self, going: GoingOut) -> tuple[str, ...]:
+        """Return a sentence about each request to expedite something that has no effect."""
+        if self._plan is None:
+            return ()
+        changes = [going.change.digest, *(each.digest for each in going.queue)]
+        return tuple(notes_about_unheard_requests(self._plan, self.group, changes, self.controls))
+
     def is_next_built(self, queue: Queue) -> bool:
         """Say whether there is a next change of a queue, and its objects could be built."""
         built = {each.ref for each in self.objects}
@@ -101,8 +122,11 @@ class NewerChanges(Struct, frozen=True, kw_only=True):
     @property
     def _action(self) -> NewChangeAction:
         """The effect of newer changes; without a policy the plan of the rollout says so."""
-        policy = self.policy or (self.state.plan if self.state is not None else None)
-        return policy.on_new_change if policy is not None else NewChangeAction.SUPERSEDE
+        return self._plan.on_new_change if self._plan is not None else NewChangeAction.SUPERSEDE
+
+    @property
+    def _plan(self) -> RolloutPolicy | None:
+        return self.policy or (self.state.plan if self.state is not None else None)
 
     def _queue_of_known_objects(self) -> Queue:
         """Return what waited before the pass, without objects that are no more, or are no longer this policy's."""

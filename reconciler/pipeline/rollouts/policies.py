@@ -88,6 +88,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         newer = self._newer_changes
         going = newer.going_on() if self.context.now is None else newer.going_out()
         rolled = self._rolled_to_goals(going)
+        rolled = replace(rolled, notes=(*rolled.notes, *newer.notes(going)))
         is_over = self.context.now is not None and (rolled.state is None or rolled.state.is_completed)
         if is_over and self.policy is None:  # nothing holds back any more what waited for its end
             objects = {each.ref: each.with_newest_version() for each in self.objects}
@@ -110,6 +111,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             group=self.group,
             queue=self.queue or (state.queue if state is not None else ()),
             unbuilt=self.unbuilt,
+            controls=self.context.controls,
         )
 
     def _rolled_to_goals(self, going: GoingOut) -> RolledPolicy:
