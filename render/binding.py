@@ -172,6 +172,11 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
         return self.target == self.completed == ABSENT and not self.clusters
 
     @property
+    def is_leaving(self) -> bool:
+        """Say whether clusters are to lose the object, now or when others are through."""
+        return not self.is_new and ABSENT in {self.target, *self.waiting}
+
+    @property
     def is_unfinished(self) -> bool:
         """Say whether a change of the object goes out, or waits for the end of another one."""
         return self.is_under_way or bool(self.waiting)
@@ -351,6 +356,12 @@ class Binding(Struct, frozen=True, kw_only=True):
                 else:
                     placed[name] = kept.replicas
         return placed
+
+    @property
+    def is_leaving(self) -> bool:
+        """Say whether nothing asks for the object any more, so that it leaves its clusters wave by wave."""
+        rollout = self.rollout
+        return rollout is not None and rollout.is_leaving
 
     @property
     def clusters_before_delivery(self) -> frozenset[str]:

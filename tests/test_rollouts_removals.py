@@ -1,5 +1,6 @@
 """Removals that go out wave by wave, in memory: which clusters still have an object, commit by commit."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from reconciler.pipeline.rollouts.observations import observations_of_clusters
 from render.binding import ABSENT
 from render.model import ObjectRef
 
-from .build import a_cluster, a_config_map, a_deployment, a_policy, on_clusters
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .rolling import WEB_REF, RollingFleet, a_rollout_policy, a_wave, web
 
 CLUSTERS = ("oslo", "paris", "rome")
@@ -36,7 +37,8 @@ def stuck(fleet: RollingFleet, *names: str) -> RollingFleet:
 
 
 def where(fleet: RollingFleet, ref: ObjectRef = WEB_REF) -> list[str]:
-    return [name for name in CLUSTERS if fleet.manifest(name, ref) is not None]
+    assert fleet.previous is not None
+    return [name for name in CLUSTERS if name in fleet.previous.tree.clusters and fleet.manifest(name, ref)]
 
 
 def test_an_object_is_removed_at_once_unless_a_policy_asks_for_waves() -> None:
@@ -171,3 +173,83 @@ def test_first_deliveries_that_are_removed_meanwhile_leave_wave_by_wave_as_well(
     stuck(fleet, "rome", "berlin", "paris").commit(web=web(1)).run()
     assert len(fleet.images()) == 2
     assert stuck(fleet).commit(web=None).run() == ["1 Progressing", " Progressing", ""]
+
+
+def departures(fleet: RollingFleet) -> tuple[list[str], list[str]]:
+    """The clusters in which guards judge the removal of web by a commit, and those in which it was judged before."""
+    assert fleet.last is not None
+    built, path = fleet.last.built, ("default", "Deployment.apps", "web.yaml")
+    begun, ended = built.begun_removals, built.removals_judged_before
+    return (
+        sorted(name for name, paths in begun.items() if path in paths),
+        sorted(name for name, paths in ended.items() if path in paths),
+    )
+
+
+def test_guards_judge_a_removal_once_before_its_first_wave() -> None:
+    fleet = a_fleet(**ALSO).commit(web=None)
+    seen = []
+    while fleet.pass_once():
+        seen.append((len(where(fleet)), *departures(fleet)))
+    # In oslo the tree of the first commit shows it.
+    assert seen[0] == (2, ["paris", "rome"], [])
+    assert [(begun, len(ended)) for _, begun, ended in seen[1:]] == [([], 1), ([], 1), ([], 0)]
+
+
+def test_guards_judge_a_removal_that_waits_when_it_is_asked_for() -> None:
+    fleet = stuck(a_fleet(**ALSO), "oslo").commit(web=None, api=a_deployment("api", image="web:2"))
+    fleet.pass_once()
+    assert departures(fleet) == (list(CLUSTERS), [])
+    stuck(fleet).run()
+    assert where(fleet) == []
+
+
+def test_guards_let_a_rollback_take_away_what_just_came() -> None:
+    policy: dict[str, Any] = {"onFailure": "Rollback", "gate": {"deadline": "10m"}, "alsoFor": ["FirstDeliveries"]}
+    fleet = RollingFleet.of(CLUSTERS, {"web": None}, waves=WAVES, **policy)
+    stuck(fleet, "oslo").commit(web=web(1)).run()
+    fleet.run(seconds=601)
+    assert (where(fleet), departures(fleet)) == ([], ([], ["oslo"]))
+
+
+def test_clusters_that_are_held_back_one_by_one_are_judged_in_their_wave() -> None:
+    settings = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "Fleet",
+        "metadata": {"name": "default"},
+        "spec": {"removalGuard": {"scope": "Cluster"}},
+    }
+    fleet = a_fleet(**ALSO).commit(argosy=settings)
+    fleet.run()
+    fleet.commit(web=None).pass_once()
+    assert departures(fleet) == ([], [])
+
+
+def test_a_removal_of_all_waves_is_refused_before_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    config_maps = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    names = [f"c{number}.yaml" for number in range(6)]
+    repository.commit(
+        {
+            "p.yaml": a_policy("conf", selectors=config_maps, placement=on_clusters()),
+            "r.yaml": a_rollout_policy(selectors=config_maps, waves=[a_wave("canary", "oslo"), a_wave("rest")], **ALSO),
+            **{f"{name}.yaml": a_cluster(name) for name in CLUSTERS},
+            **{name: a_config_map(name.removesuffix(".yaml")) for name in names},
+            "other.yaml": a_deployment("other"),
+            "q.yaml": a_policy("other", selectors=[DEPLOYMENT], placement=on_clusters()),
+        }
+    )
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit(dict.fromkeys(names))
+    refused = argosy(repository, capsys, "reconcile")
+    assert refused.code == 6
+    assert all(f"  {name}: 6 of 7 objects (" in refused.err for name in CLUSTERS)
+    repository.git("commit", "-q", "--allow-empty", "-m", "Remove them\n\nArgosy-Allow-Removal: * 6")
+    for _ in range(2):
+        assert argosy(repository, capsys, "reconcile").code == 0
+    kept = repository.git("ls-tree", "-r", "--name-only", "argosy/rendered", "clusters/rome/default/ConfigMap")
+    assert len(kept.splitlines()) == 6
+    for words in (["verify"], ["validate"], ["diff"], ["diff", "HEAD~1", "HEAD"], ["doctor"]):
+        assert argosy(repository, capsys, *words).code in {0, 1, 3}, words
+    for words in (["status"], ["status", "cluster/rome"], ["explain", "cluster/rome"]):
+        assert argosy(repository, capsys, *words).code in {0, 1, 3}, words

@@ -66,7 +66,7 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
 
 def _copies_that_begin_to_leave(comparison: Comparison) -> Mapping[str, Paths]:
     """Return the paths that leave clusters by moves which the change of the source begins."""
-    before, after = (side.rendered.built.moved.begun for side in (comparison.base, comparison.head))
+    before, after = (side.rendered.built.begun_removals for side in (comparison.base, comparison.head))
     return {name: paths - before.get(name, frozenset()) for name, paths in after.items()}
 
 

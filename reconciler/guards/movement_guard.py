@@ -104,10 +104,11 @@ def _minimum_breaches(
     from reconciler.pipeline.movements import replicas_of
 
     for movement in movements:
-        if movement.ref not in placements.after:
+        after = placements.after.get(movement.ref)
+        if after is None or after.is_leaving:
             continue
         old = replicas_of(placements.before.get(movement.ref)).keys()
-        new = replicas_of(placements.after[movement.ref]).keys()
+        new = replicas_of(after).keys()
         lost = len(old - new)
         for what, minimum, had, has in (
             ("cluster", guard.minimum_clusters, len(old), len(new)),
@@ -130,9 +131,10 @@ def _regions_of_clusters(clusters: Iterable[str], placements: Placements) -> set
 def _breaches_of_pins(placements: Placements, guard: MovementGuard) -> Iterator[Breach]:
     for ref, binding in sorted(placements.before.items()):
         pins = [pin for pin in guard.pinned if _is_object_pinned(ref, pin)]
-        if not pins:
+        if not pins or binding.is_leaving:  # which was judged when it began to
             continue
-        left = _clusters_of_binding(binding) - _clusters_of_binding(placements.after.get(ref))
+        after = placements.after.get(ref)
+        left = _clusters_of_binding(binding) - _clusters_of_binding(None if after and after.is_leaving else after)
         left &= placements.region_by_cluster.keys()
         pinned_clusters = sorted(name for name in left if any(not pin.clusters or name in pin.clusters for pin in pins))
         if pinned_clusters:

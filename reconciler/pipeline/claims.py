@@ -50,6 +50,11 @@ class Claims(Struct, frozen=True, kw_only=True):
     matches: Mapping[ObjectRef, Match]
     waiting: Mapping[ObjectRef, str] = field(default_factory=dict)
 
+    @property
+    def objects_kept(self) -> frozenset[ObjectRef]:
+        """The objects of which clusters keep what they have, whatever their templates say."""
+        return frozenset((*(each.ref for each in self.released), *(template.ref for template, _ in self.failed)))
+
     def without_failed(self, errors: Mapping[ObjectRef, InterpreterError], templates: Iterable[Template]) -> "Claims":
         """Return claims in which objects with these errors have failed, as far as they were to be scheduled."""
         refs = {each.ref for each in self.bindings if each.ref in errors}

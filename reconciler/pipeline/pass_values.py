@@ -18,7 +18,7 @@ from .assembly import (
     Tree,
 )
 from .claims import Claims
-from .cluster_removals import Removal
+from .cluster_removals import Paths, Removal
 from .cron import CronScaling
 from .dependencies import Following
 from .descheduling import Descheduling
@@ -98,12 +98,16 @@ class Built(Struct, frozen=True, kw_only=True):
 
     @property
     def removals_judged_before(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
-        """The paths below the folder of each cluster that leave it by failover, or at the end of a move.
+        """The paths below the folder of each cluster that leave it by failover, or at the end of a move or a removal.
 
-        Nobody is asked about the latter: the whole move was judged when it began.
+        Nobody is asked about the latter: the whole of them was judged when they began.
         """
-        evicted, moved = self.failover.removed_paths, self.moved.ended
-        return {name: evicted.get(name, frozenset()) | moved.get(name, frozenset()) for name in {*evicted, *moved}}
+        return _joined_paths(self.failover.removed_paths, self.moved.ended, self.rolled.departures.expected)
+
+    @property
+    def begun_removals(self) -> Mapping[str, Paths]:
+        """The paths below the folder of each cluster that leave it by moves and removals which begin in the pass."""
+        return _joined_paths(self.moved.begun, self.rolled.departures.begun)
 
     @property
     def expected_removals(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
@@ -114,6 +118,13 @@ class Built(Struct, frozen=True, kw_only=True):
         if not changed:
             return known
         return {name: known.get(name, frozenset()) | changed for name in self.index.names}
+
+
+def _joined_paths(*several: Mapping[str, Paths]) -> Mapping[str, Paths]:
+    return {
+        name: frozenset().union(*(each.get(name, frozenset()) for each in several))
+        for name in frozenset().union(*several)
+    }
 
 
 class Rendered(Struct, frozen=True, kw_only=True):

@@ -92,8 +92,7 @@ def _built_works(inputs: Inputs) -> Built:
     follows = followers_of_bindings((*moved.bindings, *claims.released), template_by_ref, interpreter)
     bindings = bindings_with_dependencies((*moved.bindings, *claims.released), follows, template_by_ref)
     work_context = _work_context(desired, interpreter, index)
-    kept = (*(binding.ref for binding in claims.released), *(template.ref for template, _ in claims.failed))
-    unbuilt = schedule.objects_kept_by_quota.union(kept)
+    unbuilt = schedule.objects_kept_by_quota | claims.objects_kept
     rolled = _rolled_out(inputs, bindings, unbuilt, work_context, index)
     past = PastOutcome(fleet=tree_context_of_pass(inputs, index), before=before, source=inputs.source)
     records = OverrideRecords(names=index.names, interpreter=interpreter, templates=template_by_ref, before=before)

@@ -34,8 +34,8 @@ from .pass_values import Built, Inputs, Rendered
 from .readme import Tally, readme_file, tally_of
 from .reserves import RESERVED_FILE, next_reserves, reserves_file
 from .rollouts.emergency_files import EMERGENCIES_FILE, emergencies_file
+from .rollouts.files import files_of_rollouts
 from .rollouts.speakers import SPEAKERS_FILE, controls_with_speakers, speakers_file
-from .rollouts.stage import files_of_rollouts
 from .runs import health_that_decided
 from .taints import TAINTS_FILE, taints_file
 from .template_works import tree_context_of_pass, works_of_template

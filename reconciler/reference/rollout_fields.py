@@ -144,7 +144,8 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.alsoFor": Field(
         "What goes out wave by wave as well, and not at once. `FirstDeliveries`: objects that are new in the fleet; a"
         " rollback takes them away again. `Removals`: objects whose template, or the policy that placed them, was"
-        " deleted; they leave once all else that goes out is through.",
+        " deleted; they leave once all else that goes out is through, and guards judge all of it before the first"
+        " wave.",
         [],
     ),
     "spec.moves": Field(

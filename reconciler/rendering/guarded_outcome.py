@@ -52,7 +52,7 @@ def protected_losses_of_outcome(outcome: Outcome, previous: Previous) -> tuple[P
         read_tree=outcome.entries,
         read_blobs=outcome.contents,
         expected=outcome.rendered.built.expected_removals,
-        leaving=outcome.rendered.built.moved.begun,
+        leaving=outcome.rendered.built.begun_removals,
     )
     of_source: Iterable[ProtectedLoss] = ()
     if previous.source != outcome.source.commit:

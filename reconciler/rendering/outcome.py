@@ -125,7 +125,7 @@ class Outcome(Struct, frozen=True, dict=True):
         before, after = self.previous.tree, self.rendered.tree
         built, claimed = self.rendered.built, claimed_namespaces(before.root, self.entries)
         unmet = paths_of_unmet_policies(built.bindings, built.index, self.source.desired.fleet)
-        departures = Departures(expected=built.expected_removals, begun=built.moved.begun)
+        departures = Departures(expected=built.expected_removals, begun=built.begun_removals)
         found = removals_by_cluster(before.clusters, after.clusters, self.entries, guard, departures, claimed)
         return removals_with_lost_places(found, unmet, after.clusters, self.entries)
 

@@ -124,7 +124,8 @@ class _RenderedChecks(Struct, frozen=True, dict=True):
         desired = self.outcome.source.desired
         templates = {template.ref: template for template in desired.templates}
         found: dict[tuple[Any, ...], _Mistake] = {}
-        for ref, works in self.outcome.rendered.built.works.items():
+        made = ((ref, works) for ref, works in self.outcome.rendered.built.works.items() if ref in templates)
+        for ref, works in made:  # what leaves wave by wave has no template any more
             template = self._check_template(templates[ref])
             for content in works.contents:
                 for cause, edition, clusters in self._causes_with_clusters(template, content):

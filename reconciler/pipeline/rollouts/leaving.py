@@ -6,13 +6,15 @@ each cluster keeps the version that it stands at until its wave is due. Until it
 
 from collections.abc import Collection, Container, Iterable, Mapping
 
+from reconciler.pipeline.cluster_removals import Departures, Paths
 from render.binding import ABSENT, Binding
+from render.layout import object_path
 from render.model import ObjectRef
 from render.rollouts.policy import GradualAction, RolloutPolicy
 
-from .objects import ReadVersion, VersionedObject
+from .objects import ReadVersion, RolledObject, VersionedObject
 from .versions import ObjectVersion, WrittenVersion
-from .works import NO_WORKS, VersionContexts
+from .works import NO_WORKS, VersionContexts, clusters_of_works
 
 
 def asks_for_removals(policies: Iterable[RolloutPolicy]) -> bool:
@@ -65,3 +67,27 @@ def leaving_object(
         read=read,
         placed=contexts.index.clusters_named((*(target.name for target in before.targets), *required)),
     )
+
+
+def departures_of_objects(objects: Iterable[VersionedObject], after: Mapping[ObjectRef, RolledObject]) -> Departures:
+    """Return the paths that leave clusters by removals which begin in a pass, and those that leave now by earlier ones.
+
+    Guards judge a removal once, when it begins, and a rollback of a first delivery takes away what just came.
+    """
+    begun: dict[str, set[tuple[str, ...]]] = {}
+    ended: dict[str, set[tuple[str, ...]]] = {}
+    for each in objects:
+        there = clusters_of_works(after[each.ref].works)
+        if each.is_leaving and not each.before.is_leaving:
+            found, mask = begun, there
+        elif each.is_leaving or each.before.completed == ABSENT:
+            found, mask = ended, each.clusters_having_it & ~there
+        else:
+            continue
+        for place in each.index.indexes_in_mask(mask):
+            found.setdefault(each.index.names[place], set()).add(tuple(object_path(each.ref)))
+    return Departures(expected=_frozen_paths(ended), begun=_frozen_paths(begun))
+
+
+def _frozen_paths(found: Mapping[str, set[tuple[str, ...]]]) -> Mapping[str, Paths]:
+    return {name: frozenset(paths) for name, paths in found.items()}

@@ -81,6 +81,14 @@ class VersionedObject(Struct, kw_only=True):
         return clusters_of_works(self.works) | self.placed
 
     @property
+    def clusters_having_it(self) -> Mask:
+        """The clusters that were given the object before."""
+        found = 0
+        for version, clusters in self.clusters_by_version().items():
+            found |= clusters if version != ABSENT else 0
+        return found
+
+    @property
     def is_leaving(self) -> bool:
         """Say whether nothing asks for the object any more."""
         return self.written.digest == ABSENT

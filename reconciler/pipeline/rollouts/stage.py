@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from overrides.matching import PossibleOverrides
 from reconciler.ledger.health import ObservedHealth
+from reconciler.pipeline.cluster_removals import NO_DEPARTURES, Departures
 from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
 from reconciler.source.desired import Desired, is_about_kind
 from render.binding import ABSENT, Binding, ObjectRollout, name_of_rollout
@@ -21,30 +22,28 @@ from render.rollouts.emergencies import Emergency
 from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutState
+from render.settings.removal_guard import GuardScope
 from render.timing import Flip, earliest_flip
 from render.words import counted_noun
 from render.works import Works
 
-from .attributes import ATTRIBUTES_FILE, FormerAttributes, attributes_file
+from .attributes import FormerAttributes, attributes_file
 from .frozen import FrozenFleet, plan_of_fleet
 from .groups import RolloutGroup, groups_of_objects, own_group
-from .leaving import asks_for_removals, leaves_wave_by_wave, leaving_object, refs_that_leave, version_in_use
-from .objects import VersionedObject, contents_of_versions
+from .leaving import (
+    asks_for_removals,
+    departures_of_objects,
+    leaves_wave_by_wave,
+    leaving_object,
+    refs_that_leave,
+    version_in_use,
+)
+from .objects import RolledObject, VersionedObject, contents_of_versions
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
 from .speakers import Speakers
-from .state_files import RolloutStates, rollout_path, rollout_state_file
-from .versions import ClusterAttributes, ObjectVersion, parse_version, version_folder, version_path, written_version
+from .state_files import RolloutStates
+from .versions import ClusterAttributes, ObjectVersion, parse_version, version_path, written_version
 from .works import VersionContexts, template_without_place
-
-Path = tuple[str, ...]
-
-
-class RolloutFiles(Struct, frozen=True, kw_only=True):
-    """Files of rollouts on the rendered branch: contents to write, ids of those that stay, paths of those that go."""
-
-    written: Mapping[Path, bytes] = field(default_factory=dict)
-    kept: Mapping[Path, bytes] = field(default_factory=dict)
-    gone: frozenset[Path] = frozenset()
 
 
 class RolloutInputs(Struct, frozen=True, kw_only=True):
@@ -70,7 +69,8 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     ``contents`` are those of versions that may be new, by object and digest; ``states`` the rollouts after the pass
     by their policy. ``under_way`` are the objects that health counts for, ``waiting`` those of newer changes that wait
     for the end of one, by policy. ``questions`` are those of checks that the steps went by. ``emergencies`` are those
-    that nobody has confirmed. ``attributes`` is the file of those that clusters have now.
+    that nobody has confirmed. ``attributes`` is the file of those that clusters have now. ``departures``
+    are what removals of several waves take away, as guards are to judge it: all of it when it begins.
     """
 
     bindings: tuple[Binding, ...]
@@ -85,6 +85,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     questions: tuple[CheckQuestion, ...] = ()
     emergencies: tuple[Emergency, ...] = ()
     attributes: bytes = b""
+    departures: Departures = NO_DEPARTURES
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -148,13 +149,9 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         every = [each for several in objects.values() for each in several]
         leaving = [each for each in every if each.is_leaving and not found[each.ref].has_left]
         works = {**works, **{each.ref: each.works for each in leaving}}
+        bindings = (*bindings, *(each.binding for each in leaving))
         return RolledOut(
-            bindings=tuple(
-                replace(each, rollout=found[each.ref].rollout_by_policy(active))
-                if each.ref in found
-                else self._binding_without_rollout(each, works, active)
-                for each in (*bindings, *(each.binding for each in leaving))
-            ),
+            bindings=tuple(self._binding_after_step(each, found, works, active) for each in bindings),
             works={ref: found[ref].works if ref in found else each for ref, each in works.items()},
             contents=contents_of_versions(every),
             states={name: each.state for name, each in rolled.items() if each.state is not None},
@@ -165,7 +162,24 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             has_calendar=bool(self.context.calendar) and self.context.now is not None,
             questions=tuple(question for each in rolled.values() for question in each.questions),
             attributes=attributes_file(self.context.index.clusters),
+            departures=self._departures((each for each in every if each.ref in found), found),
         )
+
+    def _departures(self, objects: Iterable[VersionedObject], found: Mapping[ObjectRef, RolledObject]) -> Departures:
+        """Return what guards judge at once; clusters that are held back one by one are judged in their wave."""
+        is_judged_whole = self.desired.fleet.removal_guard.scope is GuardScope.FLEET
+        return departures_of_objects(objects, found) if is_judged_whole else NO_DEPARTURES
+
+    def _binding_after_step(
+        self,
+        binding: Binding,
+        found: Mapping[ObjectRef, RolledObject],
+        works: Container[ObjectRef],
+        active: Collection[str],
+    ) -> Binding:
+        if binding.ref not in found:
+            return self._binding_without_rollout(binding, works, active)
+        return replace(binding, rollout=found[binding.ref].rollout_by_policy(active))
 
     def _groups_by_rollout(
         self, policies: Mapping[str, RolloutPolicy], objects: Mapping[str, Sequence[VersionedObject]]
@@ -337,37 +351,3 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         entry = self.tree.trees.entry(self.tree.root, path) if self.tree is not None else None
         content = self.tree.contents([entry.id])[entry.id] if self.tree is not None and entry is not None else b""
         return parse_file_at_root("/".join(path), content, parse_version)
-
-
-def files_of_rollouts(
-    rolled: RolledOut,
-    bindings: Iterable[Binding],
-    before: RolloutStates,
-    tree: RenderedTree | None,
-    among: Iterable[ObjectRef] | None,
-) -> RolloutFiles:
-    """Return the files of rollouts: versions that are in use, and states. ``among``: what the pass looks at."""
-    written: dict[Path, bytes] = {}
-    kept: dict[Path, bytes] = {}
-    for binding in bindings:
-        for digest in sorted(binding.rollout.versions) if binding.rollout else ():
-            path = version_path(binding.ref, digest)
-            content = rolled.contents.get((binding.ref, digest))
-            if content is not None:
-                written[path] = content
-            elif tree is not None and (entry := tree.trees.entry(tree.root, path)) is not None:
-                kept[path] = entry.id
-    if rolled.attributes:
-        written[ATTRIBUTES_FILE,] = rolled.attributes
-    written |= {rollout_path(state): rollout_state_file(state) for state in rolled.states.values()}
-    ended = {rollout_path(state) for name, state in before.items() if name not in rolled.states}
-    gone = ended.union({(ATTRIBUTES_FILE,)}).union(path for ref in among or () for path in _version_paths(tree, ref))
-    return RolloutFiles(written=written, kept=kept, gone=frozenset(gone - written.keys() - kept.keys()))
-
-
-def _version_paths(tree: RenderedTree | None, ref: ObjectRef) -> Iterator[Path]:
-    """Yield the paths of all versions that a rendered tree has of an object."""
-    folder = version_folder(ref)
-    entry = tree.trees.entry(tree.root, folder) if tree is not None else None
-    if tree is not None and entry is not None:
-        yield from ((*folder, name) for name in tree.trees.entries(entry.id))
