@@ -13,6 +13,7 @@ from reconciler.ledger.branch_file import content_without_version
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.rollout_checks import ChecksFile
+from reconciler.ledger.rollout_pauses import PausesFile
 from reconciler.ledger.table import checked_path
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from reconciler.locked.store import content_store
@@ -38,6 +39,7 @@ from render.fleet_settings import fleet_with_stricter_limits_of
 from render.gitobjects import TREE_MODE, TreeEntry, git_object_id
 from render.model import ObjectRef
 from render.rollouts.checks import Answers as CheckAnswers
+from render.rollouts.policy import RolloutControl
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
@@ -93,7 +95,8 @@ class ObservedInputs(Struct, frozen=True, kw_only=True):
     ``folder`` is the id of the tree they were read from (None: from members, or there are none), and ``rendered_ids``
     are the ids that the files in it have in a rendered commit, where they have no version. ``schemas`` are those of
     members' custom kinds; they decide what is refused, and nothing of what is rendered. ``health`` is that of clusters
-    and workloads, with the time since when. ``checks`` are the answers to checks of rollouts.
+    and workloads, with the time since when. ``checks`` are the answers to checks of rollouts, ``pauses``
+    those of them that somebody has paused at once.
     """
 
     facts: Facts = field(default_factory=dict)
@@ -103,6 +106,7 @@ class ObservedInputs(Struct, frozen=True, kw_only=True):
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     health: ObservedHealth = field(default_factory=ObservedHealth)
     checks: CheckAnswers = field(default_factory=dict)
+    pauses: tuple[RolloutControl, ...] = ()
 
 
 class MemoryCache(Struct, frozen=True):
@@ -300,7 +304,9 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
         return ObservedInputs(schemas=schemas)
     entries = repository.read_trees([folder])[folder]
     files = {_path_of_facts(entry): entry.id for entry in entries}
-    answers, health, checks = (files.pop(kind.PATH, None) for kind in (AnswersFile, HealthFile, ChecksFile))
+    answers, health, checks, pauses = (
+        files.pop(kind.PATH, None) for kind in (AnswersFile, HealthFile, ChecksFile, PausesFile)
+    )
     found = _read_facts(repository, files)
     return ObservedInputs(
         facts={facts.name: facts for facts, _ in found.values()},
@@ -309,6 +315,7 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
         if health
         else ObservedHealth(),
         checks=ChecksFile.read(ChecksFile.PATH, repository.read_blobs([checks])[checks]).answers if checks else {},
+        pauses=PausesFile.read(PausesFile.PATH, repository.read_blobs([pauses])[pauses]).controls if pauses else (),
         folder=folder,
         rendered_ids={path.removeprefix("facts/"): rendered_id for path, (_, rendered_id) in found.items()},
         schemas=schemas,

@@ -143,23 +143,31 @@ def _print_document(recorded: "RecordedRollouts", states: "Sequence[RolloutState
     print_output(document_text(rollouts_document(recorded.commit, states, recorded.unasked, emergencies)), "json")
 
 
+_AT_ONCE = click.option("--now", is_flag=True, help="At once, on the status branch: no file of the source changes.")
+
+
 @command.command()
 @_with_control_options
+@_AT_ONCE
 @click.pass_obj
-def pause(log: Log, /, **options: Any) -> int:
+def pause(log: Log, /, *, now: bool, **options: Any) -> int:
     """Let no further cluster get a change.
 
-    Those that have it keep it.
+    Those that have it keep it. With --now it needs no change of the source, and so no review.
     """
-    return _ask_and_show(log, "Pause", **options)
+    return _pause_at_once(log, _Options(**options)) if now else _ask_and_show(log, "Pause", **options)
 
 
 @command.command()
 @_with_control_options
+@_AT_ONCE
 @click.pass_obj
-def resume(log: Log, /, **options: Any) -> int:
-    """Let a change that was paused go on."""
-    return _ask_and_show(log, "Resume", **options)
+def resume(log: Log, /, *, now: bool, **options: Any) -> int:
+    """Let a change that was paused go on.
+
+    With --now it takes back what 'argosy rollout pause --now' has recorded, and no pause that is a file of the source.
+    """
+    return _resume_at_once(log, _Options(**options)) if now else _ask_and_show(log, "Resume", **options)
 
 
 @command.command()
@@ -281,6 +289,52 @@ def _ask_and_show(log: Log, verb: str, **options: Any) -> int:
     print_text(f"{what} is {_DONE[verb]} for change {request.change}, from the next pass on")
     print_next_steps(steps, is_refused=False)
     return 0
+
+
+def _pause_at_once(log: Log, chosen: _Options) -> int:
+    """Record on the status branch that a rollout is paused."""
+    from reconciler.edit.rollout_pauses import pause_at_once
+    from reconciler.repository import open_repository
+    from reconciler.status.rollouts import read_recorded_rollouts
+    from render.rollouts.policy import RolloutVerb
+
+    _check_no_file_is_asked_for(chosen)
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        recorded = read_recorded_rollouts(repository)
+        state = recorded.meant(chosen.name, chosen.namespace, chosen.group)
+        _wave_of_request(RolloutVerb.PAUSE, state, "")
+        pause_at_once(recorded.publication, recorded.status_branch, state, chosen.reason)
+    print_text(f"{state.name} is paused for change {state.change}, from the next pass on")
+    print_text("next:\n  argosy reconcile")
+    return 0
+
+
+def _resume_at_once(log: Log, chosen: _Options) -> int:
+    """Take back what the status branch records of a pause."""
+    from reconciler.edit.rollout_pauses import resume_at_once
+    from reconciler.repository import open_repository
+    from reconciler.status.rollouts import read_recorded_rollouts
+    from render.errors import ConfigError
+
+    _check_no_file_is_asked_for(chosen)
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        recorded = read_recorded_rollouts(repository)
+        state = recorded.meant(chosen.name, chosen.namespace, chosen.group)
+        is_resumed = resume_at_once(recorded.publication, recorded.status_branch, state)
+    if not is_resumed:
+        raise ConfigError(
+            f"nobody has paused {state.name} with --now for change {state.change}",
+            hint="a pause that is a file of the source ends with argosy rollout resume",
+        )
+    print_text(f"{state.name} is resumed for change {state.change}, from the next pass on")
+    print_text("next:\n  argosy reconcile")
+    return 0
+
+
+def _check_no_file_is_asked_for(chosen: _Options) -> None:
+    """Raise UsageError for options that are about a file, where none is written."""
+    if chosen.commit or chosen.output == "json":
+        raise click.UsageError("--now writes no file of the source: leave --commit and --output out")
 
 
 def _state_meant(recorded: "RecordedRollouts", verb: "RolloutVerb", chosen: _Options) -> "RolloutState":

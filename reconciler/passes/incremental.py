@@ -7,6 +7,7 @@ from reconciler.branches.reading import ObservedInputs
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile
 from reconciler.ledger.rollout_checks import ChecksFile
+from reconciler.ledger.rollout_pauses import PausesFile
 from reconciler.pipeline.cron import targets_of_rules
 from reconciler.pipeline.previous import Previous, StoredBindings
 from reconciler.pipeline.readme import Tally
@@ -24,7 +25,7 @@ from render.timing import instant_text
 
 from .time_and_health import next_flip_of_each_object, objects_concerned
 
-_BESIDE_FACTS = frozenset({HealthFile.NAME, ChecksFile.NAME})
+_BESIDE_FACTS = frozenset({HealthFile.NAME, ChecksFile.NAME, PausesFile.NAME})
 """The files in the folder of facts that a pass writes anew whatever it looks at."""
 
 

@@ -54,6 +54,7 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
             schemas=self.observation.schemas,
             health=self.observation.health,
             checks=self.observation.recorded.check_answers(),
+            pauses=self.observation.recorded.pauses(),
         )
 
     def for_source(self, desired: Desired, publication: Publication, options: DeliveryOptions) -> "ReachedMembers":

@@ -18,6 +18,8 @@ from msgspec.structs import replace
 
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile
+from reconciler.ledger.rollout_checks import ChecksFile
+from reconciler.ledger.rollout_pauses import PausesFile
 from reconciler.ledger.webhook_answers import AnswersFile
 from reconciler.source.desired import Desired, known_scales
 from reconciler.source.facts import clusters_corrected_by_facts
@@ -38,7 +40,7 @@ _LOST = (
     "the definitions that members have of its kind say no longer that its replicas stand in {}; add the one to go by to"
     " the source"
 )
-_NO_FACTS = frozenset({HealthFile.NAME, AnswersFile.NAME})
+_NO_FACTS = frozenset({HealthFile.NAME, AnswersFile.NAME, ChecksFile.NAME, PausesFile.NAME})
 """The files among facts that are not of one cluster."""
 
 

@@ -19,6 +19,7 @@ from overrides.engine import OverrideEngine
 from reconciler.source.desired import Desired, interpreter_of_source
 from reconciler.source.facts import clusters_corrected_by_facts
 from render.binding import Binding
+from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.model import ObjectRef
@@ -159,6 +160,7 @@ def _rolled_out(
     templates = {each.ref: each for each in desired.templates if each.ref in refs}
     made = (binding for binding in bindings if binding.ref not in unbuilt)
     works = {each.ref: works_of_template(templates[each.ref], each, work_context, index) for each in made}
+    suspended = {each.ref: clusters_with_suspended_dispatch(each, fleet) for each in bindings if each.suspension}
     stage = RolloutStage(
         desired=desired,
         states=inputs.rollouts.states,
@@ -168,16 +170,7 @@ def _rolled_out(
         attributes=inputs.rollouts.attributes,
         before=previous.bindings if previous else {},
         tree=previous.tree if previous else None,
-        context=RolloutContext(
-            index=index,
-            health=inputs.rollouts.health,
-            now=inputs.failover.now,
-            source=inputs.source,
-            controls=controls_with_speakers(desired.rollout_controls, inputs.rollouts.speakers),
-            calendar=CalendarOfPass(calendar=FleetCalendar.of(desired.fleet.rollouts, index), now=inputs.failover.now),
-            answers=inputs.rollouts.answers,
-            suspended={each.ref: clusters_with_suspended_dispatch(each, fleet) for each in bindings if each.suspension},
-        ),
+        context=_rollout_context(inputs, index, suspended),
         contexts=VersionContexts(
             newest=work_context,
             index=index,
@@ -186,6 +179,21 @@ def _rolled_out(
         ),
     )
     return _with_emergencies(stage.rolled_out(bindings, works, templates), stage, inputs)
+
+
+def _rollout_context(inputs: Inputs, index: ClusterIndex, suspended: Mapping[ObjectRef, Mask]) -> RolloutContext:
+    """Return what the steps of all rollouts go by."""
+    desired, given, now = inputs.desired, inputs.rollouts, inputs.failover.now
+    return RolloutContext(
+        index=index,
+        health=given.health,
+        now=now,
+        source=inputs.source,
+        controls=(*controls_with_speakers(desired.rollout_controls, given.speakers), *given.pauses),
+        calendar=CalendarOfPass(calendar=FleetCalendar.of(desired.fleet.rollouts, index), now=now),
+        answers=given.answers,
+        suspended=suspended,
+    )
 
 
 def _with_emergencies(rolled: RolledOut, stage: RolloutStage, inputs: Inputs) -> RolledOut:

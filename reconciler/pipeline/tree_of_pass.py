@@ -7,12 +7,14 @@ from msgspec.structs import replace
 
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.rollout_checks import ChecksFile
+from reconciler.ledger.rollout_pauses import PausesFile
 from reconciler.ledger.webhook_answers import AnswersFile
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.bits import indexes_of_mask
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
+from render.rollouts.emergencies import subject_of_control
 from render.works import Works
 
 from .assembly import (
@@ -129,12 +131,21 @@ def _bindings_with_held_clusters(
     return tuple(sorted(found, key=lambda binding: binding.ref))
 
 
+_FILES_OF_EACH_PASS: tuple[tuple[str, ...], ...] = (
+    ("facts", HealthFile.NAME),
+    ("facts", ChecksFile.NAME),
+    ("facts", PausesFile.NAME),
+    (TAINTS_FILE,),
+)
+"""The files that a pass writes anew or not at all, whatever it looks at."""
+
+
 def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> None:
     """Put in what the pass was decided by: facts, answers, and the room taken since facts were seen."""
     for name in inputs.facts if inputs.scope is None else sorted(inputs.scope.facts):
         assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].rendered_content())
     if inputs.scope:
-        assembly.beside |= {("facts", HealthFile.NAME): None, ("facts", ChecksFile.NAME): None, (TAINTS_FILE,): None}
+        assembly.beside |= dict.fromkeys(_FILES_OF_EACH_PASS)
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", AnswersFile.NAME), AnswersFile.of_answers(built.webhooks.used).rendered_content())
     for name, content in _contents_that_decided(inputs, built):
@@ -149,11 +160,14 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
 
 
 def _contents_that_decided(inputs: Inputs, built: Built) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of health, and of answers to checks, that decided something."""
+    """Yield the files of health, of answers to checks, and of pauses, that decided something."""
     if health := HealthFile.of_health(_health_that_decided(inputs, built)):
         yield HealthFile.NAME, health.rendered_content()
     if checks := ChecksFile.of_answers(built.rolled.questions, inputs.rollouts.answers):
         yield ChecksFile.NAME, checks.rendered_content()
+    known = {(str(state.plan), state.group, state.change) for state in built.rolled.states.values()}
+    if pauses := PausesFile.of_controls(each for each in inputs.rollouts.pauses if subject_of_control(each) in known):
+        yield PausesFile.NAME, pauses.rendered_content()
 
 
 def _health_that_decided(inputs: Inputs, built: Built) -> ObservedHealth:

@@ -21,11 +21,13 @@ from reconciler.ledger.member_schemas import MemberSchemas
 from reconciler.ledger.notices import NoticeRecord
 from reconciler.ledger.refusal import SourceRefusal
 from reconciler.ledger.rollout_checks import ChecksFile
+from reconciler.ledger.rollout_pauses import PausesFile
 from reconciler.ledger.table import is_written_without_content, root_entry_names, struct_of_file_at
 from reconciler.ledger.webhook_answers import Answers, AnswersFile, read_answers
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
 from render.rollouts.checks import Answers as CheckAnswers
+from render.rollouts.policy import RolloutControl
 from render.values import DiscreetStruct
 
 from .cluster_files import ClusterLine, ObjectReason
@@ -33,7 +35,7 @@ from .parsed_files import ParsedFiles
 from .work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 
 _File = TypeVar("_File", bound=BranchFile)
-_OF_ALL_CLUSTERS = frozenset({AnswersFile.PATH, HealthFile.PATH, ChecksFile.PATH})
+_OF_ALL_CLUSTERS = frozenset({AnswersFile.PATH, HealthFile.PATH, ChecksFile.PATH, PausesFile.PATH})
 """The files among those of facts that are not about one cluster."""
 
 
@@ -116,6 +118,11 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return the answers to checks of rollouts."""
         file = self.file(ChecksFile, ChecksFile.PATH)
         return file.answers if file else {}
+
+    def pauses(self) -> tuple[RolloutControl, ...]:
+        """Return the pauses of rollouts that somebody asked for at once."""
+        file = self.file(PausesFile, PausesFile.PATH)
+        return file.controls if file else ()
 
     def health(self) -> ObservedHealth:
         """Return the health of clusters and workloads that rules of failover asked for."""

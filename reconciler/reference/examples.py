@@ -77,6 +77,7 @@ EXAMPLES: Mapping[str, Examples] = {
     "rollout pause": (
         ("argosy rollout pause web -n shop --reason 'we look at it'", "Let no further cluster get a change"),
         ("argosy rollout pause --commit", "The same of the only rollout there is, committed"),
+        ("argosy rollout pause --now --reason 'orders are lost'", "The same at once, without a change of the source"),
     ),
     "rollout plan": (
         ("argosy rollout plan", "See the waves of each rollout with their clusters"),

@@ -112,6 +112,7 @@ def _rollout_inputs(
         are_over=given.is_rolled_out,
         speakers=speakers_of_controls(repository, source, given.speakers),
         answers=given.observed.checks,
+        pauses=given.observed.pauses,
         emergencies=emergencies,
         attributes={names.get(name, name): each for name, each in attributes.items()},
     )

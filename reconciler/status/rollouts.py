@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
-from reconciler.branches.publication import publication_of
+from reconciler.branches.publication import Publication, publication_of
 from reconciler.branches.reading import read_previous
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.text import text_table
@@ -38,6 +38,8 @@ class RecordedRollouts(Struct, frozen=True, kw_only=True):
 
     commit: str
     states: Mapping[str, RolloutState]
+    publication: Publication
+    status_branch: str
     unasked: UnaskedClusters = {}
     emergencies: tuple[Emergency, ...] = ()
     seconds: int = 0
@@ -107,6 +109,8 @@ def read_recorded_rollouts(repository: Repository) -> RecordedRollouts:
     return RecordedRollouts(
         commit=tip,
         states=states,
+        publication=publication,
+        status_branch=fleet.status_branch,
         emergencies=emergencies_of_tree(previous.tree),
         seconds=seconds_to_confirm(fleet.rollouts),
         unasked=clusters_not_asked(states.values(), records, previous.bindings.values() if states else ()),

@@ -19,7 +19,7 @@ from render.binding import ABSENT, Binding, ObjectRollout, name_of_rollout
 from render.model import ObjectRef, Template
 from render.rollouts.checks import Answers, CheckQuestion
 from render.rollouts.emergencies import Emergency
-from render.rollouts.policy import GradualAction, RolloutPolicy
+from render.rollouts.policy import GradualAction, RolloutControl, RolloutPolicy
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutState
 from render.settings.removal_guard import GuardScope
@@ -50,8 +50,8 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     """The inputs of rollouts beside the source: their states after the previous pass, health, and answers to checks.
 
     ``are_over``: every cluster gets the newest version, as if all rollouts were over. ``speakers`` have signed
-    RolloutControls, and ``emergencies`` are those that nobody had confirmed. ``attributes`` are those that clusters had
-    in the previous commit.
+    RolloutControls, and ``emergencies`` are those that nobody had confirmed. ``pauses`` are those that somebody asked
+    for at once. ``attributes`` are those that clusters had in the previous commit.
     """
 
     states: RolloutStates = field(default_factory=dict)
@@ -59,6 +59,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     are_over: bool = False
     speakers: Speakers = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
+    pauses: tuple[RolloutControl, ...] = ()
     emergencies: tuple[Emergency, ...] = ()
     attributes: Mapping[str, ClusterAttributes] = field(default_factory=dict)
 
