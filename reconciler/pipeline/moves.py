@@ -7,8 +7,8 @@
 
 The decision of a move asks no clock. It waits for health as it was observed, which stands in the rendered commit.
 
-What is evicted from a cluster that is not known to be well is not held there, nor is what leaves directly: these are
-the business of failover.
+What is evicted from a cluster that is not known to be well is held there no longer than its grace period, and what
+leaves directly not at all: these are the business of failover.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -110,33 +110,27 @@ class MoveStage(Struct, frozen=True, kw_only=True):
         )
 
     def _move_of(self, binding: Binding, before: Binding, unwell: frozenset[str]) -> Move:
-        is_whole = counts_whole_copies(binding)
-        gone = _clusters_not_held(binding, unwell)
-        given = {
-            each.name: 1 if is_whole else each.replicas
-            for each in before.targets
-            if each.name in self.index.index_by_name and each.name not in gone
-        }
+        gone = _clusters_not_held(binding, before, unwell)
+        given = [each for each in before.targets if each.name in self.index.index_by_name and each.name not in gone]
         reports = self.health.workloads.get(binding.ref, ())
         return Move(
-            asked={each.name: 1 if is_whole else each.replicas for each in binding.targets},
-            given=given,
-            ready=dict(_ready_by_cluster(reports, is_whole=is_whole)),
+            asked=_counts_by_cluster(binding.targets, binding),
+            given=_counts_by_cluster(given, binding),
+            ready=dict(_ready_by_cluster(reports, binding)),
             ailing=frozenset(each.cluster for each in reports if each.health == UNHEALTHY),
             unwell=unwell,
-            is_whole=is_whole,
+            is_whole=counts_whole_copies(binding),
             is_ordered=binding.ref.group_kind == _STATEFUL_SET,
             is_under_way=before.moving is not None,
         )
 
     def _binding_at_step(self, binding: Binding, before: Binding, replicas: Mapping[str, int]) -> Binding:
         """Return a binding at a step, with a note; one that has all that was decided as it is."""
-        counts = {each.name: each.replicas for each in before.targets}
-        if counts_whole_copies(binding):
-            replicas = {name: counts[name] for name in replicas if name in counts} | {
-                each.name: each.replicas for each in binding.targets
-            }
         asked = {each.name: each.replicas for each in binding.targets}
+        if not binding.replicas:
+            replicas = {
+                each.name: each.replicas for each in (*before.targets, *binding.targets) if each.name in replicas
+            }
         if replicas == asked:
             return binding
         listed = (*(name for name in asked if name in replicas), *sorted(replicas.keys() - asked.keys()))
@@ -210,13 +204,13 @@ def counts_whole_copies(binding: Binding) -> bool:
     return not binding.is_divided or bool(binding.components) or not binding.is_workload
 
 
-def _clusters_not_held(binding: Binding, unwell: frozenset[str]) -> frozenset[str]:
-    """Return the clusters that an object is evicted from, and in which it is not held."""
-    return frozenset(
-        task.from_cluster
-        for task in binding.eviction_tasks
-        if task.purge_mode == DIRECTLY or task.from_cluster in unwell
-    )
+def _clusters_not_held(binding: Binding, before: Binding, unwell: frozenset[str]) -> frozenset[str]:
+    """Return the clusters in which an object is not held: it leaves directly, or there is no sign of it for too long.
+
+    One that is evicted from a cluster which is not known to be well is given up there with the end of its grace period.
+    """
+    directly = {task.from_cluster for task in binding.eviction_tasks if task.purge_mode == DIRECTLY}
+    return frozenset(directly) | ((_evicted_from(before) - _evicted_from(binding)) & unwell)
 
 
 def _evicted_from(binding: Binding) -> frozenset[str]:
@@ -227,12 +221,17 @@ def _names_left(before: Iterable[TargetCluster], after: Iterable[TargetCluster])
     return frozenset(each.name for each in before) - frozenset(each.name for each in after)
 
 
-def _ready_by_cluster(reports: Iterable[ReportedHealth], *, is_whole: bool) -> Iterator[tuple[str, int]]:
-    """Yield the replicas that clusters are known to have ready; of whole copies, whether they are healthy."""
+def _counts_by_cluster(targets: Iterable[TargetCluster], binding: Binding) -> dict[str, int]:
+    """Return what each cluster has: its replicas, or one copy of what has none that are counted."""
+    return {each.name: each.replicas if binding.replicas else 1 for each in targets}
+
+
+def _ready_by_cluster(reports: Iterable[ReportedHealth], binding: Binding) -> Iterator[tuple[str, int]]:
+    """Yield the replicas that clusters are known to have ready; of copies without any, whether they are healthy."""
     for each in reports:
-        if is_whole and each.health in {HEALTHY, UNHEALTHY}:
+        if not binding.replicas and each.health in {HEALTHY, UNHEALTHY}:
             yield each.cluster, int(each.health == HEALTHY)
-        elif not is_whole and each.ready is not None and each.health in {HEALTHY, UNHEALTHY}:
+        elif binding.replicas and each.ready is not None and each.health in {HEALTHY, UNHEALTHY}:
             yield each.cluster, each.ready
 
 
@@ -268,6 +267,4 @@ def _words_of_waiting(cluster: str, move: Move, replicas: int) -> str:
         return f"{cluster}, which is not known to be well"
     if cluster not in move.ready:
         return f"{cluster}, where nobody knows yet what is ready"
-    if move.is_whole:
-        return f"{cluster}, where its copy is not healthy"
     return f"{cluster}, where {min(move.ready[cluster], replicas)} of {replicas} replicas are ready"

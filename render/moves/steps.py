@@ -6,8 +6,10 @@
 2. Then the others are raised, as far as no more stand than are asked for, and the surge. Clusters that are not known to
    be well get nothing more and count for nothing there: what they have may be gone, and holds up no replacement.
 
+Of an object of which each cluster has all, a copy goes as a whole, once what is ready of all others is enough.
+
 No cluster is lowered below, or raised above, what it is to end with, so that steps end. Without any cluster that gains,
-and no move under way, an object is scaled: what nobody knows does not hold that up.
+and no move under way, an object is scaled: that nobody knows of its health does not hold that up.
 """
 
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ from render.settings.moves import MoveSettings
 
 
 class Move(Struct, frozen=True, kw_only=True):
-    """A move of replicas, or of whole copies (``is_whole``) of which each counts as one and which no surge limits.
+    """A move of replicas, or of whole copies (``is_whole``), which no surge limits.
 
     ``asked`` are the replicas that each cluster is to end with, ``given`` those that the previous commit gave it, and
     ``ready`` those that were seen ready there (no entry: nobody knows). ``ailing`` are clusters in which some are known
@@ -54,13 +56,16 @@ class Move(Struct, frozen=True, kw_only=True):
         """
         known = {name: count for name, count in self.ready.items() if name not in self.unwell}
         if self.is_scaling:
-            known = {**{name: count for name, count in self.given.items() if name not in self.ailing}, **known}
+            doubtful = self.ailing | self.unwell
+            known = {**{name: count for name, count in self.given.items() if name not in doubtful}, **known}
         return {name: min(known[name], count) for name, count in self.given.items() if name in known}
 
 
 def replicas_of_next_step(move: Move, settings: MoveSettings) -> dict[str, int]:
     """Return the replicas that each cluster gets now; one that gets none yet, or none any more, is left out."""
     surge, unavailable = limits_of_move(move.total, settings)
+    if move.is_whole:
+        return _copies_of_next_step(move, unavailable)
     lowered = _lowered_replicas(move, unavailable)
     raised = _raised_replicas(move, lowered, move.total + surge)
     return {name: count for name, count in raised.items() if count or move.asked.get(name) == 0}
@@ -84,6 +89,22 @@ def clusters_waited_for(move: Move, replicas: Mapping[str, int]) -> tuple[str, .
     """Return the clusters of which more replicas have to get ready before the next step."""
     known = move.known_ready
     return tuple(sorted(name for name in move.asked if name in replicas and known.get(name, 0) < replicas[name]))
+
+
+def _copies_of_next_step(move: Move, unavailable: int) -> dict[str, int]:
+    """Return the copies of clusters: those that are asked for, and of those that leave as many as are needed."""
+    known = {name: min(count, move.asked.get(name, count)) for name, count in move.known_ready.items()}
+    spare = sum(known.values()) - (move.total - unavailable)
+    copies = dict(move.asked)
+    for name, count in sorted(move.given.items()):
+        if name in move.asked:
+            continue
+        lost = known.get(name, 0)
+        if lost <= max(spare, 0) and (name in known or spare >= 0):
+            spare -= lost
+        else:
+            copies[name] = count
+    return copies
 
 
 def _lowered_replicas(move: Move, unavailable: int) -> dict[str, int]:
@@ -118,7 +139,7 @@ def _raised_replicas(move: Move, kept: Mapping[str, int], most: int) -> dict[str
     """Return the replicas of clusters after those that are to end with more have got what there is room for."""
     raised = {name: max(count, kept.get(name, 0)) for name, count in move.asked.items()}
     every = {**kept, **raised}
-    if move.is_whole or sum(every.values()) <= most:
+    if sum(every.values()) <= most:
         return every
     room = most - sum(count for name, count in kept.items() if name not in move.unwell)
     wanted = {
