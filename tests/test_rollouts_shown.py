@@ -268,3 +268,29 @@ def test_the_controller_gets_the_rollouts_of_a_pass(fleet: Repository, capsys: p
             change=CHANGE, phase="Waiting", reason="NobodyReachable", next_step=said, clusters=4
         )
     }
+
+
+def test_a_change_that_is_held_stands_where_holds_on_clusters_do(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In status beside the clusters, and in a difference under HELD, with whether that ends it."""
+    argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
+    fleet.commit({"web.yaml": web(2)})
+    argosy(fleet, capsys, "reconcile", *NOW)
+    argosy(fleet, capsys, "rollout", "abort", "--commit")
+    argosy(fleet, capsys, "reconcile", *NOW)
+    hold = (
+        f"RolloutPolicy default/web is held: change {CHANGE} is kept out since 2026-03-01T09:00:00Z"
+        " (AbortedByControl)\n"
+    )
+    shown = argosy(fleet, capsys, "status").out
+    assert f"\n\n{hold}  hint: a newer change, or argosy rollout retry, as web-abort-1 has aborted it\n" in shown
+    assert "RolloutPolicy default/web: Held" not in shown
+    fleet.commit({"other.yaml": web(1) | {"metadata": {"name": "other", "namespace": "default"}}})
+    beside = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW).out
+    assert f"HELD\n  ! {hold}      nothing here ends the hold: a newer change of its objects does" in beside
+    fleet.commit({"web.yaml": web(3)})
+    newer = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW)
+    assert f"HELD\n  ! {hold}      this ends the hold: a newer change takes its place\n" in newer.out
+    document = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW, "-o", "json").out)
+    assert document["heldChanges"] == [{"rollout": "RolloutPolicy default/web", "change": CHANGE, "isEnded": True}]

@@ -63,7 +63,7 @@ from .difference import Allowance, ChangeAction, Difference, ObjectChange, clust
 from .objects import FileChange, Texts, changed_files, object_changes
 from .origins import difference_with_origins
 from .pending import pending_difference
-from .rollouts import first_passes, planned_rollouts
+from .rollouts import first_passes, held_changes, planned_rollouts
 from .staying import new_stays, newly_unplaced
 
 _MOST_COMMITS = 10_000
@@ -277,6 +277,7 @@ def _difference_with_pending(found: Difference, comparison: Comparison) -> Diffe
         unselected=_new_unselected_templates(base, head),
         unknown_capacities=_new_unknown_capacities(base, head),
         rollouts=planned_rollouts(base, head, comparison.first_passes),
+        held_changes=held_changes(base, head, comparison.first_passes),
     )
 
 

@@ -184,6 +184,15 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
         return name_of_rollout(self.policy, self.group)
 
 
+class HeldChange(Struct, frozen=True, kw_only=True):
+    """A change that a rollback or an abort keeps out: the hold in words, and whether this change ends it."""
+
+    rollout: str
+    change: str
+    hold: str
+    is_ended: bool = False
+
+
 class Difference(Struct, frozen=True, kw_only=True):
     """The difference between the renderings of two sources ("" is a work tree as it stands).
 
@@ -202,7 +211,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     after it, and had no such lack before. ``unplaced`` are templates that end in no cluster, ``staying`` objects that
     stay for a reason that is no problem, such as that something which stays needs them. ``rollouts`` are those by which
     the change goes out, or that it has to wait for. ``delivered`` are objects that
-    are delivered by other rules. ``holds`` are those on
+    are delivered by other rules. ``held_changes`` are those that rollouts keep out. ``holds`` are those on
     clusters now, which a difference ends if the head ``is_newer`` than what they keep out.
     """
 
@@ -240,6 +249,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     staying: tuple[StayNote, ...] = ()
     delivered: tuple[DeliveryChange, ...] = ()
     rollouts: tuple[PlannedRollout, ...] = ()
+    held_changes: tuple[HeldChange, ...] = ()
 
     @property
     def ends_holds(self) -> bool:

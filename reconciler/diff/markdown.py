@@ -34,7 +34,7 @@ from .difference import (
 )
 from .markdown_sections import LineGroups, MarkdownSection, section_that_fits
 from .origins import origin_words
-from .rollouts import words_of_rollout
+from .rollouts import words_of_held_change, words_of_rollout
 from .staying import unplaced_words
 from .text import (
     SIGNS,
@@ -139,7 +139,10 @@ _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
 
 
 def _hold_section(difference: Difference) -> MarkdownSection:
-    said = (hold_words(name, hold, is_ended=difference.ends_holds) for name, hold in difference.holds.items())
+    said = (
+        *(hold_words(name, hold, is_ended=difference.ends_holds) for name, hold in difference.holds.items()),
+        *map(words_of_held_change, difference.held_changes),
+    )
     lines = [f"- {escape_markdown(on_one_line(held))}; {escape_markdown(ending)}\n" for held, ending in said]
     return MarkdownSection(title="Held", lines=lines, is_open=True)
 

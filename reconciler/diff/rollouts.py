@@ -15,7 +15,7 @@ from render.rollouts.plan import planned_waves, words_of_planned_wave
 from render.rollouts.state import RolloutReason
 from render.words import counted_noun
 
-from .difference import Difference, PlannedRollout
+from .difference import Difference, HeldChange, PlannedRollout
 
 
 def first_passes(base: Outcome, head: Outcome, inputs: RenderInputs, log: Log) -> tuple[Outcome, Outcome] | None:
@@ -45,6 +45,29 @@ def planned_rollouts(
     before, after = passes or (base, head)
     beside = changes_beside_rollouts(after.rendered.built, after.source.desired.templates, after.previous)
     return tuple(_planned_rollouts(before.rendered.built.rolled, after.rendered.built.rolled, beside))
+
+
+def held_changes(base: Outcome, head: Outcome, passes: tuple[Outcome, Outcome] | None) -> tuple[HeldChange, ...]:
+    """Return the changes that rollouts of the base keep out, and whether the head ends that."""
+    before, after = passes or (base, head)
+    states = after.rendered.built.rolled.states
+    return tuple(
+        HeldChange(
+            rollout=name,
+            change=state.change,
+            hold=state.hold,
+            is_ended=name not in states or states[name].change != state.change,
+        )
+        for name, state in sorted(before.rendered.built.rolled.states.items())
+        if state.is_held
+    )
+
+
+def words_of_held_change(held: HeldChange) -> tuple[str, str]:
+    """Return what is said of a change that is held, and what becomes of the hold."""
+    if held.is_ended:
+        return held.hold, "this ends the hold: a newer change takes its place"
+    return held.hold, "nothing here ends the hold: a newer change of its objects does, or argosy rollout retry"
 
 
 def _planned_rollouts(

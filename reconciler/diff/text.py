@@ -19,7 +19,7 @@ from render.scheduling.unknown_capacity import unknown_capacities_joined
 
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .origins import origin_words
-from .rollouts import words_of_rollout
+from .rollouts import words_of_held_change, words_of_rollout
 from .staying import unplaced_words
 from .words import (
     PRESERVED,
@@ -118,6 +118,8 @@ def _sections_with_lines(difference: Difference, *, is_full: bool) -> Iterator[t
 def _lines_of_holds(difference: Difference) -> Iterator[str]:
     for name, hold in difference.holds.items():
         held, ending = hold_words(name, hold, is_ended=difference.ends_holds)
+        yield f"  ! {held}\n      {ending}\n"
+    for held, ending in map(words_of_held_change, difference.held_changes):
         yield f"  ! {held}\n      {ending}\n"
 
 

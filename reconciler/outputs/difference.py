@@ -37,7 +37,7 @@ from .difference_parts import (
 )
 from .document import OutputDocument, meaning_of_field, value_unless_empty
 from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_parts, unknown_capacity_part
-from .planned_rollouts import PlannedRolloutPart, planned_rollout_part
+from .planned_rollouts import HeldChangePart, PlannedRolloutPart, held_change_part, planned_rollout_part
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import (
@@ -88,6 +88,13 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     ) = UNSET
     ends_holds: (
         Annotated[tuple[str, ...], meaning_of_field("Those of them whose hold this change ends.")] | UnsetType
+    ) = UNSET
+    held_changes: (
+        Annotated[
+            tuple[HeldChangePart, ...],
+            meaning_of_field("The changes that rollouts keep out after a rollback or an abort."),
+        ]
+        | UnsetType
     ) = UNSET
     clusters: Annotated[
         tuple[ClusterTotalPart, ...],
@@ -238,6 +245,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         undivided=value_unless_empty(tuple(map(_undivided_part, difference.undivided))),
         held=value_unless_empty(hold_parts(difference.holds)),
         ends_holds=value_unless_empty(difference.clusters_no_longer_held),
+        held_changes=value_unless_empty(tuple(map(held_change_part, difference.held_changes))),
         unselected=value_unless_empty(tuple(map(_unselected_part, difference.unselected))),
         unknown_capacities=value_unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
         unplaced=value_unless_empty(tuple(map(_part_without_cluster, difference.unplaced))),

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from .document import DocumentPart, meaning_of_field, value_unless_empty
 
 if TYPE_CHECKING:
-    from reconciler.diff.difference import PlannedRollout
+    from reconciler.diff.difference import HeldChange, PlannedRollout
     from render.rollouts.plan import PlannedWave
     from render.rollouts.state import OneWayChange, RolloutState, WaitingChange
 
@@ -91,6 +91,19 @@ class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+
+
+class HeldChangePart(DocumentPart, frozen=True, kw_only=True):
+    """A change that a rollout keeps out after a rollback or an abort."""
+
+    rollout: Annotated[str, meaning_of_field("The rollout: its policy, and the group of objects where it makes some.")]
+    change: Annotated[str, meaning_of_field("The digest of the change that is kept out.")]
+    is_ended: Annotated[bool, meaning_of_field("Whether this difference brings a newer one, which ends the hold.")]
+
+
+def held_change_part(held: "HeldChange") -> HeldChangePart:
+    """Return a change that is held as documents have it."""
+    return HeldChangePart(rollout=held.rollout, change=held.change, is_ended=held.is_ended)
 
 
 def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:

@@ -36,7 +36,7 @@ from .live_replicas import (
     live_total_by_cluster,
     shares_asking_for_other_replicas,
 )
-from .rollouts import lines_of_rollouts
+from .rollouts import lines_of_held_changes, lines_of_rollouts
 from .rule_views import rule_tables
 from .silent_clusters import lines_of_stranded_copies
 from .staleness import HELD, time_since_in_words
@@ -68,6 +68,7 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool, tells_each: bool = Fals
         late = _lines_of_clusters_not_applied(branches)
         yield from late if tells_each else lines_grouped_by_wording(late)
         yield from _lines_of_clusters_held_at_newest(branches)
+    yield from lines_of_held_changes(branches)
     yield from lines_of_stranded_copies(branches)
     yield from (*lines_of_partly_seen_members(recorded, fleet.members), *_lines_of_unknown_capacity(fleet))
     yield from _binding_count_lines(fleet)

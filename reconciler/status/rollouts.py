@@ -221,11 +221,18 @@ def name_of_wave_needing_approval(plan: RolloutPolicy, name: str) -> str:
     raise UnknownName(f"{plan} has no wave {name!r} that needs an approval", hint=known)
 
 
+def lines_of_held_changes(branches: RecordedFleet) -> Iterator[str]:
+    """Yield a line for each change that a rollback or an abort keeps out, with what ends the hold."""
+    held = [state for state in branches.fleet.rollouts_under_way if state.is_held]
+    yield "\n" if held else ""
+    yield from (f"{state.hold}\n  hint: {state.next_step}\n" for state in held)
+
+
 def lines_of_rollouts(branches: RecordedFleet) -> Iterator[str]:
     """Yield how far each rollout is that is not over, what comes next, and which freezes are over."""
     states = branches.fleet.rollouts
     found = clusters_not_asked(states, branches.recorded.clusters(), branches.fleet.bindings) if states else {}
-    for state in branches.fleet.rollouts_under_way:
+    for state in (each for each in branches.fleet.rollouts_under_way if not each.is_held):
         yield from _lines_of_calendar(state) if state.plan.is_of_fleet else _lines_of_waves(state)
         if state.name in found:
             yield f"  not asked: {words_of_unasked(found[state.name])}\n"

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from render.binding import name_of_rollout
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
-from render.timing import Flip
+from render.timing import Flip, instant_text
 
 from .checks import Answers, CheckQuestion
 from .policy import RolloutControl, RolloutPolicy
@@ -173,6 +173,17 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     def is_completed(self) -> bool:
         """Say whether it has ended well."""
         return self.phase is RolloutPhase.COMPLETED
+
+    @property
+    def is_held(self) -> bool:
+        """Say whether its change is kept out, after a rollback or an abort, until there is a newer one."""
+        return self.phase is RolloutPhase.HELD
+
+    @property
+    def hold(self) -> str:
+        """The hold on its change in words, as those on clusters are told."""
+        since = instant_text(self.phase_since)
+        return f"{self.name} is held: change {self.change} is kept out since {since} ({self.reason})"
 
     @property
     def waits_for_clusters(self) -> bool:
