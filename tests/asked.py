@@ -14,11 +14,15 @@ from .waiting import joined
 
 @dataclass
 class AskedSource:
-    """A source at an address: what it answers now, and what it was asked, with the tokens that came along."""
+    """A source at an address: what it answers now, and what it was asked, with the tokens that came along.
+
+    ``by_path`` has what it answers at some paths instead of ``body``.
+    """
 
     address: str
     status: int = 200
     body: bytes = b"{}"
+    by_path: dict[str, bytes] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
@@ -38,11 +42,12 @@ def asked_source() -> Iterator[AskedSource]:
         def do_GET(self) -> None:
             source.asked.append(self.path)
             source.tokens.append(self.headers.get("Authorization", ""))
+            body = source.by_path.get(self.path.partition("?")[0], source.body)
             self.send_response(source.status)
-            for name, value in {"Content-Length": str(len(source.body)), **source.headers}.items():
+            for name, value in {"Content-Length": str(len(body)), **source.headers}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(source.body)
+            self.wfile.write(body)
 
         def log_message(self, *_words: object) -> None:
             """Say nothing."""

@@ -175,3 +175,52 @@ def test_a_rollout_goes_on_by_its_checks_while_the_newest_source_is_refused(
     fleet.source.answer_with_numbers("0.001")
     fleet.reconcile(capsys, 60, code=3)
     assert (len(fleet.source.asked), fleet.versions()) == (3, "22")
+
+
+def give_check(fleet: Fleet, **check: Any) -> None:
+    """Give all waves another check instead of that of the canary."""
+    policy = a_rollout_policy(waves=[a_wave("canary", "oslo"), a_wave("rest")], gate={"checks": [check]})
+    fleet.repository.commit({"rollout.yaml": policy})
+
+
+def test_a_live_object_of_each_cluster_is_asked_in_that_cluster(
+    fleet: Fleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    live = {"apiVersion": "v1", "kind": "Node", "name": "node", "jsonPath": "{.metadata.labels.ready}", "equals": "yes"}
+    give_check(fleet, name="ready", object=live)
+    begin_rollout(fleet, capsys)
+    shown = argosy(fleet.repository, capsys, "rollout", "status", "web").out
+    reason = "no answer: there is nothing at {.metadata.labels.ready}"
+    assert f"next: waits until oslo come through the gate, and for check ready of oslo ({reason})\n" in shown
+    for member, versions in zip(fleet.members, ("22", "22"), strict=True):
+        member.objects["nodes.", "", "node"]["metadata"]["labels"] = {"ready": "yes"}
+        for _ in range(3):
+            fleet.reconcile(capsys, 60)
+        assert fleet.versions() == versions
+    assert "Completed" in argosy(fleet.repository, capsys, "rollout", "status").out
+    assert argosy(fleet.repository, capsys, "verify", "-n", "20").code == 0
+
+
+def test_a_job_runs_in_each_cluster_once_and_is_removed_when_that_is_recorded(
+    fleet: Fleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pods = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "smoke:1"}]}}
+    give_check(fleet, name="smoke", job={"namespace": "default", "spec": {"template": pods}})
+    begin_rollout(fleet, capsys)
+
+    def jobs() -> list[dict[str, Any]]:
+        found = (each.objects.items() for each in fleet.members)
+        return [live for items in found for (plural, _, _), live in items if plural == "jobs.batch"]
+
+    for seen in ("22", "22"):
+        fleet.reconcile(capsys, 60)
+        (job,) = jobs()
+        job["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+        for _ in range(3):
+            fleet.reconcile(capsys, 60)
+        assert fleet.versions() == seen
+    assert jobs() == []
+    begun = [each for each in fleet.served.written if each.startswith("POST") and each.endswith("/jobs")]
+    assert len(begun) == 2
+    assert "Completed" in argosy(fleet.repository, capsys, "rollout", "status").out
+    assert argosy(fleet.repository, capsys, "verify", "-n", "20").code == 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reconciler.asking.answers import CheckReply
-from reconciler.asking.questions import ask_all, asker_of_sources
+from reconciler.asking.questions import Sources, ask_all
 from render.rollouts.checks import CheckQuestion, CheckSource, GateCheck, HttpSource, PrometheusSource
 from render.settings.rollout_sources import RolloutSource
 
@@ -33,7 +33,7 @@ def a_question(source: CheckSource, **fields: Any) -> CheckQuestion:
 
 def reply_to(source: CheckSource, *allowed: RolloutSource, **fields: Any) -> CheckReply:
     question = a_question(source, **fields)
-    return ask_all([question], asker_of_sources(allowed))[question.id]
+    return ask_all([question], Sources(addresses=allowed).ask)[question.id]
 
 
 def said(reply: CheckReply) -> tuple[str, str]:

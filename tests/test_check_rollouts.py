@@ -125,6 +125,27 @@ def test_a_gate_among_clusters_that_nobody_knows_of_is_a_problem(
     assert warnings_about(settings, *documents) == warnings, why
 
 
+READY = {"apiVersion": "v1", "kind": "Node", "name": "a", "jsonPath": "{.status.phase}", "equals": "Ready"}
+LIVE = {"gate": {"checks": [{"name": "ready", "object": READY}]}}
+UNREACHED: tuple[tuple[str, dict[str, Any], Any, dict[str, Any], list[str]], ...] = (
+    ("a cluster that an agent applies to", {"kubeconfigs": "kubeconfigs"}, PULLING, {"waves": WAVES, **LIVE}, [
+        "spec.waves[0]: check ready asks paris, where no pass can look"
+    ]),
+    ("in the other wave", {"kubeconfigs": "kubeconfigs"}, PULLING, {"waves": [CANARY, {**REST, **LIVE}]}, []),
+    ("without waves", {"kubeconfigs": "kubeconfigs"}, PULLING, LIVE, [
+        "spec.gate.checks: check ready asks paris, where no pass can look"
+    ]),
+    ("all are reached", {"kubeconfigs": "kubeconfigs"}, PARIS, {"waves": WAVES, **LIVE}, []),
+)  # fmt: skip
+
+
+@each_row("why, settings, paris, rollout, problems", UNREACHED)
+def test_a_check_of_what_is_in_clusters_that_no_pass_reaches_is_a_problem(
+    why: str, settings: dict[str, Any], paris: Any, rollout: dict[str, Any], problems: list[str]
+) -> None:
+    assert problems_about(settings, paris, ROME, WEB, a_rollout(**rollout)) == problems, why
+
+
 def test_a_cluster_that_passes_have_seen_is_reached_in_some_way() -> None:
     documents = (PARIS, ROME, WEB, a_rollout(waves=WAVES))
     assert problems_about({}, *documents, seen={"rome"}) == [f"spec.waves[0]: {STUCK}"]

@@ -17,7 +17,9 @@ HTTP = {"url": "https://ready.example.com/api?x=1"}
 
 
 def a_check(**fields: Any) -> dict[str, Any]:
-    source = {} if {"http", "prometheus"} & fields.keys() else {"prometheus": PROMETHEUS}
+    source = (
+        {} if {"http", "prometheus", "object", "job", "commitStatus"} & fields.keys() else {"prometheus": PROMETHEUS}
+    )
     return {"name": "errors", **source, **fields}
 
 
@@ -45,7 +47,19 @@ def loaded(fleet: Any, *documents: Any) -> Loaded:
     return load_source(source.files, SourceReading(source.read))
 
 
+OBJECT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "namespace": "shop",
+    "name": "web",
+    "jsonPath": "{.status.readyReplicas}",
+    "equals": "2",
+}
+JOB = {"namespace": "shop", "spec": {"template": {"spec": {"containers": []}}, "backoffLimit": 0}}
+
+
 HERE = "spec.gate.checks[0]"
+LABEL_RULE = "use lower-case letters, digits and '-' only, with a letter or digit at both ends"
 NO_NAME = (
     f"{HERE}.name: 'Error Rate' is no such name: use lower-case letters, digits and '-' only, with a letter or digit at"
     " both ends"
@@ -61,6 +75,45 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     ),
     ("an empty value that is asked for", a_check(http={**HTTP, "jsonPath": "{.error}", "equals": ""}), []),
     ("about each cluster", a_check(http={"url": "https://x.example/$(cluster)"}), []),
+    ("a live object", a_check(object=OBJECT), []),
+    (
+        "a live object in no namespace",
+        a_check(object={"apiVersion": "v1", "kind": "Node", "name": "n", "jsonPath": "{.x}", "matches": "a.*"}),
+        [],
+    ),
+    ("a Job", a_check(job=JOB), []),
+    ("a status of the commit", a_check(commitStatus={"context": "ci/smoke test"}, beforeWave=True), []),
+    (
+        "a Secret",
+        a_check(object={**OBJECT, "apiVersion": "v1", "kind": "Secret"}),
+        [f"{HERE}.object.kind: a value of a Secret would be written to branches"],
+    ),
+    (
+        "a name of no object",
+        a_check(object={**OBJECT, "name": "../x"}),
+        [f"{HERE}.object.name: '../x' is no such name: between dots, {LABEL_RULE}"],
+    ),
+    (
+        "an object without a value",
+        a_check(object={**OBJECT, "equals": None}),
+        [f"{HERE}.object: does not say which value is good"],
+    ),
+    (
+        "an object before a wave",
+        a_check(object=OBJECT, beforeWave=True),
+        [f"{HERE}.beforeWave: means nothing for a check about each cluster by itself"],
+    ),
+    (
+        "a Job without pods",
+        a_check(job={"namespace": "shop", "spec": {"backoffLimit": 1}}),
+        [f"{HERE}.job.spec: is not the spec of a Job"],
+    ),
+    (
+        "a Job of text",
+        a_check(job={"namespace": "shop", "spec": "run"}),
+        [f"{HERE}.job.spec: is not the spec of a Job"],
+    ),
+    ("a Job nowhere", a_check(job={"spec": JOB["spec"]}), [f"{HERE}.job.namespace: required, but missing"]),
     ("no source", {"name": "errors"}, [f"{HERE}: does not say who is asked"]),
     ("two sources", a_check(http=HTTP, prometheus=PROMETHEUS), [f"{HERE}: says several sources"]),
     (
@@ -134,7 +187,7 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     (
         "each cluster before its wave",
         a_check(beforeWave=True, http={"url": "https://x.example/$(cluster)"}),
-        [f"{HERE}.beforeWave: means nothing for a check about each cluster ($(cluster)), which has no wave"],
+        [f"{HERE}.beforeWave: means nothing for a check about each cluster by itself"],
     ),
     ("a field of nobody", a_check(retries=3), [f"{HERE}.retries: unknown field"]),
 )

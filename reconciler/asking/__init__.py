@@ -1,5 +1,5 @@
-"""The sources that checks of rollouts ask: whoever argosy.yaml names, within a time, for an answer of some length.
+"""The sources that checks of rollouts ask: whoever argosy.yaml names, members, and the forge.
 
 ``questions`` asks all that a pass has to ask, side by side, and waits for nobody longer than a check says. ``web`` asks
-an address, of which ``prometheus`` and ``http`` read the answers.
+an address, and ``prometheus`` one by a query; ``in_members`` asks for live objects and Jobs.
 """

@@ -4,9 +4,11 @@ A source may answer anything, as slowly as it likes. Whatever comes of it is an 
 token that argosy.yaml names for an address is sent there alone.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from reconciler.members.bounded_reading import AnswerTooLarge, Received, UnknownEncoding
 from reconciler.members.connection import Connection, Sent, open_connection
@@ -16,9 +18,11 @@ from reconciler.members.kubeconfig import Context
 from reconciler.members.sockets import network_failure
 from reconciler.repository.trailers import engine_version
 from render.addresses import is_below
+from render.rollouts.checks import HttpSource
 from render.settings.rollout_sources import RolloutSource
 
-from .answers import NoAnswer
+from .answers import CheckReply, NoAnswer
+from .values import is_condition_met, text_at_path
 
 MOST_BYTES = 1 << 20
 _PARTS = re.compile(r"(https?://[^/?#]+)([^?#]*)(\?[^#]*)?", re.ASCII)
@@ -66,3 +70,23 @@ def _connection_to_server(server: str, source: RolloutSource, host: str) -> Conn
     if isinstance(connection, Failure):
         raise NoAnswer(f"{host} cannot be asked: see the files that spec.rollouts.sources names for it")
     return connection
+
+
+def ask_http(source: HttpSource, sources: Iterable[RolloutSource], until: float) -> CheckReply:
+    """Return what an address answers; NoAnswer where it answers nothing."""
+    received = content_at_address(source.url, sources, until)
+    if received.status != source.status:
+        return CheckReply.of_content(received.content, f"status {received.status}", is_met=False)
+    if not source.json_path:
+        return CheckReply.of_content(received.content, f"status {received.status}", is_met=True)
+    value = text_at_path(_plain_data(received.content), source.json_path)
+    return CheckReply.of_content(
+        received.content, value, is_met=is_condition_met(value, equals=source.equals, matches=source.matches)
+    )
+
+
+def _plain_data(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise NoAnswer("it answers with no JSON") from error

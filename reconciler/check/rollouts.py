@@ -7,10 +7,12 @@ from functools import partial
 from overrides.lint import LineOf
 from reconciler.source.desired import Desired, clusters_of_unknown_health
 from render.admission.rollouts import IMPLICIT_WAVE
+from render.cluster import is_applied_by_own_agent
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.model import Template
 from render.rollouts.calendar import ended_freezes
+from render.rollouts.checks import JobSource, ObjectSource
 from render.rollouts.fleet_calendar import clusters_covered_by, ended_freezes_of_fleet, is_object_covered
 from render.rollouts.policy import (
     FailureAction,
@@ -41,6 +43,7 @@ _NEVER_BACK = {
     "PersistentVolumeClaim": "a claim that has grown stays as large",
 }
 """Kinds of which a rollback leaves something as it is."""
+_UNANSWERED = "UnansweredCheck"
 _Warn = Callable[..., Problem]
 
 
@@ -137,6 +140,32 @@ def rollout_problems(desired: Desired, seen: Container[str], line_of: LineOf | N
             yield problem(field, message, _UNKNOWN_HINT, _UNKNOWN)
         if not stuck and _states_gate(policy) and _is_unknown_everywhere(policy, fleet, unknown):
             yield problem("spec", f"keeps no gate: {_NOBODY_KNOWN}", _UNKNOWN_HINT, _UNKNOWN)
+        yield from _problems_of_unreached_checks(policy, fleet, _unreached_clusters(desired, seen), problem)
+
+
+def _unreached_clusters(desired: Desired, seen: Container[str]) -> frozenset[str]:
+    """Return the clusters in which no pass looks at anything: their agents apply, or nothing says how to reach them."""
+    reached = desired.fleet.reachable_members
+    return frozenset(
+        each.name
+        for each in desired.clusters
+        if is_applied_by_own_agent(each) or (reached is not None and each.name not in reached and each.name not in seen)
+    )
+
+
+def _problems_of_unreached_checks(
+    policy: RolloutPolicy, fleet: ClusterIndex, unreached: frozenset[str], problem: _Warn
+) -> Iterator[Problem]:
+    """Yield a problem for each wave that has clusters of which nobody can answer a check that asks the cluster."""
+    for each in waves_of_clusters(policy, fleet, fleet.names):
+        asking = [check for check in each.wave.gate.checks if isinstance(check.source, ObjectSource | JobSource)]
+        names = sorted(unreached.intersection(each.clusters))
+        if asking and names:
+            number = next((at for at, wave in enumerate(policy.waves) if wave.name == each.wave.name), None)
+            field = "spec.gate.checks" if number is None else f"spec.waves[{number}]"
+            message = f"check {asking[0].name} asks {first_few(names)}, where no pass can look"
+            hint = "ask a Prometheus or a web service, or let passes reach the cluster"
+            yield problem(field, message, hint, _UNANSWERED)
 
 
 def _warnings_of_free_rollout(

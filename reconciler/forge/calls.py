@@ -32,7 +32,10 @@ _HINTS = {
 
 
 class ForgeCall(DiscreetStruct, frozen=True, kw_only=True):
-    """A call: its method, its path below the API with the query, what is sent with it, and the right that it needs."""
+    """A call: its method, its path below the API with the query, what is sent with it, and the right that it needs.
+
+    ``seconds`` are those that it may take.
+    """
 
     UNSHOWN = ("body",)
 
@@ -40,6 +43,7 @@ class ForgeCall(DiscreetStruct, frozen=True, kw_only=True):
     path: str
     right: str = "read and write its pull requests"
     body: dict[str, Any] | None = None
+    seconds: float = SECONDS
 
 
 def send_call(forge: Forge, call: ForgeCall) -> Any:
@@ -81,7 +85,7 @@ def _send_over_new_connection(forge: Forge, call: ForgeCall, token: str) -> Rece
             content_type="" if call.body is None else "application/json",
             most=MOST_BYTES,
         ),
-        time.monotonic() + SECONDS,
+        time.monotonic() + call.seconds,
     )
 
 

@@ -9,6 +9,7 @@
 The times of asking are kept beside the caches of the repository: a machine that has lost them asks again.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -16,17 +17,21 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.asking.answers import CheckReply
-from reconciler.asking.questions import Ask, ask_all, asker_of_sources
-from reconciler.branches.publication import Publication
-from reconciler.branches.status_branch import Files, StatusBranch
+from reconciler.asking.questions import Sources, ask_all
+from reconciler.branches.publication import Publication, remote_names
+from reconciler.branches.status_branch import Files, StatusBranch, read_inventories
 from reconciler.console.log import Log
+from reconciler.forge.address import Forge, forge_of
 from reconciler.ledger.rollout_checks import ChecksFile
+from reconciler.members.visits import MemberReach
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, run_pass
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
+from render.errors import ConfigError
 from render.json_values import json_text, value_of_json_text
 from render.rollouts.checks import Answers, CheckAnswer, CheckQuestion
+from render.settings.fleet import Fleet
 from render.timing import Flip, earliest_flip, instant_after, instant_text, parse_instant
 from render.words import counted_noun
 
@@ -67,25 +72,26 @@ def write_asked_times(repository: Repository, asked: AskedTimes) -> None:
 
 
 def pass_with_checks_asked(
-    outcome: Outcome, given: RenderInputs, publication: Publication, log: Log, *, ask: Ask | None = None
+    outcome: Outcome, given: RenderInputs, publication: Publication, log: Log, reach: MemberReach | None = None
 ) -> Outcome:
     """Return a pass rendered by the answers to its questions, after asking those that are due.
 
-    ``given`` is what it was rendered by before. ``ask`` asks somebody else than those whom argosy.yaml names.
+    ``given`` is what it was rendered by before, and ``reach`` leads to members (None: the pass reaches none).
     """
     recorded, now = given.observed.checks, outcome.now
     if now is None or not (outcome.rendered.built.rolled.questions or recorded):
         return outcome
     repository = outcome.repository
     asked, answers = read_asked_times(repository), recorded
-    ask = ask or asker_of_sources(outcome.source.desired.fleet.rollouts.sources)
+    status = StatusBranch(publication=publication, branch=outcome.source.desired.fleet.status_branch)
+    sources = _sources_of_pass(outcome, publication, status, reach)
     for _ in range(MOST_ROUNDS):
         questions = outcome.rendered.built.rolled.questions
-        due = [each for each in questions if asked.next_time(each, now) <= now or each.id not in answers]
+        due = [each for each in questions if _is_due(each, asked, answers, now)]
         if not due:
             break
         with log.timed("ask checks"):
-            said = ask_all(due, ask)
+            said = ask_all(due, sources.ask)
         asked = asked.after(due, questions, now)
         write_asked_times(repository, asked)
         fresh = answers_after_asking(answers, said, now)
@@ -95,8 +101,45 @@ def pass_with_checks_asked(
         observed = replace(given.observed, checks=answers, answers=outcome.rendered.built.webhooks.answers)
         outcome = run_pass(repository, outcome.source, outcome.previous, replace(given, observed=observed), log)
     questions = outcome.rendered.built.rolled.questions
-    _record_answers(outcome, publication, questions, answers)
-    return replace(outcome, next_question=_next_question(questions, asked, now))
+    _record_answers(outcome, status, questions, answers)
+    for each in questions:
+        if (
+            each.is_final(answers.get(each.id))
+            and answers[each.id] != recorded.get(each.id)
+            and answers[each.id].is_met
+        ):
+            sources.remove_what_has_ended(each, each.check.timeout)
+    asked_again = [each for each in questions if not each.is_final(answers.get(each.id))]
+    return replace(outcome, next_question=_next_question(asked_again, asked, now))
+
+
+def _is_due(question: CheckQuestion, asked: AskedTimes, answers: Answers, now: datetime) -> bool:
+    """Say whether a question is to be asked now: it has no answer, or none that is new enough."""
+    answer = answers.get(question.id)
+    return answer is None or (not question.is_final(answer) and asked.next_time(question, now) <= now)
+
+
+def _sources_of_pass(
+    outcome: Outcome, publication: Publication, status: StatusBranch, reach: MemberReach | None
+) -> Sources:
+    """Return all whom checks may ask in a pass."""
+    fleet = outcome.source.desired.fleet
+    inventories = read_inventories(status, status.tip()) if reach is not None else {}
+    return Sources(
+        addresses=fleet.rollouts.sources,
+        reach=reach,
+        uids={name: each.uid for name, each in inventories.items() if each.uid},
+        forge=lambda: _forge_of_remote(publication, fleet),
+    )
+
+
+def _forge_of_remote(publication: Publication, fleet: Fleet) -> Forge:
+    """Return the forge of the remote that branches are pushed to; ConfigError where there is none, or none is known."""
+    remote, repository = publication.remote, publication.repository
+    if not remote:
+        raise ConfigError("there is no remote whose forge has statuses of commits")
+    address = repository.settings.last(f"remote.{remote}.url") if remote in remote_names(repository) else ""
+    return forge_of(address or repository.mirrors, fleet.rendered.forge, os.environ)
 
 
 def answers_after_asking(answers: Answers, said: Mapping[str, CheckReply], now: datetime) -> Answers:
@@ -117,20 +160,15 @@ def _next_question(questions: Iterable[CheckQuestion], asked: AskedTimes, now: d
 
 
 def _record_answers(
-    outcome: Outcome, publication: Publication, questions: Sequence[CheckQuestion], answers: Answers
+    outcome: Outcome, status: StatusBranch, questions: Sequence[CheckQuestion], answers: Answers
 ) -> None:
     """Record the answers on the status branch, and none to questions that are over."""
     file = ChecksFile.of_answers(questions, answers)
-    status = StatusBranch(publication=publication, branch=outcome.source.desired.fleet.status_branch)
-
-    def files(tip: str | None) -> Files:
-        del tip
-        return {ChecksFile.PATH: file.content() if file else None}
-
-    if file is None and ChecksFile.PATH.partition("/")[2] not in status.folders("facts", status.tip()):
+    if file is None and ChecksFile.NAME not in status.folders("facts", status.tip()):
         return
+    files: Files = {ChecksFile.PATH: file.content() if file else None}
     assert outcome.now is not None
-    message = (
+    answered = (
         f"Record what {counted_noun(len(file.checks), 'check')} answered" if file else "Forget checks that are over"
     )
-    status.commit(files, message, time=int(outcome.now.timestamp()))
+    status.commit(lambda _tip: files, answered, time=int(outcome.now.timestamp()))

@@ -78,7 +78,7 @@ def _guarded_outcome(good: LastGood, members: "ReachedMembers", options: Reconci
     now = given_or_current_time(options.now, behind=members.observation.behind)
     given = RenderInputs(observed=observed, now=now)
     outcome = members.with_webhook_answers(run_pass(repository, source, good.previous, given, log), log)
-    outcome = pass_with_checks_asked(outcome, given, good.publication, log)
+    outcome = pass_with_checks_asked(outcome, given, good.publication, log, members.reach)
     outcome = replace(outcome, source_branch=good.previous.branch)
     refuse_objects_clusters_reject(outcome, log)
     check_guards(outcome, Allowed())

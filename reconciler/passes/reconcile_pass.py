@@ -53,6 +53,7 @@ from .time_and_health import workloads_with_changed_health
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
     from reconciler.deliver.results import ClusterReport
+    from reconciler.members.visits import MemberReach
     from reconciler.source.desired import Desired
 
     from .members import ReachedMembers
@@ -158,7 +159,8 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
         scope = scope_after_previous_pass(repository, previous, source.desired, given)
     given = replace(given, scope=scope)
     outcome = run_pass(repository, source, previous, given, log)
-    outcome = _outcome_with_checks(outcome, given, inputs, options, log)
+    if not options.dry_run:  # which asks nobody
+        outcome = _outcome_with_checks(outcome, given, inputs, log)
     refuse_objects_clusters_reject(outcome, log)
     result = _commit_pass(outcome, inputs, options, log).with_holds()
     if inputs.tip.ref and not options.dry_run:
@@ -178,20 +180,21 @@ def render_for_members(
     given = replace(given, scope=_scope_of_members(inputs, source, given))
     outcome = run_pass(repository, source, inputs.previous, given, log)
     outcome = members.with_webhook_answers(outcome, log)
-    outcome = _outcome_with_checks(outcome, given, inputs, options, log)
+    if not options.dry_run:  # which asks nobody
+        outcome = _outcome_with_checks(outcome, given, inputs, log, members.reach)
     refuse_objects_clusters_reject(outcome, log)
     return replace(_commit_pass(outcome, inputs, options, log), behind=behind)
 
 
 def _outcome_with_checks(
-    outcome: Outcome, given: RenderInputs, inputs: PassInputs, options: ReconcileOptions, log: Log
+    outcome: Outcome, given: RenderInputs, inputs: PassInputs, log: Log, reach: "MemberReach | None" = None
 ) -> Outcome:
-    """Return a pass rendered by what the checks of its rollouts answer; a dry run asks nobody."""
-    if options.dry_run or not (outcome.rendered.built.rolled.questions or given.observed.checks):
+    """Return a pass rendered by what the checks of its rollouts answer; ``reach`` leads to members, if any."""
+    if not (outcome.rendered.built.rolled.questions or given.observed.checks):
         return outcome
     from .asked_checks import pass_with_checks_asked
 
-    return pass_with_checks_asked(outcome, given, inputs.publication, log)
+    return pass_with_checks_asked(outcome, given, inputs.publication, log, reach)
 
 
 def _scope_of_members(inputs: PassInputs, source: Source, given: RenderInputs) -> Scope | None:

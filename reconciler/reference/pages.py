@@ -132,6 +132,9 @@ ANNOTATIONS = (
                 "argosy.dev/unseen-hint",
                 "In clusters of the status branch: what to do about the reason why passes do not see the cluster.",
             ),
+            Entry("argosy.dev/check", "A label of Jobs of checks: a digest of the rollout and the check."),
+            Entry("argosy.dev/rollout", "On Jobs of checks: the rollout that asks."),
+            Entry("argosy.dev/change", "On Jobs of checks: the digest of the change that goes out."),
             Entry("argosy.dev/agent", "A label of everything that an agent consists of: its cluster."),
             Entry("argosy.dev/heartbeat", "In clusters of an agent's branch: when the agent last looked."),
             Entry(

@@ -38,6 +38,25 @@ CHECK_FIELDS: Mapping[str, Field] = {
     "checks[].http.jsonPath": Field("A value of the JSON that is answered, such as `{.status}`."),
     "checks[].http.equals": Field("The value that it has to be."),
     "checks[].http.matches": Field("A regular expression that has to match all of it."),
+    "checks[].object": Field("A value of a live object, of each cluster by itself; a pass has to reach it."),
+    "checks[].object.apiVersion": Field("Its `apiVersion`."),
+    "checks[].object.kind": Field("Its kind; of a Secret nothing can be asked."),
+    "checks[].object.namespace": Field("Its namespace, where it is in one.", "default"),
+    "checks[].object.name": Field("Its name."),
+    "checks[].object.jsonPath": Field("The value, such as `{.status.phase}`."),
+    "checks[].object.equals": Field("The value that it has to be."),
+    "checks[].object.matches": Field("A regular expression that has to match all of it."),
+    "checks[].job": Field(
+        "A Job that runs in each cluster and has to succeed. It is begun once the cluster is well by the change, and"
+        " removed when it has succeeded; one that failed stays for a day. It has an hour, unless its spec says."
+    ),
+    "checks[].job.namespace": Field("The namespace that it runs in, which has to be there."),
+    "checks[].job.spec": Field("The spec of the Job. What it runs must be able to run twice."),
+    "checks[].commitStatus": Field(
+        "The status that the forge has of the commit that the change came by; GitHub's check runs count as well. It is"
+        " asked with the token of `ARGOSY_FORGE_TOKEN_FILE`."
+    ),
+    "checks[].commitStatus.context": Field("The name of the status."),
 }
 
 

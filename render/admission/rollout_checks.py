@@ -11,10 +11,10 @@ from render.addresses import fault_of_address
 from render.jsonpath import fault_of_jsonpath
 from render.notations import seconds_of_duration
 from render.patterns import UnusablePattern, check_pattern
-from render.syntax import fault_of_dns_label, quoted_text
+from render.syntax import fault_of_dns_label, fault_of_dns_subdomain, quoted_text
 
 from .findings import Findings
-from .schema import INT32, Flag, ListOf, Record, Text, Whole
+from .schema import INT32, Anything, Flag, ListOf, Record, Text, Whole
 from .shared_schema import TEXT
 
 Plain = Mapping[str, Any]
@@ -29,7 +29,20 @@ _CONDITION = {"equals": Text(), "matches": Text(min_length=1)}
 _SOURCES: Mapping[str, Record] = {
     "prometheus": Record({"address!": Text(min_length=1), "query!": Text(min_length=1), "is!": Text(min_length=1)}),
     "http": Record({"url!": Text(min_length=1), "status": Whole(INT32), "jsonPath": TEXT, **_CONDITION}),
+    "object": Record(
+        {
+            "apiVersion!": Text(min_length=1),
+            "kind!": Text(min_length=1),
+            "namespace": TEXT,
+            "name!": Text(min_length=1),
+            "jsonPath!": Text(min_length=1),
+            **_CONDITION,
+        }
+    ),
+    "job": Record({"namespace!": Text(min_length=1), "spec!": Anything()}),
+    "commitStatus": Record({"context!": Text(min_length=1)}),
 }
+_OF_EACH_CLUSTER = frozenset({"object", "job"})
 CHECKS = ListOf(
     Record(
         {
@@ -115,17 +128,16 @@ def _check_source(check: Plain, path: str, findings: Findings) -> None:
         findings.problem(path, "says several sources" if named else "does not say who is asked", hint=hint)
         return
     source, here = check[named[0]], f"{path}.{named[0]}"
-    if named[0] == "prometheus":
-        _check_prometheus(source, here, findings)
-    else:
-        _check_http(source, here, findings)
+    _CHECK_BY_SOURCE[named[0]](source, here, findings)
     if check.get("beforeWave") and is_about_each_cluster(check):
-        message = f"means nothing for a check about each cluster ({CLUSTER_WORD}), which has no wave"
+        message = "means nothing for a check about each cluster by itself"
         findings.problem(f"{path}.beforeWave", message, hint="leave it out, or ask about the wave")
 
 
 def is_about_each_cluster(check: Plain) -> bool:
     """Say whether a check is about each cluster by itself, and not about a whole wave."""
+    if any(check.get(name) is not None for name in _OF_EACH_CLUSTER):
+        return True
     texts = ((check.get(source) or {}).get(field) for source, field in (("prometheus", "query"), ("http", "url")))
     return any(CLUSTER_WORD in text for text in texts if text)
 
@@ -142,10 +154,32 @@ def _check_http(source: Plain, path: str, findings: Findings) -> None:
     status = source.get("status")
     if status is not None and not 100 <= status <= 599:
         findings.problem(f"{path}.status", f"{status} is no status of HTTP", hint="write one such as 200")
-    check_condition(source, path, findings)
+    _check_condition(source, path, findings)
 
 
-def check_condition(source: Plain, path: str, findings: Findings) -> None:
+def _check_object(source: Plain, path: str, findings: Findings) -> None:
+    if (source["apiVersion"], source["kind"]) == ("v1", "Secret"):
+        findings.problem(f"{path}.kind", "a value of a Secret would be written to branches", hint="ask something else")
+    for name, fault_of in (("namespace", fault_of_dns_label), ("name", fault_of_dns_subdomain)):
+        if source.get(name) and (fault := fault_of(source[name])):
+            findings.problem(f"{path}.{name}", fault)
+    _check_condition(source, path, findings)
+
+
+def _check_job(source: Plain, path: str, findings: Findings) -> None:
+    if source["namespace"] and (fault := fault_of_dns_label(source["namespace"])):
+        findings.problem(f"{path}.namespace", fault)
+    spec = source["spec"]
+    if not isinstance(spec, dict) or not isinstance(spec.get("template"), dict):
+        hint = "write the spec of a Job, with the template of its pods"
+        findings.problem(f"{path}.spec", "is not the spec of a Job", hint=hint)
+
+
+def _check_commit_status(_source: Plain, _path: str, _findings: Findings) -> None:
+    """Accept any context: whoever sets a status calls it as he likes."""
+
+
+def _check_condition(source: Plain, path: str, findings: Findings) -> None:
     """Report a JSONPath that cannot be read or says nothing, and a value that is asked for without one."""
     wanted = [name for name in ("equals", "matches") if source.get(name) is not None]
     if source.get("jsonPath"):
@@ -177,3 +211,12 @@ def _fault_of_path(path: str) -> str:
 def _check_address(address: str, path: str, findings: Findings) -> None:
     if address and (fault := fault_of_address(address)):
         findings.problem(path, fault, hint="write it as 'https://prometheus.example.com'")
+
+
+_CHECK_BY_SOURCE = {
+    "prometheus": _check_prometheus,
+    "http": _check_http,
+    "object": _check_object,
+    "job": _check_job,
+    "commitStatus": _check_commit_status,
+}

@@ -9,8 +9,10 @@ Nobody is asked here: a step names its questions, and is given the answers that 
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct, convert, to_builtins
 from msgspec import field as struct_field
@@ -42,9 +44,40 @@ class HttpSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
     matches: str | None = None
 
 
-CheckSource = PrometheusSource | HttpSource
+class ObjectSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A live object of a cluster, and what a value of it has to be."""
 
-_SOURCES: Mapping[str, type[CheckSource]] = {"prometheus": PrometheusSource, "http": HttpSource}
+    api_version: str = struct_field(name="apiVersion")
+    kind: str
+    namespace: str = ""
+    name: str
+    json_path: str = struct_field(name="jsonPath")
+    equals: str | None = None
+    matches: str | None = None
+
+
+class JobSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A Job that runs in a cluster, in a namespace that is there, and has to succeed."""
+
+    namespace: str
+    spec: dict[str, Any]
+
+
+class CommitStatusSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The status that the forge has of the newest commit of a change, by its context."""
+
+    context: str
+
+
+CheckSource = PrometheusSource | HttpSource | ObjectSource | JobSource | CommitStatusSource
+
+_SOURCES: Mapping[str, type[CheckSource]] = {
+    "prometheus": PrometheusSource,
+    "http": HttpSource,
+    "object": ObjectSource,
+    "job": JobSource,
+    "commitStatus": CommitStatusSource,
+}
 
 
 class GateCheck(Struct, frozen=True, kw_only=True):
@@ -97,16 +130,14 @@ class CheckQuestion(Struct, frozen=True, kw_only=True):
     @property
     def id(self) -> str:
         """The digest of all that it asks; an answer to another question has another one."""
-        asked = (
-            self.rollout,
-            self.change,
-            self.wave,
-            self.cluster,
-            instant_text(self.since),
-            str(plain_check(self.check)),
-        )
-        text = "\0".join(asked)
+        # Whatever the order in which a file has its keys.
+        check = json.dumps(plain_check(self.check), sort_keys=True)
+        text = "\0".join((self.rollout, self.change, self.wave, self.cluster, instant_text(self.since), check))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
+
+    def is_final(self, answer: "CheckAnswer | None") -> bool:
+        """Say whether an answer stays as it is: a Job that has ended is not run again."""
+        return isinstance(self.check.source, JobSource) and answer is not None and answer.is_answer
 
     def __str__(self) -> str:
         return f"check {self.check.name} of {self.cluster or f'wave {self.wave}'}"

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 
 from reconciler.asking.answers import CheckReply
-from reconciler.asking.questions import ask_all, asker_of_sources
+from reconciler.asking.questions import Sources, ask_all
 from render.rollouts.checks import CheckQuestion, CheckSource, GateCheck, HttpSource, PrometheusSource
 from render.settings.rollout_sources import RolloutSource
 from tests.asked import asked_source
@@ -72,7 +72,7 @@ def test_each_attack_is_no_answer_in_time_and_an_honest_source_beside_them_is_he
         }
         began = time.monotonic()
         allowed = [RolloutSource(address=each) for each in addresses.values()]
-        replies = ask_all(questions.values(), asker_of_sources(allowed))
+        replies = ask_all(questions.values(), Sources(addresses=tuple(allowed)).ask)
         assert time.monotonic() - began < TIMEOUT + 10
     found = {name: replies[each.id] for name, each in questions.items()}
     assert found.pop("honest").is_met
@@ -89,7 +89,7 @@ def test_a_redirect_is_an_answer_and_leads_nowhere() -> None:
         source.status, source.headers["Location"] = 302, f"{elsewhere.address}/secret"
         question = a_question("redirect", HttpSource(url=source.address))
         allowed = [RolloutSource(address=each.address) for each in (source, elsewhere)]
-        (reply,) = ask_all([question], asker_of_sources(allowed)).values()
+        (reply,) = ask_all([question], Sources(addresses=tuple(allowed)).ask).values()
         assert (reply, elsewhere.asked) == (
             CheckReply(is_met=False, value="status 302", digest=reply.digest),
             [],
