@@ -205,7 +205,7 @@ def test_waiting_for_what_is_rolled_out_ends_with_the_last_wave_or_with_a_failur
         argosy(members.repository, capsys, "wait", "--for", "rolled-out", "--timeout", "1s", "-o", "json").out
     )
     (missing,) = document["missing"]
-    waits = "waits until oslo come through the gate"
+    waits = "waits for oslo to come through the gate"
     assert {name: missing[name] for name in ("text", "reason", "message")} == {
         "text": f"RolloutPolicy default/web is Progressing: {waits}",
         "reason": "ClustersUnderWay",

@@ -120,7 +120,7 @@ def outcome_under_way(number: int, positions: Positions, started: frozenset[str]
     """Return what a rollout waits for that nothing holds up."""
     under_way = started | positions.under_way
     if under_way:
-        next_step = f"waits until {first_few(sorted(under_way))} come through the gate"
+        next_step = f"waits for {first_few(sorted(under_way))} to come through the gate"
         if positions.unmet_checks:
             next_step += f", and for {first_few(positions.unmet_checks)}"
         return StepOutcome(RolloutPhase.PROGRESSING, RolloutReason.CLUSTERS_UNDER_WAY, next_step)
