@@ -1,81 +1,113 @@
-"""Changes in all clusters at once beside a rollout, of objects that its objects name and no policy selects."""
+"""Rollouts beside what else moves and holds objects: failover, lazy policies, and definitions of kinds."""
 
-import json
-from pathlib import Path
 from typing import Any
 
-import pytest
+from render.model import ObjectRef
 
-from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
-from .rolling import WEB, a_rollout_policy, a_wave, web
+from .build import a_cluster, a_cluster_policy, a_policy, on_clusters
+from .rolling import WEB, WEB_REF, RollingFleet, a_rollout_policy, a_wave, web
 
-CONFIG = {"apiVersion": "v1", "kind": "ConfigMap"}
-WAVES = [a_wave("canary", "oslo"), a_wave("rest")]
-NAMED = "ConfigMap default/settings changes in all clusters at once, and not by RolloutPolicy default/web"
-WHY = "Deployment.apps default/web names it, and no rollout policy selects it"
-
-
-def naming(version: int) -> dict[str, Any]:
-    """The Deployment web, which reads the ConfigMap settings."""
-    made = web(version)
-    container = made["spec"]["template"]["spec"]["containers"][0]
-    container["envFrom"] = [{"configMapRef": {"name": "settings"}}]
-    return made
-
-
-def a_fleet(folder: Path, capsys: pytest.CaptureFixture[str], **rollout: Any) -> Repository:
-    repository = Repository.create(folder / "fleet")
-    repository.commit(
-        {
-            "clusters.yaml": [a_cluster("oslo"), a_cluster("paris")],
-            "web.yaml": naming(1),
-            "settings.yaml": a_config_map("settings", a="1"),
-            "other.yaml": a_config_map("other", a="1"),
-            "policy.yaml": a_policy("web", selectors=[WEB, CONFIG], placement=on_clusters()),
-            "rollout.yaml": a_rollout_policy(waves=WAVES, **rollout),
-        }
-    )
-    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
-    return repository
+CLUSTERS = ("oslo", "paris", "rome")
+WAVES = (a_wave("canary", "oslo"), a_wave("rest"))
+FAILOVER = {
+    "apiVersion": "argosy.dev/v1alpha1",
+    "kind": "Fleet",
+    "metadata": {"name": "default"},
+    "spec": {"featureGates": {"Failover": True}},
+}
+TAINT = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-03-01T00:00:00Z"}
+WIDGETS = {"apiVersion": "example.com/v1", "kind": "Widget"}
+DEFINITION = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
 
 
-def said(repository: Repository, capsys: pytest.CaptureFixture[str]) -> tuple[bool, bool]:
-    """Return whether the difference, and the pass, tell of the object that changes at once."""
-    shown = argosy(repository, capsys, "diff", "HEAD~1", "HEAD").out
-    passed = argosy(repository, capsys, "reconcile").err
-    return f"      {NAMED}: {WHY}\n" in shown, f"warning: {NAMED}: {WHY}\n" in passed
+def stuck(fleet: RollingFleet, *names: str) -> RollingFleet:
+    fleet.unwell = set(names)
+    return fleet
 
 
-def test_what_a_rolled_out_object_names_and_changes_with_it_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository = a_fleet(tmp_path, capsys)
-    changed = {"settings.yaml": a_config_map("settings", a="2"), "other.yaml": a_config_map("other", a="2")}
-    repository.commit({"web.yaml": naming(2), **changed})
-    (planned,) = json.loads(argosy(repository, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)["rollouts"]
-    assert planned["atOnce"] == [{"object": "ConfigMap default/settings", "namedBy": "Deployment.apps default/web"}]
-    assert said(repository, capsys) == (True, True)
-    assert NAMED not in argosy(repository, capsys, "reconcile").err, "it is done"
+def a_fleet_in_two_of_three(**policy: Any) -> RollingFleet:
+    """A fleet in which web is in oslo and paris; what is tainted is left, and another cluster takes over."""
+    placement = on_clusters(spreadConstraints=[{"spreadByField": "cluster", "minGroups": 2, "maxGroups": 2}])
+    placed = a_policy("web", selectors=[WEB], placement=placement, failover={"cluster": {"purgeMode": "Gracefully"}})
+    files = {"argosy": FAILOVER, "policy": placed, "web": web(1, replicas=4)}
+    fleet = RollingFleet.of(CLUSTERS, files, waves=WAVES, **policy)
+    assert sorted(fleet.images()) == ["oslo", "paris"]
+    return fleet
 
 
-def test_what_changes_without_the_rolled_out_object_or_is_new_or_goes_out_with_it_is_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository = a_fleet(tmp_path, capsys)
-    repository.commit({"settings.yaml": a_config_map("settings", a="2")})
-    assert said(repository, capsys) == (False, False)
-    repository.commit({"web.yaml": naming(2), "other.yaml": a_config_map("other", a="2")})
-    assert said(repository, capsys) == (False, False)
-    both = a_rollout_policy(waves=WAVES, selectors=[WEB, CONFIG])
-    repository.commit({"rollout.yaml": both})
-    argosy(repository, capsys, "reconcile")
-    repository.commit({"web.yaml": naming(3), "settings.yaml": a_config_map("settings", a="3")})
-    assert said(repository, capsys) == (False, False)
+def binding_of_web(fleet: RollingFleet) -> Any:
+    assert fleet.previous is not None
+    return fleet.previous.bindings[WEB_REF]
 
 
-def test_a_change_that_has_to_wait_is_told_of_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    repository = a_fleet(tmp_path, capsys, onNewChange="Wait")
-    repository.commit({"web.yaml": naming(2)})
-    argosy(repository, capsys, "reconcile")
-    repository.commit({"web.yaml": naming(3), "settings.yaml": a_config_map("settings", a="2")})
-    assert said(repository, capsys) == (True, True)
+def test_a_cluster_that_takes_over_gets_the_bytes_of_the_version_that_it_is_due() -> None:
+    fleet = stuck(a_fleet_in_two_of_three(), "oslo").commit(web=web(2, replicas=4))
+    fleet.run()
+    assert fleet.images() == {"oslo": "2", "paris": "1"}
+    fleet.commit(paris=a_cluster("paris", taints=[TAINT])).run()
+    assert {each.name for each in binding_of_web(fleet).targets} == {"oslo", "rome"}
+    assert fleet.images()["rome"] == "1", "the wave of rome is not due"
+
+
+def test_a_copy_that_leaves_gracefully_is_waited_for_by_nobody() -> None:
+    fleet = stuck(a_fleet_in_two_of_three(), "oslo").commit(web=web(2, replicas=4))
+    fleet.run()
+    fleet.commit(oslo=a_cluster("oslo", taints=[TAINT])).run()
+    assert [each.from_cluster for each in binding_of_web(fleet).eviction_tasks] in (["oslo"], [])
+    assert "oslo" not in {each.name for each in binding_of_web(fleet).targets}
+    fleet.run()
+    assert fleet.state().is_completed, "oslo never got well, and is asked no more"
+    assert {fleet.images()[name] for name in ("paris", "rome")} == {"2"}
+
+
+def test_what_a_lazy_policy_has_not_activated_is_no_change() -> None:
+    placed = a_policy("web", selectors=[WEB], placement=on_clusters(), activationPreference="Lazy")
+    fleet = RollingFleet.of(CLUSTERS, {"policy": placed}, waves=WAVES)
+    narrowed = a_policy("web", selectors=[WEB], placement=on_clusters("oslo"), activationPreference="Lazy")
+    fleet.commit(policy=narrowed).run()
+    assert (list(fleet.images()), fleet.state()) == (list(CLUSTERS), None)
+    stuck(fleet, "oslo").commit(web=web(2)).run()
+    assert fleet.images() == {"oslo": "2"}
+
+
+def a_definition(version: str) -> dict[str, Any]:
+    names = {"kind": "Widget", "plural": "widgets", "singular": "widget"}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    served = [{"name": version, "served": True, "storage": True, "schema": schema}]
+    spec = {"group": "example.com", "names": names, "scope": "Namespaced", "versions": served}
+    return {**DEFINITION, "metadata": {"name": "widgets.example.com"}, "spec": spec}
+
+
+def a_widget(version: str) -> dict[str, Any]:
+    return {"apiVersion": f"example.com/{version}", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"}}
+
+
+def test_a_definition_and_the_objects_of_its_kind_go_together_and_stay_so_where_they_are_not_due() -> None:
+    """Within a cluster definitions come first by the stages of applying; another version waits in no other cluster."""
+    kinds = [DEFINITION, WIDGETS, {**WIDGETS, "apiVersion": "example.com/v2"}]
+    rollout = a_rollout_policy(selectors=kinds, waves=WAVES, group={"by": "Object"})
+    rollout |= {"kind": "ClusterRolloutPolicy", "metadata": {"name": "widgets"}}
+    files = {
+        "rollout": rollout,
+        "placed": a_cluster_policy("widgets", selectors=kinds, placement=on_clusters()),
+        "crd": a_definition("v1"),
+        "widget": a_widget("v1"),
+    }
+    fleet = stuck(RollingFleet.of(CLUSTERS, files), "oslo")
+    fleet.commit(crd=a_definition("v2"), widget=a_widget("v2")).run()
+    widget = ObjectRef("example.com", "Widget", "default", "w")
+    assert [fleet.manifest(name, widget)["apiVersion"] for name in CLUSTERS] == [
+        "example.com/v2",
+        "example.com/v1",
+        "example.com/v1",
+    ]
+    assert fleet.previous is not None
+    crds = [
+        fleet.previous.tree.trees.entry(tree, ("_cluster", DEFINITION["kind"] + ".apiextensions.k8s.io", name)).id
+        for name in ("widgets.example.com.yaml",)
+        for _, tree in sorted(fleet.previous.tree.clusters.items())
+    ]
+    assert (crds[0] != crds[1], crds[1] == crds[2]) == (True, True)
+    assert [path for path in fleet.files_below("rollouts") if path.startswith("_cluster/widgets/")] == [
+        "_cluster/widgets/%57idget.example.com%20default%2Fw.yaml"
+    ]
