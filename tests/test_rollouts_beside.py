@@ -102,11 +102,9 @@ def test_a_definition_and_the_objects_of_its_kind_go_together_and_stay_so_where_
         "example.com/v1",
     ]
     assert fleet.previous is not None
-    crds = [
-        fleet.previous.tree.trees.entry(tree, ("_cluster", DEFINITION["kind"] + ".apiextensions.k8s.io", name)).id
-        for name in ("widgets.example.com.yaml",)
-        for _, tree in sorted(fleet.previous.tree.clusters.items())
-    ]
+    path = ("_cluster", "CustomResourceDefinition.apiextensions.k8s.io", "widgets.example.com.yaml")
+    tree = fleet.previous.tree
+    crds = [tree.trees.entry(folder, path) for _, folder in sorted(tree.clusters.items())]
     assert (crds[0] != crds[1], crds[1] == crds[2]) == (True, True)
     assert [path for path in fleet.files_below("rollouts") if path.startswith("_cluster/widgets/")] == [
         "_cluster/widgets/%57idget.example.com%20default%2Fw.yaml"

@@ -257,3 +257,39 @@ def test_clusters_that_a_rollout_passes_over_are_named_until_they_are_asked(
     for _ in range(3):
         members.run(60)
     assert "Completed without" not in said("status")
+
+
+def test_an_object_is_delivered_and_removed_wave_by_wave(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waves = [a_wave("canary", "oslo"), a_wave("rest", maxConcurrent=1)]
+    also = ["FirstDeliveries", "Removals"]
+    members = Members(tmp_path, "oslo", "paris", "rome", waves=waves, alsoFor=also)
+    for _ in range(4):
+        members.run()
+    assert members.commits() == ["1", "11", "111", "111"], "the last one says that all are through"
+    members.repository.commit({"web.yaml": None})
+    members.run()
+    assert members.commits()[4:] == ["11"]
+    for name in ("paris", "rome"):
+        assert any(key[0] == "deployments.apps" for key in members.fleet.members[name].objects)
+    for _ in range(6):
+        members.run()
+    assert members.commits()[4:] == ["11", "1", "", ""]
+    for member in members.fleet.members.values():
+        assert not any(key[0] == "deployments.apps" for key in member.objects)
+    assert argosy(members.repository, capsys, "verify", "-n", "20").out.count(": equal\n") == 8
+
+
+def test_a_removal_waits_for_a_cluster_that_does_not_let_go(tmp_path: Path) -> None:
+    waves = [a_wave("canary", "oslo"), a_wave("rest")]
+    members = Members(tmp_path, "oslo", "paris", waves=waves, alsoFor=["Removals"])
+    oslo = members.fleet.members["oslo"]
+    key = next(each for each in oslo.objects if each[0] == "deployments.apps")
+    oslo.objects[key]["metadata"]["finalizers"] = ["example.com/wait"]
+    members.repository.commit({"web.yaml": None})
+    for _ in range(4):
+        members.run()
+    assert members.commits()[-1] == "1", "paris keeps it while oslo still has it"
+    oslo.objects.pop(key, None)
+    for _ in range(4):
+        members.run()
+    assert members.commits()[-1] == ""

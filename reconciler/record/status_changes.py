@@ -57,7 +57,7 @@ from .recorded_status import (
     unhealthy_objects,
 )
 from .runs import runs_of_completing_objects, work_path_by_cluster
-from .versions_in_clusters import ReportedVersions, VersionsOfCommit
+from .versions_in_clusters import ReportedVersions, VersionsOfCommit, copies_that_have_not_gone
 from .work_changes import MOST_CASES, WorkStatuses, lasting_message_part
 from .work_status import WorkInputs, have_equal_work_status, work_inputs_of_report, work_status_of
 
@@ -276,9 +276,10 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
         for binding in asked
         if (reports := _reported_health(binding, inputs.desired, recorded, versions))
     }
+    is_leaving = any(each.is_leaving for each in asked)
     known = health_with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
     pending = {ref: found for ref, found in known.items() if _is_descheduled_binding(inputs.bindings.get(ref), inputs)}
-    are_clusters_asked_for = fleet.feature_gates.failover or workloads or pending
+    are_clusters_asked_for = fleet.feature_gates.failover or workloads or pending or is_leaving
     records = recorded.clusters() if are_clusters_asked_for else {}
     conditions = {
         name: cluster_conditions(each.state.status) for name, each in records.items() if name in inputs.members
@@ -323,7 +324,8 @@ def _reported_health(
     ]
     if versions is None or binding.rollout is None:
         return tuple(each for each, _ in found)
-    return tuple(versions.with_version(each, binding.ref, work) for each, work in found)
+    known = (versions.with_version(each, binding.ref, work) for each, work in found)
+    return (*known, *copies_that_have_not_gone(binding, recorded.clusters() if binding.is_leaving else {}))
 
 
 def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:

@@ -15,13 +15,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.deliver.rendered_commits import RenderedCommits
-from reconciler.deliver.results import ClusterReport
+from reconciler.deliver.results import FAILED_ACTIONS, UNDONE, WAITING, ClusterReport
+from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.health import ReportedHealth
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.plans.model import WRITES
 from render.binding import Binding
 from render.errors import GitError
+from render.failover.tasks import UNHEALTHY
 from render.layout import object_path
 from render.model import Manifest, ObjectRef, mapping_or_empty
 
@@ -99,6 +101,18 @@ class ReportedVersions(Struct, frozen=True, kw_only=True):
         folder = tree.clusters.get(cluster)
         entry = tree.trees.entry(folder, object_path(ref)) if folder is not None else None
         return entry.id if entry is not None else None
+
+
+def copies_that_have_not_gone(binding: Binding, records: Mapping[str, ClusterRecord]) -> Iterator[ReportedHealth]:
+    """Yield a report of each copy of an object that was to leave a cluster, and is still there or may be.
+
+    What stays by intent, such as one that an annotation of its own protects, is waited for by nobody.
+    """
+    for name in sorted(binding.clusters_before_delivery & records.keys()):
+        for each in records[name].deviations:
+            if each.ref == binding.ref and (each.action in FAILED_ACTIONS or each.reason in WAITING | UNDONE):
+                yield ReportedHealth(cluster=name, health=UNHEALTHY, since="")
+                break
 
 
 def _keeps_older_bytes(binding: Binding, cluster: str) -> bool:
