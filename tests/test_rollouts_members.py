@@ -293,3 +293,35 @@ def test_a_removal_waits_for_a_cluster_that_does_not_let_go(tmp_path: Path) -> N
     for _ in range(4):
         members.run()
     assert members.commits()[-1] == ""
+
+
+def test_overrides_are_explained_by_the_version_that_each_cluster_stands_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def an_override(tag: str) -> dict[str, Any]:
+        rule = {"overriders": {"imageOverrider": [{"component": "Tag", "operator": "replace", "value": tag}]}}
+        return {
+            "apiVersion": "policy.karmada.io/v1alpha1",
+            "kind": "OverridePolicy",
+            "metadata": {"name": "tag", "namespace": "default"},
+            "spec": {"resourceSelectors": [WEB], "overrideRules": [rule]},
+        }
+
+    def explained() -> dict[str, list[str]]:
+        said = json.loads(argosy(members.repository, capsys, "explain", "deployment", "web", "-o", "json").out)
+        return {
+            " ".join(each["clusters"]): [change["after"] for step in each["steps"] for change in step["changes"]]
+            for each in said["overrides"]
+        }
+
+    members = Members(tmp_path, "oslo", "paris", "rome", waves=[a_wave("canary", "oslo"), a_wave("rest")])
+    members.repository.commit({"override.yaml": an_override("3")})
+    for _ in range(5):
+        members.run(10)
+    assert explained() == {"oslo paris rome": ["web:3"]}
+    members.unwell = {"oslo"}
+    members.repository.commit({"override.yaml": an_override("4")})
+    members.run(10)
+    members.run(10)
+    assert members.commits()[-1] == "433"
+    assert explained() == {"oslo": ["web:4"], "paris rome": ["web:3"]}

@@ -91,7 +91,7 @@ def _answer_about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[d
 def _answer_about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, Any], Iterable[Section]]:
     outcome = replay.outcome
     ref = _ref_of_requested_object(request, outcome)
-    explanation = object_explanation(ref, outcome.source.desired, outcome.rendered)
+    explanation = object_explanation(ref, outcome.source.desired, outcome.rendered, outcome.previous)
     decided = replay.deciding_pass(ref) if explanation.decision else None
     if observed := [room.cluster for room in explanation.rooms if room.origin is CapacityOrigin.OBSERVED]:
         explanation = replace(explanation, facts=_note_on_recorded_facts(decided or replay, observed))

@@ -16,6 +16,7 @@ from reconciler.pipeline.eviction_notes import MAKE_BEFORE_BREAK, NOTES
 from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pass_values import Built, Rendered
 from reconciler.pipeline.pending import SUSPENDED, pending_of
+from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.rendered_condition import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.thin_spreads import thin_spreads_of
 from reconciler.pipeline.under_way import moving_words
@@ -125,8 +126,10 @@ class ObjectExplanation(Struct, frozen=True, kw_only=True):
     refused_before: tuple[str, ...] = ()
 
 
-def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:
-    """Explain an object of the source: one that has a template, or a namespace that its objects bring along."""
+def object_explanation(
+    ref: ObjectRef, desired: Desired, rendered: Rendered, previous: Previous | None = None
+) -> ObjectExplanation:
+    """Explain an object, or a namespace that its objects bring along; ``previous`` has the former versions of it."""
     built = rendered.built
     templates = (*desired.templates, *(template for template, _ in rendered.namespaces))
     template = next(each for each in templates if each.ref == ref)
@@ -149,7 +152,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         required_by=binding.required_by if binding else (),
         decision=decision,
         rooms=room_in_each_candidate(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
-        overrides=tuple(overridden_clusters(template, binding, desired, built)) if binding else (),
+        overrides=tuple(overridden_clusters(template, binding, desired, built, previous)) if binding else (),
         kept=tuple(_clusters_keeping_former_bytes(binding, built)) if binding else (),
         unmet=(*unmet_parts_of_placement(match.policy, built), *_unmet_spread_constraints(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
