@@ -159,7 +159,7 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
 def _looks_at_waves(found: Positions) -> Iterator[tuple[int, WaveLook]]:
     """Yield the look at the checks of each wave that is through."""
     for number, each in enumerate(found.waves):
-        if not found.has_share_through(number):
+        if not each.wave.gate.checks_after_wave or not found.has_share_through(number):
             continue
         given = [found.given[name] for name in each.clusters if name in found.given]
         look = look_at_wave(each.wave, given, found.asking, len(found.asked.intersection(each.clusters)))
