@@ -9,9 +9,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from .build import a_cluster
+from render.model import ObjectRef
+
+from .build import a_cluster, a_config_map, a_policy, on_clusters, weighted
 from .moving import MovingFleet, a_fleet_of_moves, divided, duplicated, web
-from .rolling import a_rollout_policy, a_wave
+from .rolling import WEB, a_rollout_policy, a_wave
 from .tables import each_row
 
 CLUSTERS = ("oslo", "paris", "rome")
@@ -214,3 +216,36 @@ def test_a_situation(case: Situation) -> None:
         assert fleet.commit(**step.files).run(step.seconds) == list(step.commits)
         if step.note is not None:
             assert fleet.note() == step.note
+
+
+SERVICE = ObjectRef("", "Service", "default", "web")
+CONFIG = ObjectRef("", "ConfigMap", "default", "web")
+
+
+def test_what_a_copy_needs_and_what_serves_it_stays_as_long_as_the_copy() -> None:
+    """All of it is placed by one policy, so that its edit takes all of it out of a cluster."""
+    deployment = web(6)
+    deployment["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": "web"}}]
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]},
+    }
+    selectors = [WEB, {"apiVersion": "v1", "kind": "Service"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+
+    def policy(cluster: str) -> dict[str, Any]:
+        scheduling = weighted(**{cluster: 1})
+        return a_policy("web", selectors=selectors, placement=on_clusters(cluster, replicaScheduling=scheduling))
+
+    files = {"web": deployment, "service": service, "config": a_config_map("web", answer="42")}
+    fleet = MovingFleet.begun(CLUSTERS, policy=policy("oslo"), **files)
+    fleet.commit(policy=policy("paris"))
+    for replicas in ({"oslo": 6, "paris": 2}, {"oslo": 4, "paris": 4}, {"oslo": 2, "paris": 6}, {"paris": 6}):
+        assert fleet.pass_once()
+        assert fleet.replicas() == replicas
+        for name in replicas:
+            assert fleet.manifest(name, SERVICE), f"{name} lost its Service at {replicas}"
+            assert fleet.manifest(name, CONFIG), f"{name} lost its ConfigMap at {replicas}"
+    assert fleet.previous is not None
+    assert "oslo" not in fleet.previous.tree.clusters

@@ -5,13 +5,25 @@ from typing import Any
 
 import pytest
 
-from .build import argosy
+from .build import a_policy, argosy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle
 from .moving import a_fleet_of_moves, divided, duplicated, web
-from .rolling import WEB_REF
+from .rolling import WEB, WEB_REF
 
 NODES = (1, {"cpu": "8", "pods": "20"})
 PATH = "default/Deployment.apps/web.yaml"
+SERVICE = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "web", "namespace": "default"},
+    "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]},
+}
+
+
+def with_service(cluster: str) -> dict[str, Any]:
+    """A policy that gives web and its Service to a cluster."""
+    placement = on_clusters(cluster, replicaScheduling=weighted(**{cluster: 1}))
+    return a_policy("web", selectors=[WEB, {"apiVersion": "v1", "kind": "Service"}], placement=placement)
 
 
 class Members:
@@ -121,3 +133,23 @@ def test_copies_that_leave_last_are_judged_when_their_move_begins(
         members.run()
     assert members.commits()[-2:] == ["oslo 6, paris 6", "paris 6"]
     assert list(members.fleet.members["oslo"].objects).count(("deployments.apps", "default", "web")) == 0
+
+
+def test_what_serves_a_copy_is_judged_with_it_and_leaves_with_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody is asked when the last step is done, of which the first pass told."""
+    guard = {"count": 0, "percent": 0}
+    members = Members(tmp_path, "oslo", "paris", policy=with_service("oslo"), removalGuard=guard)
+    members.repository.commit({"service.yaml": SERVICE})
+    members.run()
+    members.repository.commit({"policy.yaml": with_service("paris")})
+    refused = argosy(members.repository, capsys, "reconcile")
+    assert (refused.code, "oslo: 2 of 2 objects (more than 0)" in refused.err) == (6, True), refused.err
+    members.repository.git("commit", "--allow-empty", "-qm", "Move\n\nArgosy-Allow-Removal: oslo 2")
+    for _ in range(9):
+        members.run()
+    assert members.commits()[-4:] == ["oslo 6, paris 2", "oslo 4, paris 4", "oslo 2, paris 6", "paris 6"]
+    left = {key[0] for key in members.fleet.members["oslo"].objects} & {"services.", "deployments.apps"}
+    assert left == set(), "the second removal guard, of what is live, lets them go as well"
+    assert argosy(members.repository, capsys, "verify", "-n", "9").out.count(": equal\n") == 6

@@ -89,6 +89,14 @@ def clusters_left_gracefully(binding: Binding, fleet: TreeContext) -> Mask:
     return leaving & ~clusters_an_object_goes_to(binding, fleet) if leaving else 0
 
 
+def clusters_left_step_by_step(binding: Binding, fleet: TreeContext) -> Mask:
+    """Return the clusters that have copies of an object only until their successors in others are ready."""
+    if binding.moving is None:
+        return 0
+    names = {target.name for target in binding.targets} - {target.name for target in binding.final_targets}
+    return fleet.index.clusters_named(names)
+
+
 def clusters_left_without_dispatch(binding: Binding, fleet: TreeContext) -> Mask:
     """Return the clusters that an object leaves while its new places do not get it: dispatching is suspended there.
 

@@ -36,6 +36,7 @@ from .assembly import (
     clusters_an_object_goes_to,
     clusters_at_former_versions,
     clusters_left_gracefully,
+    clusters_left_step_by_step,
     clusters_that_keep_what_they_have,
 )
 from .companions import NEVER_COMPANIONS, CompanionIndex
@@ -51,11 +52,16 @@ _DEFINITIONS = ("apiextensions.k8s.io", "CustomResourceDefinition", "")
 
 
 class StayingObject(Struct, frozen=True, kw_only=True):
-    """An object that stays in clusters: with older bytes, or with new ones where it would leave (``is_older`` no)."""
+    """An object that stays in clusters: with older bytes, or with new ones where it would leave (``is_older`` no).
+
+    ``is_moving``: it leaves when its successors elsewhere are ready, and what serves it until then leaves with it, even
+    if the edit that moves the one takes the other away.
+    """
 
     ref: ObjectRef
     variants: Variants
     is_older: bool
+    is_moving: bool = False
 
 
 class PassedTree(Struct, frozen=True, kw_only=True):
@@ -96,7 +102,10 @@ class PassedTree(Struct, frozen=True, kw_only=True):
             former = clusters_at_former_versions(binding, self.fleet) & ~kept
             if former and (variants := _variants_in_clusters(self.placed.get(binding.ref, ()), former)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=True)
-            stays = _staying_mask(binding, self.fleet) & ~kept & ~former
+            moving = clusters_left_step_by_step(binding, self.fleet) & ~kept
+            if moving and (variants := _variants_in_clusters(self.placed.get(binding.ref, ()), moving)):
+                yield StayingObject(ref=binding.ref, variants=variants, is_older=True, is_moving=True)
+            stays = _staying_mask(binding, self.fleet) & ~kept & ~former & ~moving
             if stays and (variants := _variants_in_clusters(self.placed.get(binding.ref, ()), stays)):
                 yield StayingObject(ref=binding.ref, variants=variants, is_older=False)
 
@@ -214,7 +223,8 @@ class _NeedSearch:
             if ref != staying.ref and (staying.is_older or not self._is_edited(ref)):
                 yield ref
         for ref in self._companions.companions(staying.ref, manifest):
-            if ref != staying.ref and not self._is_edited(ref):
+            is_moved_along = staying.is_moving and ref in self._bindings
+            if ref != staying.ref and (is_moved_along or not self._is_edited(ref)):
                 yield ref
 
     @cached_property

@@ -32,6 +32,7 @@ from render.words import first_few
 
 from .cluster_removals import Paths
 from .eviction_notes import MAKE_BEFORE_BREAK, MOVING
+from .need_notes import needed_notes
 from .rendered_condition import with_condition
 
 _STATEFUL_SET = "StatefulSet.apps"
@@ -60,6 +61,15 @@ class MovedBindings(Struct, frozen=True, kw_only=True):
     def is_under_way(self) -> bool:
         """Say whether anything is on its way step by step."""
         return bool(self.decided) and any(each.moving is not None for each in self.bindings if each.ref in self.decided)
+
+    def with_needed_objects(self, bindings: Iterable[Binding], before: Mapping[ObjectRef, Binding]) -> "MovedBindings":
+        """Return this with what leaves clusters beside copies: objects that stay there only for their sake."""
+        if not self.begun and not self.ended:
+            return self
+        kept = [(each.ref, _clusters_in_need(each), _clusters_in_need(before.get(each.ref))) for each in bindings]
+        begun = _paths_by_cluster((ref, (now - past) & self.begun.keys()) for ref, now, past in kept)
+        ended = _paths_by_cluster((ref, (past - now) & self.ended.keys()) for ref, now, past in kept)
+        return replace(self, begun=_joined_paths(self.begun, begun), ended=_joined_paths(self.ended, ended))
 
 
 class MoveStage(Struct, frozen=True, kw_only=True):
@@ -241,6 +251,16 @@ def _paths_by_cluster(left: Iterable[tuple[ObjectRef, frozenset[str]]]) -> dict[
         for cluster in clusters:
             found.setdefault(cluster, set()).add(tuple(object_path(ref)))
     return {cluster: frozenset(paths) for cluster, paths in found.items()}
+
+
+def _joined_paths(one: Mapping[str, Paths], other: Mapping[str, Paths]) -> dict[str, Paths]:
+    return {name: one.get(name, frozenset()) | other.get(name, frozenset()) for name in {*one, *other}}
+
+
+def _clusters_in_need(binding: Binding | None) -> frozenset[str]:
+    """Return the clusters in which an object stays for the sake of others."""
+    notes = needed_notes(binding) if binding is not None else ()
+    return frozenset(name for note in notes for name in note.clusters)
 
 
 def binding_without_move_note(binding: Binding) -> Binding:

@@ -93,7 +93,7 @@ def _variants_with_needed_objects(
     )
     unknown = (*(ref for ref, _ in built.following.failed), *(template.ref for template, _ in built.claims.failed))
     bindings, placed = bindings_with_needed_objects(passed, built.work_context.interpreter, unknown, inputs.source)
-    return replace(built, bindings=bindings), placed
+    return replace(built, bindings=bindings, moved=built.moved.with_needed_objects(bindings, passed.before)), placed
 
 
 def _add_bindings(bindings: Iterable[Binding], assembly: Assembly) -> None:
