@@ -680,6 +680,7 @@ SITUATIONS = (
         steps=[
             changed("2111 Progressing", unwell=["oslo"]),
             Step(commits=[], files={"over": an_override("x", "nobody")}),
+            well("2222 Progressing", "2222 Completed"),
         ],
     ),
     Situation(

@@ -86,6 +86,20 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="a change that waits begins in the pass whose answers end the one before, which has them by value",
+        policy={"waves": waves(later=errors()), "onNewChange": "Wait"},
+        steps=[
+            Step(
+                files=NEW,
+                says={"errors": False},
+                commits=["211 Progressing", "222 Progressing", "222 Waiting"],
+                next="waits for check errors of wave rest (False)",
+            ),
+            Step(files={"web": web(3)}, commits=["222 Waiting"]),
+            Step(says={"errors": True}, commits=["322 Progressing", "333 Progressing", "333 Completed"]),
+        ],
+    ),
+    Situation(
         why="a check before a wave keeps it from beginning",
         policy={"waves": waves(errors(beforeWave=True))},
         steps=[

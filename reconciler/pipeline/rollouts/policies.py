@@ -98,7 +98,9 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             return rolled
         later = [each.with_rollout(rolled.objects[each.ref].rollout) for each in self.objects]
         then = replace(self, state=rolled.state, objects=later, queue=going.queue).rolled()
-        return replace(then, under_way=then.under_way | rolled.under_way)  # the health of both has decided
+        return replace(  # the health of both, and the answers about both, have decided
+            then, under_way=then.under_way | rolled.under_way, questions=(*rolled.questions, *then.questions)
+        )
 
     @property
     def _newer_changes(self) -> NewerChanges:
