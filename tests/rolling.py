@@ -86,6 +86,7 @@ class RollingFleet:
 
     files: dict[str, Any] = field(default_factory=dict)
     now: datetime = BEGIN
+    engine: str = "1"
     unwell: set[str] = field(default_factory=set)
     down: set[str] = field(default_factory=set)
     previous: Previous | None = None
@@ -235,6 +236,7 @@ class RollingFleet:
                 answers=self.answers if answers is None else answers,
                 emergencies=emergencies,
                 attributes=self._attributes_before(),
+                upgrade=self.engine if self.previous and self.previous.version != self.engine else "",
             ),
         )
 
@@ -292,7 +294,7 @@ class RollingFleet:
 
         tree = RenderedTree.of(rendered.tree.root, read, contents)
         bindings = StoredBindings(commit, tree, contents)
-        return Previous(commit=commit, source="5" * 40, version="1", bindings=bindings, tree=tree)
+        return Previous(commit=commit, source="5" * 40, version=self.engine, bindings=bindings, tree=tree)
 
     def _is_changed(self, rendered: Rendered) -> bool:
         if self.previous is None:
@@ -322,6 +324,8 @@ class RollingFleet:
 
     def _check_scope(self, desired: Desired, rendered: Rendered) -> None:
         if self._seen is None or self._seen[0] != desired.source_digest or self.last is None:
+            return
+        if self.previous is not None and self.previous.version != self.engine:
             return
         _, digests, volatile = self._seen
         refs = changed_refs(digests, volatile, replace(desired, templates=(*desired.templates,)))

@@ -168,17 +168,23 @@ def _rolled_out(
         among=inputs.scope.refs if inputs.scope else None,
         unbuilt=unbuilt,
         attributes=inputs.rollouts.attributes,
+        upgrade=inputs.rollouts.upgrade,
         before=previous.bindings if previous else {},
         tree=previous.tree if previous else None,
         context=_rollout_context(inputs, index, suspended),
-        contexts=VersionContexts(
-            newest=work_context,
-            index=index,
-            webhooks=[each.manifest for each in desired.webhooks],
-            build=lambda template, binding, context: works_of_template(template, binding, context, index),
-        ),
+        contexts=_version_contexts(desired, work_context, index),
     )
     return _with_emergencies(stage.rolled_out(bindings, works, templates), stage, inputs)
+
+
+def _version_contexts(desired: Desired, work_context: WorkContext, index: ClusterIndex) -> VersionContexts:
+    """Return the contexts in which versions of objects are built."""
+    return VersionContexts(
+        newest=work_context,
+        index=index,
+        webhooks=[each.manifest for each in desired.webhooks],
+        build=lambda template, binding, context: works_of_template(template, binding, context, index),
+    )
 
 
 def _rollout_context(inputs: Inputs, index: ClusterIndex, suspended: Mapping[ObjectRef, Mask]) -> RolloutContext:

@@ -32,7 +32,7 @@ from reconciler.pipeline.rollouts.versions import ClusterAttributes
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.repository import Repository
-from reconciler.repository.trailers import NOW, commit_written_by_argosy
+from reconciler.repository.trailers import NOW, commit_written_by_argosy, engine_version
 from reconciler.source.desired import is_failing_over
 from render.rollouts.step import state_with_renamed_clusters
 from render.settings.removal_guard import GuardScope
@@ -99,12 +99,13 @@ def _rollout_inputs(
     clusters = source.desired.clusters
     states = rollout_states_of_tree(previous.tree) if previous else {}
     emergencies = emergencies_of_tree(previous.tree) if previous else ()
-    if not (states or emergencies or source.desired.rollout_policies or source.desired.rollout_controls):
+    attributes = _previous_attributes(repository, previous)
+    asked = source.desired.rollout_policies or source.desired.rollout_controls
+    if not (states or emergencies or attributes or asked):
         return RolloutInputs()
     known = {each.cluster for state in states.values() for each in state.given}.union(
         *(state.seats for state in states.values())
     )
-    attributes = _previous_attributes(repository, previous)
     names = new_names_of_clusters(clusters, known.union(attributes))
     return RolloutInputs(
         states={name: state_with_renamed_clusters(state, names) for name, state in states.items()},
@@ -115,6 +116,7 @@ def _rollout_inputs(
         pauses=given.observed.pauses,
         emergencies=emergencies,
         attributes={names.get(name, name): each for name, each in attributes.items()},
+        upgrade=engine_version() if previous is not None and previous.version != engine_version() else "",
     )
 
 

@@ -18,15 +18,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import converted_to_struct, object_of_any_size, plain_data
-from render.binding import ABSENT, ObjectRollout
+from render.binding import ABSENT
 from render.bits import Mask, indexes_of_mask
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.documents import emit
 from render.model import ARGOSY_API_VERSION
 
-from .objects import MadeVersion, VersionedObject
-from .versions import ClusterAttributes, ObjectVersion, index_with_attributes, written_version
+from .objects import VersionedObject
+from .versions import ClusterAttributes, ObjectVersion, index_with_attributes
 
 ATTRIBUTES_FILE = "attributes.yaml"
 KIND = "ClusterAttributes"
@@ -73,26 +73,20 @@ class FormerAttributes(Struct, frozen=True, kw_only=True, dict=True):
         """Return an object whose clusters stand at versions that are the bytes of before, whatever changed of them."""
         if not self.changed & each.clusters:
             return each
-        made: dict[str, MadeVersion] = {}
-        names: dict[str, str] = {}
-        for digest, clusters in each.clusters_by_version().items():
-            version = None if digest == ABSENT else self._version_of_before(each.version(digest), clusters)
-            if version is not None:
-                written = written_version(version, each.contexts.newest.interpreter)
-                made[written.digest] = MadeVersion(version=version, written=written)
-                names[digest] = written.digest
-        found = replace(each, before=_rollout_with_versions(each.before, names), made={**each.made, **made})
-        newest = names.get(each.written.digest)
-        if newest is None or not each.before.is_under_way:
-            return found
-        return self._with_attributes_of_now(found, made[newest].version.clusters)
+        others = {
+            digest: version
+            for digest, clusters in each.clusters_by_version().items()
+            if digest != ABSENT and (version := self._version_of_before(each.version(digest), clusters)) is not None
+        }
+        if not others:
+            return each
+        concerned = {name for version in others.values() for name in version.clusters}
+        return each.with_other_versions(others, replace(each.newest, clusters=self._attributes_of_now(concerned)))
 
-    def _with_attributes_of_now(self, each: VersionedObject, names: Iterable[str]) -> VersionedObject:
-        """Return an object whose newest version has the attributes of some clusters by value, as they are now."""
+    def _attributes_of_now(self, names: Iterable[str]) -> Mapping[str, ClusterAttributes]:
+        """Return the attributes of some clusters as they are now."""
         places = ((name, self.index.index_by_name[name]) for name in names if name in self.index.index_by_name)
-        clusters = {name: ClusterAttributes.of(self.index.clusters[place]) for name, place in places}
-        newest = replace(each.newest, clusters=clusters)
-        return replace(each, newest=newest, written=written_version(newest, each.contexts.newest.interpreter))
+        return {name: ClusterAttributes.of(self.index.clusters[place]) for name, place in places}
 
     def _version_of_before(self, version: ObjectVersion, clusters: Mask) -> ObjectVersion | None:
         """Return a version by the former attributes of clusters in which it would be otherwise; None for none."""
@@ -106,13 +100,3 @@ class FormerAttributes(Struct, frozen=True, kw_only=True, dict=True):
             return None
         names = [self.index.names[place] for place in indexes_of_mask(concerned)]
         return replace(version, clusters={**version.clusters, **{name: self.before[name] for name in names}})
-
-
-def _rollout_with_versions(rollout: ObjectRollout, names: Mapping[str, str]) -> ObjectRollout:
-    """Return the versions of an object where some of them are others now."""
-    return replace(
-        rollout,
-        target=names.get(rollout.target, rollout.target),
-        completed=names.get(rollout.completed, rollout.completed),
-        clusters=tuple(replace(each, version=names.get(each.version, each.version)) for each in rollout.clusters),
-    )

@@ -13,7 +13,7 @@ from render.rollouts.one_way import one_way_changes
 from render.rollouts.state import OneWayChange
 from render.works import Works
 
-from .versions import ObjectVersion, WrittenVersion
+from .versions import ObjectVersion, WrittenVersion, written_version
 from .works import NO_WORKS, VersionContexts, clusters_of_works, clusters_with_equal_bytes, combined_works
 
 ReadVersion = Callable[[ObjectRef, str], ObjectVersion]
@@ -165,6 +165,34 @@ class VersionedObject(Struct, kw_only=True):
         if digest == self.written.digest:
             return self.newest
         return self.made[digest].version if digest in self.made else self.read(self.ref, digest)
+
+    def with_other_versions(self, others: Mapping[str, ObjectVersion], newest: ObjectVersion) -> "VersionedObject":
+        """Return the object with other versions in the place of some that are in use, by their digests.
+
+        Where the newest one is under way and is among them, ``newest`` takes its place: it is another change then.
+        """
+        interpreter = self.contexts.newest.interpreter
+        made = {
+            digest: MadeVersion(version=each, written=written_version(each, interpreter))
+            for digest, each in others.items()
+        }
+        names = {digest: each.written.digest for digest, each in made.items()}
+        rollout = self.before
+        found = replace(
+            self,
+            before=replace(
+                rollout,
+                target=names.get(rollout.target, rollout.target),
+                completed=names.get(rollout.completed, rollout.completed),
+                clusters=tuple(
+                    replace(each, version=names.get(each.version, each.version)) for each in rollout.clusters
+                ),
+            ),
+            made={**self.made, **{each.written.digest: each for each in made.values()}},
+        )
+        if self.written.digest not in names or not rollout.is_under_way:
+            return found
+        return replace(found, newest=newest, written=written_version(newest, interpreter))
 
     def with_rollout(self, rollout: ObjectRollout) -> "VersionedObject":
         """Return the object after a step, for the next one of the same pass."""

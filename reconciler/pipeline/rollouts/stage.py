@@ -42,6 +42,7 @@ from .objects import RolledObject, VersionedObject, contents_of_versions
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
 from .speakers import Speakers
 from .state_files import RolloutStates
+from .upgrades import EngineUpgrade
 from .versions import ClusterAttributes, ObjectVersion, parse_version, version_path, written_version
 from .works import VersionContexts, template_without_place
 
@@ -51,7 +52,8 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
 
     ``are_over``: every cluster gets the newest version, as if all rollouts were over. ``speakers`` have signed
     RolloutControls, and ``emergencies`` are those that nobody had confirmed. ``pauses`` are those that somebody asked
-    for at once. ``attributes`` are those that clusters had in the previous commit.
+    for at once. ``attributes`` are those that clusters had in the previous commit. ``upgrade`` is the engine, where
+    another one made that.
     """
 
     states: RolloutStates = field(default_factory=dict)
@@ -62,6 +64,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     pauses: tuple[RolloutControl, ...] = ()
     emergencies: tuple[Emergency, ...] = ()
     attributes: Mapping[str, ClusterAttributes] = field(default_factory=dict)
+    upgrade: str = ""
 
 
 class RolledOut(Struct, frozen=True, kw_only=True):
@@ -127,6 +130,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
     among: frozenset[ObjectRef] | None = None
     unbuilt: frozenset[ObjectRef] = frozenset()
     attributes: Mapping[str, ClusterAttributes] = field(default_factory=dict)
+    upgrade: str = ""
 
     def rolled_out(
         self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
@@ -289,7 +293,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
                 recorded = self.recorded_version(ref, version_in_use(before))
                 version = self._newest_version(recorded.template, possible)
                 leaving = leaving_object(before, version, self.contexts, self.recorded_version)
-                yield self._former_attributes.object_with_former_bytes(leaving)
+                yield self._object_as_before(leaving)
 
     def _policy_of_object(self, template: Template, index: RolloutIndex) -> str:
         """Return the policy of an object as text; without any, the one by which it is still under way."""
@@ -333,7 +337,12 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             read=self.recorded_version,
         )
         is_known = before is not None and before.rollout is not None
-        return self._former_attributes.object_with_former_bytes(found) if is_known else found
+        return self._object_as_before(found) if is_known else found
+
+    def _object_as_before(self, each: VersionedObject) -> VersionedObject:
+        """Return an object that is what it was, where new attributes of clusters or an engine make it otherwise."""
+        found = self._former_attributes.object_with_former_bytes(each)
+        return EngineUpgrade(engine=self.upgrade, tree=self.tree).object_with_former_bytes(found, self.before[each.ref])
 
     @cached_property
     def _former_attributes(self) -> FormerAttributes:

@@ -59,16 +59,26 @@ def index_with_attributes(index: ClusterIndex, attributes: Mapping[str, ClusterA
     )
 
 
+class KeptManifest(Struct, frozen=True, kw_only=True):
+    """The manifest that a version is in some clusters, whatever its template and its overrides would make of it."""
+
+    clusters: tuple[str, ...]
+    manifest: dict[str, Any]
+
+
 class ObjectVersion(Struct, frozen=True, kw_only=True):
     """A version of an object; the template has no place in the source any more.
 
     ``clusters`` are those that have changed since it was made, with the attributes by which it is made for them.
+    ``kept`` are manifests that another engine made, ``engine`` is the one that made it another change.
     """
 
     template: Template
     override_policies: tuple[OverridePolicy, ...] = ()
     customizations: tuple[Manifest, ...] = ()
     clusters: Mapping[str, ClusterAttributes] = field(default_factory=dict)
+    kept: tuple[KeptManifest, ...] = ()
+    engine: str = ""
 
 
 class WrittenVersion(Struct, frozen=True, kw_only=True):
@@ -126,6 +136,8 @@ class _VersionFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     override_policies: tuple[_RecordedPolicy, ...] = field(name="overridePolicies", default=())
     customizations: tuple[dict[str, Any], ...] = ()
     clusters: dict[str, ClusterAttributes] = field(default_factory=dict)
+    kept: tuple[KeptManifest, ...] = ()
+    engine: str = ""
 
 
 def written_version(version: ObjectVersion, interpreter: Interpreter) -> WrittenVersion:
@@ -160,6 +172,8 @@ def _file_of_version(version: ObjectVersion) -> _VersionFile:
         override_policies=tuple(map(_recorded_policy, version.override_policies)),
         customizations=tuple(dict(each) for each in version.customizations),
         clusters={name: version.clusters[name] for name in sorted(version.clusters)},
+        kept=version.kept,
+        engine=version.engine,
     )
 
 
@@ -200,6 +214,8 @@ def parse_version(content: bytes) -> ObjectVersion:
         override_policies=tuple(parse_override_policy(plain_data(each)) for each in found.override_policies),
         customizations=found.customizations,
         clusters=found.clusters,
+        kept=found.kept,
+        engine=found.engine,
     )
 
 

@@ -13,8 +13,8 @@ from overrides.engine import OverrideEngine
 from render.binding import Binding
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
-from render.documents import emit
-from render.gitobjects import Blob
+from render.documents import emit, parse_documents
+from render.gitobjects import Blob, git_object_id
 from render.interpretation.fields import value_at
 from render.interpreter import Interpreter, InterpreterError
 from render.model import Manifest, Template
@@ -38,10 +38,12 @@ class VersionContexts(Struct):
     def works_of_version(self, version: ObjectVersion, newest: ObjectVersion, binding: Binding) -> Works:
         """Return the works of a version of an object for all its target clusters, with the numbers of the newest."""
         interpreter = self._interpreter_of_version(version, newest)
-        manifest = _manifest_with_replicas_of(version.template.manifest, newest.template.manifest, interpreter)
+        path = interpreter.replica_field(version.template.manifest) or ()
+        manifest = manifest_with_number_of(version.template.manifest, newest.template.manifest, path)
         template = version.template if version.template.text else replace(version.template, manifest=manifest)
         override = self._override_of_version(version, newest)
-        return self.build(template, binding, replace(self.newest, interpreter=interpreter, override=override))
+        works = self.build(template, binding, replace(self.newest, interpreter=interpreter, override=override))
+        return works_with_kept_manifests(works, version, interpreter, self.index) if version.kept else works
 
     def _interpreter_of_version(self, version: ObjectVersion, newest: ObjectVersion) -> Interpreter:
         """Return an interpreter with the customizations of a version; the rest of it is that of the pass."""
@@ -67,23 +69,56 @@ class VersionContexts(Struct):
         return self._overrides[key]
 
 
-def _manifest_with_replicas_of(manifest: Manifest, newest: Manifest, interpreter: Interpreter) -> Manifest:
-    """Return a manifest with the replicas that the newest one of the object has, where both have a number there."""
-    path = interpreter.replica_field(manifest)
-    if path is None:
+NO_WORKS = Works(variants=(), blobs={}, contents=(), failures=())
+"""The works of an object that is in no cluster."""
+
+
+def works_with_kept_manifests(
+    works: Works, version: ObjectVersion, interpreter: Interpreter, index: ClusterIndex
+) -> Works:
+    """Return works that are the manifests a version keeps, in their clusters, with the numbers that they had."""
+    path = interpreter.replica_field(version.template.manifest) or ()
+    parts: list[tuple[Works, Mask]] = []
+    left = clusters_of_works(works)
+    for kept in version.kept:
+        for made in works.variants:
+            clusters = made.clusters & index.clusters_named(kept.clusters) & left
+            if clusters:
+                manifest = manifest_with_number_of(kept.manifest, manifest_of_blob(works.blobs[made.id]), path)
+                parts.append((_works_of_manifest(manifest, clusters), clusters))
+                left &= ~clusters
+    return combined_works([(works, left), *parts])
+
+
+def _works_of_manifest(manifest: Manifest, clusters: Mask) -> Works:
+    content = emit(manifest)
+    blob_id = git_object_id("blob", content)
+    return Works(
+        variants=(Variant(clusters, blob_id),),
+        blobs={blob_id: content},
+        contents=(Content(clusters, manifest, ()),),
+        failures=(),
+    )
+
+
+def manifest_of_blob(blob: Blob) -> Manifest:
+    """Return the object in a file of a cluster."""
+    manifest: Manifest = parse_documents(blob if isinstance(blob, bytes) else blob.data())[0].value
+    return manifest
+
+
+def manifest_with_number_of(manifest: Manifest, other: Manifest, path: tuple[str, ...]) -> Manifest:
+    """Return a manifest with the number that another one has at a path, where both have one there."""
+    if not path:
         return manifest
     try:
-        number = value_at(newest, *path)
+        number, before = value_at(other, *path), value_at(manifest, *path)
     except InterpreterError:
         return manifest
-    if type(number) is not int or number == value_at(manifest, *path):
+    if type(number) is not int or type(before) is not int or number == before:
         return manifest
     changed: Manifest = manifest_with_number(manifest, path, number)
     return changed
-
-
-NO_WORKS = Works(variants=(), blobs={}, contents=(), failures=())
-"""The works of an object that is in no cluster."""
 
 
 def clusters_with_equal_bytes(one: Works, other: Works) -> Mask:
