@@ -1,13 +1,16 @@
 """Freezes and windows of argosy.yaml: what they hold back, of which objects, in which clusters, and until when."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from msgspec import Struct, field
 
+from render.model import ObjectRef
+
 from .build import a_cluster, a_config_map, a_policy, on_clusters
-from .rolling import WEB, WEB_REF, RollingFleet, a_rollout_policy, a_wave, web
+from .rolling import BEGIN, WEB, WEB_REF, RollingFleet, a_rollout_policy, a_wave, web
 
 CLUSTERS = ("oslo", "paris", "rome", "tokyo")
 HOUR = 3600
@@ -230,3 +233,65 @@ def test_an_object_that_its_policy_selects_no_longer_leaves_its_rollout() -> Non
     fleet.commit(rollout=a_rollout_policy(selectors=other), web=web(2)).run()
     assert fleet.images() == dict.fromkeys(CLUSTERS, "2")
     assert fleet.files_below("versions") == []
+
+
+CONF = ObjectRef("", "ConfigMap", "default", "conf")
+EVERY = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+
+def clusters_having(fleet: RollingFleet, ref: ObjectRef) -> list[str]:
+    return [name for name in CLUSTERS if fleet.manifest(name, ref) is not None]
+
+
+def a_fleet_with_config(*freezes: Any, **files: Any) -> RollingFleet:
+    """A frozen fleet whose policy selects the Deployment and ConfigMaps."""
+    placed = a_policy("web", selectors=[WEB, EVERY], placement=on_clusters())
+    return a_frozen_fleet(fleet_file(*freezes), policy=placed, **files)
+
+
+def test_a_freeze_holds_back_what_is_new_until_it_ends() -> None:
+    fleet = a_fleet_with_config(a_freeze(clusters=["rome", "tokyo"]))
+    fleet.commit(conf=a_config_map("conf")).run()
+    assert clusters_having(fleet, CONF) == ["oslo", "paris"]
+    assert fleet.state().next_step == "ConfigMap default/conf waits for the end of the freeze (audit) in rome, tokyo"
+    fleet.run(24 * HOUR)
+    assert clusters_having(fleet, CONF) == list(CLUSTERS)
+    assert fleet.files_below("rollouts") == []
+    assert fleet.run(HOUR) == []
+
+
+def test_a_freeze_holds_back_a_removal_until_it_ends() -> None:
+    fleet = a_fleet_with_config(a_freeze(clusters=["rome", "tokyo"]), conf=a_config_map("conf"))
+    assert clusters_having(fleet, CONF) == list(CLUSTERS)
+    fleet.commit(conf=None).run()
+    assert clusters_having(fleet, CONF) == ["rome", "tokyo"]
+    assert fleet.state().next_step == "ConfigMap default/conf waits for the end of the freeze (audit) in rome, tokyo"
+    fleet.run(24 * HOUR)
+    assert clusters_having(fleet, CONF) == []
+    assert [path for path in fleet.files_below("bindings") if "conf" in path] == []
+    assert fleet.run(HOUR) == []
+
+
+def test_a_removal_that_is_taken_back_in_a_freeze_is_none() -> None:
+    fleet = a_fleet_with_config(a_freeze(clusters=["rome"]), conf=a_config_map("conf"))
+    fleet.commit(conf=None).run()
+    fleet.commit(conf=a_config_map("conf")).run()
+    assert clusters_having(fleet, CONF) == list(CLUSTERS)
+    assert fleet.files_below("rollouts") == []
+
+
+def test_what_is_new_in_a_freeze_and_has_a_rollout_policy_goes_by_its_waves_afterwards() -> None:
+    rollout = a_rollout_policy(selectors=[EVERY], waves=[a_wave("canary", "oslo"), a_wave("rest")])
+    fleet = a_fleet_with_config(a_freeze(), rollout=rollout)
+    fleet.commit(conf=a_config_map("conf")).run()
+    assert clusters_having(fleet, CONF) == []
+    fleet.pass_once()
+    fleet.now = BEGIN + timedelta(hours=24)
+    fleet.pass_once()
+    assert clusters_having(fleet, CONF) == ["oslo"]
+    fleet.run()
+    assert clusters_having(fleet, CONF) == list(CLUSTERS)
+
+
+def test_the_first_pass_of_a_fleet_is_no_change() -> None:
+    assert a_frozen_fleet(fleet_file(a_freeze())).images() == dict.fromkeys(CLUSTERS, "1")

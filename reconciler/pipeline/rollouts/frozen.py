@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.admission.rollouts import IMPLICIT_WAVE
+from render.binding import ABSENT, Binding
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
@@ -23,6 +24,7 @@ from render.timing import earliest_flip
 from render.words import first_few
 
 from .calendar_of_pass import CalendarOfPass
+from .leaving import version_in_use
 from .newer_changes import digest_of_change
 from .objects import RolledObject, VersionedObject
 from .policies import RolledPolicy
@@ -105,6 +107,17 @@ class FrozenFleet(Struct, frozen=True, kw_only=True):
             phase_since=now,
             phase=RolloutPhase.WAITING,
         )
+
+
+def leaves_by_calendar(before: Binding, calendar: CalendarOfPass, index: ClusterIndex) -> bool:
+    """Say whether an object that nothing asks for any more stays in clusters that are closed to it, or just did."""
+    rollout = before.rollout
+    if rollout is None or not calendar or not version_in_use(before):
+        return False
+    required = (target.name for snapshot in before.required_by for target in snapshot.clusters)
+    there = index.clusters_named((*(target.name for target in before.targets), *required))
+    has_begun = not rollout.has_gates and rollout.target == ABSENT
+    return has_begun or bool(calendar.closed_clusters(before.ref).mask & there)
 
 
 def plan_of_fleet(name: str) -> RolloutPolicy:

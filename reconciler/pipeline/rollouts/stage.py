@@ -28,7 +28,7 @@ from render.words import counted_noun
 from render.works import Works
 
 from .attributes import FormerAttributes, attributes_file
-from .frozen import FrozenFleet, plan_of_fleet
+from .frozen import FrozenFleet, leaves_by_calendar, plan_of_fleet
 from .groups import RolloutGroup, groups_of_objects, own_group
 from .leaving import (
     asks_for_removals,
@@ -285,11 +285,12 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
 
     def _leaving_objects(self, bindings: Sequence[Binding], possible: PossibleOverrides) -> Iterator[VersionedObject]:
         """Yield the objects that nothing asks for any more, and that leave wave by wave."""
-        if not (asks_for_removals(self.desired.rollout_policies) or self.states):
+        if not (asks_for_removals(self.desired.rollout_policies) or self.states or self.context.calendar):
             return
         for ref in refs_that_leave(self.before, self.among, {*(each.ref for each in bindings), *self.unbuilt}):
             before = self.before[ref]
-            if leaves_wave_by_wave(before, self.desired.rollout_policies, self.states):
+            is_frozen = leaves_by_calendar(before, self.context.calendar, self.context.index)
+            if is_frozen or leaves_wave_by_wave(before, self.desired.rollout_policies, self.states):
                 recorded = self.recorded_version(ref, version_in_use(before))
                 version = self._newest_version(recorded.template, possible)
                 leaving = leaving_object(before, version, self.contexts, self.recorded_version)
@@ -323,7 +324,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         written = written_version(newest, self.contexts.newest.interpreter)
         before = self.before.get(binding.ref)
         rollout = before.rollout if before is not None else None
-        if self._is_delivered_gradually(policy, before):
+        if self._is_delivered_gradually(binding.ref, policy, before):
             rollout = ObjectRollout(policy=policy, target=ABSENT, completed=ABSENT)
         elif rollout is None:
             rollout = ObjectRollout(policy=policy, target=written.digest, completed=written.digest)
@@ -348,12 +349,13 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
     def _former_attributes(self) -> FormerAttributes:
         return FormerAttributes(index=self.context.index, before=self.attributes)
 
-    def _is_delivered_gradually(self, policy: str, before: Binding | None) -> bool:
-        """Say whether an object is in no cluster yet, and goes out wave by wave for the first time."""
+    def _is_delivered_gradually(self, ref: ObjectRef, policy: str, before: Binding | None) -> bool:
+        """Say whether an object is in no cluster yet, and is not given to all at once: by waves, or by the calendar."""
         if before is not None and (before.targets or before.required_by):
             return False
         also_for = next((each.also_for for each in self.desired.rollout_policies if str(each) == policy), ())
-        return GradualAction.FIRST_DELIVERY in also_for
+        is_closed = self.tree is not None and self.context.calendar.closed_clusters(ref).mask
+        return GradualAction.FIRST_DELIVERY in also_for or bool(is_closed)
 
     def recorded_version(self, ref: ObjectRef, digest: str) -> ObjectVersion:
         """Return a version of an object as the previous commit has it; GitError where it has none."""
