@@ -15,6 +15,7 @@ from render.binding import (
     DescheduledReplicas,
     GracefulEvictionTask,
     LastMove,
+    Moving,
     ObjectRollout,
 )
 from render.cron.rules import ScaledReplicas
@@ -38,6 +39,7 @@ PARIS = ClustersAtVersion(version="new", names=("paris",))
 RULE = ScaledReplicas(replicas=9, template=4, autoscaler="night", rule="up", due=datetime(2026, 3, 1, tzinfo=UTC))
 
 
+MOVING = Moving(asked=(TargetCluster("paris", 4),))
 OVERRIDES = """\
 - policy: OverridePolicy shop/registry
   rule: spec.overrideRules[0]
@@ -171,6 +173,18 @@ ROWS = (
         {"rollout": replace(ROLLOUT, completed="new")},
         ["Rollout: RolloutPolicy shop/web let version new out everywhere"],
         before={"rollout": replace(ROLLOUT, clusters=(PARIS,))},
+    ),
+    Row(
+        "a step of a move",
+        {"targets": (TargetCluster("oslo", 1), TargetCluster("paris", 3)), "moving": MOVING},
+        ["MoveStep: a step of its move, as replicas elsewhere got ready"],
+        before={"moving": MOVING},
+    ),
+    Row(
+        "the last step of a move",
+        {"targets": (TargetCluster("paris", 4),)},
+        ["MoveStep: a step of its move, as replicas elsewhere got ready, and ends"],
+        before={"moving": MOVING},
     ),
     Row(
         "an override",

@@ -39,6 +39,7 @@ class ChangeCause(StrEnum):
     CLUSTER_RENAMED = "ClusterRenamed"
     AFFINITY_CHANGED = "AffinityChanged"
     ROLLOUT = "Rollout"
+    MOVE_STEP = "MoveStep"
     SUSPENDED = "Suspended"
     REQUIRED = "Required"
     OVERRIDES_CHANGED = "OverridesChanged"
@@ -94,6 +95,10 @@ def _recorded_reasons(
     yield from _reasons_of_requests(before, after)
     yield from _reasons_of_members(before, after, step)
     yield from _reasons_of_rollout(before, after, waves)
+    if before.moving is not None and before.targets != after.targets:
+        ends = ", and ends" if after.moving is None else ""
+        message = f"a step of its move, as replicas elsewhere got ready{ends}"
+        yield ChangeReason(cause=ChangeCause.MOVE_STEP, message=message)
     if before.applied_overrides != after.applied_overrides and (names := _overrides_that_differ(before, after)):
         message = f"{first_few(names)} overrides otherwise than before"
         yield ChangeReason(cause=ChangeCause.OVERRIDES_CHANGED, message=message)

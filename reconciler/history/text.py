@@ -16,6 +16,7 @@ from .subjects import History
 
 _SHORT = 12
 _MOST_FIELDS = 5
+_NO_TIME = "later, at a time that it does not tell:"
 
 
 def history_text(history: History, *, is_full: bool) -> Iterator[str]:
@@ -35,14 +36,17 @@ def history_text(history: History, *, is_full: bool) -> Iterator[str]:
 
 
 def time_of_step(step: RenderedStep) -> str:
-    """Return when the pass of a rendered commit was, or where no rule asked for the time, when its source was made."""
-    return step.pass_time or epoch_text(step.commit.time)
+    """Return when a rendered commit was made as far as it tells: the time of its pass, or else of its source.
+
+    A pass over the same source as before may have come at any time after that; then nothing is told ("").
+    """
+    return step.pass_time or (epoch_text(step.commit.time) if step.is_of_new_source else "")
 
 
 def _line_of_step(step: RenderedStep) -> str:
     name = step.author.partition(" <")[0]
     subject = f": {step.subject}" if step.subject else ""
-    return f"{time_of_step(step)} {step.id[:_SHORT]} of source {step.source[:_SHORT]} by {name}{subject}\n"
+    return f"{time_of_step(step) or _NO_TIME} {step.id[:_SHORT]} of source {step.source[:_SHORT]} by {name}{subject}\n"
 
 
 def _lines_of_event(event: ObjectEvent, history: History, *, is_full: bool) -> Iterator[str]:
@@ -129,7 +133,7 @@ def _words_of_origin(origin: ChangeOrigin) -> tuple[str, str, str, str]:
     step = origin.step
     if step is None:
         return ("-", "older than what is here", "-", "-")
-    return time_of_step(step), step.id[:_SHORT], step.source[:_SHORT], step.author.partition(" <")[0]
+    return time_of_step(step) or "later", step.id[:_SHORT], step.source[:_SHORT], step.author.partition(" <")[0]
 
 
 def _reasons(origin: ChangeOrigin) -> str:

@@ -17,8 +17,11 @@ class OriginPart(DocumentPart, frozen=True, kw_only=True):
 
     commit: Rendered
     time: Annotated[
-        str,
-        meaning_of_field("The time of the pass where a rule asked for it, else that of the source commit."),
+        str | None,
+        meaning_of_field(
+            "The time of the pass where a rule asked for it, else that of the source commit; null for a pass over the"
+            " same source as before that asked for no time."
+        ),
     ]
     source: Annotated[str, meaning_of_field("The source commit that it was made from.")]
     author: Annotated[str, meaning_of_field("The author of the source commit.")]
@@ -91,7 +94,7 @@ def origin_part(origin: ChangeOrigin) -> OriginPart | None:
         return None
     return OriginPart(
         commit=step.id,
-        time=time_of_step(step),
+        time=time_of_step(step) or None,
         source=step.source,
         author=step.author,
         reasons=tuple(HistoryReasonPart(reason=each.cause, message=each.message) for each in origin.reasons),

@@ -38,8 +38,11 @@ class HistoryEventPart(DocumentPart, frozen=True, kw_only=True):
 
     commit: Rendered
     time: Annotated[
-        str,
-        meaning_of_field("The time of the pass where a rule asked for it, else that of the source commit."),
+        str | None,
+        meaning_of_field(
+            "The time of the pass where a rule asked for it, else that of the source commit; null for a pass over the"
+            " same source as before that asked for no time."
+        ),
     ]
     source: Annotated[str, meaning_of_field("The source commit that it was made from.")]
     author: Annotated[str, meaning_of_field("The author of the source commit.")]
@@ -82,7 +85,7 @@ def _event_part(event: ObjectEvent) -> HistoryEventPart:
     step = event.step
     return HistoryEventPart(
         commit=step.id,
-        time=time_of_step(step),
+        time=time_of_step(step) or None,
         source=step.source,
         author=step.author,
         subject=step.subject,
