@@ -136,6 +136,15 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="an answer about a cluster has to be met for as long as the check says",
+        policy={"waves": waves(errors(query="$(cluster)", **{"for": "10m"}))},
+        steps=[
+            Step(files=NEW, says={"errors": True}, commits=["211 Progressing"]),
+            Step(seconds=599, commits=[]),
+            Step(seconds=1, commits=["222 Progressing", "222 Completed"]),
+        ],
+    ),
+    Situation(
         why="a check that is met no more keeps others from getting the change",
         policy={"waves": waves(errors()), "maxConcurrent": 1},
         steps=[
