@@ -295,3 +295,21 @@ def test_what_is_new_in_a_freeze_and_has_a_rollout_policy_goes_by_its_waves_afte
 
 def test_the_first_pass_of_a_fleet_is_no_change() -> None:
     assert a_frozen_fleet(fleet_file(a_freeze())).images() == dict.fromkeys(CLUSTERS, "1")
+
+
+def test_a_freeze_that_comes_with_a_change_holds_it_back() -> None:
+    """No version was recorded before: clusters keep what the rendered commit has for them."""
+    fleet = a_frozen_fleet(fleet_file())
+    frozen = fleet_file(a_freeze(clusters=["oslo", "rome", "tokyo"]))
+    assert fleet.commit(argosy=frozen, web=web(2, replicas=5)).run() == ["1211 Waiting"]
+    assert fleet.manifest("rome")["spec"]["replicas"] == 5
+    assert fleet.commit(web=web(3)).run() == ["1311 Waiting"]
+    assert fleet.run(24 * HOUR) == ["3333"]
+    assert len(fleet.files_below("versions")) == 1
+
+
+def test_a_freeze_that_comes_with_a_change_of_a_rollout_policy_holds_it_back() -> None:
+    fleet = a_frozen_fleet(fleet_file())
+    rollout = a_rollout_policy(waves=[a_wave("canary", "oslo"), a_wave("rest")])
+    assert fleet.commit(argosy=fleet_file(a_freeze()), rollout=rollout, web=web(2)).run() == ["1111 Waiting"]
+    assert fleet.run(24 * HOUR) == ["2111 Progressing", "2222 Progressing", "2222 Completed"]

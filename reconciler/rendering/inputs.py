@@ -100,7 +100,8 @@ def _rollout_inputs(
     states = rollout_states_of_tree(previous.tree) if previous else {}
     emergencies = emergencies_of_tree(previous.tree) if previous else ()
     attributes = _previous_attributes(repository, previous)
-    asked = source.desired.rollout_policies or source.desired.rollout_controls
+    calendar = source.desired.fleet.rollouts
+    asked = source.desired.rollout_policies or source.desired.rollout_controls or calendar.freezes or calendar.windows
     if not (states or emergencies or attributes or asked):
         return RolloutInputs()
     known = {each.cluster for state in states.values() for each in state.given}.union(

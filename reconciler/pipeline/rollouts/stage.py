@@ -42,7 +42,7 @@ from .objects import RolledObject, VersionedObject, contents_of_versions
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
 from .speakers import Speakers
 from .state_files import RolloutStates
-from .upgrades import EngineUpgrade
+from .upgrades import EngineUpgrade, object_as_delivered
 from .versions import ClusterAttributes, ObjectVersion, parse_version, version_path, written_version
 from .works import VersionContexts, template_without_place
 
@@ -338,6 +338,8 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             read=self.recorded_version,
         )
         is_known = before is not None and before.rollout is not None
+        if before is not None and not is_known and self.context.calendar.closed_clusters(binding.ref).mask:
+            return object_as_delivered(found, before, self.tree)
         return self._object_as_before(found) if is_known else found
 
     def _object_as_before(self, each: VersionedObject) -> VersionedObject:

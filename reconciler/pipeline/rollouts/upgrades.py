@@ -58,6 +58,20 @@ class EngineUpgrade(Struct, frozen=True, kw_only=True):
         return bool(self.engine) and is_selected and not template.text and template.ref.kind != _JOB
 
 
+def object_as_delivered(each: VersionedObject, before: Binding, tree: RenderedTree | None) -> VersionedObject:
+    """Return an object of which no version was recorded yet as one whose clusters stand at what they have.
+
+    A freeze that comes together with a change holds that back, too.
+    """
+    path = each.contexts.newest.interpreter.replica_field(each.newest.template.manifest)
+    has_known_numbers = path is not None or not each.binding.is_workload
+    if tree is None or not has_known_numbers or each.newest.template.text or each.ref.kind == _JOB:
+        return each
+    digest, concerned = each.written.digest, each.clusters & ~_clusters_with_older_bytes(each, before)
+    kept = tuple(_kept_manifests(each, digest, concerned, path or (), tree))
+    return each.with_other_versions({digest: replace(each.newest, kept=kept)}, each.newest) if kept else each
+
+
 def _clusters_with_older_bytes(each: VersionedObject, before: Binding) -> Mask:
     """Return the clusters that have something else than their version, which could not be built or not be given."""
     if each.binding.suspension is not None or before.suspension is not None:
