@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from .asked import a_fleet_asking
 from .build import Repository, a_cluster, a_policy, argosy, on_clusters
 from .rolling import WEB, a_rollout_policy, a_wave, web
 
@@ -89,6 +90,26 @@ COURSES = [
     ),
 ]
 
+ERRORS = {"name": "errors", "http": {"url": "https://errors.example.com"}}
+COURSES += [
+    Course(
+        "a check is met where the test does not say otherwise, and nobody is asked",
+        {"changes": [a_change(2)], "controls": [{**APPROVED, "at": MERGED}]},
+        [expected("09:14:59", "211"), expected("09:15:00", "222")],
+        {"gate": {"checks": [ERRORS]}},
+    ),
+    Course(
+        "a wave whose check is not met has failed by its deadline",
+        {
+            "changes": [a_change(2)],
+            "controls": [{**APPROVED, "at": MERGED}],
+            "notMet": {"errors": "2026-03-01T09:12:00Z"},
+        },
+        [expected("09:24:59", "211"), expected("09:25:00", "111")],
+        {"gate": {"checks": [ERRORS]}, "onFailure": "Rollback"},
+    ),
+]
+
 
 def a_test(given: dict[str, Any], expect: list[dict[str, Any]]) -> dict[str, Any]:
     return {
@@ -109,6 +130,7 @@ def tried(
             "web.yaml": web(1),
             "policy.yaml": a_policy("web", selectors=[WEB], placement=on_clusters()),
             "rollout.yaml": a_rollout_policy(waves=WAVES, **(rollout or {})),
+            "argosy.yaml": a_fleet_asking("https://errors.example.com"),
             "test.yaml": test,
         }
     )
@@ -150,6 +172,10 @@ MISTAKES = [
             "spec.given.controls[0].verb: unknown value 'Approved'"),
     Mistake("a policy that there is not", {"controls": [{**APPROVED, "policy": "RolloutPolicy default/wep"}]},
             expected("09:12:00", "111"), "spec.given.controls[0].policy: the source has no RolloutPolicy default/wep"),
+    Mistake("a check that there is not", {"notMet": {"errors": MERGED}},
+            expected("09:12:00", "111"), "spec.given.notMet.errors: no rollout policy has a check 'errors'"),
+    Mistake("a check that is not met at no time", {"notMet": {"errors": "noon"}},
+            expected("09:12:00", "111"), "spec.given.notMet.errors: 'noon' is no time"),
     Mistake("a template that is none", {"changes": [{"at": MERGED, "templates": [{"kind": "Deployment"}]}]},
             expected("09:12:00", "111"), "must have apiVersion and kind"),
     Mistake("a cluster that there is not", {"changes": [{"at": MERGED, "withoutClusters": ["osl"]}]},

@@ -49,6 +49,10 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "spec.given.notReady": Field("The clusters that are not ready, each with the time since when.", {}),
     "spec.given.reporting": Field("The clusters whose agents report while they are not ready.", []),
     "spec.given.unhealthy": Field("The clusters in which all is unhealthy, each with the time since when.", {}),
+    "spec.given.notMet": Field(
+        "The checks of rollouts that are not met, each with the time since when; nobody is asked, and all others are.",
+        {},
+    ),
     "spec.given.unschedulable": Field("The clusters in which no node takes more pods of any workload.", []),
     "spec.given.unschedulable[].cluster": Field("The cluster."),
     "spec.given.unschedulable[].since": Field("The time since when it is so."),

@@ -89,7 +89,8 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     ``settings`` are fields of the Fleet to try, by their names there. ``now`` is the time it asks about (None: a first
     pass), ``since`` that of the first pass before; ``not_ready`` and ``unhealthy`` are the clusters that fail, or all
     in them, with the time since when. Agents of those ``reporting`` report meanwhile; ``unschedulable`` are those in
-    which no more pods start, from when on. ``changes`` are those of the source on the way, and ``requests`` what people
+    which no more pods start, from when on. ``not_met`` are the checks of rollouts whose sources say no, with the time
+    since when; all others say yes. ``changes`` are those of the source on the way, and ``requests`` what people
     say about rollouts.
     """
 
@@ -107,6 +108,7 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     reporting: tuple[str, ...] = ()
     unhealthy: Mapping[str, datetime] = field(default_factory=dict)
     unschedulable: tuple[StartedReplicas, ...] = ()
+    not_met: Mapping[str, datetime] = field(default_factory=dict)
     changes: tuple[TriedChange, ...] = ()
     requests: tuple[RolloutRequest, ...] = ()
 
@@ -185,9 +187,10 @@ def _parse_test(
         settings=_settings_given_to_test(place, given, loaded),
         now=parse_instant(given.get("now") or ""),
         since=parse_instant(given.get("since") or ""),
-        not_ready=_instants_by_cluster(given.get("notReady")),
+        not_ready=_instants_by_name(given.get("notReady")),
         reporting=tuple(given.get("reporting") or ()),
-        unhealthy=_instants_by_cluster(given.get("unhealthy")),
+        unhealthy=_instants_by_name(given.get("unhealthy")),
+        not_met=_instants_by_name(given.get("notMet")),
         unschedulable=tuple(
             StartedReplicas(each["cluster"], since, each.get("ready") or 0)
             for each in given.get("unschedulable") or ()
@@ -245,7 +248,7 @@ def _changes_of_source(given: Any, reading: _GivenObjects) -> Iterator[TriedChan
             )
 
 
-def _instants_by_cluster(plain: Mapping[str, str] | None) -> Mapping[str, datetime]:
+def _instants_by_name(plain: Mapping[str, str] | None) -> Mapping[str, datetime]:
     """Return times by cluster; admission has refused what is none."""
     found = ((name, parse_instant(text)) for name, text in (plain or {}).items())
     return {name: instant for name, instant in found if instant is not None}

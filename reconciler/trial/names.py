@@ -35,6 +35,7 @@ class KnownNames(Struct, frozen=True, kw_only=True):
     clusters: frozenset[str]
     policies: frozenset[str]
     rollout_policies: frozenset[str]
+    checks: frozenset[str] = frozenset()
     is_rewritten: bool = False
 
 
@@ -44,11 +45,17 @@ def problems_of_unknown_names(
     """Yield a problem for each name that nothing goes by."""
     clusters = frozenset(cluster.name for cluster in desired.clusters)
     policies, rollouts = frozenset(map(str, desired.policies)), frozenset(map(str, desired.rollout_policies))
+    gates = (gate for each in desired.rollout_policies for gate in (each.gate, *(wave.gate for wave in each.waves)))
+    checks = frozenset(check.name for gate in gates for check in gate.checks)
     for test in tests:
         changed = (each for change in test.changes for each in change.clusters)
         given = frozenset(each.name for each in (*test.clusters, *changed))
         names = KnownNames(
-            clusters=clusters | given, policies=policies, rollout_policies=rollouts, is_rewritten=is_rewritten
+            clusters=clusters | given,
+            policies=policies,
+            rollout_policies=rollouts,
+            checks=checks,
+            is_rewritten=is_rewritten,
         )
         for each in _names_used_in_test(test, names):
             if each.name not in each.known:
@@ -80,6 +87,8 @@ def _names_used_in_test(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
         yield _named_cluster(f"spec.given.reporting[{number}]", name, names)
     for name in test.unhealthy:
         yield _named_cluster(f"spec.given.unhealthy.{name}", name, names)
+    for name in test.not_met:
+        yield Named(f"spec.given.notMet.{name}", name, f"no rollout policy has a check {name!r}", names.checks)
     for number, each in enumerate(test.unschedulable):
         yield _named_cluster(f"spec.given.unschedulable[{number}].cluster", each.cluster, names)
     yield from _names_used_on_the_way(test, names)

@@ -2,7 +2,8 @@
 
 The first pass finds everything healthy; a test may say when it was. One follows whenever something fails or the source
 changes, whenever an answer flips by itself, and a second after a rollout gave clusters something, as passes come one
-after the other in a fleet that runs. Clusters that are ready apply at once what they are given.
+after the other in a fleet that runs. Clusters that are ready apply at once what they are given. Nobody is asked for
+checks of rollouts: the test says which are not met.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -29,6 +30,7 @@ from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.gitobjects import TreeEntry, parse_tree
 from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
+from render.rollouts.checks import CheckAnswer, CheckQuestion
 from render.rollouts.policy import RolloutControl
 from render.timing import SECOND, instant_text
 
@@ -38,12 +40,13 @@ _MOST_STEPS = 1000
 def render_passes(test: PolicyTest, inputs: Inputs, times: Collection[datetime]) -> Mapping[datetime, Rendered]:
     """Return what the passes at some times render, after all that went before them; a replay of at most 1000."""
     last = max(times)
-    begun = (*test.not_ready.values(), *test.unhealthy.values(), *(each.since for each in test.unschedulable))
+    failing = (test.not_ready, test.unhealthy, test.not_met)
+    begun = (*(at for each in failing for at in each.values()), *(each.since for each in test.unschedulable))
     said = (*(each.at for each in test.changes), *(each.at for each in test.requests))
     changes = sorted({at for at in (*begun, *said, *times) if at <= last})
     at = test.since or min(changes) - SECOND
     fleet = TriedFleet(test=test, inputs=inputs)
-    before, rendered = None, render_pass(fleet.inputs_at(at, None))
+    before, rendered = None, fleet.pass_at(at, None)
     found: dict[datetime, Rendered] = {}
     for _ in range(_MOST_STEPS):
         fleet.apply(rendered, at)
@@ -56,7 +59,7 @@ def render_passes(test: PolicyTest, inputs: Inputs, times: Collection[datetime])
         is_moving = _waits_for_clusters(rendered) and (before is None or before.tree.root != rendered.tree.root)
         coming = (*changes, *([flip.at] if flip else []), *([at + SECOND] if is_moving else []))
         at = min((each for each in coming if at < each <= last), default=last)
-        before, rendered = rendered, render_pass(fleet.inputs_at(at, rendered))
+        before, rendered = rendered, fleet.pass_at(at, rendered)
     return {time: found.get(time, rendered) for time in times}
 
 
@@ -73,6 +76,24 @@ class TriedFleet(Struct, kw_only=True):
     _known: dict[bytes, bytes] = field(default_factory=dict)
     _versions: dict[tuple[ObjectRef, str], tuple[str, datetime]] = field(default_factory=dict)
     _controls: dict[int, RolloutControl] = field(default_factory=dict)
+    _answers: dict[str, CheckAnswer] = field(default_factory=dict)
+
+    def pass_at(self, at: datetime, before: Rendered | None) -> Rendered:
+        """Return what a pass renders, by the answers to the checks that its rollouts ask for."""
+        while True:
+            rendered = render_pass(self.inputs_at(at, before))
+            found = {each.id: self._answer(each, at) for each in rendered.built.rolled.questions}
+            if found.items() <= self._answers.items():
+                return rendered
+            self._answers |= found
+
+    def _answer(self, question: CheckQuestion, at: datetime) -> CheckAnswer:
+        """Return the answer to a question, as it was before where it is no other."""
+        since, known = self.test.not_met.get(question.check.name), self._answers.get(question.id)
+        is_met = since is None or since > at
+        if known is not None and known.is_met == is_met:
+            return known
+        return CheckAnswer(is_met=is_met, since=at, value="met" if is_met else "not met")
 
     def apply(self, rendered: Rendered, at: datetime) -> None:
         """Let every cluster that is ready have what a pass gives it, and remember since when it has the version."""
@@ -118,7 +139,7 @@ class TriedFleet(Struct, kw_only=True):
             facts={name: _facts_of_cluster(name, is_ready=name not in failed) for name in names},
             previous=previous,
             failover=FailoverInputs(now=at, health=health, taints=before.built.tainted.recorded if before else {}),
-            rollouts=replace(self.inputs.rollouts, states=states, health=health),
+            rollouts=replace(self.inputs.rollouts, states=states, health=health, answers=dict(self._answers)),
             moves=MoveInputs(health=health),
         )
 

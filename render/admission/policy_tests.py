@@ -45,6 +45,7 @@ POLICY_TEST_SPEC = Record(
                 "notReady": MapOf(TEXT),
                 "reporting": TEXTS,
                 "unhealthy": MapOf(TEXT),
+                "notMet": MapOf(TEXT),
                 "unschedulable": ListOf(
                     Record({"cluster!": TEXT, "since!": TEXT, "ready": Whole(INT32, minimum=0, keep=True)})
                 ),
@@ -98,7 +99,7 @@ def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
 
 def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
     """Report what is no time, and what means nothing without the time that is asked about."""
-    for name in ("since", "changes", "controls", "notReady", "reporting", "unhealthy", "unschedulable"):
+    for name in ("since", "changes", "controls", "notReady", "reporting", "unhealthy", "notMet", "unschedulable"):
         if given.get(name) and not given.get("now"):
             findings.problem(f"spec.given.{name}", "means nothing without spec.given.now")
     for path, text in _times_by_path(given):
@@ -112,8 +113,8 @@ def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
 def _times_by_path(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield every time that a test is given, with its path."""
     yield from ((f"spec.given.{name}", given[name]) for name in ("now", "since") if given.get(name))
-    for name in ("notReady", "unhealthy"):
-        yield from ((f"spec.given.{name}.{cluster}", text) for cluster, text in (given.get(name) or {}).items())
+    for name in ("notReady", "unhealthy", "notMet"):
+        yield from ((f"spec.given.{name}.{each}", text) for each, text in (given.get(name) or {}).items())
     for key, time in (("unschedulable", "since"), ("changes", "at"), ("controls", "at")):
         found = enumerate(given.get(key) or ())
         yield from ((f"spec.given.{key}[{number}].{time}", each[time]) for number, each in found)
