@@ -35,7 +35,7 @@ NAMES = {
     *("argosy_reconcile_duration_seconds_sum", "argosy_reconcile_total", "argosy_render_cache_hits_total"),
     *("argosy_render_duration_seconds_bucket", "argosy_render_duration_seconds_count"),
     *("argosy_render_duration_seconds_sum", "argosy_replica_moves_total", "argosy_source_refused", "argosy_source_up"),
-    *("argosy_rollout_clusters", "argosy_rollout_phase"),
+    *("argosy_rollout_clusters", "argosy_rollout_emergencies", "argosy_rollout_phase"),
     *("argosy_unschedulable_bindings", "argosy_webhook_requests_total"),
 }
 
@@ -130,6 +130,23 @@ def test_a_cluster_that_is_held_is_a_gauge_until_a_pass_says_that_it_is_not() ->
     metrics.count_pass("shop", replace(PASS, held={"east": "held at c0ffee"}), failures=0)
     metrics.forget_fleet("shop")
     assert line not in samples(metrics)
+
+
+def test_emergencies_are_counted_until_somebody_confirms_them() -> None:
+    metrics = RunMetrics()
+
+    def found() -> set[str]:
+        return {line for line in samples(metrics) if line.startswith("argosy_rollout_emergencies")}
+
+    late = {'argosy_rollout_emergencies{fleet="shop",state="unconfirmed"} 0.0'} | {
+        'argosy_rollout_emergencies{fleet="shop",state="overdue"} 1.0'
+    }
+    metrics.count_pass("shop", replace(PASS, emergencies={"unconfirmed": 0, "overdue": 1}), failures=0)
+    assert found() == late
+    metrics.count_pass("shop", PASS, failures=0)
+    assert found() == late, "a pass that found nothing new says nothing of emergencies"
+    metrics.forget_fleet("shop")
+    assert found() == set()
 
 
 def test_a_rollout_is_in_one_phase_and_has_its_clusters_counted_until_a_pass_says_otherwise() -> None:

@@ -162,6 +162,18 @@ class RolloutMetrics:
             registry=registry,
         )
 
+        self.emergencies = Gauge(
+            "argosy_rollout_emergencies",
+            "The changes let out in an emergency: unconfirmed by a second person, or overdue.",
+            ["fleet", "state"],
+            registry=registry,
+        )
+
+    def note_emergencies(self, fleet: str, emergencies: Mapping[str, int] | None) -> None:
+        """Set the gauge of emergencies of a fleet; None: a pass said nothing of them."""
+        for state, count in (emergencies or {}).items():
+            self.emergencies.labels(fleet, state).set(count)
+
     def note_rollouts(self, fleet: str, rollouts: Mapping[str, RolloutEnd] | None) -> None:
         """Set the gauges of all rollouts of a fleet; None: a pass said nothing of them."""
         if rollouts is None:
@@ -231,6 +243,7 @@ class RunMetrics:
         self.passes.note_pass(fleet, report, failures=failures)
         self.clusters.note_clusters(fleet, report)
         self.rollouts.note_rollouts(fleet, report.rollouts)
+        self.rollouts.note_emergencies(fleet, report.emergencies)
         for what, count in report.notified.items():
             self.notifications.labels(*what.split(" ")).inc(count)
 
@@ -239,3 +252,4 @@ class RunMetrics:
         self.passes.forget_fleet(fleet)
         self.clusters.forget_fleet(fleet)
         self.rollouts.forget_fleet(fleet)
+        self.rollouts.emergencies.remove_by_labels({"fleet": fleet})

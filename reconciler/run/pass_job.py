@@ -94,6 +94,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     somebody else moved a branch first. ``next_wall`` is the time of day at which a time rule asks for the next pass,
     ``next_notice`` the one at which a notification is tried again. ``waits_for_clusters``: a rollout or a move
     goes on by what the next pass sees of members. ``rollouts`` are all of the fleet, by name (None: not known).
+    ``emergencies`` counts those that nobody has confirmed, by whether there is time left for it (None: not known).
     """
 
     code: int
@@ -119,6 +120,7 @@ class PassReport(Struct, frozen=True, kw_only=True):
     next_notice: float | None = None
     waits_for_clusters: bool = False
     rollouts: Mapping[str, RolloutEnd] | None = None
+    emergencies: Mapping[str, int] | None = None
 
     @property
     def ended_event(self) -> PassEnded:

@@ -260,6 +260,7 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
         next_wall=flip.at.timestamp() - result.behind if flip else None,
         waits_for_clusters=result.waits_for_clusters,
         rollouts=_rollouts_after_pass(result),
+        emergencies=_emergencies_after_pass(result),
     )
     if result.reports is not None:
         members = tuple(
@@ -305,7 +306,19 @@ def _report_of_refusal(refused: "RefusedPass") -> PassReport:
         next_wall=flip.at.timestamp() - step.behind if flip and step else None,
         waits_for_clusters=step is not None and step.waits_for_clusters,
         rollouts=_rollouts_after_pass(step) if step is not None else None,
+        emergencies=_emergencies_after_pass(step) if step is not None else None,
     )
+
+
+def _emergencies_after_pass(result: "PassResult") -> dict[str, int]:
+    """Return how many emergencies nobody has confirmed, by whether somebody still has the time for it."""
+    from render.rollouts.emergencies import seconds_to_confirm
+
+    outcome = result.outcome
+    seconds = seconds_to_confirm(outcome.source.desired.fleet.rollouts)
+    found = outcome.rendered.built.rolled.emergencies
+    late = sum(outcome.now is not None and each.ends(seconds) <= outcome.now for each in found)
+    return {"unconfirmed": len(found) - late, "overdue": late}
 
 
 def _rollouts_after_pass(result: "PassResult") -> dict[str, RolloutEnd]:
