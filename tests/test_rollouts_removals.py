@@ -251,5 +251,7 @@ def test_a_removal_of_all_waves_is_refused_before_the_first(tmp_path: Path, caps
     assert len(kept.splitlines()) == 6
     for words in (["verify"], ["validate"], ["diff"], ["diff", "HEAD~1", "HEAD"], ["doctor"]):
         assert argosy(repository, capsys, *words).code in {0, 1, 3}, words
-    for words in (["status"], ["status", "cluster/rome"], ["explain", "cluster/rome"]):
+    for words in (["status"], ["status", "configmap/c0"], ["status", "cluster/rome"], ["explain", "cluster/rome"]):
         assert argosy(repository, capsys, *words).code in {0, 1, 3}, words
+    said = argosy(repository, capsys, "status", "configmap/c0").out
+    assert [line.split()[0] for line in said.splitlines()[-3:]] == list(CLUSTERS)

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import NoReturn
 
@@ -28,7 +28,7 @@ from render.binding import Binding
 from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import ConfigError, InputError, ReconcileError
 from render.layout import object_path
-from render.model import Manifest, ObjectRef, TargetCluster, mapping_or_empty
+from render.model import Manifest, ObjectRef, TargetCluster, Template, mapping_or_empty
 from render.settings.fleet import Fleet
 from render.timing import Flip, earliest_flip, epoch_text
 
@@ -228,7 +228,8 @@ def binding_meant_by(branches: RecordedFleet, noun: str, name: str, namespace: s
     A namespace that is propagated with the objects in it has none: the one returned has the clusters it is in, and
     neither a policy nor conditions.
     """
-    ref = object_meant_by(branches.fleet.source.desired, noun, name, namespace)
+    leaving = [each for each in branches.fleet.bindings if each.is_leaving]
+    ref = object_meant_by(branches.fleet.source.desired, noun, name, namespace, leaving)
     binding = rendered_binding(branches.fleet.previous, ref)
     lag = branches.fleet.lag
     if binding is None and not (lag.is_current and lag.is_pushed):
@@ -253,11 +254,19 @@ def error_of_object_not_rendered(fleet: FleetStatus, ref: ObjectRef) -> ConfigEr
     return ConfigError(f"{message}, and not {lag.newest[:12]}", hint=hint)
 
 
-def object_meant_by(desired: Desired, noun: str, name: str, namespace: str) -> ObjectRef:
-    """Return the object of the source that is meant, a namespace that objects are in among them; else UnknownName."""
+def object_meant_by(
+    desired: Desired, noun: str, name: str, namespace: str, leaving: Iterable[Binding] = ()
+) -> ObjectRef:
+    """Return the object of the source that is meant, a namespace that objects are in among them; else UnknownName.
+
+    So are those that leave clusters wave by wave (``leaving``), of which the source has nothing any more.
+    """
     spaces = {template.ref.namespace for template in desired.templates if template.ref.namespace}
     known = {template.ref for template in desired.templates}
     bare = [bare_namespace(space) for space in sorted(spaces) if namespace_ref(space) not in known]
+    bare += [
+        Template(ref=each.ref, manifest={"apiVersion": each.api_version}) for each in leaving if each.ref not in known
+    ]
     return ref_of_named_object(noun, name, namespace, (*desired.templates, *bare))
 
 
