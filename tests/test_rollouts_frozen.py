@@ -220,6 +220,21 @@ def test_a_freeze_asks_for_no_health() -> None:
     assert "_health.yaml" not in fleet.files_below("facts")
 
 
+def test_what_a_deleted_policy_has_let_out_is_covered_from_the_pass_that_ends_it() -> None:
+    """The next pass said so first: a change that came until then went everywhere in the middle of a freeze."""
+    rollout = a_rollout_policy(waves=[a_wave("canary", "oslo"), a_wave("rest")])
+    fleet = a_frozen_fleet(fleet_file(a_freeze(**{"from": "2026-03-01T01:00:00Z"})), rollout=rollout)
+    fleet.unwell = {"oslo"}
+    fleet.commit(web=web(2)).run()
+    fleet.commit(rollout=None).run()
+    fleet.unwell = set()
+    fleet.settle()
+    while fleet.state() is not None:
+        assert fleet.pass_once()
+    fleet.commit(web=web(3))
+    assert fleet.run(3600)[-1] == "2222 Waiting"
+
+
 def test_replicas_of_a_frozen_object_are_those_of_now() -> None:
     fleet = a_frozen_fleet(fleet_file(a_freeze()))
     fleet.commit(web=web(2, replicas=5)).run()

@@ -39,6 +39,10 @@ class RolledObject(Struct, frozen=True, kw_only=True):
         """Return its versions while its policy is there or what began by it is not over; else nobody asks for them."""
         return self.rollout if self.rollout.policy in active or self.rollout.name in active else None
 
+    def in_policy(self, policy: str) -> "RolledObject":
+        """Return the object as one that another policy is about from now on."""
+        return replace(self, rollout=replace(self.rollout, policy=policy, group=""))
+
 
 class MadeVersion(Struct, frozen=True, kw_only=True):
     """A version that a pass makes of another one, and the file that it is to be kept in."""

@@ -152,6 +152,9 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         found = {ref: each for policy in rolled.values() for ref, each in policy.objects.items()}
         active = {*policies, self._fleet, *(name for name, each in rolled.items() if each.state is not None)}
         every = [each for several in objects.values() for each in several]
+        freed = (each for each in every if found[each.ref].rollout_by_policy(active) is None)
+        covered = (each.ref for each in freed if not each.is_leaving and self._is_covered(each.newest.template))
+        found |= {ref: found[ref].in_policy(self._fleet) for ref in covered}
         leaving = [each for each in every if each.is_leaving and not found[each.ref].has_left]
         works = {**works, **{each.ref: each.works for each in leaving}}
         bindings = (*bindings, *(each.binding for each in leaving))
@@ -305,8 +308,11 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         rollout = before.rollout if before is not None else None
         if rollout and rollout.has_gates and rollout.is_under_way and rollout.name in self.states:
             return rollout.policy
-        is_covered = self.context.calendar.calendar.covers(template.ref) and not only_scales(template)
-        return self._fleet if is_covered else ""
+        return self._fleet if self._is_covered(template) else ""
+
+    def _is_covered(self, template: Template) -> bool:
+        """Say whether the calendar covers an object."""
+        return self.context.calendar.calendar.covers(template.ref) and not only_scales(template)
 
     def _newest_version(self, template: Template, possible: PossibleOverrides) -> ObjectVersion:
         policies = possible.policies_for(template.manifest)
