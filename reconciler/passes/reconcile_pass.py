@@ -49,6 +49,7 @@ from .pass_inputs import PassInputs, is_proposing, read_inputs, recorded_inputs
 from .result import OnCommit, PassResult
 from .settings_check import acceptance_of
 from .source_tip import SourceBranchGone, SourceTip, find_source
+from .taken_back import has_unwell_clusters_taken_back
 from .time_and_health import workloads_with_changed_health
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
@@ -236,6 +237,7 @@ def _result_with_reports(
     if options.is_stopping() or options.is_making_way():
         return result
     recorded = read_observed_inputs(result.publication.repository, status.tip())
+    result = replace(result, is_taken_back=has_unwell_clusters_taken_back(result.outcome, recorded.health))
     if not inputs.tip.ref or recorded.facts != members.observation.facts:
         return result
     fleet = EndedPass(

@@ -28,6 +28,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
     ``proposal`` is the commit that a person is asked to merge, where that is the way of one to the rendered branch.
     ``behind`` are the seconds by which the clock here was found to be behind; ``fault`` is that of its mirrors.
     ``holds`` are those that keep what is rendered from clusters, and ``ended_holds`` those that are over with it.
+    ``is_taken_back``: clusters of a rollout that was rolled back are not seen well yet.
     """
 
     outcome: Outcome
@@ -39,6 +40,7 @@ class PassResult(Struct, frozen=True, kw_only=True):
     fault: GitError | None = None
     holds: ClusterHolds = field(default_factory=dict)
     ended_holds: Mapping[str, EndedHold] = field(default_factory=dict)
+    is_taken_back: bool = False
 
     @property
     def flip(self) -> Flip | None:
@@ -47,9 +49,10 @@ class PassResult(Struct, frozen=True, kw_only=True):
 
     @property
     def waits_for_clusters(self) -> bool:
-        """Say whether a rollout or a move can go on by what the next pass sees of members, which were reached."""
+        """Say whether a rollout or a move can go on, or is over, by what the next pass sees of members it reaches."""
         built = self.outcome.rendered.built
-        return self.reports is not None and (built.rolled.waits_for_clusters or built.moved.is_under_way)
+        is_waiting = built.rolled.waits_for_clusters or built.moved.is_under_way or self.is_taken_back
+        return self.reports is not None and is_waiting
 
     def with_holds(self) -> "PassResult":
         """Return this with the holds that the status branch records, and that were in force when the pass began.
