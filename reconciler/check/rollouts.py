@@ -36,6 +36,7 @@ _IDLE = "IdleEntry"
 _APPROVAL = "UnknownApprovers"
 _UNKNOWN = "UnknownHealth"
 _UNKNOWN_HINT = "say in argosy.yaml how they are reached, under spec.clusters, or who reports on them, under spec.emit"
+_MOVES_HINT = "say in argosy.yaml how they are reached, under spec.clusters, or write moves: AtOnce"
 _NOBODY_KNOWN = "no pass learns whether any cluster is well"
 _NEVER_BACK = {
     "CustomResourceDefinition.apiextensions.k8s.io": "objects that are stored in a newer version stay in it",
@@ -141,6 +142,30 @@ def rollout_problems(desired: Desired, seen: Container[str], line_of: LineOf | N
         if not stuck and _states_gate(policy) and _is_unknown_everywhere(policy, fleet, unknown):
             yield problem("spec", f"keeps no gate: {_NOBODY_KNOWN}", _UNKNOWN_HINT, _UNKNOWN)
         yield from _problems_of_unreached_checks(policy, fleet, _unreached_clusters(desired, seen), problem)
+
+
+def move_problems(desired: Desired, seen: Container[str], line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a problem for each setting by which replicas wait for others that nobody ever sees ready.
+
+    ``seen`` are clusters that passes have reached before, by whatever way. Other tools that apply to clusters report no
+    number of replicas.
+    """
+    reached = desired.fleet.reachable_members
+    if reached is None:
+        return
+    unknown = sorted(
+        each.name
+        for each in desired.clusters
+        if each.name not in reached and each.name not in seen and not is_applied_by_own_agent(each)
+    )
+    if not unknown:
+        return
+    message = f"no replica leaves a cluster for {first_few(unknown)}: no pass learns how many are ready there"
+    places = [(desired.fleet.path, 0)] if desired.fleet.moves.is_make_before_break else []
+    places += [(each.path, each.document) for each in desired.rollout_policies if each.is_make_before_break]
+    for path, document in places:
+        line = line_of(path, document, "spec.moves") if line_of else 0
+        yield Problem(path, line, "spec.moves", message, _MOVES_HINT, "UnknownHealth")
 
 
 def _unreached_clusters(desired: Desired, seen: Container[str]) -> frozenset[str]:

@@ -60,7 +60,7 @@ from .dependencies import warnings_of_missing_dependencies
 from .divisions import division_problems
 from .lost_places import lost_place_warnings
 from .policies import policy_warnings, released_warnings
-from .rollouts import rollout_problems, rollout_warnings
+from .rollouts import move_problems, rollout_problems, rollout_warnings
 from .source_warnings import (
     idle_rule_warnings,
     named_workload_warnings,
@@ -221,14 +221,15 @@ def _problems_of_rendering(
 
 
 def _problems_of_rollouts(repository: Repository, loaded: Loaded) -> Iterator[Problem]:
-    """Yield what is wrong with rollouts, given the clusters that passes have seen as far as this clone knows."""
+    """Yield what is wrong with rollouts and moves, given the clusters that passes have seen as far as is known here."""
     desired, seen = loaded.desired, frozenset[str]()
-    if not desired.rollout_policies:
+    if not desired.rollout_policies and not desired.fleet.moves.is_make_before_break:
         return
     with suppress(GitError):
         status = publication_of(repository, desired.fleet).ref(desired.fleet.status_branch)
         seen = frozenset(read_observed_inputs(repository, repository.tip(status)).facts)
-    yield from rollout_problems(desired, seen, loaded.lines.line_of if loaded.lines else None)
+    line_of = loaded.lines.line_of if loaded.lines else None
+    yield from (*rollout_problems(desired, seen, line_of), *move_problems(desired, seen, line_of))
 
 
 def _may_clusters_refuse_more(desired: Desired, facts: Facts) -> bool:
