@@ -8,8 +8,13 @@ from typing import NamedTuple
 
 import pytest
 
+from render.documents import parse_documents
+
 from .agents import PulledFleet
 from .build import a_policy, on_clusters
+from .memory_fleet import settle
+from .moving import divided
+from .moving import web as six_replicas
 from .rolling import WEB, a_rollout_policy, web
 from .served_rollouts import EXTRA, NAMES, WAVES, ServedRollouts, served_rollouts
 from .test_rollouts_members import sicken
@@ -155,3 +160,21 @@ def test_a_source_that_is_mended_goes_out_after_what_went_on_meanwhile(fleet: Se
         fleet.step()
         assert fleet.live() == expected
     assert fleet.state()["phase"] == "Completed"
+
+
+def test_replicas_that_move_step_by_step_go_on_while_the_newest_source_is_refused(fleet: ServedRollouts) -> None:
+    settings = parse_documents(fleet.repository.show("argosy.yaml", "HEAD").encode())[0].value
+    settings["spec"] |= {"moves": "MakeBeforeBreak", "surge": 3}
+    fleet.repository.commit({"argosy.yaml": settings, "web.yaml": six_replicas(6), "policy.yaml": divided(oslo=1)})
+    assert fleet.run("--bootstrap").code == 0
+    fleet.settle("oslo")
+    fleet.run()
+    fleet.repository.commit({"policy.yaml": divided(paris=1)})
+    assert fleet.run().code == 0
+    fleet.repository.commit({"broken.yaml": BROKEN})
+    for _ in range(4):
+        for name in ("oslo", "paris"):
+            settle(fleet.members[name])
+        assert fleet.run().code == 3
+    found = (fleet.members[name].objects.get(("deployments.apps", "default", "web")) for name in ("oslo", "paris"))
+    assert [each and each["spec"]["replicas"] for each in found] == [None, 6]

@@ -1,4 +1,4 @@
-"""Rollouts while a source is refused: they go on from the last good source, as if nobody had committed since.
+"""Rollouts and moves while a source is refused go on from the last good source, as if nobody had committed since.
 
 Clusters that were given a change have to come through its gate, be taken back, or be followed by the next ones,
 whatever is wrong with a commit that has nothing to do with it. So a pass whose source is refused renders the source of
@@ -21,6 +21,7 @@ from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import continued_source
+from reconciler.pipeline.moves import may_moves_be_gradual
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.rendering.guarded_outcome import check_guards
 from reconciler.rendering.inputs import RenderInputs
@@ -39,11 +40,20 @@ if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose m
 
 
 def are_rollouts_under_way(good: LastGood) -> bool:
-    """Say whether a rollout of the last good commit is not over, and its steps are committed without a person."""
+    """Say whether a rollout or a move of the last good commit is not over, and steps are committed without a person."""
     source = good.source_as_rendered
     if is_proposing(source) or BranchPlace.of(source.desired.fleet) != good.place:
         return False
-    return any(not state.is_completed for state in rollout_states_of_tree(good.previous.tree).values())
+    states = rollout_states_of_tree(good.previous.tree).values()
+    return any(not state.is_completed for state in states) or _are_moves_under_way(good)
+
+
+def _are_moves_under_way(good: LastGood) -> bool:
+    """Say whether replicas of the last good commit are on their way, each step of which is a commit."""
+    desired = good.source_as_rendered.desired
+    if not may_moves_be_gradual(desired.fleet.moves, desired.rollout_policies):
+        return False
+    return any(binding.moving is not None for binding in good.previous.bindings.values())
 
 
 def step_of_last_good(
