@@ -103,7 +103,7 @@ def test_every_change_goes_out_in_the_order_of_the_commits(seed: int) -> None:
 @settings(max_examples=5)
 @given(seed=st.integers(0, 2**32))
 def test_changes_that_go_out_together_come_to_the_newest(seed: int) -> None:
-    """What the canary had in between was said by some commit, and by later ones each time."""
+    """The canary had in between what some commit said, and a later one each time."""
     source = played_source(seed, "Coalesce")
     left = iter(source.commits)
     assert all(each in left for each in source.seen)
