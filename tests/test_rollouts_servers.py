@@ -20,7 +20,7 @@ from .clusters import Member, members_of_a_fleet
 from .killed_effects import KILLED
 from .rolling import WEB, a_rollout_policy, a_wave, web
 from .test_outage_real_servers import MERGE, WEBS, settle_one
-from .waiting import eventually, running
+from .waiting import SECONDS, eventually, running
 
 pytestmark = pytest.mark.cluster
 
@@ -313,7 +313,8 @@ def test_a_pass_over_servers_that_dies_before_an_effect_is_done_again_by_the_nex
     for version, effects in ((2, (1, 14, 27)), (3, (40, 12, 3))):
         fleet.repository.commit({"web.yaml": web(version)})
         for effect in effects:
-            ended = subprocess.run([*command, str(effect), *options], cwd=ROOT, capture_output=True, check=False)
+            whole = [*command, str(effect), *options]
+            ended = subprocess.run(whole, cwd=ROOT, capture_output=True, check=False, timeout=SECONDS)
             assert ended.returncode == KILLED, ended
         assert fleet.run(1) == f"{version}11"
         commits = fleet.repository.git("log", "--format=%(trailers:key=Argosy-Source,valueonly)%T", "argosy/rendered")
