@@ -213,3 +213,26 @@ def test_a_wave_that_nobody_can_approve_is_told(
 ) -> None:
     found = warnings_about({"kubeconfigs": "kubeconfigs", "rollouts": settings}, PARIS, ROME, WEB, a_rollout(**policy))
     assert found == warnings, why
+
+
+def an_emergency(fleet: str) -> dict[str, Any]:
+    rollout = {"kind": "Fleet", "name": fleet}
+    return a_control(rollout=rollout, verb="Emergency", reason="orders are lost", wave=None)
+
+
+EMERGENCIES: tuple[tuple[str, list[str], str, list[str]], ...] = (
+    ("two persons are known", [f"a {KEY}", f"b {KEY}b"], "default", []),
+    ("nobody is known", [], "default", [
+        "spec.verb: nobody can confirm this: the signatures of 0 persons are known",
+    ]),
+    ("another fleet", [f"a {KEY}", f"b {KEY}b"], "other", [
+        "spec.rollout: there is no Fleet other in the source, so only a rollout that it left hears of this",
+    ]),
+)  # fmt: skip
+
+
+@each_row("why, signers, fleet, warnings", EMERGENCIES)
+def test_an_emergency_that_nobody_hears_of_or_can_confirm_is_told(
+    why: str, signers: list[str], fleet: str, warnings: list[str]
+) -> None:
+    assert warnings_about({"rollouts": {"signers": signers}}, PARIS, WEB, an_emergency(fleet)) == warnings, why

@@ -156,6 +156,15 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         rollout={"kind": "ClusterRolloutPolicy", "name": "web", "namespace": "shop"}), [
         "spec.rollout.namespace: a ClusterRolloutPolicy is in no namespace"
     ]),
+    ("an emergency for no reason", a_control("Emergency"), ["spec.reason: required, but missing"]),
+    ("an emergency of the calendar", a_control(
+        "Emergency", rollout={"kind": "Fleet", "name": "default"}, reason="on fire"), []),
+    ("a pause of the calendar", a_control(rollout={"kind": "Fleet", "name": "default"}), [
+        "spec.verb: Pause means nothing to what the calendar of argosy.yaml holds back"
+    ]),
+    ("approvals by nobody", a_rollout(waves=[{"name": "a", "rest": True, "approvals": 0}]), [
+        "spec.waves[0].approvals: must be at least 1, not 0"
+    ]),
     ("an unknown verb", a_control("Stop"), ["spec.verb: unknown value 'Stop'"]),
 )  # fmt: skip
 

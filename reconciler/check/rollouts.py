@@ -6,7 +6,7 @@ from functools import partial
 
 from overrides.lint import LineOf
 from reconciler.source.desired import Desired, clusters_of_unknown_health
-from render.admission.rollouts import IMPLICIT_WAVE
+from render.admission.rollouts import FLEET_KIND, IMPLICIT_WAVE
 from render.cluster import is_applied_by_own_agent
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
@@ -34,6 +34,8 @@ _FREEZE = "EndedFreeze"
 _STAYS = "NoWayBack"
 _IDLE = "IdleEntry"
 _APPROVAL = "UnknownApprovers"
+_SIGNERS_HINT = "add the public key by which they sign commits to spec.rollouts.signers of argosy.yaml"
+_TWO_PERSONS = 2
 _UNKNOWN = "UnknownHealth"
 _UNKNOWN_HINT = "say in argosy.yaml how they are reached, under spec.clusters, or who reports on them, under spec.emit"
 _MOVES_HINT = "say in argosy.yaml how they are reached, under spec.clusters, or write moves: AtOnce"
@@ -234,7 +236,7 @@ def _clusters_of_earlier_waves(earlier: Iterable[Wave], wave: Wave, fleet: Clust
 def _warnings_of_approvals(policy: RolloutPolicy, signers: Iterable[str], warn: _Warn) -> Iterator[Problem]:
     """Yield a warning for approvers whom nobody knows, and for each wave that too few persons can approve."""
     known = {each.partition(" ")[0] for each in signers}
-    hint = "add the public key by which they sign commits to spec.rollouts.signers of argosy.yaml"
+    hint = _SIGNERS_HINT
     unknown = sorted({*policy.approvers} - known)
     if unknown:
         yield warn("spec.approvers", f"nobody knows the signature of {first_few(unknown)}", hint, _APPROVAL)
@@ -252,8 +254,14 @@ def _warnings_of_approvals(policy: RolloutPolicy, signers: Iterable[str], warn: 
 def _warnings_of_controls(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
     """Yield a warning for each control of which no rollout hears: there is no such policy, or no such wave."""
     policies = {str(policy): policy for policy in desired.rollout_policies}
+    persons = {each.partition(" ")[0] for each in desired.fleet.rollouts.signers}
     for control in desired.rollout_controls:
         warn, policy = partial(_warning, control, line_of), policies.get(control.rollout)
+        if control.verb is RolloutVerb.EMERGENCY and len(persons) < _TWO_PERSONS:
+            message = f"nobody can confirm this: the signatures of {counted_noun(len(persons), 'person')} are known"
+            yield warn("spec.verb", message, _SIGNERS_HINT, _APPROVAL)
+        if control.rollout == f"{FLEET_KIND} {desired.fleet.name}":
+            continue
         if policy is None:
             message = f"there is no {control.rollout} in the source, so only a rollout that it left hears of this"
             yield warn("spec.rollout", message, "", _CONTROL)
