@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from render.limits import Limit
 from render.rollouts.policy import DeadlineAction, Gate, NewChangeAction, RolloutPolicy, Wave
 from render.rollouts.queue import newer_changes_wait
-from render.rollouts.state import Change, RolloutFacts, RolloutPhase, RolloutState, RolloutStep
+from render.rollouts.state import Change, RolloutFacts, RolloutPhase, RolloutState, RolloutStep, WaitingChange
 from render.rollouts.step import next_step
 from tests.living_fleet import START, Fleet, a_tier
 
@@ -230,6 +230,8 @@ def test_a_newer_change_waits_only_for_one_that_goes_on() -> None:
         for phase in RolloutPhase
         if newer_changes_wait(replace(policy, on_new_change=action), replace(step.state, phase=phase))
     }
+    waiting = replace(step.state, queue=(WaitingChange(digest="2"),), phase=RolloutPhase.FAILED)
+    assert (waiting.waits_for_clusters, replace(waiting, queue=()).waits_for_clusters) == (True, False)
     assert found == {
         f"{action} {phase}"
         for action in ("Wait", "Coalesce", "Expedite")

@@ -364,6 +364,18 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="what waits goes out when all have gone back, and not from a version that failed",
+        policy={**BACKWARDS, "onNewChange": "Wait"},
+        steps=[
+            changed("2111 Progressing", "2211 Progressing", unwell=["paris"]),
+            changed("2211 Progressing", to=3, unwell=["paris"]),
+            Step(commits=["2111 Held"], seconds=600),
+            well(
+                "1111 Held", "1111 Held", "3111 Progressing", "3311 Progressing", "3333 Progressing", "3333 Completed"
+            ),
+        ],
+    ),
+    Situation(
         why="an abort takes back by reverse waves as well",
         policy=BACKWARDS,
         steps=[

@@ -6,7 +6,8 @@
 3. ``Coalesce``: all that came meanwhile goes out together, as it is by then.
 4. ``Expedite``: as ``Wait``, until an approver says that the newest of them is to go everywhere at once, and why.
 
-A rollout that has failed, or that is held back, would be waited for forever: it makes way for the next one.
+A rollout that has failed, or that is held back, would be waited for forever: it makes way for the next one, once all
+clusters have gone back that do so by waves.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from render.model import ObjectRef
 
 from .policy import NewChangeAction, RolloutPolicy
-from .state import RolloutPhase, RolloutState, WaitingChange
+from .state import RolloutPhase, RolloutReason, RolloutState, WaitingChange
 
 _ENDED = frozenset({RolloutPhase.COMPLETED, RolloutPhase.FAILED, RolloutPhase.HELD})
 """Phases in which a newer change takes over whatever the policy says of it."""
@@ -26,8 +27,11 @@ Versions = Mapping[ObjectRef, str]
 
 
 def newer_changes_wait(policy: RolloutPolicy | None, state: RolloutState | None) -> bool:
-    """Say whether newer changes have to wait for the end of a rollout; without a policy its plan says so."""
-    if state is None or state.phase in _ENDED:
+    """Say whether newer changes have to wait for the end of a rollout; without a policy its plan says so.
+
+    Where clusters go back wave by wave they wait until all have: what failed would stay in the others.
+    """
+    if state is None or (state.phase in _ENDED and state.reason is not RolloutReason.ROLLING_BACK):
         return False
     return (policy or state.plan).on_new_change is not NewChangeAction.SUPERSEDE
 

@@ -123,6 +123,7 @@ class RolloutReason(StrEnum):
 
 
 _GOING_ON = frozenset({RolloutPhase.PROGRESSING, RolloutPhase.WAITING})
+_OVER_UNTIL_ASKED = frozenset({RolloutPhase.FAILED, RolloutPhase.HELD})
 _WAITING_FOR_NO_CLUSTER = frozenset(
     {
         RolloutReason.APPROVAL_MISSING,
@@ -189,6 +190,8 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     def waits_for_clusters(self) -> bool:
         """Say whether it can go on by what is seen of clusters, without a time that comes or a person who acts."""
         if self.reason is RolloutReason.ROLLING_BACK:
+            return True
+        if self.phase in _OVER_UNTIL_ASKED and self.queue:  # the next pass begins with the first that waits
             return True
         return self.phase in _GOING_ON and self.reason not in _WAITING_FOR_NO_CLUSTER
 
