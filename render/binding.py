@@ -167,6 +167,11 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
         return self.target != self.completed or bool(self.clusters) or self.completed == ABSENT
 
     @property
+    def is_absent_somewhere(self) -> bool:
+        """Say whether there are clusters that were not given the object, or have given it up."""
+        return ABSENT in {self.completed, *(each.version for each in self.clusters)}
+
+    @property
     def is_new(self) -> bool:
         """Say whether no cluster was given the object yet, nor is by what goes out."""
         return self.target == self.completed == ABSENT and not self.clusters
@@ -366,7 +371,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     @property
     def clusters_before_delivery(self) -> frozenset[str]:
         """The clusters that the object goes to, and whose wave of its first delivery is still to come."""
-        if self.rollout is None or not self.rollout.is_under_way:
+        if self.rollout is None or not self.rollout.is_absent_somewhere:
             return frozenset()
         required = (target.name for snapshot in self.required_by for target in snapshot.clusters)
         versions, completed = self.rollout.version_by_cluster, self.rollout.completed

@@ -77,13 +77,11 @@ def departures_of_objects(objects: Iterable[VersionedObject], after: Mapping[Obj
     begun: dict[str, set[tuple[str, ...]]] = {}
     ended: dict[str, set[tuple[str, ...]]] = {}
     for each in objects:
-        there = clusters_of_works(after[each.ref].works)
-        if each.is_leaving and not each.before.is_leaving:
-            found, mask = begun, there
-        elif each.is_leaving or each.before.completed == ABSENT:
-            found, mask = ended, each.clusters_having_it & ~there
-        else:
+        if not each.is_leaving and each.before.completed != ABSENT:
             continue
+        there = clusters_of_works(after[each.ref].works)
+        is_beginning = each.is_leaving and not each.before.is_leaving
+        found, mask = (begun, there) if is_beginning else (ended, each.clusters_having_it & ~there)
         for place in each.index.indexes_in_mask(mask):
             found.setdefault(each.index.names[place], set()).add(tuple(object_path(each.ref)))
     return Departures(expected=_frozen_paths(ended), begun=_frozen_paths(begun))
