@@ -1,5 +1,6 @@
 """Whole passes of a rollout that asks a Prometheus: when it is asked, what is recorded, and what goes on by it."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -101,6 +102,13 @@ def test_a_wave_waits_for_a_good_answer_and_nothing_is_committed_meanwhile(
     assert (len(fleet.source.asked), fleet.tips(), fleet.versions()) == (4, tips, "21")
     shown = argosy(fleet.repository, capsys, "rollout", "status", "web").out
     assert "next: waits for check errors of wave canary (0.5)\n" in shown
+    assert shown.splitlines()[-2:] == [
+        "CHECK    ABOUT         ANSWER    VALUE   SINCE",
+        "errors   wave canary   not met   0.5     2040-03-01T09:00:00Z",
+    ]
+    about = {"policy": "RolloutPolicy default/web", "check": "errors", "wave": "canary"}
+    told = json.loads(argosy(fleet.repository, capsys, "rollout", "status", "-o", "json").out)["checks"]
+    assert told == [{**about, "answer": "notMet", "value": "0.5", "since": "2040-03-01T09:00:00Z"}]
     fleet.source.answer_with_numbers("0.001")
     fleet.reconcile(capsys, 59)
     assert (len(fleet.source.asked), fleet.versions()) == (4, "21")
@@ -191,7 +199,7 @@ def test_a_live_object_of_each_cluster_is_asked_in_that_cluster(
     begin_rollout(fleet, capsys)
     shown = argosy(fleet.repository, capsys, "rollout", "status", "web").out
     reason = "no answer: there is nothing at {.metadata.labels.ready}"
-    assert f"next: waits until oslo come through the gate, and for check ready of oslo ({reason})\n" in shown
+    assert f"next: waits for oslo to come through the gate, and for check ready of oslo ({reason})\n" in shown
     for member, versions in zip(fleet.members, ("22", "22"), strict=True):
         member.objects["nodes.", "", "node"]["metadata"]["labels"] = {"ready": "yes"}
         for _ in range(3):

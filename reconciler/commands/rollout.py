@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.commands.options.subject_options import with_namespace_options
@@ -84,7 +85,12 @@ def status(log: Log, /, name: str, *, namespace: str, group: str, output: str) -
         _print_document(recorded, states)
     else:
         unasked = recorded.unasked
-        for text in text_of_rollout(states[0], unasked) if is_one else text_of_rollouts(states, unasked):
+        texts = (
+            text_of_rollout(states[0], unasked, recorded.checks_of(states[0]))
+            if is_one
+            else text_of_rollouts(states, unasked)
+        )
+        for text in texts:
             print_text(text, end="")
         for text in text_of_emergencies(recorded.emergencies, recorded.seconds, now):
             print_text(text, end="")
@@ -136,11 +142,13 @@ def _rollouts_meant(
 
 
 def _print_document(recorded: "RecordedRollouts", states: "Sequence[RolloutState]") -> None:
-    from reconciler.outputs.document import document_text
-    from reconciler.outputs.rollouts import emergency_part, rollouts_document
+    from reconciler.outputs.document import document_text, value_unless_empty
+    from reconciler.outputs.rollouts import check_part, emergency_part, rollouts_document
 
     emergencies = tuple(emergency_part(each, recorded.seconds) for each in recorded.emergencies)
-    print_output(document_text(rollouts_document(recorded.commit, states, recorded.unasked, emergencies)), "json")
+    document = rollouts_document(recorded.commit, states, recorded.unasked, emergencies)
+    checks = tuple(check_part(check, state) for state in states for check in recorded.checks_of(state))
+    print_output(document_text(replace(document, checks=value_unless_empty(checks))), "json")
 
 
 _AT_ONCE = click.option("--now", is_flag=True, help="At once, on the status branch: no file of the source changes.")

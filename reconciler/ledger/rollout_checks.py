@@ -15,7 +15,7 @@ from render.timing import instant_text, parse_instant
 from .branch_file import BranchFile
 
 
-class _RecordedCheck(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecordedCheck(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An answer as it is recorded, with what its question was about."""
 
     question: str
@@ -39,7 +39,7 @@ class ChecksFile(BranchFile, frozen=True, kw_only=True):
     KIND: ClassVar[str] = "CheckAnswers"
     ABOUT: ClassVar[str] = "What was answered to the checks of rollouts that are under way, and since when."
 
-    checks: tuple[_RecordedCheck, ...]
+    checks: tuple[RecordedCheck, ...]
 
     @classmethod
     def of_answers(cls, questions: Iterable[CheckQuestion], answers: Answers) -> "ChecksFile | None":
@@ -62,8 +62,8 @@ class ChecksFile(BranchFile, frozen=True, kw_only=True):
         }
 
 
-def _recorded_check(question: CheckQuestion, answer: CheckAnswer) -> _RecordedCheck:
-    return _RecordedCheck(
+def _recorded_check(question: CheckQuestion, answer: CheckAnswer) -> RecordedCheck:
+    return RecordedCheck(
         question=question.id,
         rollout=question.rollout,
         change=question.change,

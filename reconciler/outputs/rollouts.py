@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
+from reconciler.ledger.rollout_checks import RecordedCheck
 from render.rollouts.emergencies import Emergency
 from render.rollouts.state import RolloutState
 from render.timing import instant_text
@@ -64,6 +65,33 @@ def emergency_part(emergency: Emergency, seconds: int) -> EmergencyPart:
     )
 
 
+class AnsweredCheckPart(DocumentPart, frozen=True, kw_only=True):
+    """The answer to a check of a rollout that is under way."""
+
+    policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
+    group: GroupOfRollout = UNSET
+    check: Annotated[str, meaning_of_field("The check.")]
+    wave: Annotated[str, meaning_of_field("The wave that it is about, or that its cluster is in.")]
+    cluster: Annotated[str, meaning_of_field("The cluster that it is about.")] | UnsetType = UNSET
+    answer: Annotated[str, meaning_of_field("`met`, `notMet`, or `none`: nobody answered.")]
+    value: Annotated[str, meaning_of_field("What was said, or why nothing was.")]
+    since: Annotated[str, meaning_of_field("The time since when it is so without a break.")]
+
+
+def check_part(check: RecordedCheck, state: RolloutState) -> AnsweredCheckPart:
+    """Return the answer to a check as documents have it."""
+    return AnsweredCheckPart(
+        policy=str(state.plan),
+        group=value_unless_empty(state.group),
+        check=check.check,
+        wave=check.wave,
+        cluster=value_unless_empty(check.cluster),
+        answer="none" if not check.answered else "met" if check.met else "notMet",
+        value=check.value,
+        since=check.since,
+    )
+
+
 class RolloutsDocument(OutputDocument, frozen=True, kw_only=True):
     """The rollouts of a fleet."""
 
@@ -80,6 +108,12 @@ class RolloutsDocument(OutputDocument, frozen=True, kw_only=True):
         Annotated[
             tuple[EmergencyPart, ...],
             meaning_of_field("The changes that went out in an emergency, and that nobody has confirmed."),
+        ]
+        | UnsetType
+    ) = UNSET
+    checks: (
+        Annotated[
+            tuple[AnsweredCheckPart, ...], meaning_of_field("The answers to checks of rollouts that are under way.")
         ]
         | UnsetType
     ) = UNSET

@@ -1,6 +1,6 @@
 """The rollouts of a fleet, as its newest rendered commit that is known here records them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -10,6 +10,8 @@ from reconciler.branches.publication import Publication, publication_of
 from reconciler.branches.reading import read_previous
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.text import text_table
+from reconciler.ledger.rollout_checks import ChecksFile, RecordedCheck
+from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.record.recorded_status import read_recorded
@@ -33,7 +35,8 @@ _NOBODY = "no rollout has begun: argosy diff shows by which waves a change would
 class RecordedRollouts(Struct, frozen=True, kw_only=True):
     """The rollouts at a rendered commit, by their names, and the clusters that each passes over.
 
-    ``emergencies`` are those that nobody has confirmed, for which a second person has so many ``seconds``.
+    ``emergencies`` are those that nobody has confirmed, for which a second person has so many ``seconds``. ``checks``
+    are the answers to checks.
     """
 
     commit: str
@@ -43,6 +46,11 @@ class RecordedRollouts(Struct, frozen=True, kw_only=True):
     unasked: UnaskedClusters = {}
     emergencies: tuple[Emergency, ...] = ()
     seconds: int = 0
+    checks: tuple[RecordedCheck, ...] = ()
+
+    def checks_of(self, state: RolloutState) -> list[RecordedCheck]:
+        """Return the answers to checks of one rollout."""
+        return [each for each in self.checks if each.rollout == state.name]
 
     def emergency_meant(self, name: str, namespace: str, group: str) -> RolloutState:
         """Return the change that went out in an emergency and that a name means; UnknownName where nothing tells."""
@@ -113,8 +121,19 @@ def read_recorded_rollouts(repository: Repository) -> RecordedRollouts:
         status_branch=fleet.status_branch,
         emergencies=emergencies_of_tree(previous.tree),
         seconds=seconds_to_confirm(fleet.rollouts),
+        checks=_checks_of_rollouts(previous.tree, states),
         unasked=clusters_not_asked(states.values(), records, previous.bindings.values() if states else ()),
     )
+
+
+def _checks_of_rollouts(tree: RenderedTree, states: Mapping[str, RolloutState]) -> tuple[RecordedCheck, ...]:
+    """Return the answers that a rendered tree has about the changes that go out."""
+    entry = tree.trees.entry(tree.root, ("facts", ChecksFile.NAME))
+    if entry is None:
+        return ()
+    file = ChecksFile.read(ChecksFile.PATH, tree.contents([entry.id])[entry.id])
+    going = {(name, state.change) for name, state in states.items() if not state.is_completed}
+    return tuple(each for each in file.checks if (each.rollout, each.change) in going)
 
 
 def state_of_emergency(emergency: Emergency) -> RolloutState:
@@ -163,8 +182,10 @@ def _row_of_rollout(state: RolloutState) -> tuple[str, ...]:
     )
 
 
-def text_of_rollout(state: RolloutState, unasked: UnaskedClusters) -> Iterator[str]:
-    """Yield everything about one rollout: what goes out, what it waits for, and each cluster with its wave."""
+def text_of_rollout(
+    state: RolloutState, unasked: UnaskedClusters, checks: Iterable[RecordedCheck] = ()
+) -> Iterator[str]:
+    """Yield everything about one rollout: what goes out, what it waits for, each cluster with its wave, and checks."""
     yield f"{state.name}: {state.phase} ({state.reason}) since {instant_text(state.phase_since)}\n"
     commits = first_few([commit[:12] for commit in state.commits])
     yield f"change {state.change} of {commits}, since {instant_text(state.since)}\n"
@@ -183,6 +204,22 @@ def text_of_rollout(state: RolloutState, unasked: UnaskedClusters) -> Iterator[s
         for name in wave.clusters
     ]
     yield "\n" + text_table(("WAVE", "CLUSTER", "STATE", "SINCE"), rows) if rows else ""
+    yield from _text_of_checks(checks)
+
+
+def _text_of_checks(checks: Iterable[RecordedCheck]) -> Iterator[str]:
+    """Yield a table of checks: what each asks about, and what was answered since when."""
+    rows = [
+        (each.check, each.cluster or f"wave {each.wave}", _words_of_answer(each), each.value, each.since)
+        for each in checks
+    ]
+    yield "\n" + text_table(("CHECK", "ABOUT", "ANSWER", "VALUE", "SINCE"), rows) if rows else ""
+
+
+def _words_of_answer(check: RecordedCheck) -> str:
+    if not check.answered:
+        return "none"
+    return "met" if check.met else "not met"
 
 
 def _words_of_cluster(given: Given | None, back: Given | None, unasked: str) -> tuple[str, str]:
