@@ -70,6 +70,20 @@ COURSES = [
         {"onFailure": "Rollback"},
     ),
     Course(
+        "two persons approve, who are known, and are not the same one",
+        {
+            "changes": [a_change(2)],
+            "controls": [
+                {**APPROVED, "by": "ada"},
+                {**APPROVED, "at": "2026-03-01T09:25:00Z", "by": "ada"},
+                {**APPROVED, "at": "2026-03-01T09:30:00Z"},
+                {**APPROVED, "at": "2026-03-01T09:35:00Z", "by": "bob"},
+            ],
+        },
+        [expected("09:34:59", "211"), expected("09:35:00", "222")],
+        {"waves": [WAVES[0], a_wave("rest", approvals=2)], "approvers": ["ada", "bob"]},
+    ),
+    Course(
         "a silent cluster is passed over",
         {"changes": [a_change(2)], "controls": [APPROVED], "notReady": {"paris": "2026-03-01T09:05:00Z"}},
         [expected("09:30:00", "222")],
@@ -129,7 +143,7 @@ def tried(
             **{f"{name}.yaml": a_cluster(name) for name in NAMES},
             "web.yaml": web(1),
             "policy.yaml": a_policy("web", selectors=[WEB], placement=on_clusters()),
-            "rollout.yaml": a_rollout_policy(waves=WAVES, **(rollout or {})),
+            "rollout.yaml": a_rollout_policy(**{"waves": WAVES, **(rollout or {})}),
             "argosy.yaml": a_fleet_asking("https://errors.example.com"),
             "test.yaml": test,
         }

@@ -46,6 +46,9 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "spec.given.controls[].verb": Field("The request, such as `Approve`."),
     "spec.given.controls[].policy": Field("The rollout policy, such as `RolloutPolicy shop/web`."),
     "spec.given.controls[].wave": Field("The wave that is approved."),
+    "spec.given.controls[].by": Field(
+        "The person who signed it, by the name in `spec.rollouts.signers`; left out, nobody knows who it was."
+    ),
     "spec.given.notReady": Field("The clusters that are not ready, each with the time since when.", {}),
     "spec.given.reporting": Field("The clusters whose agents report while they are not ready.", []),
     "spec.given.unhealthy": Field("The clusters in which all is unhealthy, each with the time since when.", {}),

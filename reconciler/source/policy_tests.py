@@ -75,12 +75,16 @@ class TriedChange(Struct, frozen=True, kw_only=True):
 
 
 class RolloutRequest(Struct, frozen=True, kw_only=True):
-    """The request of a person, at a time, about the change that a rollout policy (as text) lets out then."""
+    """The request of a person, at a time, about the change that a rollout policy (as text) lets out then.
+
+    ``by`` is the person who signed it ("": nobody knows).
+    """
 
     at: datetime
     verb: RolloutVerb
     policy: str
     wave: str = ""
+    by: str = ""
 
 
 class PolicyTest(Struct, frozen=True, kw_only=True):
@@ -197,15 +201,20 @@ def _parse_test(
             if (since := parse_instant(each["since"])) is not None
         ),
         changes=tuple(_changes_of_source(given, reading)),
-        requests=tuple(
-            RolloutRequest(at=at, verb=RolloutVerb(each["verb"]), policy=each["policy"], wave=each.get("wave") or "")
-            for each in given.get("controls") or ()
-            if (at := parse_instant(each["at"])) is not None
-        ),
+        requests=tuple(_requests_about_rollouts(given)),
         expectations=tuple(
             parse_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
         ),
     )
+
+
+def _requests_about_rollouts(given: Any) -> Iterator[RolloutRequest]:
+    """Yield what people say about rollouts; admission has refused times that are none."""
+    for each in given.get("controls") or ():
+        at, verb = parse_instant(each["at"]), RolloutVerb(each["verb"])
+        if at is not None:
+            wave, by = each.get("wave") or "", each.get("by") or ""
+            yield RolloutRequest(at=at, verb=verb, policy=each["policy"], wave=wave, by=by)
 
 
 class _GivenObjects(Struct, frozen=True, kw_only=True):

@@ -19,6 +19,9 @@ from reconciler.pipeline.moves import MoveInputs
 from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous, ReadTrees, RenderedTree
 from reconciler.pipeline.rendered_condition import RENDERED
+from reconciler.pipeline.rollouts.attributes import parse_attributes
+from reconciler.pipeline.rollouts.speakers import digest_of_control
+from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import RolloutStates, rollout_states_of_tree
 from reconciler.pipeline.stages import render_pass
 from reconciler.source.desired import Desired
@@ -139,8 +142,20 @@ class TriedFleet(Struct, kw_only=True):
             facts={name: _facts_of_cluster(name, is_ready=name not in failed) for name in names},
             previous=previous,
             failover=FailoverInputs(now=at, health=health, taints=before.built.tainted.recorded if before else {}),
-            rollouts=replace(self.inputs.rollouts, states=states, health=health, answers=dict(self._answers)),
+            rollouts=self._rollout_inputs(states, health, before),
             moves=MoveInputs(health=health),
+        )
+
+    def _rollout_inputs(self, states: RolloutStates, health: ObservedHealth, before: Rendered | None) -> RolloutInputs:
+        attributes = before.built.rolled.attributes if before else b""
+        signed = ((self.test.requests[number].by, control) for number, control in self._controls.items())
+        return replace(
+            self.inputs.rollouts,
+            states=states,
+            health=health,
+            answers=dict(self._answers),
+            attributes=parse_attributes(attributes) if attributes else {},
+            speakers={digest_of_control(control): by for by, control in signed},
         )
 
     def _controls_at(self, at: datetime, states: RolloutStates) -> tuple[RolloutControl, ...]:
@@ -154,6 +169,7 @@ class TriedFleet(Struct, kw_only=True):
                     change=state.change,
                     verb=each.verb,
                     wave=each.wave,
+                    reason="as the test says",
                     at=instant_text(each.at),
                 )
         return (*self.inputs.desired.rollout_controls, *self._controls.values())

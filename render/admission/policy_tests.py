@@ -39,6 +39,7 @@ POLICY_TEST_SPEC = Record(
                             "verb!": CONTROL_SPEC.fields["verb!"],
                             "policy!": TEXT,
                             "wave": TEXT,
+                            "by": TEXT,
                         }
                     )
                 ),
