@@ -9,7 +9,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from render.model import ObjectRef
+from reconciler.pipeline.moves import moves_in_steps
+from render.binding import Binding
+from render.model import ObjectRef, TargetCluster, group_of
+from render.placement import Placement
 
 from .build import a_cluster, a_config_map, a_policy, on_clusters, weighted
 from .moving import MovingFleet, a_fleet_of_moves, divided, duplicated, web
@@ -18,7 +21,27 @@ from .tables import each_row
 
 CLUSTERS = ("oslo", "paris", "rome")
 DRAINED = a_cluster("oslo", taints=[{"key": "drained", "effect": "NoExecute"}])
+LABELS = {"runs": "web"}
+A_REBALANCER = {
+    "apiVersion": "apps.karmada.io/v1alpha1",
+    "kind": "WorkloadRebalancer",
+    "metadata": {"name": "again"},
+    "spec": {"workloads": [{**WEB, "namespace": "default"}]},
+}
 FAILOVER = {"featureGates": {"Failover": True}}
+
+
+def by_label() -> dict[str, Any]:
+    """A policy that divides web evenly over all clusters that have a label."""
+    affinity = {"labelSelector": {"matchLabels": LABELS}}
+    target = {"targetCluster": affinity, "weight": 1}
+    scheduling = {
+        "replicaSchedulingType": "Divided",
+        "replicaDivisionPreference": "Weighted",
+        "weightPreference": {"staticWeightList": [target]},
+    }
+    placement = {"clusterAffinity": affinity, "replicaScheduling": scheduling}
+    return a_policy("web", selectors=[WEB], placement=placement)
 
 
 class Step(Struct, kw_only=True):
@@ -197,6 +220,33 @@ SITUATIONS = (
         ],
     ),
     Situation(
+        why="also where nothing fails over, and the source alone takes it away",
+        policy=divided(oslo=1, paris=1),
+        steps=[
+            Step(commits=["oslo 3, paris 5", "oslo 1, paris 6", "paris 6"], files={"oslo": DRAINED}),
+        ],
+    ),
+    Situation(
+        why="a label that a cluster loses moves what it had step by step",
+        policy=by_label(),
+        files={"oslo": a_cluster("oslo", labels=LABELS), "rome": a_cluster("rome", labels=LABELS)},
+        steps=[
+            Step(commits=["oslo 3, rome 5", "oslo 1, rome 6", "rome 6"], files={"oslo": a_cluster("oslo")}),
+        ],
+    ),
+    Situation(
+        why="a rebalance that is asked for moves step by step",
+        policy=divided(oslo=1, paris=1),
+        steps=[
+            Step(commits=["oslo 3, paris 5", "oslo 1, paris 6", "paris 6"], files={"oslo": DRAINED}),
+            Step(commits=[], files={"oslo": a_cluster("oslo")}),
+            Step(
+                commits=["oslo 2, paris 6", "oslo 3, paris 4", "oslo 3, paris 3"],
+                files={"rebalancer": A_REBALANCER},
+            ),
+        ],
+    ),
+    Situation(
         why="a cluster that leaves the source keeps what it has",
         policy=divided(oslo=1, paris=1),
         steps=[Step(commits=["oslo 3, paris 6"], files={"oslo": None})],
@@ -210,7 +260,9 @@ def test_a_situation(case: Situation) -> None:
         name: each for name, each in {**a_fleet_of_moves()["spec"], **case.settings}.items() if each is not None
     }
     argosy = {**a_fleet_of_moves(), "spec": settings}
-    fleet = MovingFleet.begun(CLUSTERS, argosy=argosy, policy=case.policy, web=web(case.replicas), **case.files)
+    fleet = MovingFleet.begun(
+        CLUSTERS, **{"argosy": argosy, "policy": case.policy, "web": web(case.replicas), **case.files}
+    )
     for step in case.steps:
         fleet.most, fleet.sick, fleet.down = dict(step.most), set(step.sick), set(step.down)
         assert fleet.commit(**step.files).run(step.seconds) == list(step.commits)
@@ -249,3 +301,28 @@ def test_what_a_copy_needs_and_what_serves_it_stays_as_long_as_the_copy() -> Non
             assert fleet.manifest(name, CONFIG), f"{name} lost its ConfigMap at {replicas}"
     assert fleet.previous is not None
     assert "oslo" not in fleet.previous.tree.clusters
+
+
+KINDS = (
+    ("a Deployment", "apps/v1", "Deployment", 2, True),
+    ("a StatefulSet", "apps/v1", "StatefulSet", 2, True),
+    ("a DaemonSet, which has no number", "apps/v1", "DaemonSet", 0, True),
+    ("a custom kind with replicas", "example.com/v1", "Shop", 2, True),
+    ("a Job, which runs to completion", "batch/v1", "Job", 2, False),
+    ("a ConfigMap", "v1", "ConfigMap", 0, False),
+)
+
+
+@each_row("why, api_version, kind, replicas, is_gradual", KINDS)
+def test_kinds_with_pods_that_go_on_move_step_by_step(
+    why: str, api_version: str, kind: str, replicas: int, *, is_gradual: bool
+) -> None:
+    ref = ObjectRef(group_of(api_version), kind, "default", "web")
+    binding = Binding(
+        ref=ref,
+        api_version=api_version,
+        replicas=replicas,
+        placement=Placement(),
+        targets=(TargetCluster("oslo", replicas),),
+    )
+    assert (why, moves_in_steps(binding)) == (why, is_gradual)

@@ -153,3 +153,19 @@ def test_what_serves_a_copy_is_judged_with_it_and_leaves_with_it(
     left = {key[0] for key in members.fleet.members["oslo"].objects} & {"services.", "deployments.apps"}
     assert left == set(), "the second removal guard, of what is live, lets them go as well"
     assert argosy(members.repository, capsys, "verify", "-n", "9").out.count(": equal\n") == 6
+
+
+@pytest.mark.parametrize("is_failing_over", [True, False])
+def test_a_drain_says_that_replicas_leave_once_others_are_well(
+    is_failing_over: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gates = {"featureGates": {"Failover": is_failing_over}}
+    members = Members(tmp_path, "oslo", "paris", policy=divided(oslo=1, paris=1), **gates)
+    drain = argosy(members.repository, capsys, "cluster", "drain", "oslo", "--commit")
+    assert drain.out.splitlines()[0] == "cluster/oslo draining: 0 objects are to leave, 1 once they are well elsewhere"
+    members.run(20)
+    again = argosy(members.repository, capsys, "cluster", "drain", "oslo").out
+    assert again.startswith("cluster/oslo already draining: 0 objects are to leave, 1 once they are well elsewhere\n")
+    for _ in range(9):
+        members.run(20)
+    assert members.commits() == ["oslo 3, paris 3", "oslo 3, paris 5", "oslo 1, paris 6", "paris 6"]

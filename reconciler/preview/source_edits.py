@@ -24,6 +24,7 @@ from reconciler.pipeline.cluster_removals import is_counted_by_guard
 from reconciler.plans.prune import DRAINED
 from reconciler.rendering.memory import SourceMemory
 from reconciler.repository.trailers import ALLOW_REMOVAL, source_of_rendered_commit
+from render.binding import Binding
 from render.errors import GitError, GuardRefused
 from render.layout import object_path
 
@@ -164,18 +165,27 @@ def _emptied_member(comparison: Comparison, name: str, *, is_committed: bool) ->
     removal = next((each for each in head.removals if each.cluster == name), None)
     folder = head.rendered.tree.clusters.get(name)
     needs_allowance = removal is not None and bool(removal.reasons) and not is_committed
-    ending = sum(
-        any(task.from_cluster == name for task in binding.eviction_tasks) for binding in head.rendered.built.bindings
-    )
+    bindings = head.rendered.built.bindings
+    ending = {
+        "/".join(object_path(binding.ref)) for binding in bindings if _is_left_once_others_are_well(binding, name)
+    }
     held = sum(is_counted_by_guard(path) for path, _ in head.files(folder)) if folder else 0
     return EmptiedMember(
         name=name,
-        leaving=removal.paths if removal else (),
-        staying=max(held - ending, 0),
-        ending=ending,
+        leaving=tuple(path for path in removal.paths if path not in ending) if removal else (),
+        staying=max(held - len(ending), 0),
+        ending=len(ending),
         abrupt=tuple(sorted(_workloads_moved_at_once(comparison, name))),
         trailers=(f"{ALLOW_REMOVAL}: {name} {len(removal.paths)}",) if removal and needs_allowance else (),
     )
+
+
+def _is_left_once_others_are_well(binding: Binding, name: str) -> bool:
+    """Say whether an object leaves a member gracefully, or step by step."""
+    if any(task.from_cluster == name for task in binding.eviction_tasks):
+        return True
+    names = {each.name for each in binding.targets} - {each.name for each in binding.final_targets}
+    return name in names
 
 
 def _workloads_moved_at_once(comparison: Comparison, name: str) -> Iterator[str]:
