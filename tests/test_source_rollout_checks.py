@@ -6,6 +6,7 @@ from overrides.admission import admit
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.reading import SourceReading
 from render.addresses import is_below
+from render.fleet_settings import setting_changes
 from render.rollouts.checks import GateCheck, HttpSource, PrometheusSource
 from render.rollouts.parsing import parse_rollout_policy, plain_rollout_spec
 from tests.build import as_bytes
@@ -13,6 +14,7 @@ from tests.sources import source_of
 from tests.tables import each_row
 
 PROMETHEUS = {"address": "https://prometheus.example.com", "query": "sum(errors)", "is": "< 0.01"}
+TOKEN = {"tokenFile": "/run/token"}
 HTTP = {"url": "https://ready.example.com/api?x=1"}
 
 
@@ -277,3 +279,16 @@ BELOW: tuple[tuple[str, str, bool], ...] = (
 @each_row("address, other, is_allowed", BELOW)
 def test_an_address_is_below_another_of_the_same_host_alone(address: str, other: str, is_allowed: bool) -> None:
     assert is_below(address, other) == is_allowed, address
+
+
+def test_whom_checks_may_ask_is_a_setting_that_a_person_accepts() -> None:
+    """Another address, and another file of the machine, wait; one that nobody may ask any more does not."""
+    before, after = (loaded(a_fleet("https://a.example", **more)).desired.fleet for more in ({}, TOKEN))
+    more = loaded(a_fleet("https://a.example", "https://b.example")).desired.fleet
+    assert [(each.field, each.after, each.waits) for each in setting_changes(before, after)] == [
+        ("spec.rollouts.sources[https://a.example].tokenFile", "/run/token", True)
+    ]
+    assert [(each.field, each.waits) for each in setting_changes(before, more)] == [
+        ("spec.rollouts.sources[https://b.example].address", True)
+    ]
+    assert not any(each.waits for each in setting_changes(more, before))

@@ -93,7 +93,6 @@ def pass_with_checks_asked(
         with log.timed("ask checks"):
             said = ask_all(due, sources.ask)
         asked = asked.after(due, questions, now)
-        write_asked_times(repository, asked)
         fresh = answers_after_asking(answers, said, now)
         if fresh == answers:
             break
@@ -102,6 +101,8 @@ def pass_with_checks_asked(
         outcome = run_pass(repository, outcome.source, outcome.previous, replace(given, observed=observed), log)
     questions = outcome.rendered.built.rolled.questions
     _record_answers(outcome, status, questions, answers)
+    # Not before: a pass that is killed in between would have its answers asked for again only after an interval.
+    write_asked_times(repository, asked)
     for each in questions:
         if (
             each.is_final(answers.get(each.id))
