@@ -80,8 +80,8 @@ class RollingFleet:
     """Clusters by name, each with the Deployment web; ``told`` has a line for each rendered commit.
 
     ``unwell`` clusters do not become healthy, ``down`` ones do not answer. ``signers`` have signed controls, by name.
-    ``unwell`` clusters do not become healthy, ``down`` ones do not answer. ``checks`` has for the name of each check
-    whether it is met (None: nobody answers); one about a cluster is also found as ``name cluster``.
+    ``checks`` has for the name of each check whether it is met (None: nobody answers); one about a cluster is also
+    found as ``name cluster``. ``said`` are the sentences of all passes about rollouts.
     """
 
     files: dict[str, Any] = field(default_factory=dict)
@@ -92,6 +92,7 @@ class RollingFleet:
     previous: Previous | None = None
     last: Rendered | None = None
     latest: Rendered | None = None
+    said: set[str] = field(default_factory=set)
     told: list[str] = field(default_factory=list)
     health: dict[tuple[ObjectRef, str], tuple[str, str, str]] = field(default_factory=dict)
     signers: dict[str, str] = field(default_factory=dict)
@@ -137,6 +138,7 @@ class RollingFleet:
         health = self._observed_health(desired)
         rendered = self._rendered_with_checks(desired, health)
         self.latest = rendered
+        self.said |= set(rendered.built.rolled.notes)
         self._keep(rendered)
         self._check_replay(desired, rendered)
         self._check_scope(desired, rendered)

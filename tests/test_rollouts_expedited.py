@@ -80,7 +80,10 @@ def test_the_change_under_way_is_expedited_through_a_freeze() -> None:
     assert fleet.commit(web=web(2)).run() == ["1111 Waiting"]
     fleet.signers = {"hurry": ADA}
     fleet.commit(hurry=a_control("hurry", fleet.change, "Expedite", reason="on fire"))
+    change = fleet.change
     assert fleet.run() == ["2222 Progressing", "2222 Completed"]
+    assert fleet.notes == ()
+    assert f"hurry by {ADA} lets change {change} go past its waves: on fire" in fleet.said
 
 
 def test_what_is_expedited_may_be_paused_and_the_next_change_goes_by_its_waves() -> None:

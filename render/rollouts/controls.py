@@ -54,10 +54,10 @@ def expediting_control(
     return next((each for each in heard if each.change == change), None)
 
 
-def notes_about_unheard_requests(
+def notes_about_requests_to_expedite(
     plan: RolloutPolicy, group: str, changes: Sequence[str], controls: Iterable[RolloutControl]
 ) -> Iterator[str]:
-    """Yield a sentence about each request to expedite one of some changes, in their order, that has no effect."""
+    """Yield a sentence about each request to expedite one of some changes, of which the first goes out."""
     if plan.on_new_change is not NewChangeAction.EXPEDITE:
         return
     for each in _requests_to_expedite(plan, group, controls):
@@ -66,6 +66,9 @@ def notes_about_unheard_requests(
             yield f"{each.name} expedites nothing: {who}"
         elif each.change in changes[1:-1]:
             yield f"{each.name} expedites nothing: change {changes[-1]} is newer"
+        elif each.change in changes:
+            reason = " ".join(each.reason.split())
+            yield f"{each.name} by {each.verified_by} lets change {each.change} go past its waves: {reason}"
 
 
 def _requests_to_expedite(plan: RolloutPolicy, group: str, controls: Iterable[RolloutControl]) -> list[RolloutControl]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from render.binding import ABSENT
 from render.model import ObjectRef
-from render.rollouts.controls import expediting_control, notes_about_unheard_requests
+from render.rollouts.controls import expediting_control, notes_about_requests_to_expedite
 from render.rollouts.policy import NewChangeAction, RolloutControl, RolloutPolicy
 from render.rollouts.queue import last_versions_of_queue, newer_changes_wait, queue_with_change
 from render.rollouts.state import Change, RolloutState, WaitingChange
@@ -105,11 +105,11 @@ class NewerChanges(Struct, frozen=True, kw_only=True):
         return plan is not None and expediting_control(plan, self.group, change.digest, self.controls) is not None
 
     def notes(self, going: GoingOut) -> tuple[str, ...]:
-        """Return a sentence about each request to expedite something that has no effect."""
+        """Return a sentence about each request to expedite what goes out, or what waits."""
         if self._plan is None:
             return ()
         changes = [going.change.digest, *(each.digest for each in going.queue)]
-        return tuple(notes_about_unheard_requests(self._plan, self.group, changes, self.controls))
+        return tuple(notes_about_requests_to_expedite(self._plan, self.group, changes, self.controls))
 
     def is_next_built(self, queue: Queue) -> bool:
         """Say whether there is a next change of a queue, and its objects could be built."""
