@@ -79,6 +79,12 @@ class ServedFleet:
             lines = [line for line in process.stdout if line.strip()]
         return PassReport.from_json(lines[-1])
 
+    def code_of_pass_that_dies(self, effect: int) -> int:
+        """Run a pass in a process of its own, which dies before an effect, and return its exit code."""
+        options = ["-q", "-C", str(self.repository.path), "reconcile", "--kubeconfigs", str(self.kubeconfigs)]
+        command = [sys.executable, "-m", "tests.killed_effects", str(effect), *options]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=SECONDS).returncode
+
     def say(self, *words: str) -> None:
         ended = argosy(self.repository, self.capsys, "rollout", *words, "--commit")
         assert ended.code == 0, ended
@@ -308,17 +314,20 @@ def test_servers_are_asked_again_when_the_status_branch_is_lost(fleet: ServedFle
 def test_a_pass_over_servers_that_dies_before_an_effect_is_done_again_by_the_next(fleet: ServedFleet) -> None:
     """Also files that a pass remembers things in, and leases of who writes, are effects here."""
     fleet.begin(WAVES)
-    command = [sys.executable, "-m", "tests.killed_effects"]
-    options = ["-q", "-C", str(fleet.repository.path), "reconcile", "--kubeconfigs", str(fleet.kubeconfigs)]
     for version, effects in ((2, (1, 14, 27)), (3, (40, 12, 3))):
         fleet.repository.commit({"web.yaml": web(version)})
         for effect in effects:
-            whole = [*command, str(effect), *options]
-            ended = subprocess.run(whole, cwd=ROOT, capture_output=True, check=False, timeout=SECONDS)
-            assert ended.returncode == KILLED, ended
+            assert fleet.code_of_pass_that_dies(effect) == KILLED
         assert fleet.run(1) == f"{version}11"
-        commits = fleet.repository.git("log", "--format=%(trailers:key=Argosy-Source,valueonly)%T", "argosy/rendered")
-        assert len(set(commits.split())) == len(commits.split()), "nothing was committed twice"
+    fleet.settle("oslo")
+    fleet.run(1)
+    fleet.repository.commit({"broken.yaml": {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy"}})
+    for effect in (25, 9, 2):
+        assert fleet.code_of_pass_that_dies(effect) == KILLED
+    assert fleet.run() == "331", "the last good source goes on"
+    commits = fleet.repository.git("log", "--format=%(trailers:key=Argosy-Source,valueonly)%T", "argosy/rendered")
+    trees = commits.split()[1::2]
+    assert len(set(trees)) == len(trees), "nothing was committed twice"
 
 
 def test_the_first_delivery_goes_to_servers_by_waves_and_a_removal_at_once(fleet: ServedFleet) -> None:
