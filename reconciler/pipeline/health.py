@@ -5,11 +5,11 @@ it in. Nor does time run while nobody sees a cluster: it starts with the first l
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
-from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.cluster import ClusterCondition
 from render.failover.health import is_health_unknown
@@ -19,11 +19,14 @@ from render.rescheduling.descheduling import PendingReplicas
 
 from .moves import move_settings_of_policy, moves_in_steps
 
+if TYPE_CHECKING:  # the pass over a fleet at rest reads no source
+    from reconciler.source.desired import Desired
+
 PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
 """The replicas that clusters were found unable to start, by cluster; one without an entry was not asked."""
 
 
-def is_health_asked_for(desired: Desired, binding: Binding) -> bool:
+def is_health_asked_for(desired: "Desired", binding: Binding) -> bool:
     """Say whether a rule of failover, a rollout or a move asks for the health of a binding's workload."""
     failover = binding.failover or {}
     by_cluster = desired.fleet.feature_gates.failover and "cluster" in failover
@@ -35,7 +38,7 @@ def is_health_asked_for(desired: Desired, binding: Binding) -> bool:
     )
 
 
-def are_ready_replicas_asked_for(desired: Desired, binding: Binding) -> bool:
+def are_ready_replicas_asked_for(desired: "Desired", binding: Binding) -> bool:
     """Say whether a move may ask how many replicas of a binding's workload are ready in each cluster."""
     if binding.moving is not None:
         return True

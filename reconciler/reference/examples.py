@@ -74,6 +74,13 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy rollout emergency web -n shop --reason 'orders are lost'", "Let a change out in spite of a freeze"),
         ("argosy rollout emergency default --reason 'a leak' --commit", "The same of what argosy.yaml holds back"),
     ),
+    "rollout expedite": (
+        (
+            "argosy rollout expedite web -n shop --reason 'orders are lost'",
+            "Let the newest change out everywhere at once",
+        ),
+        ("argosy rollout expedite --reason 'a leak' --commit", "The same of the only rollout there is, committed"),
+    ),
     "rollout pause": (
         ("argosy rollout pause web -n shop --reason 'we look at it'", "Let no further cluster get a change"),
         ("argosy rollout pause --commit", "The same of the only rollout there is, committed"),
