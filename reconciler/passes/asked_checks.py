@@ -10,7 +10,7 @@ The times of asking are kept beside the caches of the repository: a machine that
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -103,15 +103,20 @@ def pass_with_checks_asked(
     _record_answers(outcome, status, questions, answers)
     # Not before: a pass that is killed in between would have its answers asked for again only after an interval.
     write_asked_times(repository, asked)
-    for each in questions:
-        if (
-            each.is_final(answers.get(each.id))
-            and answers[each.id] != recorded.get(each.id)
-            and answers[each.id].is_met
-        ):
-            sources.remove_what_has_ended(each, each.check.timeout)
+    for each in _questions_that_have_ended(questions, recorded, answers):
+        sources.remove_what_has_ended(each, each.check.timeout)
     asked_again = [each for each in questions if not each.is_final(answers.get(each.id))]
     return replace(outcome, next_question=_next_question(asked_again, asked, now))
+
+
+def _questions_that_have_ended(
+    questions: Iterable[CheckQuestion], before: Answers, after: Answers
+) -> Iterator[CheckQuestion]:
+    """Yield the questions that were answered well for good in this pass."""
+    for each in questions:
+        answer = after.get(each.id)
+        if answer is not None and answer.is_met and each.is_final(answer) and answer != before.get(each.id):
+            yield each
 
 
 def _is_due(question: CheckQuestion, asked: AskedTimes, answers: Answers, now: datetime) -> bool:
