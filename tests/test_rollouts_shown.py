@@ -50,7 +50,7 @@ def test_a_difference_has_the_plan_by_which_the_change_goes_out(
         "ROLLOUTS\n"
         f"  RolloutPolicy default/web lets change {CHANGE} out to 4 clusters\n"
         "      wave canary: oslo\n"
-        "      wave rest: paris, rome, tokyo, 2 at once, once it is approved,"
+        "      wave rest: tokyo, rome, paris, 2 at once, once it is approved,"
         " 1h30m after the beginning at the earliest\n"
     )
     markdown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW, "-o", "markdown").out
@@ -59,7 +59,7 @@ def test_a_difference_has_the_plan_by_which_the_change_goes_out(
         "\n"
         f"- RolloutPolicy default/web lets change {CHANGE} out to 4 clusters\n"
         "  - wave canary&#58; oslo\n"
-        "  - wave rest&#58; paris, rome, tokyo, 2 at once, once it is approved,"
+        "  - wave rest&#58; tokyo, rome, paris, 2 at once, once it is approved,"
         " 1h30m after the beginning at the earliest\n"
     ) in markdown
     (planned,) = json.loads(argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW, "-o", "json").out)["rollouts"]
@@ -70,7 +70,7 @@ def test_a_difference_has_the_plan_by_which_the_change_goes_out(
             {"name": "canary", "clusters": ["oslo"], "given": [], "earliest": 0},
             {
                 "name": "rest",
-                "clusters": ["paris", "rome", "tokyo"],
+                "clusters": ["tokyo", "rome", "paris"],
                 "given": [],
                 "earliest": 5400,
                 "atOnce": 2,

@@ -354,7 +354,7 @@ def _clusters_at_former_versions(binding: Binding, built: Built) -> Iterator[Kep
     targets = {each.name for each in (*binding.targets, *(it for each in binding.required_by for it in each.clusters))}
     former = {name for name in targets if known.get(name, rollout.completed) != rollout.target}
     for wave in planned_waves(state):
-        if names := tuple(name for name in wave.clusters if name in former):
+        if names := tuple(sorted(former.intersection(wave.clusters))):
             if state.plan.is_of_fleet:
                 message = f"{rollout.policy} holds change {state.change} back: {state.next_step}"
             else:

@@ -10,7 +10,7 @@ _UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
 class PlannedWave(Struct, frozen=True, kw_only=True):
-    """A wave with its clusters, and those of them that have been given the change.
+    """A wave with its clusters in the order in which they are given the change, and those that have been.
 
     ``earliest`` is how many seconds after the beginning of the rollout it can begin, if all clusters before it are well
     at once. ``at_once`` clusters of it may be under way (0: all of them). The next one begins once ``needed`` of them
@@ -35,7 +35,7 @@ def planned_waves(state: RolloutState) -> tuple[PlannedWave, ...]:
 def _planned_waves(state: RolloutState) -> Iterator[PlannedWave]:
     given, earliest = {each.cluster for each in state.given}, 0
     for wave in (*state.plan.waves, state.plan.implicit_wave):
-        clusters = tuple(sorted(name for name, seat in state.seats.items() if seat == wave.name))
+        clusters = tuple(name for name, seat in state.seats.items() if seat == wave.name)
         if not clusters:
             continue
         limit = wave.max_concurrent

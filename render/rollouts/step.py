@@ -195,7 +195,7 @@ def _state_after_step(state: RolloutState, positions: Positions, outcome: StepOu
     """Return a state with what came of a step, and the wave of each cluster."""
     return replace(
         state,
-        seats={name: each.wave.name for each in positions.waves for name in sorted(each.clusters)},
+        seats={name: each.wave.name for each in positions.waves for name in each.clusters},
         phase=outcome.phase,
         phase_since=state.phase_since if outcome.phase is state.phase else now,
         reason=outcome.reason,
