@@ -124,7 +124,7 @@ def _ready_replicas(item: Mapping[str, Any], work: Manifest, binding: Binding, r
     Nobody does while its controller has not seen what it asks for: its status is of the time before.
     """
     live, status = LiveReplicas.of_work(work), item.get("status")
-    if live is None or not item.get("applied") or reason == NOT_OBSERVED:
+    if live is None or not item.get("applied") or reason == NOT_OBSERVED or work.get("mayBeEarlier"):
         return None
     if item["health"] == "Healthy":
         return live.replicas
