@@ -135,6 +135,16 @@ def test_a_paused_removal_keeps_the_object_where_it_is() -> None:
     assert (where(fleet), fleet.state().reason) == (["paris", "rome"], "ApprovalMissing")
 
 
+def test_a_suspension_of_dispatching_keeps_no_object_whose_template_is_gone() -> None:
+    """Its policy does not reach it any more, so that nobody could lift the suspension."""
+    fleet = a_fleet(**ALSO)
+    suspended = {"dispatchingOnClusters": {"clusterNames": ["oslo"]}}
+    placed = a_policy("web", selectors=[DEPLOYMENT], placement=on_clusters(), suspension=suspended)
+    fleet.commit(policy=placed).run()
+    assert fleet.commit(web=None).run()[-1].endswith(" Completed")
+    assert where(fleet) == []
+
+
 def test_a_cluster_that_leaves_meanwhile_keeps_what_it_has() -> None:
     fleet = a_fleet(gate={"healthyFor": "10m"}, **ALSO).commit(web=None)
     fleet.run()

@@ -6,6 +6,8 @@ each cluster keeps the version that it stands at until its wave is due. Until it
 
 from collections.abc import Collection, Container, Iterable, Mapping
 
+from msgspec.structs import replace
+
 from reconciler.pipeline.cluster_removals import Departures, Paths
 from render.binding import ABSENT, Binding
 from render.layout import object_path
@@ -54,11 +56,14 @@ def version_in_use(before: Binding) -> str:
 def leaving_object(
     before: Binding, version: ObjectVersion, contexts: VersionContexts, read: ReadVersion
 ) -> VersionedObject:
-    """Return an object that is to leave; ``version`` is one that it has, with what overrides it by now."""
+    """Return an object that is to leave; ``version`` is one that it has, with what overrides it by now.
+
+    What its policy suspended holds it no longer: that policy does not reach it, so nobody could let it go on.
+    """
     assert before.rollout is not None, "only what was rolled out leaves so"
     required = (target.name for snapshot in before.required_by for target in snapshot.clusters)
     return VersionedObject(
-        binding=before,
+        binding=replace(before, suspension=None),
         newest=version,
         written=WrittenVersion(digest=ABSENT, content=b""),
         works=NO_WORKS,
