@@ -92,9 +92,17 @@ class Chaos:
         return made
 
     def override(self, *names: str) -> dict[str, Any]:
-        """An override of all Deployments in some clusters."""
+        """An override of all Deployments in some clusters, by their names, a label or their region."""
         added = {"path": "/metadata/annotations", "operator": "add", "value": {"by": str(self.chance.randint(1, 3))}}
-        rule: dict[str, Any] = {"overriders": {"plaintext": [added]}, "targetCluster": {"clusterNames": list(names)}}
+        in_region = {"key": "region", "operator": "In", "values": [self.chance.choice(["eu", "us"])]}
+        asked: dict[str, Any] = self.chance.choice(
+            [
+                {"clusterNames": list(names)},
+                {"labelSelector": {"matchLabels": {"wave": self.chance.choice(WAVES)}}},
+                {"fieldSelector": {"matchExpressions": [in_region]}},
+            ]
+        )
+        rule: dict[str, Any] = {"overriders": {"plaintext": [added]}, "targetCluster": asked}
         return {
             "apiVersion": "policy.karmada.io/v1alpha1",
             "kind": "OverridePolicy",
@@ -259,6 +267,25 @@ class Chaos:
                 found = self.fleet.manifest(name, ref)
                 has = None if found is None else self.version_of(found)
                 assert has == version, f"{ref} in {name} is {has}, not {version}"
+                if found is not None and ref.kind == "Deployment":
+                    by = found["metadata"].get("annotations", {}).get("by")
+                    assert by == self.overridden_by(name), f"{ref} in {name} is overridden as for others"
+
+    def overridden_by(self, name: str) -> str | None:
+        """The value that the override gives a cluster as it is now; None where it gives none."""
+        override, cluster = self.fleet.files.get("override"), self.fleet.files[name]
+        if override is None:
+            return None
+        (rule,) = override["spec"]["overrideRules"]
+        asked, spec = rule["targetCluster"], cluster["spec"]
+        by_label = asked.get("labelSelector", {}).get("matchLabels", {}).items()
+        by_region = [each["values"] for each in asked.get("fieldSelector", {}).get("matchExpressions", ())]
+        is_asked_for = (
+            name in asked.get("clusterNames", [name])
+            and by_label <= cluster["metadata"].get("labels", {}).items()
+            and all(spec.get("region") in values for values in by_region)
+        )
+        return str(rule["overriders"]["plaintext"][0]["value"]["by"]) if is_asked_for else None
 
     def objects(self) -> Iterator[tuple[ObjectRef, str]]:
         for name, version in self.versions.items():
