@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.passes.applying import ApplyRun
 
-from .build import Repository, a_cluster, a_policy, argosy, on_clusters
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 from .fakes import FakeCluster
 from .memory_fleet import MemoryFleet, settle
 from .rolling import WEB, a_rollout_policy, a_wave, web
@@ -325,3 +325,25 @@ def test_overrides_are_explained_by_the_version_that_each_cluster_stands_at(
     members.run(10)
     assert members.commits()[-1] == "433"
     assert explained() == {"oslo": ["web:4"], "paris rome": ["web:3"]}
+
+
+def test_an_object_whose_change_waits_for_another_one_is_not_rolled_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    selectors = [WEB, {**WEB, "name": "api"}]
+    placed = a_policy("web", selectors=selectors, placement=on_clusters())
+    members = Members(tmp_path, "oslo", "paris", waves=[a_wave("canary", "oslo")], selectors=selectors)
+    waits = a_rollout_policy(waves=[a_wave("canary", "oslo")], selectors=selectors, onNewChange="Wait")
+    members.repository.commit({"rollout.yaml": waits, "policy.yaml": placed, "api.yaml": a_deployment("api")})
+    for _ in range(3):
+        members.run(10)
+    members.unwell = {"oslo"}
+    members.repository.commit({"web.yaml": web(2)})
+    members.run(10)
+    members.repository.commit({"api.yaml": a_deployment("api", image="api:2")})
+    members.run(10)
+    for name in ("web", "api"):
+        ended = argosy(
+            members.repository, capsys, "wait", f"deployment/{name}", "--for", "rolled-out", "--timeout", "1s"
+        )
+        assert (ended.code, "RolloutPolicy default/web is Progressing" in ended.err) == (1, True), name

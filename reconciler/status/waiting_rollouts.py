@@ -50,7 +50,7 @@ def obstacles_of_rollouts(
 def _concerns_subject(state: RolloutState, of_object: Binding | None, cluster: str) -> bool:
     if of_object is not None:
         rollout = of_object.rollout
-        return rollout is not None and rollout.is_under_way and rollout.name == state.name
+        return rollout is not None and rollout.is_unfinished and rollout.name == state.name
     if not cluster:
         return True
     through = {each.cluster for each in state.given if each.through is not None}
