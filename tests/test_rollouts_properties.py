@@ -129,6 +129,12 @@ class Judge:
         has = {name for name, image in self.images().items() if image == version != self.completed}
         self.clocks = {name: Clock(self.fleet.now) for name in has}
 
+    def give_time_again(self) -> None:
+        """Let clusters that have failed begin anew, as somebody asks for a retry."""
+        images = self.images()
+        failed = [name for name in self.clocks if self._is_failed(name, images)]
+        self.clocks |= {name: Clock(self.fleet.now) for name in failed}
+
     def members(self) -> dict[str, str]:
         """The wave of each cluster of the source."""
         found = {name: self.fleet.files.get(name) for name in NAMES}
@@ -268,6 +274,7 @@ class Life:
                 self.controls += 1
                 name = f"retry-{self.controls}"
                 self.fleet.commit(**{name: a_control(name, self.fleet.change, "Retry")})
+                self.judge.give_time_again()
             else:
                 assert self.fleet.flip is not None, f"nothing comes next: {state.next_step}"
                 self.fleet.now = max(self.fleet.now, self.fleet.flip)
