@@ -435,6 +435,29 @@ def test_a_deadline_that_only_waits_is_no_failure() -> None:
     assert rollout.pass_after(3000) == "a Progressing ClustersUnderWay"
 
 
+def test_a_cluster_that_is_well_when_its_time_is_over_only_has_to_stay_so() -> None:
+    """Nobody had looked at it in time; that is no failure of the cluster."""
+    rollout = Rollout()
+    rollout.fleet.broken.add("a")
+    rollout.pass_after(0)
+    rollout.fleet.well_since["a"] = START + timedelta(seconds=400)
+
+    assert rollout.pass_after(400) == "a Progressing ClustersUnderWay"
+    assert rollout.pass_after(59) == "a Progressing ClustersUnderWay"
+    assert rollout.pass_after(1) == "abc Progressing ClustersUnderWay"
+
+
+def test_a_cluster_that_is_unwell_after_its_time_has_failed() -> None:
+    rollout = Rollout()
+    rollout.fleet.broken.add("a")
+    rollout.pass_after(0)
+    rollout.fleet.well_since["a"] = START + timedelta(seconds=400)
+    rollout.pass_after(400)
+    rollout.fleet.happens("break", "a", "")
+
+    assert rollout.pass_after(10) == "a Failed TooManyFailures"
+
+
 def test_a_change_that_waits_goes_out_after_the_one_under_way() -> None:
     rollout = Rollout(replace(POLICY, on_new_change=NewChangeAction.WAIT))
     rollout.pass_after(0)

@@ -84,7 +84,8 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         "All objects of the change are healthy for so long without a break, such as `10m`.", "0s"
     ),
     "spec.gate.deadline": Field(
-        "A cluster that is not through so long after it got the change has failed; unset, it may take its time."
+        "A cluster that is not through so long after it got the change has failed, unless it is well by then: then it"
+        " only has to stay so until its gate opens. Unset, it may take its time."
     ),
     "spec.gate.share": Field(
         "The next wave begins when so many clusters of a wave, or such a percentage of them, rounded up, are through,"

@@ -1,8 +1,8 @@
 """The position of each cluster in a rollout, derived anew in every pass from what is known of it now.
 
 A cluster is *asked* about if it can be reached and is not suspended. It is *through* if it was given the change and is
-healthy with it for as long as its gate says, *failed* if its deadline has passed before that, and *under way* if it was
-given the change and is neither.
+healthy with it for as long as its gate says, *failed* if its deadline has passed before that and it is not well, and
+*under way* if it was given the change and is neither.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -251,10 +251,13 @@ def _look_at_given_cluster(given: Given, observed: ClusterObservation, wave: Wav
         return _Look(before=given, given=passed, is_through=True, checks=checks)
     anew = given if given.through is None else Given(cluster=name, at=_new_beginning(given.through, begins, now))
     ends = deadline_of_cluster(anew, gate)
-    is_late = ends is not None and ends <= now
+    # One that is well by now may have been so in time: nobody looked. It only has to stay so until its gate opens.
+    is_late = ends is not None and ends <= now and (begins is None or bool(checks.unmet))
     flips = [
         None if opens is None else Flip(opens, f"{name} is through the gate of wave {wave.wave.name}"),
-        None if ends is None or is_late else Flip(ends, f"the deadline of {name} in wave {wave.wave.name} has passed"),
+        None
+        if ends is None or ends <= now
+        else Flip(ends, f"the deadline of {name} in wave {wave.wave.name} has passed"),
     ]
     return _Look(before=given, given=anew, is_late=is_late, flip=min(filter(None, flips), default=None), checks=checks)
 
