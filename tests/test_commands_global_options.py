@@ -126,8 +126,8 @@ def test_another_word_for_a_command_about_members_leads_to_it(
             "rollback",
             "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back",
         ),
-        ("history", "Git has it: 'git log argosy/rendered' and 'git log argosy/status'."),
-        ("suspend", "Write 'suspension: {dispatching: true}' into the spec of the policy, or take it away again."),
+        ("log", "'argosy history' tells what passes changed; 'git log argosy/status' has what they saw."),
+        ("suspend", "'argosy rollout pause' and 'argosy rollout resume' are about a change that goes out by waves."),
     ],
 )
 def test_what_is_done_without_a_command_says_how(word: str, way: str, capsys: pytest.CaptureFixture[str]) -> None:

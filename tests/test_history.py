@@ -377,6 +377,8 @@ def test_a_condition_that_is_none_is_refused(
     [
         (["history", "deploy/wep"], "the source has no deploy called 'wep'"),
         (["history", "cluster/nowhere"], "the source has no cluster called 'nowhere'"),
+        (["bisect", "deploy/web", "--on", "nowhere"], "the source has no cluster called 'nowhere'"),
+        (["bisect", "deploy/web", "--replicas", "nowhere=3"], "the source has no cluster called 'nowhere'"),
         (["blame", "deploy/web", "--cluster", "rome"], "Deployment.apps default/web is not in rome"),
     ],
 )

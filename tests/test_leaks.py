@@ -144,6 +144,13 @@ SAID = [
         for output in ("text", "json", "markdown")
     ),
     ("explain", "cluster", "member1"),
+    *(
+        (command, kind, name, "-n", SPACE, "-o", output)
+        for command in ("history", "blame")
+        for kind, name in (("Secret", "coded"), ("Deployment", "web"))
+        for output in ("text", "json")
+    ),
+    ("bisect", "Deployment", "web", "-n", SPACE, "--on", "member1"),
     ("reconcile",),
     *(("status", "-o", output) for output in ("wide", "json", "yaml", "name")),
     ("verify",),

@@ -49,7 +49,7 @@ KARMADACTL = {
 }
 GUESSED = {
     "scale": "Edit the replicas in the file of the template and commit it; 'argosy diff'",
-    "log": "'git log argosy/rendered'",
+    "log": "'argosy history'",
     "adopt": "'argosy apply --take-from TOOL'",
     "members": "'argosy status'",
     "dashboard": "'argosy status --watch'",

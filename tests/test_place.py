@@ -24,6 +24,8 @@ ON_RENDERED = (
     "  hint: git switch main: the fleet is rendered from that branch\n"
 )
 ARGUMENTS: Mapping[str, str] = {
+    "bisect": "deployment/nginx --unplaced",
+    "blame": "deployment/nginx",
     "cluster agent": "member1 --repository https://example.com/fleet.git",
     "cluster label": "member1 tier=gold",
     "cluster rename": "member1 member2",
@@ -35,6 +37,8 @@ ARGUMENTS: Mapping[str, str] = {
     "import": "--print .",
     "interpret": "--operation interpretreplica",
     "rebalance": "deployment/nginx",
+    "rollout emergency": "--reason hotfix",
+    "rollout expedite": "--reason hotfix",
 }
 """The arguments of commands that take no name of a cluster, or more than that."""
 

@@ -96,7 +96,11 @@ def _condition_on_value(options: BisectOptions) -> "tuple[Condition, str]":
 def bisect_and_show(log: Log, options: BisectOptions, condition: "Condition", words: str) -> int:
     """Print since when a condition is so; return 1 where it is not so."""
     from reconciler.history.bisecting import last_turn_of_condition
-    from reconciler.history.subjects import ref_of_rendered_object, rendered_tip_meant
+    from reconciler.history.subjects import (
+        ref_of_rendered_object,
+        refuse_unknown_cluster_of_history,
+        rendered_tip_meant,
+    )
     from reconciler.history.text import turn_text
     from reconciler.outputs.bisection import bisection_document
     from reconciler.outputs.document import document_text
@@ -105,6 +109,8 @@ def bisect_and_show(log: Log, options: BisectOptions, condition: "Condition", wo
     with open_repository(log.repository, progress=log.transfer) as repository:
         tip = rendered_tip_meant(repository, options.rev)
         ref = ref_of_rendered_object(repository, tip, options.subject, options.namespace)
+        for name in filter(None, (options.on_cluster, options.replicas.partition("=")[0], options.cluster)):
+            refuse_unknown_cluster_of_history(repository, tip, name)
         turn = last_turn_of_condition(repository, tip, ref, condition)
     if options.output == "json":
         print_output(document_text(bisection_document(turn)), "json")

@@ -99,7 +99,7 @@ def subject_of_words(repository: Repository, tip: str, words: Sequence[str], nam
         return Subject(namespace=namespace)
     noun, name = parse_kind_and_name(words)
     if is_cluster_noun(noun):
-        _refuse_unknown_cluster(repository, tip, name)
+        refuse_unknown_cluster_of_history(repository, tip, name)
         return Subject(cluster=name)
     if is_policy_noun(noun):
         return Subject(policy=name, policy_kinds=policy_kinds_meant_by(noun), namespace=namespace)
@@ -137,7 +137,7 @@ def ref_of_rendered_object(repository: Repository, tip: str, words: Sequence[str
             raise error from None
 
 
-def _refuse_unknown_cluster(repository: Repository, tip: str, name: str) -> None:
+def refuse_unknown_cluster_of_history(repository: Repository, tip: str, name: str) -> None:
     """Raise UnknownName for a cluster of which no rendered commit that is here has a folder or a line."""
     tree = read_previous(repository, tip).tree
     known = tree.clusters.keys() | members_of_tree(repository, tree)

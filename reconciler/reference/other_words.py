@@ -52,9 +52,8 @@ OTHERWISE: Mapping[str, str] = {
         "'argosy apply --allow-older COMMIT --cluster NAME' gives a cluster an older rendered commit, and holds it"
         " there until a newer source or 'argosy cluster release'.",
     ),
-    "log": "Git has what was done: 'git log argosy/rendered' and 'git log argosy/status'. A container's is in its"
-    " member: 'kubectl --context CLUSTER logs'.",
-    "history": "Git has it: 'git log argosy/rendered' and 'git log argosy/status'.",
+    "log": "'argosy history' tells what passes changed; 'git log argosy/status' has what they saw. A container's is in"
+    " its member: 'kubectl --context CLUSTER logs'.",
     "create": "Write the file into the source and commit it; 'argosy init' writes the first files of a fleet.",
     "delete": "Take the files out of the source with 'git rm', and see 'argosy diff'.",
     **dict.fromkeys(("annotate", "autoscale", "edit", "expose", "patch", "replace", "set"), _EDITED),

@@ -77,9 +77,10 @@ SUBJECTS: Mapping[str, str] = {
     "gitops": "Passes deliver from Git by themselves: 'argosy run'. 'argosy emit argocd' and 'argosy emit flux' print"
     " the objects by which these deliver instead.",
     **dict.fromkeys(
-        ("audit", "blame", "who"),
-        "Git has who changed the source: 'git log'. Each rendered commit names its source, 'argosy verify' replays it,"
-        " and ARGOSY_SIGN_KEY has commits signed. 'argosy explain KIND/NAME' says what decided.",
+        ("audit", "who"),
+        "'argosy history' and 'argosy blame' say which commits changed an object, by whom and why. Each rendered commit"
+        " names its source, 'argosy verify' replays it, and ARGOSY_SIGN_KEY has commits signed. 'argosy explain"
+        " KIND/NAME' says what decided.",
     ),
     "permission": "'argosy rbac' prints the rights that passes need in a member, and 'argosy doctor' checks them.",
     **dict.fromkeys(
