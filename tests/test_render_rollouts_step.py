@@ -458,6 +458,21 @@ def test_a_cluster_that_is_unwell_after_its_time_has_failed() -> None:
     assert rollout.pass_after(10) == "a Failed TooManyFailures"
 
 
+def test_an_approval_is_void_after_any_other_change() -> None:
+    """Also when the change that it was of comes back."""
+    rollout = Rollout(a_rollout_policy(a_wave("canary"), a_wave("early", is_approval_required=True)))
+    rollout.fleet.controls.append(a_control("yes", RolloutVerb.APPROVE, wave="early"))
+    rollout.pass_after(0)
+    rollout.change = Change(digest="2")
+    rollout.pass_after(10)
+    rollout.change = Change(digest="1")
+    rollout.pass_after(10)
+
+    assert rollout.pass_after(60) == "a Waiting ApprovalMissing"
+    rollout.fleet.controls.append(a_control("again", RolloutVerb.APPROVE, wave="early"))
+    assert rollout.pass_after(1) == "abc Progressing ClustersUnderWay"
+
+
 def test_a_change_that_waits_goes_out_after_the_one_under_way() -> None:
     rollout = Rollout(replace(POLICY, on_new_change=NewChangeAction.WAIT))
     rollout.pass_after(0)

@@ -9,6 +9,8 @@ from .emergencies import has_emergency
 from .policy import NewChangeAction, RolloutControl, RolloutPolicy, RolloutVerb
 from .state import RolloutState
 
+_VOID_BY_OTHER_CHANGE = frozenset({RolloutVerb.APPROVE, RolloutVerb.EXPEDITE})
+
 
 class Requests(Struct, frozen=True, kw_only=True):
     """The requests of people about the change that goes out.
@@ -30,7 +32,11 @@ class Requests(Struct, frozen=True, kw_only=True):
 def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutControl]) -> Requests:
     """Return what the controls about the change of a rollout ask for; the last of those that contradict counts."""
     asked = str(state.plan), state.group, state.change
-    about = [each for each in controls if (each.rollout, each.group, each.change) == asked]
+    about = [
+        each
+        for each in controls
+        if (each.rollout, each.group, each.change) == asked and each.name not in state.void_controls
+    ]
     ordered = sorted(about, key=lambda each: (each.at, each.name))
     last_pause = _last_control(ordered, RolloutVerb.PAUSE, RolloutVerb.RESUME)
     last_abort = _last_control(ordered, RolloutVerb.ABORT, RolloutVerb.RETRY)
@@ -42,6 +48,16 @@ def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutContro
         retries=tuple(each for each in ordered if each.verb is RolloutVerb.RETRY and each.name not in state.heard),
         expedited=expediting_control(state.plan, state.group, state.change, about),
     )
+
+
+def controls_made_void(state: RolloutState, controls: Iterable[RolloutControl]) -> tuple[str, ...]:
+    """Return the names of the approvals that another change makes void: those of the change of a state, and of earlier.
+
+    They stay so when that change comes back: what people approved of went out in another fleet than they looked at.
+    """
+    here = str(state.plan), state.group
+    asked = [each for each in controls if (each.rollout, each.group) == here and each.verb in _VOID_BY_OTHER_CHANGE]
+    return tuple(sorted(each.name for each in asked if each.change == state.change or each.name in state.void_controls))
 
 
 def expediting_control(

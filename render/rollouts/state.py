@@ -142,7 +142,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     ``wave_since`` when the rollout and the wave began. ``seats`` has the wave of each cluster, by which a cluster stays
     in its wave when others join and leave, in the order in which they are given the change. ``next_step`` says in a
     sentence what it waits for or who has to do what. ``heard`` are the names of the RolloutControls that have had their
-    one effect. ``group`` is the group of objects
+    one effect, ``void_controls`` those of approvals that another change has made void. ``group`` is the group of objects
     that the change is of. ``queue`` has the newer changes that wait for its end, in the order in which they go out.
     While it goes back by waves ``back`` has the clusters that did, and since when. ``one_way`` says what of the change
     would not go back.
@@ -161,6 +161,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     reason: RolloutReason = RolloutReason.CLUSTERS_UNDER_WAY
     next_step: str = ""
     heard: tuple[str, ...] = ()
+    void_controls: tuple[str, ...] = ()
     group: str = ""
     queue: tuple[WaitingChange, ...] = ()
     back: tuple[Given, ...] = ()

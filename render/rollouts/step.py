@@ -23,7 +23,7 @@ from render.timing import Flip, earliest_flip
 
 from .barriers import StepOutcome, barrier_before_wave, notes_about_clusters, outcome_under_way, stop_of_rollout
 from .checks import ChecksLook
-from .controls import Requests, requests_about_rollout
+from .controls import Requests, controls_made_void, requests_about_rollout
 from .going_back import way_back
 from .policy import FailureAction, RolloutPolicy
 from .positions import Positions, deadline_of_cluster, positions_of_clusters
@@ -51,7 +51,8 @@ def next_step(
     if change is None or (state is not None and state.is_completed and state.change == change.digest):
         return RolloutStep(state=state and _completed_state(state, facts.now), due=facts.clusters)
     if state is None or state.change != change.digest:
-        state = _state_of_beginning(_plan_of_new_rollout(policy, state), change, facts)
+        void = controls_made_void(state, facts.controls) if state is not None else ()
+        state = replace(_state_of_beginning(_plan_of_new_rollout(policy, state), change, facts), void_controls=void)
     elif policy is not None:
         state = replace(state, plan=plan_of_begun_rollout(policy, state))
     requests = requests_about_rollout(state, facts.controls)

@@ -86,6 +86,7 @@ class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     given: tuple[_RecordedCluster, ...] = ()
     seats: dict[str, str] = field(default_factory=dict)
     heard: tuple[str, ...] = ()
+    void_controls: tuple[str, ...] = field(name="voidControls", default=())
     group: str = ""
     queue: tuple[_RecordedChange, ...] = ()
     back: tuple[_RecordedCluster, ...] = ()
@@ -108,6 +109,7 @@ def rollout_state_file(state: RolloutState) -> bytes:
         given=tuple(map(_recorded_cluster, state.given)),
         seats=dict(state.seats),
         heard=state.heard,
+        void_controls=state.void_controls,
         group=state.group,
         queue=tuple(map(_recorded_change, state.queue)),
         back=tuple(map(_recorded_cluster, state.back)),
@@ -177,6 +179,7 @@ def parse_rollout_state(content: bytes) -> RolloutState:
         reason=found.reason,
         next_step=found.next_step,
         heard=found.heard,
+        void_controls=found.void_controls,
         group=found.group,
         queue=tuple(map(_change_of_record, found.queue)),
         back=tuple(map(_cluster_of_record, found.back)),
