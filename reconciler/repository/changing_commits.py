@@ -11,17 +11,24 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from render.gitobjects import TREE_MODE, parse_tree
-
 from .access import Repository
 
 _AT_ONCE = 256
 _FIRST = 32
+_TREE = b"40000"
+_ENTRIES = {
+    algorithm: re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % size, re.DOTALL)
+    for algorithm, size in (("sha1", 20), ("sha256", 32))
+}
 _MODE = re.compile(rb"(?:40000|100644|100755|120000)$")
 ANY, BELOW = "*", "**"
 
 Pattern = tuple[str, ...]
 """The parts of a path; ``*`` is any name, and ``**`` at the end everything below."""
+_Entry = tuple[bytes, bytes, bytes]
+"""An entry of a tree: its mode, its name and its id."""
+_Entries = dict[str, tuple[bool, bytes]]
+"""Entries by name: whether each is a tree itself, and its id."""
 _Pair = tuple[bytes | None, bytes | None, frozenset[Pattern]]
 """The ids of a tree before and after, and the patterns of the files below it that are looked for."""
 
@@ -78,6 +85,7 @@ class _TreeComparison(Struct):
     contents: dict[bytes, bytes] = field(default_factory=dict)
     differences: dict[_Pair, tuple[list[ChangedPath], list[tuple[str, _Pair]]]] = field(default_factory=dict)
     found: dict[_Pair, tuple[ChangedPath, ...]] = field(default_factory=dict)
+    entries: dict[bytes, frozenset[_Entry]] = field(default_factory=dict)
 
     def compare(self, pairs: Iterable[_Pair]) -> None:
         """Compare pairs of trees and all that differs below them, level by level."""
@@ -100,11 +108,10 @@ class _TreeComparison(Struct):
 
     def _difference(self, pair: _Pair) -> tuple[list[ChangedPath], list[tuple[str, _Pair]]]:
         before, after, patterns = pair
-        names = frozenset(pattern[0] for pattern in patterns if pattern)
-        old, new = (_entries_named(self.contents[id_], names, self.algorithm) if id_ else {} for id_ in (before, after))
+        old, new = self._entries_that_differ(before, after, patterns)
         files: list[ChangedPath] = []
         below: list[tuple[str, _Pair]] = []
-        for name in sorted(dict(old.items() ^ new.items())):
+        for name in sorted(old.keys() | new.keys()):
             inner, sides = _patterns_below(patterns, name), (old.get(name), new.get(name))
             trees = [side[1] if side and side[0] else None for side in sides]
             blobs = [side[1] if side and not side[0] else None for side in sides]
@@ -114,13 +121,31 @@ class _TreeComparison(Struct):
                 files.append(ChangedPath(name, blobs[0], blobs[1]))
         return files, below
 
+    def _entries_that_differ(
+        self, before: bytes | None, after: bytes | None, patterns: frozenset[Pattern]
+    ) -> tuple[_Entries, _Entries]:
+        """Return the entries of two trees that differ, of those that some patterns take."""
+        names = frozenset(pattern[0] for pattern in patterns if pattern)
+        if names & {ANY, BELOW}:
+            old, new = (self._all_entries(id_) if id_ else frozenset[_Entry]() for id_ in (before, after))
+            return _entries_by_name(old - new), _entries_by_name(new - old)
+        sides = (self.contents[id_] if id_ else b"" for id_ in (before, after))
+        one, other = ({name: _entry_of_name(side, name, self.algorithm) for name in names} for side in sides)
+        changed = [name for name in names if one[name] != other[name]]
+        return (
+            {name: entry for name in changed if (entry := one[name]) is not None},
+            {name: entry for name in changed if (entry := other[name]) is not None},
+        )
 
-def _entries_named(content: bytes, names: frozenset[str], algorithm: str) -> dict[str, tuple[bool, bytes]]:
-    """Return the entries of a tree that have some names: whether each is a tree itself, and its id."""
-    if names & {ANY, BELOW}:
-        return {entry.text: (entry.mode == TREE_MODE, entry.id) for entry in parse_tree(content, algorithm)}
-    found = {name: _entry_of_name(content, name, algorithm) for name in names}
-    return {name: entry for name, entry in found.items() if entry is not None}
+    def _all_entries(self, id_: bytes) -> frozenset[_Entry]:
+        """Return the entries of a tree as Git writes them: mode, name and id of each."""
+        if id_ not in self.entries:
+            self.entries[id_] = frozenset(_ENTRIES[self.algorithm].findall(self.contents[id_]))
+        return self.entries[id_]
+
+
+def _entries_by_name(entries: Iterable[_Entry]) -> _Entries:
+    return {name.decode("utf-8", "surrogateescape"): (mode == _TREE, id_) for mode, name, id_ in entries}
 
 
 def _entry_of_name(content: bytes, name: str, algorithm: str) -> tuple[bool, bytes] | None:
@@ -134,7 +159,7 @@ def _entry_of_name(content: bytes, name: str, algorithm: str) -> tuple[bool, byt
         mode = _MODE.search(content, max(0, place - 6), place)
         if mode is not None and mode.end() == place:
             start = place + len(text)
-            return mode[0] == b"40000", content[start : start + size]
+            return mode[0] == _TREE, content[start : start + size]
         place = content.find(text, place + 1)
     return None
 
