@@ -142,10 +142,10 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     ``wave_since`` when the rollout and the wave began. ``seats`` has the wave of each cluster, by which a cluster stays
     in its wave when others join and leave, in the order in which they are given the change. ``next_step`` says in a
     sentence what it waits for or who has to do what. ``heard`` are the names of the RolloutControls that have had their
-    one effect, ``void_controls`` those of approvals that another change made void. ``group`` is the group of objects that
-    the change is of. ``queue`` has the newer changes that wait for its end, in the order in which they go out.
-    While it goes back by waves ``back`` has the clusters that did, and since when. ``one_way`` says what of the change
-    would not go back.
+    one effect, ``void_controls`` those of approvals that another change has made void. ``group`` is the group of
+    objects that the change is of. ``queue`` has the newer changes that wait for its end, in the order in which they go
+    out. While it goes back by waves ``back`` has the clusters that did, and since when. ``one_way`` says what of the
+    change would not go back.
     """
 
     plan: RolloutPolicy
