@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from random import Random
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -85,6 +86,7 @@ def asked_step(
 
 
 @given(seed=st.integers(0, 2**32))
+@example(seed=622)  # the last wave, whose check is not met in time, falls silent
 def test_no_cluster_gets_a_change_past_a_check_that_is_not_met(seed: int) -> None:
     chance = Random(seed)
     policy, fleet, sources, now = a_random_policy(chance), Fleet(), Sources(chance), START
@@ -177,3 +179,39 @@ def test_checks_that_are_met_come_to_the_end_by_their_flips(seed: int) -> None:
         if after.due == step.due:  # who has just got the change is looked at once more before time goes by
             now = max(now, after.flip.at if after.flip else now)
     raise AssertionError(f"it never ends: {state}")
+
+
+AFTER = GateCheck(name="after", source=HttpSource(url="https://x.example/after"))
+CANARY = Wave(name="canary", cluster_affinity=a_tier("canary"), gate=Gate(deadline=300, checks=(AFTER,)))
+
+
+@pytest.mark.parametrize("event", ["silence", "suspend"])
+@pytest.mark.parametrize(
+    ("failures", "tier", "before", "after"),
+    [
+        (0, "prod", "a Waiting", "a Failed"),
+        (0, "canary", "ab Waiting", "ab Failed"),
+        (1, "prod", "a Waiting", "ab Waiting"),
+    ],
+)
+def test_a_wave_fails_by_its_checks_whether_its_clusters_can_be_asked_or_not(
+    event: str, failures: int, tier: str, before: str, after: str
+) -> None:
+    """The checks were about those that were through. In the second row the wave is the last one."""
+    policy = RolloutPolicy(name="web", waves=(CANARY, Wave(name="rest")), max_failures=Limit(failures))
+    fleet, state, seen = Fleet(), None, list[str]()
+    for name, its_tier in (("a", "canary"), ("b", tier)):
+        fleet.happens("join", name, its_tier)
+    for seconds in (0, 0, 0, 301, 302, 303):
+        if seconds == 301:
+            for name in fleet.tiers if tier == "canary" else "a":
+                fleet.happens(event, name, "")
+        now = START + timedelta(seconds=seconds)
+        step = next_step(policy, state, Change(digest="1"), fleet.facts(now))
+        state = step.state
+        assert state is not None
+        fleet.apply(step.due, now)
+        seen.append(f"{''.join(sorted(step.due))} {state.phase}")
+    assert state is not None
+    assert (seen[2], seen[5]) == (before, after)
+    assert state.next_step.endswith("failed by check after of wave canary (not asked yet)")

@@ -49,9 +49,7 @@ def _stop_after_failures(state: RolloutState, positions: Positions) -> StepOutco
         return StepOutcome(state.phase, RolloutReason.ROLLED_BACK, _NEXT_AFTER_ROLLBACK)
     if state.phase is not RolloutPhase.FAILED and not _have_too_many_failed(state, positions):
         return None
-    failed = f"{first_few(sorted(positions.failed))} failed" if positions.failed else "clusters had failed"
-    if positions.unmet_of_late_waves:
-        failed += f" by {first_few(positions.unmet_of_late_waves)}"
+    failed = _sentence_about_failed(positions) if positions.failed else "clusters had failed"
     if state.plan.on_failure is FailureAction.ROLLBACK:
         next_step = f"a newer change, or argosy rollout retry, as {failed} and all went back"
         return StepOutcome(RolloutPhase.HELD, RolloutReason.ROLLED_BACK, next_step)
@@ -131,12 +129,20 @@ def outcome_under_way(number: int, positions: Positions, started: frozenset[str]
     if unchecked is not None:
         return _wait_for_checks(positions.wave_checks[unchecked].checks)
     if positions.failed:
-        next_step = f"argosy rollout retry, or a newer change, as {first_few(sorted(positions.failed))} failed"
+        next_step = f"argosy rollout retry, or a newer change, as {_sentence_about_failed(positions)}"
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.CLUSTERS_FAILED, next_step)
     unproven = next(place for place in range(number + 1) if not positions.is_proven(place))
     name = positions.waves[unproven].wave.name
     next_step = f"waits for a cluster of wave {name} that can be reached, is not suspended and comes through the gate"
     return StepOutcome(RolloutPhase.WAITING, RolloutReason.NOBODY_REACHABLE, next_step)
+
+
+def _sentence_about_failed(positions: Positions) -> str:
+    """Return which clusters failed, and by which checks of their waves."""
+    failed = f"{first_few(sorted(positions.failed))} failed"
+    if positions.unmet_of_late_waves:
+        failed += f" by {first_few(positions.unmet_of_late_waves)}"
+    return failed
 
 
 def notes_about_clusters(number: int, positions: Positions) -> Iterator[str]:

@@ -71,8 +71,8 @@ class Positions(Struct, frozen=True, kw_only=True):
 
     @property
     def are_all_asked_through(self) -> bool:
-        """Say whether every cluster that is asked about is through, and there is one."""
-        return bool(self.through) and self.asked <= self.through
+        """Say whether every cluster that is asked about is through, there is one, and no wave has failed by checks."""
+        return bool(self.through) and self.asked <= self.through and not self.late_waves
 
     def wave_of_cluster(self, name: str) -> Wave:
         """Return the wave of a cluster."""
@@ -144,7 +144,9 @@ def positions_of_clusters(state: RolloutState, facts: RolloutFacts) -> Positions
     found, fails = _positions_beside_wave_checks(state, facts), state.plan.on_deadline is DeadlineAction.FAIL
     looks = {} if found.asking.is_over else dict(_looks_at_waves(found))
     late = frozenset(number for number, look in looks.items() if look.is_late and fails)
-    failed = {name for name in found.given if found.wave_numbers[name] in late} & found.asked
+    # Whether a cluster of such a wave can be asked about now or not: the checks were about the wave, and are not met.
+    judged = found.asked | {name for name, each in found.given.items() if each.through is not None}
+    failed = {name for name in found.given if found.wave_numbers[name] in late} & judged
     return replace(
         found,
         wave_checks=looks,

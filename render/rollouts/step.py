@@ -264,7 +264,7 @@ def _outcome_of_step(
 
 def _is_completed(number: int, positions: Positions) -> bool:
     """Say whether every cluster that is asked about is through, in waves that have begun and are proven."""
-    if positions.has_clusters_from(number + 1) or not positions.asked <= positions.through:
+    if positions.has_clusters_from(number + 1) or not positions.asked <= positions.through or positions.late_waves:
         return False
     return all(
         positions.has_passed_checks(place)
