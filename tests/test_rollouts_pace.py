@@ -13,7 +13,7 @@ from reconciler.passes.reconcile_pass import reconcile_fleet
 from reconciler.passes.result import PassResult
 from reconciler.repository import open_repository
 
-from .rolling import web
+from .rolling import a_control, a_wave, web
 from .served_rollouts import ServedRollouts, served_rollouts
 from .test_rollouts_members import sicken
 
@@ -57,3 +57,20 @@ def test_clusters_that_went_back_are_looked_at_until_they_are_well_again(fleet: 
     waits_for_clusters(fleet, LATER)
     assert not waits_for_clusters(fleet, LATER)
     assert fleet.state()["phase"] == "Held"
+
+
+@pytest.mark.parametrize("stop", ["approval", "pause"])
+def test_stragglers_are_looked_at_while_the_others_wait_for_a_person(fleet: ServedRollouts, stop: str) -> None:
+    canary = a_wave("canary", "oslo", "paris", gate={"share": 1, "deadline": "10m"})
+    fleet.begin(waves=[canary, a_wave("rest", **({"approval": True} if stop == "approval" else {}))])
+    fleet.repository.commit({"web.yaml": web(2)})
+    assert waits_for_clusters(fleet)
+    if stop == "pause":
+        fleet.repository.commit({"pause.yaml": a_control("pause", change=fleet.state()["change"], verb="Pause")})
+    sicken(fleet.members["paris"])
+    fleet.settle("oslo")
+    waits_for_clusters(fleet)
+    assert (waits_for_clusters(fleet), fleet.live()) == (True, "221"), "paris can still come through, or fail"
+    fleet.settle()
+    waits_for_clusters(fleet)
+    assert (waits_for_clusters(fleet), fleet.live()) == (False, "221")

@@ -190,12 +190,18 @@ class RolloutState(Struct, frozen=True, kw_only=True):
 
     @property
     def waits_for_clusters(self) -> bool:
-        """Say whether it can go on by what is seen of clusters, without a time that comes or a person who acts."""
+        """Say whether what is seen of clusters can lead to another step, without a time or a person that it waits for.
+
+        Those that were given the change can still fail while it goes to no other.
+        """
         if self.reason is RolloutReason.ROLLING_BACK:
             return True
-        if self.phase in _OVER_UNTIL_ASKED and self.queue:  # the next pass begins with the first that waits
-            return True
-        return self.phase in _GOING_ON and self.reason not in _WAITING_FOR_NO_CLUSTER
+        if self.phase in _OVER_UNTIL_ASKED:
+            return bool(self.queue)  # the next pass begins with the first that waits
+        if self.is_completed:
+            return False
+        has_stragglers = any(each.through is None for each in self.given)
+        return has_stragglers or (self.phase in _GOING_ON and self.reason not in _WAITING_FOR_NO_CLUSTER)
 
 
 class RolloutStep(Struct, frozen=True, kw_only=True):
