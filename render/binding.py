@@ -122,6 +122,13 @@ class ClustersAtVersion(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
 
 
+class SplitOfVersion(Struct, frozen=True, kw_only=True):
+    """The targets that an object had, or is to have, by a version of it whose placement is not the newest."""
+
+    version: str
+    targets: tuple[TargetCluster, ...]
+
+
 ABSENT = "absent"
 """The version of an object in a cluster that has not been given it yet; no digest is this word."""
 
@@ -141,7 +148,8 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
     ``target`` is the version that goes out, ``completed`` the one that went out last and is through. Each cluster
     stands at ``completed``, also one that comes new, but for those that ``clusters`` lists. ``group`` is the one that
     the object goes out with, while it does ("": the policy makes none). ``waiting`` are the versions that newer changes
-    have, in the order in which they are to go out. What clusters do not have yet is ``ABSENT``.
+    have, in the order in which they are to go out. What clusters do not have yet is ``ABSENT``. While a changed
+    placement goes out ``splits`` has the targets of the versions in use beside the newest.
     """
 
     policy: str
@@ -150,6 +158,7 @@ class ObjectRollout(Struct, frozen=True, kw_only=True):
     clusters: tuple[ClustersAtVersion, ...] = ()
     group: str = ""
     waiting: tuple[str, ...] = ()
+    splits: tuple[SplitOfVersion, ...] = ()
 
     @property
     def name(self) -> str:

@@ -265,9 +265,12 @@ class RollingFleet:
 
     def _apply(self, rendered: Rendered) -> None:
         """Let every member that answers have what it was given, and remember since when it is so."""
-        there = {each.ref: frozenset(each.undispatched_clusters) for each in rendered.built.bindings}
+        there = {
+            each.ref: {target.name for target in each.targets} - each.undispatched_clusters
+            for each in rendered.built.bindings
+        }
         for ref, name in [*self.health]:
-            if name not in self.down and (ref not in there or name in there[ref]):
+            if name not in self.down and name not in there.get(ref, ()):
                 del self.health[ref, name]
         for binding in rendered.built.bindings:
             rollout = binding.rollout

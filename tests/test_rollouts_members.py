@@ -279,6 +279,27 @@ def test_an_object_is_delivered_and_removed_wave_by_wave(tmp_path: Path, capsys:
     assert argosy(members.repository, capsys, "verify", "-n", "20").out.count(": equal\n") == 8
 
 
+def test_an_object_goes_to_other_clusters_wave_by_wave(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waves = [a_wave("canary", "oslo"), a_wave("rest", maxConcurrent=1)]
+    members = Members(tmp_path, "berlin", "oslo", "paris", "rome", waves=waves, alsoFor=["Placements"])
+    for _ in range(2):
+        members.run()
+    begun = len(members.commits())
+    elsewhere = a_policy("web", selectors=[WEB], placement=on_clusters("oslo", "rome"))
+    members.repository.commit({"policy.yaml": elsewhere})
+    for _ in range(9):
+        members.run()
+    there = [
+        name
+        for name, member in members.fleet.members.items()
+        if any(key[0] == "deployments.apps" for key in member.objects)
+    ]
+    assert there == ["oslo", "rome"]
+    assert members.commits()[-1] == "11"
+    number = len(members.commits()) - begun
+    assert argosy(members.repository, capsys, "verify", "-n", str(number)).out.count(": equal\n") == number
+
+
 def test_a_removal_waits_for_a_cluster_that_does_not_let_go(tmp_path: Path) -> None:
     waves = [a_wave("canary", "oslo"), a_wave("rest")]
     members = Members(tmp_path, "oslo", "paris", waves=waves, alsoFor=["Removals"])

@@ -86,6 +86,12 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     ("moves at once", a_rollout(moves="AtOnce"), []),
     ("moves that nobody knows", a_rollout(moves="Slowly"), ["spec.moves: unknown value 'Slowly'"]),
     ("first deliveries as well", a_rollout(alsoFor=["FirstDeliveries", "Removals"]), []),
+    ("placements as well", a_rollout(alsoFor=["Placements"]), []),
+    (
+        "placements as well, and moves of their own",
+        a_rollout(alsoFor=["Placements"], moves="MakeBeforeBreak"),
+        ["spec.moves: MakeBeforeBreak does not go together with alsoFor: Placements, by which waves free replicas"],
+    ),
     ("scaling as well", a_rollout(alsoFor=["Scaling"]), ["spec.alsoFor[0]: unknown value 'Scaling'"]),
     ("groups by kind", a_rollout(group={"by": "Kind"}), ["spec.group.by: unknown value 'Kind'"]),
     ("a day of no week", a_rollout(windows=[{"days": ["Monday"], "from": "12:00", "to": "13:00"}]), [

@@ -26,7 +26,7 @@ from render.kinds import BUILT_IN
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 from render.moves.steps import Move, clusters_waited_for, replicas_of_next_step
-from render.rollouts.policy import RolloutPolicy
+from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.settings.moves import MoveSettings
 from render.words import first_few
 
@@ -106,6 +106,8 @@ class MoveStage(Struct, frozen=True, kw_only=True):
         binding, before = binding_without_move_note(decided), self.before.get(decided.ref)
         if before is None or (before.moving is None and before.targets == binding.targets):
             return _Step(binding=binding)
+        if before.rollout is not None and before.rollout.splits:  # waves let its placement out
+            return _Step(binding=binding)
         settings = self.settings_of(binding.ref)
         if not settings.is_make_before_break or not moves_in_steps(binding) or before.overridden:
             return _Step(binding=binding)
@@ -171,6 +173,8 @@ def move_settings_of_policy(policy: RolloutPolicy | None, fleet: MoveSettings) -
     """Return how what a rollout policy selects moves (None: no policy does); what it does not say, the fleet says."""
     if policy is None:
         return fleet
+    if GradualAction.PLACEMENT in policy.also_for:  # what waves let out is freed by them
+        return MoveSettings()
     is_gradual, surge, unavailable = policy.is_make_before_break, policy.surge, policy.max_unavailable
     return MoveSettings(
         is_make_before_break=fleet.is_make_before_break if is_gradual is None else is_gradual,

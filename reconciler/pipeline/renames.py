@@ -200,7 +200,8 @@ def _renamed_rollout(rollout: ObjectRollout | None, names: NewNames) -> ObjectRo
     if rollout is None:
         return None
     clusters = (replace(each, names=tuple(sorted(_renamed_clusters(each.names, names)))) for each in rollout.clusters)
-    return replace(rollout, clusters=tuple(clusters))
+    splits = (replace(each, targets=_renamed_targets(each.targets, names)) for each in rollout.splits)
+    return replace(rollout, clusters=tuple(clusters), splits=tuple(splits))
 
 
 def _renamed_clusters(listed: Iterable[str], names: NewNames) -> tuple[str, ...]:

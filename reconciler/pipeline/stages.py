@@ -56,6 +56,7 @@ from .pending import PastOutcome, with_pending_conditions
 from .rendered_condition import kept_binding, with_rendered_condition
 from .reserves import clusters_with_reserves
 from .rollouts.calendar_of_pass import CalendarOfPass
+from .rollouts.placements import PlacementInRollout, PlacementStage, bindings_with_all_targets
 from .rollouts.policies import RolloutContext
 from .rollouts.speakers import controls_with_speakers
 from .rollouts.stage import RolledOut, RolloutStage
@@ -89,12 +90,14 @@ def _built_works(inputs: Inputs) -> Built:
     claims = _claims_of_pass(inputs, interpreter, before, cron)
     failover, descheduling, schedule = _scheduling_results(inputs, claims, tainted, index)
     moved = _moved_bindings(inputs, schedule, index)
+    placements = _placements_in_rollouts(inputs, moved.bindings, index)
+    moved = replace(moved, bindings=bindings_with_all_targets(moved.bindings, placements)) if placements else moved
     # What a released binding requires stays with it, or its pods would miss it.
     follows = followers_of_bindings((*moved.bindings, *claims.released), template_by_ref, interpreter)
     bindings = bindings_with_dependencies((*moved.bindings, *claims.released), follows, template_by_ref)
     work_context = _work_context(desired, interpreter, index)
     unbuilt = schedule.objects_kept_by_quota | claims.objects_kept
-    rolled = _rolled_out(inputs, bindings, unbuilt, work_context, index)
+    rolled = _rolled_out(inputs, bindings, unbuilt, work_context, index, placements)
     past = PastOutcome(fleet=tree_context_of_pass(inputs, index), before=before, source=inputs.source)
     records = OverrideRecords(names=index.names, interpreter=interpreter, templates=template_by_ref, before=before)
     judged = _with_build_conditions(
@@ -147,12 +150,29 @@ def _moved_bindings(inputs: Inputs, schedule: Schedule, index: ClusterIndex) -> 
     return stage.moved(schedule.bindings)
 
 
+def _placements_in_rollouts(
+    inputs: Inputs, bindings: Sequence[Binding], index: ClusterIndex
+) -> Mapping[ObjectRef, PlacementInRollout]:
+    """Return the changed placements that go out wave by wave."""
+    if inputs.rollouts.are_over:
+        return {}
+    stage = PlacementStage(
+        before=inputs.previous.bindings if inputs.previous else {},
+        policies=inputs.desired.rollout_policies,
+        templates={each.ref: each for each in inputs.templates},
+        index=index,
+        under_way=inputs.rollouts.states,
+    )
+    return stage.placements(bindings)
+
+
 def _rolled_out(
     inputs: Inputs,
     bindings: Sequence[Binding],
     unbuilt: frozenset[ObjectRef],
     work_context: WorkContext,
     index: ClusterIndex,
+    placements: Mapping[ObjectRef, PlacementInRollout],
 ) -> RolledOut:
     """Return the bindings and their works with the version of each object that every cluster is due."""
     desired, previous, fleet = inputs.desired, inputs.previous, tree_context_of_pass(inputs, index)
@@ -167,6 +187,7 @@ def _rolled_out(
         are_over=inputs.rollouts.are_over,
         among=inputs.scope.refs if inputs.scope else None,
         unbuilt=unbuilt,
+        placements=placements,
         attributes=inputs.rollouts.attributes,
         upgrade=inputs.rollouts.upgrade,
         before=previous.bindings if previous else {},

@@ -146,7 +146,9 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         "What goes out wave by wave as well, and not at once. `FirstDeliveries`: objects that are new in the fleet; a"
         " rollback takes them away again. `Removals`: objects whose template, or the policy that placed them, was"
         " deleted; they leave once all else that goes out is through, and guards judge all of it before the first"
-        " wave.",
+        " wave. `Placements`: a cluster that an edited policy adds gets the object in its wave; replicas and clusters"
+        " are given up when all that gain are through; scaling and failover are never held back. It replaces"
+        " `spec.moves`, and does not go together with `MakeBeforeBreak`.",
         [],
     ),
     "spec.moves": Field(

@@ -248,7 +248,19 @@ def _note_on_cluster(name: str, fleet: FleetStatus, outcome: str, remedies: Sequ
     return ", ".join(filter(None, parts))
 
 
+_PLACEMENT_GOES_OUT = "PlacementGoesOut"
+
+
+def _final_targets_in_words(binding: Binding) -> str:
+    """Return where an object ends, with its replicas where each cluster has a number of its own."""
+    is_divided, targets = binding.is_divided, binding.final_targets
+    return first_few([f"{each.name}={each.replicas}" if is_divided else each.name for each in targets])
+
+
 def _row_of_binding(binding: Binding) -> tuple[str, str, str]:
+    if binding.moving is not None and binding.rollout is not None and binding.rollout.splits:
+        message = f"{binding.rollout.name} lets its placement out; it ends in {_final_targets_in_words(binding)}"
+        return str(binding.ref), _PLACEMENT_GOES_OUT, message
     state = binding_state(binding) if binding.moving is None else MAKE_BEFORE_BREAK
     messages = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]
     placed = placement_outcome_in_words(binding)

@@ -72,7 +72,7 @@ ROLLOUT_SPEC = Record(
         ),
         "freezes": ListOf(Record({"from": TEXT, "until!": TEXT, "reason!": Text(min_length=1)})),
         "group": Record({"by": Text(choices=("Change", "Object", "Label"), default="Change"), "label": TEXT}),
-        "alsoFor": ListOf(Text(choices=("FirstDeliveries", "Removals"))),
+        "alsoFor": ListOf(Text(choices=("FirstDeliveries", "Placements", "Removals"))),
         "moves": Text(choices=(AT_ONCE, MAKE_BEFORE_BREAK)),
         "surge": Portion(),
         "maxUnavailable": Portion(),
@@ -147,6 +147,9 @@ def check_rollout_policy(policy: Object, findings: Findings) -> None:
     if spec.get("rollback") and spec.get("onFailure") != "Rollback":
         findings.problem("spec.rollback", "means nothing where nothing goes back", hint="write onFailure: Rollback")
     _check_group(spec.get("group") or {}, findings)
+    if "Placements" in (spec.get("alsoFor") or ()) and spec.get("moves") == MAKE_BEFORE_BREAK:
+        message = f"{MAKE_BEFORE_BREAK} does not go together with alsoFor: Placements, by which waves free replicas"
+        findings.problem("spec.moves", message, hint="keep one of them")
     waves = spec.get("waves") or ()
     _check_names_of_waves(waves, findings)
     for number, wave in enumerate(waves):

@@ -116,6 +116,13 @@ class ClustersAtVersionFields(Struct, frozen=True, kw_only=True):
     names: list[str]
 
 
+class SplitFields(Struct, frozen=True, kw_only=True):
+    """The targets of an object by a version of it."""
+
+    version: str
+    targets: list[TargetFields]
+
+
 class RolloutFields(Struct, frozen=True, kw_only=True):
     """The versions of the object that a rollout policy lets out wave by wave."""
 
@@ -125,6 +132,7 @@ class RolloutFields(Struct, frozen=True, kw_only=True):
     clusters: list[ClustersAtVersionFields] | None = None
     group: str = ""
     waiting: list[str] | None = None
+    splits: list[SplitFields] | None = None
 
 
 class SpecFields(Struct, frozen=True, kw_only=True, rename="camel"):

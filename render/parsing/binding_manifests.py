@@ -181,7 +181,10 @@ def _plain_rollout(rollout: ObjectRollout | None) -> Plain:
         return {}
     versions = {"policy": rollout.policy, "target": rollout.target, "completed": rollout.completed}
     clusters = [{"version": each.version, "names": list(each.names)} for each in rollout.clusters]
-    return versions | fields_without_empty_ones(clusters=clusters, group=rollout.group, waiting=list(rollout.waiting))
+    splits = [{"version": each.version, "targets": _plain_targets(each.targets)} for each in rollout.splits]
+    return versions | fields_without_empty_ones(
+        clusters=clusters, group=rollout.group, waiting=list(rollout.waiting), splits=splits
+    )
 
 
 def _plain_targets(targets: Iterable[TargetCluster], components: Iterable[Component] = ()) -> list[Plain]:

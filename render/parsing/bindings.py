@@ -18,6 +18,7 @@ from render.binding import (
     Moving,
     ObjectRollout,
     OverriddenReplicas,
+    SplitOfVersion,
     Undivided,
 )
 from render.cron.records import cron_memories_of_records, scaled_bounds, scaled_replicas
@@ -199,6 +200,10 @@ def _node_claim_of_fields(fields: NodeClaimFields) -> NodeClaim:
 
 def _rollout_of_fields(fields: RolloutFields) -> ObjectRollout:
     clusters = (ClustersAtVersion(version=each.version, names=tuple(each.names)) for each in fields.clusters or ())
+    splits = (
+        SplitOfVersion(version=each.version, targets=_target_clusters_of_fields(each.targets))
+        for each in fields.splits or ()
+    )
     return ObjectRollout(
         policy=fields.policy,
         target=fields.target,
@@ -206,6 +211,7 @@ def _rollout_of_fields(fields: RolloutFields) -> ObjectRollout:
         clusters=tuple(clusters),
         group=fields.group,
         waiting=tuple(fields.waiting or ()),
+        splits=tuple(splits),
     )
 
 

@@ -84,6 +84,7 @@ class GradualAction(StrEnum):
 
     FIRST_DELIVERY = "FirstDeliveries"
     REMOVAL = "Removals"
+    PLACEMENT = "Placements"
 
 
 class GroupKey(StrEnum):

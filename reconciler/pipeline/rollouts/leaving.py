@@ -82,6 +82,8 @@ def departures_of_objects(objects: Iterable[VersionedObject], after: Mapping[Obj
     begun: dict[str, set[tuple[str, ...]]] = {}
     ended: dict[str, set[tuple[str, ...]]] = {}
     for each in objects:
+        if each.placement is not None and not each.is_leaving:
+            _add_clusters_left(each, after[each.ref], begun, ended)
         if not each.is_leaving and each.before.completed != ABSENT:
             continue
         there = clusters_of_works(after[each.ref].works)
@@ -90,6 +92,24 @@ def departures_of_objects(objects: Iterable[VersionedObject], after: Mapping[Obj
         for place in each.index.indexes_in_mask(mask):
             found.setdefault(each.index.names[place], set()).add(tuple(object_path(each.ref)))
     return Departures(expected=_frozen_paths(ended), begun=_frozen_paths(begun))
+
+
+def _add_clusters_left(
+    each: VersionedObject,
+    after: RolledObject,
+    begun: dict[str, set[tuple[str, ...]]],
+    ended: dict[str, set[tuple[str, ...]]],
+) -> None:
+    """Add the path of an object in clusters that its placement begins to leave, or that have lost it now."""
+    assert each.placement is not None
+    given = {target.name for target in each.placement.given}
+    there = {target.name for target in (each.placement.decided if after.targets is None else after.targets)}
+    if each.placement.is_new:
+        for name in there - {target.name for target in each.placement.decided}:
+            begun.setdefault(name, set()).add(tuple(object_path(each.ref)))
+    else:
+        for name in given - there:
+            ended.setdefault(name, set()).add(tuple(object_path(each.ref)))
 
 
 def _frozen_paths(found: Mapping[str, set[tuple[str, ...]]]) -> Mapping[str, Paths]:

@@ -8,11 +8,12 @@ from msgspec.structs import replace
 from render.binding import ABSENT, Binding, ClustersAtVersion, ObjectRollout
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
-from render.model import ObjectRef
+from render.model import ObjectRef, TargetCluster
 from render.rollouts.one_way import one_way_changes
 from render.rollouts.state import OneWayChange
 from render.works import Works
 
+from .placements import PlacementInRollout, PlacementStep
 from .versions import ObjectVersion, WrittenVersion, written_version
 from .works import NO_WORKS, VersionContexts, clusters_of_works, clusters_with_equal_bytes, combined_works
 
@@ -21,10 +22,14 @@ ReadVersion = Callable[[ObjectRef, str], ObjectVersion]
 
 
 class RolledObject(Struct, frozen=True, kw_only=True):
-    """An object after a step: the version of each cluster, and the works that it has by them."""
+    """An object after a step: the version of each cluster, and the works that it has by them.
+
+    ``targets`` are what clusters have while a changed placement goes out (None: what was decided).
+    """
 
     rollout: ObjectRollout
     works: Works
+    targets: tuple[TargetCluster, ...] | None = None
 
     def with_waiting_versions(self, versions: tuple[str, ...], group: str) -> "RolledObject":
         """Return the object with the versions that newer changes of a group have, which are kept until they go out."""
@@ -55,7 +60,8 @@ class VersionedObject(Struct, kw_only=True):
     """An object that a rollout policy selects: its newest version with its works, and what was in use before.
 
     ``placed`` are the clusters of one that is to leave all of them: its newest version is that it is not there.
-    ``made`` are versions by their digests that no commit has yet, beside the newest.
+    ``made`` are versions by their digests that no commit has yet, beside the newest. ``placement`` is there while a
+    changed one goes out; ``placed`` are all clusters of it then.
     """
 
     binding: Binding
@@ -67,6 +73,7 @@ class VersionedObject(Struct, kw_only=True):
     read: ReadVersion
     placed: Mask = 0
     made: Mapping[str, MadeVersion] = field(default_factory=dict)
+    placement: PlacementInRollout | None = None
     _works: dict[str, Works] = field(default_factory=dict)
 
     @property
@@ -127,7 +134,33 @@ class VersionedObject(Struct, kw_only=True):
         """Return the clusters in which two versions are not the same bytes."""
         if one == other:
             return 0
-        return self.clusters & ~clusters_with_equal_bytes(self.works_of_version(one), self.works_of_version(other))
+        before, after = self.works_of_version(one), self.works_of_version(other)
+        found = self.clusters & ~clusters_with_equal_bytes(before, after)
+        if self.placement is None:
+            return found
+        return found & (clusters_of_works(before) | clusters_of_works(after))
+
+    def clusters_to_leave(self, goal: str) -> Mask:
+        """Return the clusters that a changed placement leaves, and that have the object still."""
+        if self.placement is None or goal == ABSENT:
+            return 0
+        there = self.index.clusters_named(each.name for each in self.placement.given)
+        return there & self.placed & ~clusters_of_works(self.works_of_version(goal))
+
+    def names_that_gain(self, goal: str) -> frozenset[str]:
+        """Return the clusters that have more of the object by a version with a changed placement, or have it then."""
+        if self.placement is None or goal == ABSENT:
+            return frozenset()
+        return self.placement.names_that_gain(self.before.completed, goal, self.written.digest)
+
+    def version_looked_for(self, goal: str, place: int) -> str:
+        """Return the version that a cluster shows once it is well by another: none where that is not placed there."""
+        if self.placement is None or goal == ABSENT or clusters_of_works(self.works_of_version(goal)) >> place & 1:
+            return goal
+        if not self.clusters_to_leave(goal) >> place & 1:
+            return ABSENT
+        at = (version for version, clusters in self.clusters_by_version().items() if clusters >> place & 1)
+        return next(at, goal)
 
     def clusters_at_goal(self, goal: str) -> Mask:
         """Return the clusters that stand at a version already, which is other bytes than what was completed last."""
@@ -156,8 +189,18 @@ class VersionedObject(Struct, kw_only=True):
         if version == ABSENT:
             return NO_WORKS
         if version not in self._works:
-            self._works[version] = self.contexts.works_of_version(self.version(version), self.newest, self.binding)
+            binding = self.binding
+            if self.placement is not None:
+                binding = replace(binding, targets=self.placement.targets_of_version(version, self.written.digest))
+            self._works[version] = self.contexts.works_of_version(self.version(version), self.newest, binding)
         return self._works[version]
+
+    def _works_with_targets(self, version: str, targets: tuple[TargetCluster, ...]) -> Works:
+        """Return the works of one version where clusters have other targets than by any version."""
+        if self.placement is None or version == ABSENT:
+            return self.works_of_version(version)
+        binding = replace(self.binding, targets=targets)
+        return self.contexts.works_of_version(self.version(version), self.newest, binding)
 
     @property
     def written_versions(self) -> tuple[WrittenVersion, ...]:
@@ -193,6 +236,7 @@ class VersionedObject(Struct, kw_only=True):
                 ),
             ),
             made={**self.made, **{each.written.digest: each for each in made.values()}},
+            placement=self.placement and self.placement.with_names_of_versions(names),
         )
         if self.written.digest not in names or not rollout.is_under_way:
             return found
@@ -215,15 +259,22 @@ class VersionedObject(Struct, kw_only=True):
         if version != ABSENT and not self.clusters_with_other_bytes(version, self.written.digest):
             version = self.written.digest
         rollout = ObjectRollout(policy=self.before.policy, target=version, completed=version)
-        return RolledObject(rollout=rollout, works=self.works_of_version(version))
+        if self.placement is None or version in {ABSENT, self.written.digest}:
+            return RolledObject(rollout=rollout, works=self.works_of_version(version))
+        goal = self.placement.targets_of_version(version, self.written.digest)
+        step = PlacementStep(goal=goal, completed=goal, there={each.name for each in goal}, is_freed=True)
+        return self._placed(rollout, {version: self.clusters}, step)
 
-    def moved(self, goal: str, due: Mask, withdrawn: Mask = 0) -> RolledObject:
+    def moved(self, goal: str, due: Mask, withdrawn: Mask = 0, *, is_freed: bool = False) -> RolledObject:
         """Return the object with one version in the clusters that are due; others move where the bytes are the same.
 
-        Clusters that are withdrawn go back to the version that was completed last.
+        Clusters that are withdrawn go back to the version that was completed last. ``is_freed``: all that a changed
+        placement gives more to are through, so that it may leave clusters that are due, and take replicas from others.
         """
         by_version = self.clusters_by_version(withdrawn)
         started = due & self.clusters
+        if not is_freed:
+            started &= ~self.clusters_to_leave(goal)
         there = started | by_version.get(goal, 0)
         for version, clusters in by_version.items():
             there |= clusters & ~self.clusters_with_other_bytes(version, goal)
@@ -244,8 +295,31 @@ class VersionedObject(Struct, kw_only=True):
             ),
             group=self.before.group,
         )
+        if self.placement is not None and goal != ABSENT:
+            return self._placed(
+                rollout, parts, self._step_of_placement(goal, there, withdrawn & ~there, is_freed=is_freed)
+            )
         works = combined_works((self.works_of_version(version), mask) for version, mask in parts.items() if mask)
         return RolledObject(rollout=rollout, works=works)
+
+    def _step_of_placement(self, goal: str, there: Mask, withdrawn: Mask, *, is_freed: bool) -> PlacementStep:
+        assert self.placement is not None
+        newest = self.written.digest
+        return PlacementStep(
+            goal=self.placement.targets_of_version(goal, newest),
+            completed=self.placement.targets_of_version(self.before.completed, newest),
+            there=frozenset(self._names_of_clusters(there)),
+            withdrawn=frozenset(self._names_of_clusters(withdrawn)),
+            is_freed=is_freed,
+        )
+
+    def _placed(self, rollout: ObjectRollout, parts: Mapping[str, Mask], step: PlacementStep) -> RolledObject:
+        """Return the object after a step of its placement, with what its clusters have by now."""
+        assert self.placement is not None
+        targets = self.placement.targets_after_step(step)
+        works = ((self._works_with_targets(version, targets), mask) for version, mask in parts.items() if mask)
+        splits = self.placement.recorded_splits(rollout, self.written.digest)
+        return RolledObject(rollout=replace(rollout, splits=splits), works=combined_works(works), targets=targets)
 
     def clusters_by_version(self, withdrawn: Mask = 0) -> Mapping[str, Mask]:
         """Return the clusters of the object by the version that they stand at, or are taken back to."""

@@ -29,9 +29,10 @@ from render.rollouts.step import next_step
 from render.timing import Flip
 
 from .calendar_of_pass import CalendarOfPass
-from .newer_changes import GoingOut, NewerChanges
+from .newer_changes import Goals, GoingOut, NewerChanges
 from .objects import RolledObject, VersionedObject
 from .observations import observations_of_clusters
+from .placements import step_that_names_clusters_left, step_that_waits_for_gain
 
 
 class RolledPolicy(Struct, frozen=True, kw_only=True):
@@ -128,13 +129,15 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         if self.context.now is None:
             objects |= {each.ref: each.moved(going.goals[each.ref], 0) for each in changing}
             return self._rolled_policy(objects, going, self.state)
-        step = self._step(changing, going, self.context.now)
+        step, is_freed = self._step_with_what_is_left(changing, going, self.context.now)
         is_completed = step is None or step.state is None or step.state.is_completed
         due = 0 if step is None else self.context.index.clusters_named(step.due)
         withdrawn = 0 if step is None else self.context.index.clusters_named(step.withdrawn)
         for each in changing:
             goal = going.goals[each.ref]
-            objects[each.ref] = each.with_one_version(goal) if is_completed else each.moved(goal, due, withdrawn)
+            objects[each.ref] = (
+                each.with_one_version(goal) if is_completed else each.moved(goal, due, withdrawn, is_freed=is_freed)
+            )
         state = self._completed_state() if step is None else self._state_with_what_stays(step.state, changing, going)
         rolled = self._rolled_policy(objects, going, None if is_completed and self.policy is None else state)
         if step is None:
@@ -175,8 +178,31 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         """Return the state of a rollout that ended well; one whose change is no more has none."""
         return self.state if self.state is not None and self.state.is_completed else None
 
-    def _step(self, changing: Sequence[VersionedObject], going: GoingOut, now: datetime) -> RolloutStep | None:
-        """Return the step of a change; None where it is for no cluster."""
+    def _step_with_what_is_left(
+        self, changing: Sequence[VersionedObject], going: GoingOut, now: datetime
+    ) -> tuple[RolloutStep | None, bool]:
+        """Return the step of a change, and whether clusters are due that are left: when all others are through."""
+        left: Mask = 0
+        for each in changing:
+            left |= each.clusters_to_leave(going.goals[each.ref])
+        step = self._step(changing, going, now, is_left_last=True)
+        if step is None or step.state is None:
+            return self._step(changing, going, now) if left else step, True
+        if not step.state.is_completed:
+            return step_that_names_clusters_left(step, self._names_of_clusters(left)), False
+        silent = {name for each in changing for name in each.names_that_gain(going.goals[each.ref])}
+        silent &= step.state.seats.keys() - {each.cluster for each in step.state.given if each.through is not None}
+        if silent:
+            return step_that_waits_for_gain(step, self.state, silent, now), False
+        return self._step(changing, going, now) if left else step, True
+
+    def _step(
+        self, changing: Sequence[VersionedObject], going: GoingOut, now: datetime, *, is_left_last: bool = False
+    ) -> RolloutStep | None:
+        """Return the step of a change; None where it is for no cluster.
+
+        ``is_left_last``: that a changed placement leaves a cluster is not looked at yet.
+        """
         goals, digest, index = going.goals, going.change.digest, self.context.index
         state = self.state if self.state is not None and self.state.change == digest else None
         given = frozenset(each.cluster for each in state.given) if state else frozenset()
@@ -184,36 +210,48 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         moving, there, every, away = 0, 0, 0, 0
         for each in changing:
             every |= each.clusters
-            moving |= each.clusters_to_move(goals[each.ref])
+            left = each.clusters_to_leave(goals[each.ref]) if is_left_last else 0
+            moving |= each.clusters_to_move(goals[each.ref]) & ~left
             there |= each.clusters_at_goal(goals[each.ref])
             away |= each.clusters_to_move(each.before.completed)
         known = index.clusters_named(given) & every | there & ~moving
         concerned = moving | known
         if not concerned:
             return None
-        clusters = frozenset(index.names[place] for place in indexes_of_mask(concerned))
-        versions: dict[str, dict[ObjectRef, str]] = {name: {} for name in clusters}
-        for each in changing:
-            for place in indexes_of_mask(known & each.clusters & concerned):
-                versions[index.names[place]][each.ref] = goals[each.ref]
-            for place in indexes_of_mask(back & each.clusters & concerned):
-                versions[index.names[place]][each.ref] = each.before.completed
+        clusters = self._names_of_clusters(concerned)
+        versions = self._versions_looked_for(changing, goals, clusters, (known, back & concerned))
         suspended = self._suspended_clusters(changing)
         closed = self.context.calendar.closed_to_change([each.ref for each in changing], index)
         facts = RolloutFacts(
             fleet=index,
             clusters=clusters,
-            unaffected=frozenset(index.names[place] for place in indexes_of_mask(every & ~concerned)),
-            given_before=frozenset(index.names[place] for place in indexes_of_mask(there & ~moving)),
+            unaffected=self._names_of_clusters(every & ~concerned),
+            given_before=self._names_of_clusters(there & ~moving),
             observed=observations_of_clusters(versions, self.context.health, suspended),
             controls=self.context.controls,
             now=now,
             closed=closed.answer,
             calendar_flip=closed.flip,
-            away=frozenset(index.names[place] for place in indexes_of_mask(away)),
+            away=self._names_of_clusters(away),
             answers=self.context.answers,
         )
         return next_step(self.policy, self.state, going.change, facts)
+
+    def _names_of_clusters(self, mask: Mask) -> frozenset[str]:
+        return frozenset(self.context.index.names[place] for place in indexes_of_mask(mask))
+
+    def _versions_looked_for(
+        self, changing: Sequence[VersionedObject], goals: Goals, clusters: Iterable[str], masks: tuple[Mask, Mask]
+    ) -> Mapping[str, Mapping[ObjectRef, str]]:
+        """Return the versions by which clusters are well: those that have the change (the first mask), or go back."""
+        names, (known, back) = self.context.index.names, masks
+        versions: dict[str, dict[ObjectRef, str]] = {name: {} for name in clusters}
+        for each in changing:
+            for place in indexes_of_mask(known & each.clusters):
+                versions[names[place]][each.ref] = each.version_looked_for(goals[each.ref], place)
+            for place in indexes_of_mask(back & each.clusters):
+                versions[names[place]][each.ref] = each.version_looked_for(each.before.completed, place)
+        return versions
 
     def _suspended_clusters(self, changing: Iterable[VersionedObject]) -> frozenset[str]:
         """Return the clusters to which dispatching of an object of a change is suspended."""

@@ -39,6 +39,8 @@ from .leaving import (
     version_in_use,
 )
 from .objects import RolledObject, VersionedObject, contents_of_versions
+from .placed_objects import binding_after_step, object_with_placement, version_with_placement
+from .placements import PlacementInRollout
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
 from .speakers import Speakers
 from .state_files import RolloutStates
@@ -131,6 +133,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
     unbuilt: frozenset[ObjectRef] = frozenset()
     attributes: Mapping[str, ClusterAttributes] = field(default_factory=dict)
     upgrade: str = ""
+    placements: Mapping[ObjectRef, PlacementInRollout] = field(default_factory=dict)
 
     def rolled_out(
         self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
@@ -187,7 +190,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
     ) -> Binding:
         if binding.ref not in found:
             return self._binding_without_rollout(binding, works, active)
-        return replace(binding, rollout=found[binding.ref].rollout_by_policy(active))
+        return binding_after_step(binding, found[binding.ref], active, self.placements.get(binding.ref))
 
     def _groups_by_rollout(
         self, policies: Mapping[str, RolloutPolicy], objects: Mapping[str, Sequence[VersionedObject]]
@@ -279,6 +282,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             policy = self._policy_of_object(templates[binding.ref], index)
             if policy:
                 version = self._newest_version(templates[binding.ref], possible)
+                version = version_with_placement(version, binding, policy, self.desired.rollout_policies)
                 found.setdefault(policy, []).append(
                     self._versioned_object(binding, version, works[binding.ref], policy)
                 )
@@ -343,6 +347,8 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             contexts=self.contexts,
             read=self.recorded_version,
         )
+        if binding.ref in self.placements:
+            found = object_with_placement(found, self.placements[binding.ref])
         is_known = before is not None and before.rollout is not None
         if before is not None and not is_known and self.context.calendar.closed_clusters(binding.ref).mask:
             return object_as_delivered(found, before, self.tree)

@@ -70,7 +70,8 @@ class ObjectVersion(Struct, frozen=True, kw_only=True):
     """A version of an object; the template has no place in the source any more.
 
     ``clusters`` are those that have changed since it was made, with the attributes by which it is made for them.
-    ``kept`` are manifests that another engine made, ``engine`` is the one that made it another change.
+    ``kept`` are manifests that another engine made, ``engine`` is the one that made it another change. ``placement`` is
+    the digest of the policies' placement, where that goes out wave by wave.
     """
 
     template: Template
@@ -79,6 +80,7 @@ class ObjectVersion(Struct, frozen=True, kw_only=True):
     clusters: Mapping[str, ClusterAttributes] = field(default_factory=dict)
     kept: tuple[KeptManifest, ...] = ()
     engine: str = ""
+    placement: str = ""
 
 
 class WrittenVersion(Struct, frozen=True, kw_only=True):
@@ -138,6 +140,7 @@ class _VersionFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     clusters: dict[str, ClusterAttributes] = field(default_factory=dict)
     kept: tuple[KeptManifest, ...] = ()
     engine: str = ""
+    placement: str = ""
 
 
 def written_version(version: ObjectVersion, interpreter: Interpreter) -> WrittenVersion:
@@ -174,6 +177,7 @@ def _file_of_version(version: ObjectVersion) -> _VersionFile:
         clusters={name: version.clusters[name] for name in sorted(version.clusters)},
         kept=version.kept,
         engine=version.engine,
+        placement=version.placement,
     )
 
 
@@ -216,6 +220,7 @@ def parse_version(content: bytes) -> ObjectVersion:
         clusters=found.clusters,
         kept=found.kept,
         engine=found.engine,
+        placement=found.placement,
     )
 
 

@@ -1,0 +1,44 @@
+"""Objects whose changed placement goes out wave by wave: their versions before a step, and their bindings after it."""
+
+from collections.abc import Container, Iterable
+
+from msgspec.structs import replace
+
+from render.binding import Binding, binding_with_final_targets
+from render.rollouts.policy import RolloutPolicy
+
+from .objects import RolledObject, VersionedObject
+from .placements import PlacementInRollout, asks_for_placements, digest_of_placement
+from .versions import ObjectVersion
+
+
+def version_with_placement(
+    version: ObjectVersion, binding: Binding, policy: str, policies: Iterable[RolloutPolicy]
+) -> ObjectVersion:
+    """Return a version that is another one with another placement, where its policy lets that out wave by wave."""
+    if not any(str(each) == policy and asks_for_placements(each) for each in policies):
+        return version
+    return replace(version, placement=digest_of_placement(binding.placement))
+
+
+def object_with_placement(each: VersionedObject, placement: PlacementInRollout) -> VersionedObject:
+    """Return an object with the clusters that it is in, or is to be in; its newest version is for what was decided."""
+    contexts, decided = each.contexts, binding_with_final_targets(each.binding)
+    names = (target.name for target in each.binding.targets)
+    return replace(
+        each,
+        binding=decided,
+        works=contexts.works_of_version(each.newest, each.newest, decided),
+        placement=placement,
+        placed=contexts.index.clusters_named(names),
+    )
+
+
+def binding_after_step(
+    binding: Binding, rolled: RolledObject, active: Container[str], placement: PlacementInRollout | None
+) -> Binding:
+    """Return the binding of an object after a step, with the targets that its clusters have by it."""
+    found = replace(binding, rollout=rolled.rollout_by_policy(active))
+    if placement is None:
+        return found
+    return placement.binding_with(found, placement.decided if rolled.targets is None else rolled.targets)
