@@ -16,9 +16,25 @@ TOKEN = "glpat-secret-of-the-forge"
 PROJECT = "team/fleet"
 
 
+HEAD = "a" * 40
+"""The last commit of every pull request that was merged."""
+
+
+@dataclass
+class Merged:
+    """A pull request that was merged: its author, and the reviews with who, state and commit."""
+
+    author: str
+    reviews: list[tuple[str, str, str]]
+
+
 @dataclass
 class ForgeServer:
-    """The pull requests of a bare repository, and everything that was asked: method, path, headers, body."""
+    """The pull requests of a bare repository, and everything that was asked: method, path, headers, body.
+
+    ``merged`` has the pull requests that were merged as commits, with their reviews. With ``silence`` it says nothing
+    about them before that is set.
+    """
 
     kind: str
     hub: Repository
@@ -26,6 +42,8 @@ class ForgeServer:
     asked: list[tuple[str, str, dict[str, str], Any]] = field(default_factory=list)
     refusal: tuple[int, bytes] | None = None
     api: str = ""
+    merged: dict[str, "Merged"] = field(default_factory=dict)
+    silence: threading.Event | None = None
 
     @property
     def calls(self) -> list[str]:
@@ -35,6 +53,10 @@ class ForgeServer:
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
         parts = urlsplit(path)
         words = [unquote(word) for word in parts.path.split("/") if word]
+        if "commits" in words or words[-1] in {"reviews", "approvals"}:
+            if self.silence is not None:
+                self.silence.wait(60)
+            return self.answer_about_reviews(words, parse_qs(parts.query))
         if self.kind == "GitLab":
             assert words[:4] == ["api", "projects", PROJECT, "merge_requests"], words
         else:
@@ -50,6 +72,30 @@ class ForgeServer:
         found |= {name: body[name] for name in ("title",) if name in body}
         found["body"] = body.get("description", body.get("body", found["body"]))
         return 200, self.told(found)
+
+    def answer_about_reviews(self, words: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
+        """The pull request of a commit, or the reviews of one, whose number is its place among those merged."""
+        numbers = {each: number for number, each in enumerate(self.merged, 1)}
+        if "commits" in words:
+            commit = words[words.index("commits") + 1]
+            told = self.told_as_merged(commit, numbers[commit]) if commit in self.merged else None
+            if self.kind == "Gitea":
+                return (404, {"message": "not found"}) if told is None else (200, told)
+            return 200, [] if told is None else [told]
+        merged = self.merged[list(self.merged)[int(words[-2]) - 1]]
+        if self.kind == "GitLab":
+            approved = {login: state == "APPROVED" for login, state, _ in merged.reviews}
+            return 200, {"approved_by": [{"user": {"username": login}} for login, is_so in approved.items() if is_so]}
+        size, page = int(query["per_page" if self.kind == "GitHub" else "limit"][0]), int(query["page"][0])
+        listed = [{"user": {"login": who}, "state": state, "commit_id": of} for who, state, of in merged.reviews]
+        return 200, listed[size * (page - 1) : size * page]
+
+    def told_as_merged(self, commit: str, number: int) -> dict[str, Any]:
+        author, merge = self.merged[commit].author, {"merge_commit_sha": commit}
+        if self.kind == "GitLab":
+            return {**merge, "iid": number, "state": "merged", "sha": HEAD, "author": {"username": author}}
+        times = {"state": "closed", "merged_at": "2026-03-01T00:00:00Z"}
+        return {**merge, **times, "number": number, "head": {"sha": HEAD}, "user": {"login": author}}
 
     def opened(self, body: Any) -> dict[str, Any]:
         head = body.get("source_branch") or body["head"]

@@ -20,6 +20,7 @@ from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.rollouts.attributes import ATTRIBUTES_FILE, parse_attributes
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
+from reconciler.pipeline.rollouts.origins import ChangeAuthors, Review, RolloutOrigins
 from reconciler.pipeline.rollouts.speakers import digest_of_control
 from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
@@ -80,6 +81,7 @@ class RollingFleet:
     """Clusters by name, each with the Deployment web; ``told`` has a line for each rendered commit.
 
     ``unwell`` clusters do not become healthy, ``down`` ones do not answer. ``signers`` have signed controls, by name.
+    ``reviews`` are those of controls, by name, and ``origin`` is that of every change.
     ``checks`` has for the name of each check whether it is met (None: nobody answers); one about a cluster is also
     found as ``name cluster``. ``said`` are the sentences of all passes about rollouts.
     """
@@ -96,6 +98,8 @@ class RollingFleet:
     told: list[str] = field(default_factory=list)
     health: dict[tuple[ObjectRef, str], tuple[str, str, str]] = field(default_factory=dict)
     signers: dict[str, str] = field(default_factory=dict)
+    reviews: dict[str, Review] = field(default_factory=dict)
+    origin: ChangeAuthors | None = None
     checks: dict[str, bool | None] = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
     _trees: dict[bytes, tuple[TreeEntry, ...]] = field(default_factory=dict)
@@ -235,6 +239,7 @@ class RollingFleet:
                 states=states,
                 health=health,
                 speakers=self._speakers(desired),
+                origins=self._origins(desired),
                 answers=self.answers if answers is None else answers,
                 emergencies=emergencies,
                 attributes=self._attributes_before(),
@@ -245,6 +250,13 @@ class RollingFleet:
     def _speakers(self, desired: Desired) -> dict[str, str]:
         controls = desired.rollout_controls
         return {digest_of_control(each): self.signers[each.name] for each in controls if each.name in self.signers}
+
+    def _origins(self, desired: Desired) -> RolloutOrigins:
+        found = ((digest_of_control(each), self.reviews.get(each.name)) for each in desired.rollout_controls)
+        return RolloutOrigins(
+            reviews={digest: review for digest, review in found if review is not None},
+            changes={"5" * 40: self.origin} if self.origin else {},
+        )
 
     def _attributes_before(self) -> Mapping[str, ClusterAttributes]:
         """The attributes of clusters as the previous commit has them."""

@@ -301,6 +301,7 @@ NONSENSE = {
         "freezes": [{"from": "2026-03-01T00:00:00Z", "until": "today", "reason": "audit", "clusterLabels": ["gold"]}],
         "windows": [{"from": "9", "to": "24:00", "timeZone": "Berlin"}],
         "signers": ["alice", "alice ssh-ed25519 AAAA", "bob ssh-ed25519 AAAA", "* ssh-ed25519 BBBB"],
+        "reviewers": ["ada", "github:Ada", "github:ada"],
     },
 }
 
@@ -310,6 +311,18 @@ def test_a_value_that_means_nothing_is_refused_with_what_to_write() -> None:
     problems = admit_as_kind(manifest, render_kinds()["Fleet"]).problems
     assert {each.field.split(".")[1].partition("[")[0] for each in problems} >= NONSENSE.keys()
     assert [f"{each.field}: {each.message}" for each in problems if not each.hint] == []
+
+
+def test_a_reviewer_is_a_user_of_a_forge_and_named_once() -> None:
+    """No signer has such a name, for theirs have no colon."""
+    spec = {"rollouts": {"reviewers": ["ada", "github:Ada", "github:ada", "gitea:ada", "github:a b"]}}
+    manifest = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "eu"}, "spec": spec}
+    problems = admit_as_kind(manifest, render_kinds()["Fleet"]).problems
+    assert [f"{each.field}: {each.message}" for each in problems] == [
+        "spec.rollouts.reviewers[0]: 'ada' is no user of a forge",
+        "spec.rollouts.reviewers[2]: is named twice",
+        "spec.rollouts.reviewers[4]: 'github:a b' is no user of a forge",
+    ]
 
 
 def test_one_key_is_of_one_person() -> None:

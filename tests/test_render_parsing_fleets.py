@@ -110,7 +110,14 @@ def test_every_setting_has_its_default() -> None:
         },
         "descheduler": {"is_enabled": False, "threshold_seconds": 300, "interval_seconds": 120},
         "cron": {"deadline": None},
-        "rollouts": {"freezes": (), "windows": (), "signers": (), "sources": (), "confirm_within": "24h"},
+        "rollouts": {
+            "freezes": (),
+            "windows": (),
+            "signers": (),
+            "reviewers": (),
+            "sources": (),
+            "confirm_within": "24h",
+        },
         "moves": {
             "is_make_before_break": False,
             "surge": {"amount": 25, "is_percentage": True},

@@ -31,9 +31,10 @@ class Row(Struct, kw_only=True):
     wave: Mapping[str, Any] = field(default_factory=lambda: {"approvals": 2})
 
 
-TWO = "waits for an approval of wave rest by 2 persons whose commit is signed: argosy rollout approve"
-ONE = "waits for an approval of wave rest by one person whose commit is signed: argosy rollout approve"
-ANOTHER = "waits for an approval of wave rest by another person whose commit is signed: argosy rollout approve"
+KNOWN = "whose commit is signed or whose review counts: argosy rollout approve"
+TWO = f"waits for an approval of wave rest by 2 persons {KNOWN}"
+ONE = f"waits for an approval of wave rest by one person {KNOWN}"
+ANOTHER = f"waits for an approval of wave rest by another person {KNOWN}"
 ROWS = (
     Row(why="two persons", signers={"a": ALICE, "b": BOB}, begins=True),
     Row(why="one person twice", signers={"a": ALICE, "b": ALICE}, begins=False, waits_for=ANOTHER),
@@ -195,6 +196,24 @@ def test_two_signed_approvals_let_a_wave_begin(fleet: SignedFleet, capsys: pytes
     assert "image: web:2" in repository.show("clusters/oslo/default/Deployment.apps/web.yaml")
     recorded = {each["control"]: each["signer"] for each in yaml_of(repository.show("speakers.yaml"))["speakers"]}
     assert recorded == {"a": ALICE, "again": ALICE, "b": BOB}
+    assert argosy(repository, capsys, "verify").code == 0
+
+
+def test_whoever_signed_a_change_is_none_of_its_approvers(
+    fleet: SignedFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither by what came last: an approval of another person's in the same pass is no change."""
+    repository = fleet.repository
+    assert argosy(repository, capsys, "reconcile", "--bootstrap", *NOW).code == 0
+    fleet.commit_signed({"web.yaml": web(2)}, "alice")
+    repository.commit({"other.yaml": a_config_map("other")})
+    argosy(repository, capsys, "reconcile", *NOW)
+    change = yaml_of(repository.show("rollouts/default/web.yaml"))["change"]
+    for name, signer in (("a", "alice"), ("b", "bob")):
+        fleet.commit_signed({f"{name}.yaml": a_control(name, change, "Approve", wave="rest")}, signer)
+    argosy(repository, capsys, "reconcile", *NOW)
+    found = yaml_of(repository.show("rollouts/default/web.yaml"))["nextStep"]
+    assert found == f"{ANOTHER}; a is by {ALICE}, who made the change"
     assert argosy(repository, capsys, "verify").code == 0
 
 

@@ -45,7 +45,7 @@ ROWS = (
     Row(why="a wave that does not answer holds nobody up", commits=["2444 Progressing", "4444 Completed"],
         down=["oslo"]),
     Row(why="a person who is no approver", commits=["2111 Progressing"], signer=EVE, unwell=["oslo"],
-        waits_for="hurry expedites nothing: eve@example.com is none of the approvers"),
+        waits_for="hurry expedites nothing: it is by eve@example.com, who is none of the approvers"),
     Row(why="nobody whom anybody knows", commits=[], signer="", unwell=["oslo"],
         waits_for="hurry expedites nothing: it is unverified"),
 )  # fmt: skip

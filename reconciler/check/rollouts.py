@@ -26,7 +26,7 @@ from render.rollouts.policy import (
 )
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
-from render.settings.rollouts import CoveredObjects
+from render.settings.rollouts import CoveredObjects, RolloutSettings
 from render.words import counted_noun, first_few
 
 _UNMATCHED, _WAVES, _SCALES, _CONTROL = "UnmatchedRollout", "RolloutWaves", "UngatedScaling", "UnmatchedControl"
@@ -67,7 +67,7 @@ def rollout_warnings(desired: Desired, line_of: LineOf | None, now: datetime) ->
         if str(policy) not in selected:
             yield _warning_of_nothing_selected(policy, desired, warn)
         yield from _warnings_of_waves(policy, fleet, warn)
-        yield from _warnings_of_approvals(policy, desired.fleet.rollouts.signers, warn)
+        yield from _warnings_of_approvals(policy, desired.fleet.rollouts, warn)
         yield from _warnings_of_free_rollout(policy, fleet, clusters_of_unknown_health(desired), warn)
         for number in ended_freezes(policy.freezes, now):
             yield warn(f"spec.freezes[{number}]", "is over, and holds nothing back", "remove it", _FREEZE)
@@ -233,14 +233,17 @@ def _clusters_of_earlier_waves(earlier: Iterable[Wave], wave: Wave, fleet: Clust
     return sorted(names_fitting_wave(wave, fleet).intersection(frozenset().union(*others)))
 
 
-def _warnings_of_approvals(policy: RolloutPolicy, signers: Iterable[str], warn: _Warn) -> Iterator[Problem]:
+def _warnings_of_approvals(policy: RolloutPolicy, settings: RolloutSettings, warn: _Warn) -> Iterator[Problem]:
     """Yield a warning for approvers whom nobody knows, and for each wave that too few persons can approve."""
-    known = {each.partition(" ")[0] for each in signers}
+    signers, reviewers = _known_persons(settings)
     hint = _SIGNERS_HINT
-    unknown = sorted({*policy.approvers} - known)
+    unknown = sorted({*policy.approvers} - signers - reviewers)
     if unknown:
         yield warn("spec.approvers", f"nobody knows the signature of {first_few(unknown)}", hint, _APPROVAL)
-    count = len(known.intersection(policy.approvers) if policy.approvers else known)
+    # A signer and a reviewer may be one person.
+    count = max(
+        len(known.intersection(policy.approvers) if policy.approvers else known) for known in (signers, reviewers)
+    )
     for number, wave in enumerate(policy.waves):
         needed = max(wave.approvals, int(wave.is_approval_required and bool(policy.approvers)))
         if needed > count:
@@ -251,10 +254,15 @@ def _warnings_of_approvals(policy: RolloutPolicy, signers: Iterable[str], warn: 
             yield warn(f"spec.waves[{number}]", message, hint, _APPROVAL)
 
 
+def _known_persons(settings: RolloutSettings) -> tuple[set[str], set[str]]:
+    """Return the names of those who are known by their signatures, and of those by the forge."""
+    return {each.partition(" ")[0] for each in settings.signers}, {*settings.reviewers}
+
+
 def _warnings_of_controls(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
     """Yield a warning for each control of which no rollout hears: there is no such policy, or no such wave."""
     policies = {str(policy): policy for policy in desired.rollout_policies}
-    persons = {each.partition(" ")[0] for each in desired.fleet.rollouts.signers}
+    persons = max(_known_persons(desired.fleet.rollouts), key=len)
     for control in desired.rollout_controls:
         warn, policy = partial(_warning, control, line_of), policies.get(control.rollout)
         if control.verb is RolloutVerb.EMERGENCY and len(persons) < _TWO_PERSONS:

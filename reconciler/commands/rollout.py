@@ -230,7 +230,8 @@ def emergency(log: Log, /, **options: Any) -> int:
 def confirm(log: Log, /, **options: Any) -> int:
     """Confirm an emergency of somebody else.
 
-    Both have to have signed their commits by a key that argosy.yaml lists in spec.rollouts.signers.
+    Both have to have signed their commits by a key that argosy.yaml lists in spec.rollouts.signers, or the forge has to
+    name them: the second as one of spec.rollouts.reviewers who approved of the pull request.
     """
     return _ask_and_show(log, "Confirm", **options)
 

@@ -94,11 +94,13 @@ def _last_commit_rendered_from(repository: Repository, source: str, tip: str | N
 def replay_pass(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     """Make the pass of a rendered commit again."""
     observed = read_observed_inputs(repository, info.id)
+    speakers, origins = recorded_speakers(repository, info.tree)
     inputs = RenderInputs(
         observed=observed,
         now=pass_time_of_commit(info),
         allowed=allowed_by([info]),
-        speakers=recorded_speakers(repository, info.tree),
+        speakers=speakers,
+        origins=origins,
     )
     source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: observed.facts)
     before = info.trailer(PREVIOUS)

@@ -34,7 +34,7 @@ _HINTS = {
 class ForgeCall(DiscreetStruct, frozen=True, kw_only=True):
     """A call: its method, its path below the API with the query, what is sent with it, and the right that it needs.
 
-    ``seconds`` are those that it may take.
+    ``seconds`` are those that it may take. An answer with a status that is ``missing`` is null.
     """
 
     UNSHOWN = ("body",)
@@ -44,6 +44,7 @@ class ForgeCall(DiscreetStruct, frozen=True, kw_only=True):
     right: str = "read and write its pull requests"
     body: dict[str, Any] | None = None
     seconds: float = SECONDS
+    missing: tuple[int, ...] = ()
 
 
 def send_call(forge: Forge, call: ForgeCall) -> Any:
@@ -59,6 +60,8 @@ def send_call(forge: Forge, call: ForgeCall) -> Any:
         ) from error
     except OSError as error:
         raise GitError(network_failure(error, forge.host).message, hint="the next pass tries again") from error
+    if received.status in call.missing:
+        return None
     if not 200 <= received.status < 300:
         raise _error_of_refused_call(forge, call, received, token)
     try:

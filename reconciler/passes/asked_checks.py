@@ -135,15 +135,15 @@ def _sources_of_pass(
         addresses=fleet.rollouts.sources,
         reach=reach,
         uids={name: each.uid for name, each in inventories.items() if each.uid},
-        forge=lambda: _forge_of_remote(publication, fleet),
+        forge=lambda: forge_of_remote(publication, fleet),
     )
 
 
-def _forge_of_remote(publication: Publication, fleet: Fleet) -> Forge:
+def forge_of_remote(publication: Publication, fleet: Fleet) -> Forge:
     """Return the forge of the remote that branches are pushed to; ConfigError where there is none, or none is known."""
     remote, repository = publication.remote, publication.repository
     if not remote:
-        raise ConfigError("there is no remote whose forge has statuses of commits")
+        raise ConfigError("there is no remote whose forge could be asked about commits")
     address = repository.settings.last(f"remote.{remote}.url") if remote in remote_names(repository) else ""
     return forge_of(address or repository.mirrors, fleet.rendered.forge, os.environ)
 

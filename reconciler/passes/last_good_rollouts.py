@@ -30,6 +30,7 @@ from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from render.errors import ConfigError, GuardRefused, InputError
 
 from .asked_checks import pass_with_checks_asked
+from .asked_reviews import inputs_with_reviews
 from .ended_holds import end_holds_of_pulling_members
 from .options import ReconcileOptions
 from .pass_inputs import is_proposing
@@ -87,6 +88,8 @@ def _guarded_outcome(good: LastGood, members: "ReachedMembers", options: Reconci
     source = continued_source(repository, source, good.previous)
     now = given_or_current_time(options.now, behind=members.observation.behind)
     given = RenderInputs(observed=observed, now=now)
+    if source.desired.fleet.rollouts.reviewers:
+        given, _ = inputs_with_reviews(given, good.publication, source, good.previous, log)
     outcome = members.with_webhook_answers(run_pass(repository, source, good.previous, given, log), log)
     outcome = pass_with_checks_asked(outcome, given, good.publication, log, members.reach)
     outcome = replace(outcome, source_branch=good.previous.branch)

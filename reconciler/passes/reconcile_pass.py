@@ -39,6 +39,7 @@ from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
 from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
+from render.timing import Flip, earliest_flip
 
 from .checkpointing import EndedRender, SeenFacts
 from .ended_delivery import WAYS, warn_of_ended_delivery
@@ -159,9 +160,11 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     if previous is not None and not is_proposing(source):
         scope = scope_after_previous_pass(repository, previous, source.desired, given)
     given = replace(given, scope=scope)
+    given, asked = _inputs_with_reviews(given, inputs, source, options, log)
     outcome = run_pass(repository, source, previous, given, log)
     if not options.dry_run:  # which asks nobody
         outcome = _outcome_with_checks(outcome, given, inputs, log)
+    outcome = replace(outcome, next_question=earliest_flip((outcome.next_question, asked)))
     refuse_objects_clusters_reject(outcome, log)
     result = _commit_pass(outcome, inputs, options, log).with_holds()
     if inputs.tip.ref and not options.dry_run:
@@ -179,12 +182,25 @@ def render_for_members(
     now = given_or_current_time(options.now, behind=behind)
     given = RenderInputs(observed=members.observed, now=now, allowed=options.allowed)
     given = replace(given, scope=_scope_of_members(inputs, source, given))
+    given, asked = _inputs_with_reviews(given, inputs, source, options, log)
     outcome = run_pass(repository, source, inputs.previous, given, log)
     outcome = members.with_webhook_answers(outcome, log)
     if not options.dry_run:  # which asks nobody
         outcome = _outcome_with_checks(outcome, given, inputs, log, members.reach)
+    outcome = replace(outcome, next_question=earliest_flip((outcome.next_question, asked)))
     refuse_objects_clusters_reject(outcome, log)
     return replace(_commit_pass(outcome, inputs, options, log), behind=behind)
+
+
+def _inputs_with_reviews(
+    given: RenderInputs, inputs: PassInputs, source: Source, options: ReconcileOptions, log: Log
+) -> tuple[RenderInputs, Flip | None]:
+    """Return the inputs of a pass by what the forge says of reviews, and when it is asked again."""
+    if options.dry_run or not source.desired.fleet.rollouts.reviewers:  # a dry run asks nobody
+        return given, None
+    from .asked_reviews import inputs_with_reviews
+
+    return inputs_with_reviews(given, inputs.publication, source, inputs.previous, log)
 
 
 def _outcome_with_checks(

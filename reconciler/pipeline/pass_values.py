@@ -11,6 +11,7 @@ from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.layout import object_path
 from render.model import ObjectRef, Template
+from render.rollouts.policy import RolloutControl
 from render.timing import Flip, earliest_flip, earliest_flip_of_each_key
 from render.works import WorkContext, Works
 
@@ -27,6 +28,8 @@ from .moves import MovedBindings, MoveInputs
 from .previous import Previous
 from .readme import Tally
 from .reserves import Reserves
+from .rollouts.origins import OriginRule
+from .rollouts.speakers import controls_with_speakers
 from .rollouts.stage import RolledOut, RolloutInputs
 from .schedules import Schedule
 from .scope import Scope
@@ -55,6 +58,18 @@ class Inputs(Struct, frozen=True, kw_only=True):
     failover: FailoverInputs = field(default_factory=FailoverInputs)
     rollouts: RolloutInputs = field(default_factory=RolloutInputs)
     moves: MoveInputs = field(default_factory=MoveInputs)
+
+    @property
+    def controls(self) -> tuple[RolloutControl, ...]:
+        """The RolloutControls of the source, with the persons who stand behind them."""
+        given = self.rollouts
+        rule = OriginRule(
+            origins=given.origins,
+            states=tuple(given.states.values()),
+            source=self.source,
+            reviewers=self.desired.fleet.rollouts.reviewers,
+        )
+        return controls_with_speakers(self.desired.rollout_controls, given.speakers, rule)
 
     @property
     def templates(self) -> tuple[Template, ...]:

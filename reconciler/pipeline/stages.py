@@ -58,7 +58,6 @@ from .reserves import clusters_with_reserves
 from .rollouts.calendar_of_pass import CalendarOfPass
 from .rollouts.placements import PlacementInRollout, PlacementStage, bindings_with_all_targets
 from .rollouts.policies import RolloutContext
-from .rollouts.speakers import controls_with_speakers
 from .rollouts.stage import RolledOut, RolloutStage
 from .rollouts.works import VersionContexts
 from .rounds import schedule_in_rounds
@@ -216,7 +215,7 @@ def _rollout_context(inputs: Inputs, index: ClusterIndex, suspended: Mapping[Obj
         health=given.health,
         now=now,
         source=inputs.source,
-        controls=(*controls_with_speakers(desired.rollout_controls, given.speakers), *given.pauses),
+        controls=(*inputs.controls, *given.pauses),
         calendar=CalendarOfPass(calendar=FleetCalendar.of(desired.fleet.rollouts, index), now=now),
         answers=given.answers,
         suspended=suspended,

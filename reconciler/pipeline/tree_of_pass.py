@@ -37,7 +37,7 @@ from .readme import Tally, readme_file, tally_of
 from .reserves import RESERVED_FILE, next_reserves, reserves_file
 from .rollouts.emergency_files import EMERGENCIES_FILE, emergencies_file
 from .rollouts.files import files_of_rollouts
-from .rollouts.speakers import SPEAKERS_FILE, controls_with_speakers, speakers_file
+from .rollouts.speakers import SPEAKERS_FILE, speakers_file
 from .runs import health_that_decided
 from .taints import TAINTS_FILE, taints_file
 from .template_works import tree_context_of_pass, works_of_template
@@ -109,8 +109,7 @@ def _add_files_of_rollouts(inputs: Inputs, built: Built, assembly: Assembly) -> 
     for path, content in files.written.items():
         assembly.add(path, content)
     assembly.beside |= {**files.kept, **(dict.fromkeys(files.gone) if inputs.scope else {})}
-    controls = controls_with_speakers(inputs.desired.rollout_controls, inputs.rollouts.speakers)
-    if speakers := speakers_file(controls):
+    if speakers := speakers_file(inputs.controls, inputs.rollouts.origins):
         assembly.add((SPEAKERS_FILE,), speakers)
     elif inputs.scope:
         assembly.beside[SPEAKERS_FILE,] = None

@@ -53,7 +53,8 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.waves[].approval": Field("True if it begins only when somebody has approved of it.", False),
     "spec.waves[].approvals": Field(
         "So many persons have to approve before it begins. Who somebody is, the signature of the commit says that the"
-        " control came with, by the keys in `rollouts.signers` of argosy.yaml."
+        " control came with, by the keys in `rollouts.signers` of argosy.yaml, or the forge, of those in"
+        " `rollouts.reviewers`. Nobody approves of a change that they made."
     ),
     "spec.waves[].allowEmpty": Field(
         "True if the waves after it may begin although nobody in it has come through its gate.", False
@@ -98,7 +99,8 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
         " change. Unset, any number may: they are passed over."
     ),
     "spec.approvers": Field(
-        "The persons whose approvals count, by their names in `rollouts.signers` of argosy.yaml; unset, all count.",
+        "The persons whose approvals count, by their names in `rollouts.signers` or `rollouts.reviewers` of"
+        " argosy.yaml; unset, all count.",
         [],
     ),
     "spec.onDeadline": Field("`Wait`: a deadline that has passed counts as no failure.", "Fail"),

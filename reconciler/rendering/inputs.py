@@ -25,6 +25,7 @@ from reconciler.pipeline.renames import (
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.rollouts.attributes import ATTRIBUTES_FILE, parse_attributes
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
+from reconciler.pipeline.rollouts.origins import RolloutOrigins
 from reconciler.pipeline.rollouts.speakers import Speakers
 from reconciler.pipeline.rollouts.stage import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
@@ -38,7 +39,7 @@ from render.rollouts.step import state_with_renamed_clusters
 from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
 
-from .verified_controls import speakers_of_controls
+from .verified_controls import known_origins, speakers_of_controls
 
 
 class RenderInputs(Struct, frozen=True, kw_only=True):
@@ -47,6 +48,7 @@ class RenderInputs(Struct, frozen=True, kw_only=True):
     ``now`` is the time of the pass (None: rules of time do not apply). ``scope`` limits what it has to look at (None:
     everything). ``allowed`` is what options allow beyond the guards. ``is_rolled_out``: every change is as if its
     rollout were over. ``speakers`` are known to have signed RolloutControls; of all others Git is asked.
+    ``origins`` are those of controls and changes; None: the previous commit and Git tell.
     """
 
     observed: ObservedInputs = field(default_factory=ObservedInputs)
@@ -55,6 +57,7 @@ class RenderInputs(Struct, frozen=True, kw_only=True):
     allowed: Allowed = field(default_factory=Allowed)
     is_rolled_out: bool = False
     speakers: Speakers = field(default_factory=dict)
+    origins: RolloutOrigins | None = None
 
 
 def pipeline_inputs_of_source(
@@ -113,6 +116,7 @@ def _rollout_inputs(
         health=health_of_members(given.observed.health, (cluster.name for cluster in clusters)),
         are_over=given.is_rolled_out,
         speakers=speakers_of_controls(repository, source, given.speakers),
+        origins=known_origins(repository, source, previous) if given.origins is None else given.origins,
         answers=given.observed.checks,
         pauses=given.observed.pauses,
         emergencies=emergencies,

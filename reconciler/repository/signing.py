@@ -68,6 +68,11 @@ def signer_of_file(git: GitCommand, commit: str, path: str, signers: Iterable[st
     return signer_of_commit(git, found, signers) if found else ""
 
 
+def commit_that_landed_file(git: GitCommand, commit: str, path: str) -> str:
+    """Return the commit, a merge or another, by which a file came to the branch of another; "" where nobody knows."""
+    return _last_commit_of_file(git, commit, path, "--first-parent")
+
+
 def signer_of_commit(git: GitCommand, commit: str, signers: Iterable[str]) -> str:
     """Return the name of the signer of a commit, among lines of ``NAME TYPE KEY``; "" where none of them signed it."""
     head = git.run("cat-file", "commit", commit).stdout.partition(b"\n\n")[0]
@@ -85,12 +90,12 @@ def signer_of_commit(git: GitCommand, commit: str, signers: Iterable[str]) -> st
     return str(found[0]) if len(found) == 1 else ""
 
 
-def _last_commit_of_file(git: GitCommand, commit: str, path: str) -> str:
+def _last_commit_of_file(git: GitCommand, commit: str, path: str, *options: str) -> str:
     """Return the commit by which a file came to be as it is at another one; "" where history does not tell.
 
     A merge that takes the file from one side is not it. The first commit of a shallow clone seems to bring every file.
     """
-    found = git.run("log", "-1", "--format=%H", commit, "--", path).stdout.decode().strip()
+    found = git.run("log", "-1", "--format=%H", *options, commit, "--", path).stdout.decode().strip()
     if not found:
         return ""
     head = git.run("cat-file", "commit", found).stdout.partition(b"\n\n")[0]

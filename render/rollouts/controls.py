@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from .approvals import approval_of_wave, words_of_missing_approval
+from render.words import first_few
+
+from .approvals import approval_of_wave, words_of_missing_approval, words_of_uncounted_persons
 from .emergencies import has_emergency
 from .policy import NewChangeAction, RolloutControl, RolloutPolicy, RolloutVerb
 from .state import RolloutState
@@ -66,7 +68,7 @@ def expediting_control(
     """Return the control by which an approver lets a change go everywhere at once; None where there is none."""
     if plan.on_new_change is not NewChangeAction.EXPEDITE:
         return None
-    heard = [each for each in _requests_to_expedite(plan, group, controls) if each.verified_by in plan.approvers]
+    heard = [each for each in _requests_to_expedite(plan, group, controls) if _approvers_of_request(plan, each)]
     return next((each for each in heard if each.change == change), None)
 
 
@@ -77,14 +79,20 @@ def notes_about_requests_to_expedite(
     if plan.on_new_change is not NewChangeAction.EXPEDITE:
         return
     for each in _requests_to_expedite(plan, group, controls):
-        if each.change in changes and each.verified_by not in plan.approvers:
-            who = f"{each.verified_by} is none of the approvers" if each.verified_by else "it is unverified"
-            yield f"{each.name} expedites nothing: {who}"
+        persons = _approvers_of_request(plan, each)
+        if each.change in changes and not persons:
+            who = words_of_uncounted_persons(each) if each.is_verified else "unverified"
+            yield f"{each.name} expedites nothing: it is {who}"
         elif each.change in changes[1:-1]:
             yield f"{each.name} expedites nothing: change {changes[-1]} is newer"
         elif each.change in changes:
             reason = " ".join(each.reason.split())
-            yield f"{each.name} by {each.verified_by} lets change {each.change} go past its waves: {reason}"
+            yield f"{each.name} by {first_few(persons)} lets change {each.change} go past its waves: {reason}"
+
+
+def _approvers_of_request(plan: RolloutPolicy, control: RolloutControl) -> list[str]:
+    """Return the approvers who stand behind a request to expedite."""
+    return sorted((control.approving_signers | control.approving_reviewers).intersection(plan.approvers))
 
 
 def _requests_to_expedite(plan: RolloutPolicy, group: str, controls: Iterable[RolloutControl]) -> list[RolloutControl]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from render.notations import seconds_of_duration
 from render.settings.rollouts import RolloutSettings
 from render.timing import Flip, instant_after, instant_text
+from render.words import first_few
 
 from .policy import RolloutControl, RolloutVerb
 
@@ -24,8 +25,8 @@ Subject = tuple[str, str, str]
 class Emergency(Struct, frozen=True, kw_only=True):
     """A change that went out in an emergency, and that nobody has confirmed yet.
 
-    ``name`` is the control by which it did, ``signer`` the person who signed that ("": nobody knows), and ``since``
-    when a pass first went by it.
+    ``name`` is the control by which it did, ``signer`` the person who signed that ("": nobody knows), ``people`` those
+    whom the forge names as its author and its reviewers, and ``since`` when a pass first went by it.
     """
 
     rollout: str
@@ -35,6 +36,7 @@ class Emergency(Struct, frozen=True, kw_only=True):
     reason: str
     by: str = ""
     signer: str = ""
+    people: tuple[str, ...] = ()
     since: datetime
 
     @property
@@ -49,11 +51,11 @@ class Emergency(Struct, frozen=True, kw_only=True):
     def words(self, seconds: int, now: datetime) -> str:
         """Return it in words, with what it waits for."""
         ends = self.ends(seconds)
-        who = self.signer or f"{self.by or 'somebody'}, unverified"
+        who = self.signer or first_few(self.people) or f"{self.by or 'somebody'}, unverified"
         begin = f"{self.rollout}: emergency {self.name} lets change {self.change} out ({self.reason}), by {who}"
         if now >= ends:
             return f"{begin}: NOBODY HAS CONFIRMED IT since {instant_text(ends)}: argosy rollout confirm"
-        if not self.signer:
+        if not (self.signer or self.people):
             return f"{begin}: nobody can confirm it as a second person, as nobody knows the first"
         return f"{begin}: a second person confirms it until {instant_text(ends)}: argosy rollout confirm"
 
@@ -83,7 +85,7 @@ def unconfirmed_emergencies(
         if each.verb is RolloutVerb.EMERGENCY and (subject in known or (subject, each.name) in found):
             new = _new_emergency(each, now)
             old = found.get((subject, each.name), new)
-            found[subject, each.name] = replace(old, signer=old.signer or new.signer)
+            found[subject, each.name] = replace(old, signer=old.signer or new.signer, people=old.people or new.people)
     left = (each for each in found.values() if not _is_confirmed(each, controls))
     return tuple(sorted(left, key=lambda each: (each.since, each.subject, each.name)))
 
@@ -97,18 +99,19 @@ def _new_emergency(control: RolloutControl, now: datetime) -> Emergency:
         reason=control.reason,
         by=control.by,
         signer=control.verified_by,
+        people=tuple(sorted({control.proposed_by, *control.reviewed_by} - {""})),
         since=now,
     )
 
 
 def _is_confirmed(emergency: Emergency, controls: Iterable[RolloutControl]) -> bool:
-    """Say whether a person has confirmed it who is known to be another one."""
-    persons = {
-        each.verified_by
-        for each in controls
-        if each.verb is RolloutVerb.CONFIRM and subject_of_control(each) == emergency.subject
-    }
-    return bool(emergency.signer and persons - {"", emergency.signer})
+    """Say whether a person has confirmed it who is known to be another one: of two signers, or of two on the forge."""
+    heard = [
+        each for each in controls if each.verb is RolloutVerb.CONFIRM and subject_of_control(each) == emergency.subject
+    ]
+    signers = {each.verified_by for each in heard} - {"", emergency.signer}
+    reviewers = {person for each in heard for person in each.reviewed_by} - {*emergency.people}
+    return bool((emergency.signer and signers) or (emergency.people and reviewers))
 
 
 def flips_of_emergencies(emergencies: Iterable[Emergency], seconds: int, now: datetime) -> tuple[Flip, ...]:

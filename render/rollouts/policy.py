@@ -230,7 +230,9 @@ class RolloutControl(Struct, frozen=True, kw_only=True):
     ``rollout`` is the policy as text (``RolloutPolicy shop/web``), ``group`` the group of its objects that the change
     is of ("": it makes none), ``change`` the digest, ``wave`` the one that is approved. ``at`` is RFC 3339 text: of
     those that contradict each other the last one counts, of those at one time the one whose name comes last. ``by`` is
-    text; ``verified_by`` is the person whose signature the control has ("": nobody knows).
+    text; ``verified_by`` is the person whose signature the control has ("": nobody knows). ``reviewed_by`` are those
+    whom the forge names as approving of the pull request that it came with, and ``proposed_by`` its author there.
+    ``changed_by`` are those who are known to have made the change that it is about.
     """
 
     name: str
@@ -245,3 +247,21 @@ class RolloutControl(Struct, frozen=True, kw_only=True):
     document: int = 0
     group: str = ""
     verified_by: str = ""
+    reviewed_by: tuple[str, ...] = ()
+    proposed_by: str = ""
+    changed_by: tuple[str, ...] = ()
+
+    @property
+    def approving_signers(self) -> frozenset[str]:
+        """The person who signed it; nobody approves of a change of their own."""
+        return frozenset({self.verified_by}) - {"", *self.changed_by}
+
+    @property
+    def approving_reviewers(self) -> frozenset[str]:
+        """The persons who approved of it on the forge; nobody approves of a change of their own."""
+        return frozenset(self.reviewed_by) - {*self.changed_by}
+
+    @property
+    def is_verified(self) -> bool:
+        """Say whether it is known of anybody who stands behind it."""
+        return bool(self.verified_by or self.reviewed_by)

@@ -14,6 +14,7 @@ from render.timing import parse_instant
 from .rollout_sources import SOURCES, RolloutSource
 from .setting import WAYS, FleetSetting, SettingFault, reach_of_limit
 
+_REVIEWER = re.compile(r"(?:github|gitlab|gitea):[A-Za-z0-9._-]+", re.ASCII)
 _SIGNER = re.compile(r"([A-Za-z0-9._@+-]+) ((?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3})", re.ASCII)
 
 
@@ -139,6 +140,17 @@ def _faults_of_signers(signers: Iterable[str]) -> Iterator[SettingFault]:
             yield SettingFault(f"[{index}]", message, "keep one of them", kind="Duplicate")
 
 
+def _faults_of_reviewers(reviewers: Iterable[str]) -> Iterator[SettingFault]:
+    seen: set[str] = set()
+    for index, reviewer in enumerate(reviewers):
+        if _REVIEWER.fullmatch(reviewer) is None:
+            message = f"{quoted_text(reviewer)} is no user of a forge"
+            yield SettingFault(f"[{index}]", message, "write it as 'github:NAME', 'gitlab:NAME' or 'gitea:NAME'")
+        elif reviewer.casefold() in seen:
+            yield SettingFault(f"[{index}]", "is named twice", "keep one of them", kind="Duplicate")
+        seen.add(reviewer.casefold())
+
+
 def _faults_of_duration(text: str) -> Iterator[SettingFault]:
     found = seconds_of_duration(text)
     if found is None or not found.is_integer():
@@ -153,6 +165,7 @@ class RolloutSettings(Struct, frozen=True, kw_only=True):
     """The calendar of the fleet: when changes of the source may reach which objects in which clusters.
 
     ``signers`` are the persons whose signatures are known, each as ``NAME TYPE KEY``.
+    ``reviewers`` are the users of the forge whose reviews count, each as ``github:NAME``.
     ``sources`` are all that checks of rollouts may ask, beside members and the forge.
     """
 
@@ -181,6 +194,18 @@ class RolloutSettings(Struct, frozen=True, kw_only=True):
             " these; a person may have several keys, and no key is that of two persons.",
             reach=WAYS,
             faults=_faults_of_signers,
+        ),
+    ] = ()
+    reviewers: Annotated[
+        tuple[str, ...],
+        FleetSetting(
+            "reviewers",
+            "The users of the forge whose reviews count, as `github:NAME`, `gitlab:NAME` or `gitea:NAME`. A pass asks"
+            " the forge once who approved of the merged pull request that a RolloutControl came with; its author does"
+            " not count, and neither does a review of what was changed after it. Signers and reviewers are never added"
+            " up, as one may be the other. Left out, the forge is not asked.",
+            reach=WAYS,
+            faults=_faults_of_reviewers,
         ),
     ] = ()
     sources: Annotated[tuple[RolloutSource, ...], SOURCES] = ()

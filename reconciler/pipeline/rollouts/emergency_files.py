@@ -23,6 +23,7 @@ class _RecordedEmergency(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str
     by: str = ""
     signer: str = ""
+    people: tuple[str, ...] = ()
     since: str
 
 
@@ -41,6 +42,7 @@ def emergencies_file(emergencies: Iterable[Emergency]) -> bytes:
             reason=each.reason,
             by=each.by,
             signer=each.signer,
+            people=each.people,
             since=instant_text(each.since),
         )
         for each in emergencies
@@ -68,6 +70,7 @@ def _emergency_of_record(recorded: _RecordedEmergency) -> Emergency:
         reason=recorded.reason,
         by=recorded.by,
         signer=recorded.signer,
+        people=recorded.people,
         since=since,
     )
 

@@ -39,6 +39,7 @@ from .leaving import (
     version_in_use,
 )
 from .objects import RolledObject, VersionedObject, contents_of_versions
+from .origins import NO_ORIGINS, RolloutOrigins
 from .placed_objects import binding_after_step, object_with_placement, version_with_placement
 from .placements import PlacementInRollout
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
@@ -62,6 +63,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     health: ObservedHealth = field(default_factory=ObservedHealth)
     are_over: bool = False
     speakers: Speakers = field(default_factory=dict)
+    origins: RolloutOrigins = NO_ORIGINS
     answers: Answers = field(default_factory=dict)
     pauses: tuple[RolloutControl, ...] = ()
     emergencies: tuple[Emergency, ...] = ()
