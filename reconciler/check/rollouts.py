@@ -105,13 +105,14 @@ def _warnings_of_what_stays(templates: Iterable[Template], warn: _Warn) -> Itera
 def _warnings_of_waves(policy: RolloutPolicy, fleet: ClusterIndex, warn: _Warn) -> Iterator[Problem]:
     """Yield a warning for each wave without clusters, for clusters that two take, and for those that none takes."""
     waves = {each.wave.name: each.clusters for each in waves_of_clusters(policy, fleet, fleet.names)}
+    last = max((number for number, clusters in enumerate(waves.values()) if clusters), default=0)
+    selected_before: set[str] = set()
     for number, wave in enumerate(policy.waves):
         field = f"spec.waves[{number}]"
-        taken = _clusters_of_earlier_waves(policy.waves[:number], wave, fleet)
-        later = [
-            each for name, each in waves.items() if name not in {*(done.name for done in policy.waves[: number + 1])}
-        ]
-        if not waves[wave.name] and not wave.is_empty_allowed and any(later):
+        selected = _clusters_selected_whole(wave, fleet)
+        taken = sorted(selected & selected_before)
+        selected_before |= selected
+        if not waves[wave.name] and not wave.is_empty_allowed and number < last:
             hint = "label a cluster, or write allowEmpty: true"
             yield warn(field, f"no cluster is in wave {wave.name}, so nobody gets a change after it", hint, _WAVES)
         elif taken:
@@ -225,12 +226,10 @@ def _are_all_in(names: Iterable[str], known: Container[str]) -> bool:
     return all(name in known for name in names)
 
 
-def _clusters_of_earlier_waves(earlier: Iterable[Wave], wave: Wave, fleet: ClusterIndex) -> list[str]:
-    """Return the clusters that both a wave and one before it select by labels, places and names alone."""
-    if wave.cluster_affinity is None or wave.size is not None:
-        return []
-    others = [names_fitting_wave(each, fleet) for each in earlier if each.cluster_affinity and each.size is None]
-    return sorted(names_fitting_wave(wave, fleet).intersection(frozenset().union(*others)))
+def _clusters_selected_whole(wave: Wave, fleet: ClusterIndex) -> frozenset[str]:
+    """Return the clusters that a wave selects by labels, places and names alone; none where it takes but some."""
+    is_whole = wave.cluster_affinity is not None and wave.size is None
+    return names_fitting_wave(wave, fleet) if is_whole else frozenset()
 
 
 def _warnings_of_approvals(policy: RolloutPolicy, settings: RolloutSettings, warn: _Warn) -> Iterator[Problem]:
