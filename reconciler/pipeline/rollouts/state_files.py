@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from reconciler.ledger.branch_file import FileFault, ObjectName, converted_to_struct, object_of_any_size, plain_data
 from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
-from render.admission.rollouts import FLEET_KIND
+from render.admission.rollouts import FLEET_KIND, IMPLICIT_WAVE
 from render.documents import emit
 from render.gitobjects import TREE_MODE
 from render.layout import CLUSTER_SCOPED, file_name_of_object
@@ -165,8 +165,11 @@ def _parse_plan(plain: Manifest) -> RolloutPolicy:
 def parse_rollout_state(content: bytes) -> RolloutState:
     """Read the state of a rollout back from its file; FileFault where it is not as it was written."""
     found = converted_to_struct(object_of_any_size(content), _StateFile)
+    plan = _parse_plan(found.plan)
+    if found.wave not in {"", IMPLICIT_WAVE, *(wave.name for wave in plan.waves)}:
+        raise FileFault("its plan has no such wave")
     return RolloutState(
-        plan=_parse_plan(found.plan),
+        plan=plan,
         change=found.change,
         commits=found.commits,
         since=_instant_of_text(found.since),

@@ -1,0 +1,34 @@
+"""States of rollouts on the rendered branch that nobody wrote as they are: they are refused, not run into."""
+
+import pytest
+
+from reconciler.ledger.branch_file import FileFault
+from reconciler.pipeline.rollouts.state_files import parse_rollout_state, rollout_state_file
+
+from .rolling import RollingFleet, a_wave, web
+
+DAMAGES = {
+    "a wave that its plan has not": ("wave: canary", "wave: nobody"),
+    "a phase of no rollout": ("phase: Progressing", "phase: Flying"),
+    "a time that is none": ('waveSince: "2026', 'waveSince: "noon'),
+    "a plan that is no policy": ("name: canary", "nome: canary"),
+    "nothing": ("*", ""),
+}
+
+
+def state_file() -> str:
+    fleet = RollingFleet.of(("oslo", "paris"), {}, waves=[a_wave("canary", "oslo"), a_wave("rest")])
+    fleet.unwell = {"oslo"}
+    fleet.commit(web=web(2)).run()
+    return rollout_state_file(fleet.state()).decode()
+
+
+@pytest.mark.parametrize("why", DAMAGES)
+def test_a_damaged_state_is_refused(why: str) -> None:
+    written = state_file()
+    assert parse_rollout_state(written.encode()).wave == "canary"
+    before, after = DAMAGES[why]
+    damaged = written.replace(before, after) if before != "*" else after
+    assert damaged != written, written
+    with pytest.raises(FileFault):
+        parse_rollout_state(damaged.encode())
