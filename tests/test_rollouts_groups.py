@@ -62,6 +62,11 @@ def rollouts(fleet: RollingFleet) -> dict[str, str]:
     return {each.group: str(each.phase) for each in rollout_states_of_tree(fleet.previous.tree).values()}
 
 
+def kept_versions(fleet: RollingFleet, ref: ObjectRef) -> list[str]:
+    """The files of the versions of an object that are kept."""
+    return [path for path in fleet.files_below("versions") if f"/{ref.name}/" in path]
+
+
 def stuck(fleet: RollingFleet, *names: str) -> RollingFleet:
     """The fleet, in which some clusters do not become healthy."""
     fleet.unwell = set(names)
@@ -227,3 +232,16 @@ def test_groups_do_not_all_begin_in_the_same_clusters() -> None:
     begun = {versions(fleet, ObjectRef("apps", "Deployment", "default", name)) for name in names}
     assert len(begun) > 1
     assert all(sorted(each) == ["1", "1", "2"] for each in begun)
+
+
+def test_what_the_policy_selects_no_longer_is_free_as_soon_as_its_change_has_ended() -> None:
+    """It is free in the commit that ends it: an idle pass after that has nothing left to write."""
+    fleet = a_fleet({"web": deployed("web", 1), "api": deployed("api", 1)}, **BY_OBJECT)
+    waves = [a_wave("canary", "oslo", approval=True), a_wave("rest")]
+    fleet.commit(rollout=a_rollout_policy(selectors=SELECTED, waves=waves, **BY_OBJECT)).run()
+    fleet.commit(web=deployed("web", 2), api=deployed("api", 2)).run()
+    fleet.commit(rollout=a_rollout_policy(selectors=[{**DEPLOYMENT, "name": "web"}], waves=waves, **BY_OBJECT)).run()
+    assert kept_versions(fleet, API), "what has begun is not over yet"
+    assert fleet.commit(api=deployed("api", 1)).pass_once()
+    assert not kept_versions(fleet, API)
+    assert not fleet.pass_once()

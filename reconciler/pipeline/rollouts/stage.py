@@ -157,9 +157,8 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         found = {ref: each for policy in rolled.values() for ref, each in policy.objects.items()}
         active = {*policies, self._fleet, *(name for name, each in rolled.items() if each.state is not None)}
         every = [each for several in objects.values() for each in several]
-        freed = (each for each in every if found[each.ref].rollout_by_policy(active) is None)
-        covered = (each.ref for each in freed if not each.is_leaving and self._is_covered(each.newest.template))
-        found |= {ref: found[ref].in_policy(self._fleet) for ref in covered}
+        freed = [each for each in every if self._is_freed(each, found[each.ref], active)]
+        found |= {each.ref: found[each.ref].in_policy(self._policy_of_freed_object(each)) for each in freed}
         leaving = [each for each in every if each.is_leaving and not found[each.ref].has_left]
         works = {**works, **{each.ref: each.works for each in leaving}}
         bindings = (*bindings, *(each.binding for each in leaving))
@@ -182,6 +181,26 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         """Return what guards judge at once; clusters that are held back one by one are judged in their wave."""
         is_judged_whole = self.desired.fleet.removal_guard.scope is GuardScope.FLEET
         return departures_of_objects(objects, found) if is_judged_whole else NO_DEPARTURES
+
+    def _is_freed(self, each: VersionedObject, rolled: RolledObject, active: Collection[str]) -> bool:
+        """Say whether no policy is about an object any more, nor anything that is not over.
+
+        What a policy that was edited selects no longer is free in the pass in which that ends, and not one later.
+        """
+        if rolled.rollout_by_policy(active) is None:
+            return True
+        has_ended = each.before.is_under_way and not rolled.rollout.is_unfinished
+        if not has_ended or each.is_leaving or rolled.rollout.policy == self._fleet:
+            return False
+        return self._selection.policy_for_template(each.newest.template) is None
+
+    def _policy_of_freed_object(self, each: VersionedObject) -> str:
+        """Return the policy that is about an object which is free of its own ("": none is)."""
+        return self._fleet if not each.is_leaving and self._is_covered(each.newest.template) else ""
+
+    @cached_property
+    def _selection(self) -> RolloutIndex:
+        return RolloutIndex(self.desired.rollout_policies)
 
     def _binding_after_step(
         self,
@@ -276,12 +295,12 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
     ) -> Mapping[str, list[VersionedObject]]:
         """Return the objects that rollout policies select, or whose policy was deleted meanwhile, by policy."""
-        index, possible = RolloutIndex(self.desired.rollout_policies), PossibleOverrides(self.desired.override_policies)
+        possible = PossibleOverrides(self.desired.override_policies)
         found: dict[str, list[VersionedObject]] = {}
         for binding in bindings:
             if binding.ref not in works:
                 continue
-            policy = self._policy_of_object(templates[binding.ref], index)
+            policy = self._policy_of_object(templates[binding.ref])
             if policy:
                 version = self._newest_version(templates[binding.ref], possible)
                 version = version_with_placement(version, binding, policy, self.desired.rollout_policies)
@@ -305,9 +324,9 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
                 leaving = leaving_object(before, version, self.contexts, self.recorded_version)
                 yield self._object_as_before(leaving)
 
-    def _policy_of_object(self, template: Template, index: RolloutIndex) -> str:
+    def _policy_of_object(self, template: Template) -> str:
         """Return the policy of an object as text; without any, the one by which it is still under way."""
-        selecting = index.policy_for_template(template)
+        selecting = self._selection.policy_for_template(template)
         if selecting is not None:
             return str(selecting)
         before = self.before.get(template.ref)
