@@ -235,7 +235,7 @@ def _words_of_cluster(given: Given | None, back: Given | None, unasked: str) -> 
 
 def text_of_plan(state: RolloutState) -> Iterator[str]:
     """Yield the waves of a rollout in their order, each with its clusters."""
-    yield f"{state.name} lets change {state.change} out to {len(state.seats)} clusters\n"
+    yield f"{state.name} lets change {state.change} out to {counted_noun(len(state.seats), 'cluster')}\n"
     yield from (f"  cannot go back: {each.ref}: {each.reason}\n" for each in state.one_way)
     for wave in planned_waves(state):
         yield f"  {words_of_planned_wave(wave, ', '.join(wave.clusters))}\n"
