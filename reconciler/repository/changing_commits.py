@@ -77,13 +77,17 @@ def _changing_commits(
             yield ChangingCommit(id_, parent, files)
 
 
+_Difference = tuple[list[ChangedPath], list[tuple[list[str], _Pair]]]
+"""The files in which two trees differ, and the pairs of trees below them, each with the names that it has there."""
+
+
 class _TreeComparison(Struct):
     """Pairs of trees with what differs between them: files, and pairs of trees below with their names."""
 
     read: Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
     algorithm: str
     contents: dict[bytes, bytes] = field(default_factory=dict)
-    differences: dict[_Pair, tuple[list[ChangedPath], list[tuple[str, _Pair]]]] = field(default_factory=dict)
+    differences: dict[_Pair, _Difference] = field(default_factory=dict)
     found: dict[_Pair, tuple[ChangedPath, ...]] = field(default_factory=dict)
     entries: dict[bytes, frozenset[_Entry]] = field(default_factory=dict)
 
@@ -102,23 +106,27 @@ class _TreeComparison(Struct):
         """Return the files that differ below a pair of trees that was compared, by their paths from there."""
         if pair not in self.found:
             files, below = self.differences[pair]
-            inner = [each._replace(path=f"{name}/{each.path}") for name, other in below for each in self.files(other)]
-            self.found[pair] = (*files, *inner)
+            for names, other in below:
+                if inner := self.files(other):
+                    files = [*files, *(each._replace(path=f"{name}/{each.path}") for name in names for each in inner)]
+            self.found[pair] = tuple(files)
         return self.found[pair]
 
-    def _difference(self, pair: _Pair) -> tuple[list[ChangedPath], list[tuple[str, _Pair]]]:
+    def _difference(self, pair: _Pair) -> _Difference:
         before, after, patterns = pair
         old, new = self._entries_that_differ(before, after, patterns)
-        files: list[ChangedPath] = []
-        below: list[tuple[str, _Pair]] = []
+        same: dict[tuple[frozenset[Pattern], tuple[bool, bytes] | None, tuple[bool, bytes] | None], list[str]] = {}
         for name in sorted(old.keys() | new.keys()):
-            inner, sides = _patterns_below(patterns, name), (old.get(name), new.get(name))
+            same.setdefault((_patterns_below(patterns, name), old.get(name), new.get(name)), []).append(name)
+        files: list[ChangedPath] = []
+        below: list[tuple[list[str], _Pair]] = []
+        for (inner, *sides), names in same.items():
             trees = [side[1] if side and side[0] else None for side in sides]
             blobs = [side[1] if side and not side[0] else None for side in sides]
             if any(trees):
-                below.append((name, (trees[0], trees[1], inner)))
+                below.append((names, (trees[0], trees[1], inner)))
             if any(blobs) and () in inner:
-                files.append(ChangedPath(name, blobs[0], blobs[1]))
+                files += [ChangedPath(name, blobs[0], blobs[1]) for name in names]
         return files, below
 
     def _entries_that_differ(
