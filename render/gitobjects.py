@@ -122,13 +122,18 @@ _DOT_GIT = re.compile(rb"(?:^|\0)\.git(?:\0|$)", re.IGNORECASE)
 
 def parse_tree(data: bytes, algorithm: str = "sha1") -> tuple[TreeEntry, ...]:
     """Return the entries of a tree object, in its order; a ``ValueError`` if it is damaged."""
+    new, modes = tuple.__new__, _MODES
+    # The named tuple's own constructor is left out, because a large fleet has a million entries.
+    found = tree_lines(data, algorithm)
+    return tuple([new(TreeEntry, (name, modes.get(mode) or int(mode, 8), id_)) for mode, name, id_ in found])
+
+
+def tree_lines(data: bytes, algorithm: str = "sha1") -> list[tuple[bytes, bytes, bytes]]:
+    """Return the mode, name and id of each entry of a tree object as it has them; a ``ValueError`` if it is damaged."""
     whole, entry = _TREES[algorithm]
     if not whole.fullmatch(data):
         raise ValueError("a tree object is damaged")
-    new, modes = tuple.__new__, _MODES
-    # The named tuple's own constructor is left out, because a large fleet has a million entries.
-    found = entry.findall(data)
-    return tuple([new(TreeEntry, (name, modes.get(mode) or int(mode, 8), id_)) for mode, name, id_ in found])
+    return entry.findall(data)
 
 
 _MODES = {b"100644": BLOB_MODE, b"40000": TREE_MODE}

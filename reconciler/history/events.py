@@ -28,7 +28,7 @@ Sides = tuple[Binding | None, Binding | None]
 
 BINDINGS, CLUSTERS = "bindings", "clusters"
 _AT_ONCE = 64
-_RENAME = re.compile(r"(\S+) is called (\S+) now")
+_RENAME = re.compile(r"(?<!\S)(\S++) is called (\S++) now(?!\S)")
 
 
 class ObjectEvent(Struct, frozen=True, kw_only=True):

@@ -11,15 +11,13 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from render.gitobjects import tree_lines
+
 from .access import Repository
 
 _AT_ONCE = 256
 _FIRST = 32
 _TREE = b"40000"
-_ENTRIES = {
-    algorithm: re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % size, re.DOTALL)
-    for algorithm, size in (("sha1", 20), ("sha256", 32))
-}
 _MODE = re.compile(rb"(?:40000|100644|100755|120000)$")
 ANY, BELOW = "*", "**"
 
@@ -148,7 +146,7 @@ class _TreeComparison(Struct):
     def _all_entries(self, id_: bytes) -> frozenset[_Entry]:
         """Return the entries of a tree as Git writes them: mode, name and id of each."""
         if id_ not in self.entries:
-            self.entries[id_] = frozenset(_ENTRIES[self.algorithm].findall(self.contents[id_]))
+            self.entries[id_] = frozenset(tree_lines(self.contents[id_], self.algorithm))
         return self.entries[id_]
 
 
