@@ -51,8 +51,10 @@ class ServedFleet:
         placed = a_policy("web", selectors=[WEB], placement=on_clusters())
         clusters = {f"{name}.yaml": a_cluster(name) for name in names}
         files = {"web.yaml": web(1), "policy.yaml": placed, "rollout.yaml": a_rollout_policy(waves=waves, **policy)}
-        self.repository.commit({**clusters, **files})
-        assert self.reconcile("--bootstrap").code == 0
+        # Fleets that begin alike in one second would be one and the same to members.
+        self.repository.commit({**clusters, **files}, message=str(self.repository.path))
+        begun = self.reconcile("--bootstrap")
+        assert begun.code == 0, begun.out
         self.settle(*names)
         self.reconcile()
 

@@ -31,6 +31,9 @@ class RealWalk(Script):
     stopped_servers: dict[str, Member]
 
     def _serve_members(self, names: str) -> None:
+        config = self.home / ".kube" / "config"
+        if config.exists():  # another fleet of the same guide, for members without the one before
+            empty(self.members_there_are)
         self.servers = dict(zip(names.split(), self.members_there_are, strict=True))
         parts: dict[str, list[object]] = {"contexts": [], "clusters": [], "users": []}
         for name, member in self.servers.items():
@@ -38,8 +41,7 @@ class RealWalk(Script):
             for part, values in parts.items():
                 values += [{**each, "name": name} for each in found[part]]
             parts["contexts"][-1] = {"name": name, "context": {"cluster": name, "user": name}}
-        config = self.home / ".kube" / "config"
-        config.parent.mkdir()
+        config.parent.mkdir(exist_ok=True)
         config.write_bytes(emit({"apiVersion": "v1", "kind": "Config", **parts}))
 
     def _settle(self, _words: str) -> None:
@@ -54,6 +56,15 @@ class RealWalk(Script):
         for name in down:
             self.stopped_servers[name] = self.servers.pop(name)
             self.stopped_servers[name].stop_server()
+
+
+def empty(members: tuple[Member, ...]) -> None:
+    """Take from members what guides put there."""
+    for member in members:
+        member.kubectl("delete", "deployment", "hello", "--ignore-not-found")
+    remove_namespaces(members, "shop", "argosy-system")
+    for member in members:
+        member.kubectl("delete", "customresourcedefinition", "banners.shop.example.com", "--ignore-not-found")
 
 
 def is_settled(member: Member) -> bool:
@@ -82,11 +93,7 @@ def walk(simulated: tuple[Member, ...], tmp_path: Path) -> Iterator[RealWalk]:
         begun.members_there_are, begun.stopped_servers = simulated, {}
         yield begun
         begun._write_contexts(set())
-    for member in simulated:
-        member.kubectl("delete", "deployment", "hello", "--ignore-not-found")
-    remove_namespaces(simulated, "shop", "argosy-system")
-    for member in simulated:
-        member.kubectl("delete", "customresourcedefinition", "banners.shop.example.com", "--ignore-not-found")
+    empty(simulated)
 
 
 @pytest.mark.cluster
