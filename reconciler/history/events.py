@@ -27,7 +27,7 @@ Sides = tuple[Binding | None, Binding | None]
 """The bindings of an object before and after; both None where they are one and the same, or there is none."""
 
 BINDINGS, CLUSTERS = "bindings", "clusters"
-_AT_ONCE = 64
+_AT_ONCE = 8
 _RENAME = re.compile(r"(?<!\S)(\S++) is called (\S++) now(?!\S)")
 
 

@@ -14,7 +14,7 @@ from render.errors import GitError
 from render.gitobjects import TreeEntry
 
 _README = "README.md"
-_AT_ONCE = 64
+_AT_ONCE = 8
 
 
 class RenderedStep(Struct, frozen=True, kw_only=True):
