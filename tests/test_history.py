@@ -21,7 +21,7 @@ from reconciler.repository import open_repository
 from render.documents import parse_documents
 from render.model import ObjectRef
 
-from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 
 WEB = ObjectRef("apps", "Deployment", "default", "web")
 SELECTOR = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
@@ -441,3 +441,123 @@ def test_blame_names_the_rule_and_the_commit_of_each_field(repository: Repositor
         (image, ("oslo",), "the template", "Begin"),
         (image, ("paris",), "OverridePolicy default/registry spec.overrideRules[0]", "Registry"),
     }
+
+
+def told_by_blame(repository: Repository, capsys: Any, *words: str) -> dict[tuple[str, str], tuple[str, str]]:
+    """The rule and the subject of the source commit of each path in each cluster, with "" for the cluster itself."""
+    told = json.loads(argosy(repository, capsys, "blame", *words, "-o", "json").out)
+
+    def subject_of(origin: dict[str, str] | None) -> str:
+        return repository.git("log", "-1", "--format=%s", origin["source"]) if origin else "unknown"
+
+    places = {(each["cluster"], ""): ("", subject_of(each["origin"])) for each in told["clusters"]}
+    return places | {
+        (cluster, path): (each["rule"], subject_of(each["origin"]))
+        for each in told["fields"]
+        for cluster in each["clusters"]
+        for path in each["paths"]
+    }
+
+
+def test_a_rename_alone_is_told_and_loses_no_origin(repository: Repository, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    renamed = {key: value for key, value in EDITS["renamed"].files.items() if key != "web.yaml"}
+    rendered(repository, renamed, "Rename")
+
+    told = json.loads(argosy(repository, capsys, "history", "deploy/web", "-o", "json").out)["events"]
+
+    assert [[each["reason"] for each in event["reasons"]] for event in told] == [["ClusterRenamed"], ["FirstDelivered"]]
+    blamed = told_by_blame(repository, capsys, "deploy/web")
+    assert {origin for _, origin in blamed.values()} == {"Begin"}
+
+
+def test_what_follows_an_object_moves_with_it(repository: Repository, capsys: Any) -> None:
+    web = a_deployment("web", image="web:1", replicas=4)
+    web["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": "settings"}}]
+    policy = {**FLEET["policy.yaml"], "spec": {**FLEET["policy.yaml"]["spec"], "propagateDeps": True}}
+    files = {"web.yaml": [web, a_config_map("settings", level="info")], "policy.yaml": policy}
+    rendered(repository, FLEET | files, "Begin")
+    placement = on_clusters("oslo", "rome", replicaScheduling=weighted(oslo=1, rome=3))
+    moved = {**policy, "spec": {**policy["spec"], "placement": placement}}
+    rendered(repository, {"policy.yaml": moved}, "Place")
+
+    told = json.loads(argosy(repository, capsys, "history", "cm/settings", "-o", "json").out)["events"]
+
+    assert [(event["subject"], event["gained"], event["lost"]) for event in told] == [
+        ("Place", ["rome"], ["paris"]),
+        ("Begin", ["oslo", "paris"], []),
+    ]
+    assert {
+        (name, origin) for (name, path), (_, origin) in told_by_blame(repository, capsys, "cm/settings").items()
+    } == {
+        ("oslo", "Begin"),
+        ("rome", "Place"),
+    }
+
+
+def test_a_namespace_that_objects_bring_along_has_origins(repository: Repository, capsys: Any) -> None:
+    selector = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+    def placed(*names: str) -> dict[str, Any]:
+        return a_policy("all", namespace="shop", selectors=[selector], placement=on_clusters(*names))
+
+    config = {"config.yaml": a_config_map("config", namespace="shop", level="info")}
+    rendered(repository, FLEET | config | {"all.yaml": placed("oslo")}, "Begin")
+    rendered(repository, {"all.yaml": placed("oslo", "rome")}, "Place")
+
+    blamed = told_by_blame(repository, capsys, "ns/shop")
+
+    assert {name: origin for (name, path), (_, origin) in blamed.items() if not path} == {
+        "oslo": "Begin",
+        "rome": "Place",
+    }
+
+
+def test_history_of_an_override_policy(repository: Repository, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    rendered(repository, {"override.yaml": an_override("registry.example.com", "paris")}, "Registry")
+    rendered(repository, EDITS["scaled"].files, "Scale")
+
+    told = json.loads(argosy(repository, capsys, "history", "op/registry", "-o", "json").out)["events"]
+
+    assert [(event["subject"], event["reasons"][0]["reason"]) for event in told] == [("Registry", "OverridesChanged")]
+
+
+def test_none_is_a_number_of_replicas(repository: Repository, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    rendered(repository, EDITS["placement"].files, "Place")
+
+    ended = argosy(repository, capsys, "bisect", "deploy/web", "--replicas", "paris=0")
+
+    assert (ended.code, ended.out.splitlines()[1].endswith(": Place")) == (0, True), ended.out
+
+
+def test_a_rule_is_that_of_the_version_a_cluster_stands_at(repository: Repository, capsys: Any) -> None:
+    rollout = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "RolloutPolicy",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"resourceSelectors": [SELECTOR], "waves": [{"name": "all", "rest": True, "approval": True}]},
+    }
+    override = {"override.yaml": an_override("registry.example.com", "paris")}
+    rendered(repository, FLEET | override | {"rollout.yaml": rollout}, "Begin")
+    rendered(repository, {"override.yaml": None}, "Without")
+
+    blamed = told_by_blame(repository, capsys, "deploy/web")
+
+    image = "spec.template.spec.containers[web].image"
+    assert blamed["paris", image][0] == "OverridePolicy default/registry spec.overrideRules[0]"
+
+
+def test_a_rule_that_nobody_knows_is_no_template(repository: Repository, tmp_path: Path, capsys: Any) -> None:
+    rendered(repository, FLEET, "Begin")
+    repository.git("commit", "-q", "--amend", "-m", "Written again")
+    clone = Repository.create(tmp_path / "clone")
+    clone.git("remote", "add", "origin", f"file://{repository.path}")
+    clone.git("fetch", "-q", "origin", "main:work", "argosy/rendered:argosy/rendered")
+    clone.git("checkout", "-q", "work")
+
+    told = json.loads(argosy(clone, capsys, "blame", "deploy/web", "-o", "json").out)
+
+    assert told["ruleError"] != ""
+    assert {each["rule"] for each in told["fields"]} == {"not known"}

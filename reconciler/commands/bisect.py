@@ -74,7 +74,7 @@ def _condition_on_replicas(text: str) -> "tuple[Condition, str]":
         raise click.BadParameter("is no CLUSTER=N", param_hint="--replicas")
     wanted = int(number)
     return (
-        lambda state: state.binding is not None and state.binding.placed_replicas.get(cluster) == wanted,
+        lambda state: (state.binding.placed_replicas.get(cluster, 0) if state.binding else 0) == wanted,
         f"it has {wanted} replicas in {cluster}",
     )
 

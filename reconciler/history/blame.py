@@ -1,7 +1,7 @@
 """The commits that gave an object its replicas and each of its fields, cluster by cluster, and the rules of fields.
 
 Going back through what rendered commits changed, a number or a field comes from the newest commit that made it what it
-is. The rule that sets a field is that of the newest pass: the template, or the last override that wrote it.
+is. The rule that sets a field is the template, or the last override that wrote it, at the version of the cluster.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +35,7 @@ from .subjects import Subject
 
 TEMPLATE = "the template"
 OTHER_VERSION = "not known: it stands at another version than that of the newest source"
+UNKNOWN_RULE = "not known"
 _Mark = tuple[str, str]
 """The rule that sets a field, and the commit that it comes from."""
 _Marks = tuple[tuple[_Mark, tuple[str, ...]], ...]
@@ -108,7 +109,7 @@ def blame_of_object(repository: Repository, tip: str, ref: ObjectRef, log: Log, 
     previous = read_previous(repository, tip)
     binding = previous.bindings.get(ref)
     leaves = _leaves_by_cluster(repository, previous, ref)
-    if binding is None or not leaves:
+    if not leaves:
         raise UnknownName(f"{ref} is in no cluster", hint=f"argosy explain {ref.kind.lower()}/{ref.name} says why")
     if cluster and cluster not in leaves:
         raise UnknownName(f"{ref} is not in {cluster}", hint=f"it is in {', '.join(sorted(leaves))}")
@@ -119,9 +120,9 @@ def blame_of_object(repository: Repository, tip: str, ref: ObjectRef, log: Log, 
     return Blame(
         commit=tip,
         ref=ref,
-        policy=binding.policy,
+        policy=binding.policy if binding is not None else "",
         places=tuple(_blamed_place(binding, name, places.get(name, ChangeOrigin())) for name in names),
-        fields=tuple(_grouped_fields(fields, leaves, rules)),
+        fields=tuple(_grouped_fields(fields, leaves, None if error else rules)),
         rule_error=error,
     )
 
@@ -203,7 +204,7 @@ def _rules_by_cluster(
     if template is None or binding is None:
         return {}, f"source {outcome.source.commit[:12]} has no {ref}"
     found: dict[str, list[OverriddenClusters]] = {}
-    for each in overridden_clusters(template, binding, desired, built):
+    for each in overridden_clusters(template, binding, desired, built, outcome.previous):
         for name in each.clusters:
             found.setdefault(name, []).append(each)
     return {name: tuple(several) for name, several in found.items()}, ""
@@ -218,21 +219,25 @@ def _pass_over_object(repository: Repository, info: CommitInfo, ref: ObjectRef, 
     return run_pass(repository, source, read_previous(repository, info.id), inputs, log)
 
 
-def _blamed_place(binding: Binding, cluster: str, origin: ChangeOrigin) -> BlamedPlace:
-    replicas = binding.placed_replicas.get(cluster) if binding.is_workload else None
+def _blamed_place(binding: Binding | None, cluster: str, origin: ChangeOrigin) -> BlamedPlace:
+    replicas = binding.placed_replicas.get(cluster) if binding is not None and binding.is_workload else None
     return BlamedPlace(cluster=cluster, replicas=replicas, origin=origin)
 
 
 def _grouped_fields(
     fields: Mapping[str, _ClusterFields],
     leaves: Mapping[str, tuple[Leaf, ...]],
-    rules: Mapping[str, Sequence[OverriddenClusters]],
+    rules: Mapping[str, Sequence[OverriddenClusters]] | None,
 ) -> Iterator[BlamedFields]:
-    """Yield the fields of all clusters by rule and commit; a path stands for all below it that has the same ones."""
+    """Yield the fields of all clusters by rule and commit; a path stands for all below it that has the same ones.
+
+    ``rules`` None: nobody knows them.
+    """
     clusters_by_mark: dict[tuple[str, ...], dict[_Mark, list[str]]] = {}
     for name, each in fields.items():
         for leaf in leaves[name]:
-            mark = _rule_of_field(leaf, rules.get(name, ())), _commit_of_origin(each.origins[leaf.path])
+            rule = UNKNOWN_RULE if rules is None else _rule_of_field(leaf, rules.get(name, ()))
+            mark = rule, _commit_of_origin(each.origins[leaf.path])
             clusters_by_mark.setdefault(leaf.names, {}).setdefault(mark, []).append(name)
     marks = {
         names: tuple(sorted((mark, tuple(clusters)) for mark, clusters in found.items()))

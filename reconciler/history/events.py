@@ -20,7 +20,14 @@ from render.binding import Binding
 from render.layout import ref_of_object_path
 from render.model import ObjectRef
 
-from .reasons import ChangeCause, ChangeReason, WavesByRollout, reason_of_other_bytes, reasons_of_change
+from .reasons import (
+    ChangeCause,
+    ChangeReason,
+    WavesByRollout,
+    overrides_that_differ,
+    reason_of_other_bytes,
+    reasons_of_change,
+)
 from .steps import RenderedStep, rendered_steps
 
 Sides = tuple[Binding | None, Binding | None]
@@ -36,8 +43,9 @@ class ObjectEvent(Struct, frozen=True, kw_only=True):
 
     ``gained`` and ``lost`` are the clusters that it came to and left, ``replicas`` those that it has otherwise in
     clusters that have it before or after. ``changes`` are those of its bytes in clusters that have it on both sides.
-    ``policy`` is the one that claims it, or did last, and ``former_policy`` the one before. ``is_new`` and ``is_gone``:
-    only one side has a binding of it.
+    ``policy`` is the one that claims it, or did last, and ``former_policy`` the one before; ``overrides`` are policies
+    that make other changes of it than before. ``is_new`` and ``is_gone``: only one side has a binding of it.
+    ``is_renamed``: a cluster that has it got another name.
     """
 
     ref: ObjectRef
@@ -45,19 +53,25 @@ class ObjectEvent(Struct, frozen=True, kw_only=True):
     reasons: tuple[ChangeReason, ...] = ()
     policy: str = ""
     former_policy: str = ""
+    overrides: frozenset[str] = frozenset()
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     replicas: tuple[ReplicaChange, ...] = ()
     changes: tuple[ObjectChange, ...] = ()
     is_new: bool = False
     is_gone: bool = False
+    is_renamed: bool = False
 
     @property
     def is_change(self) -> bool:
-        """Say whether its clusters, its replicas, its policy or its bytes are others; not so for other records."""
-        is_claimed_otherwise = self.former_policy != self.policy
-        is_moved = self.gained or self.lost or self.replicas
-        return bool(is_moved or self.changes or is_claimed_otherwise or self.is_new or self.is_gone)
+        """Say whether its clusters, their names, its replicas, its policy or its bytes are others than before."""
+        return self.is_changed_beside_names or self.is_renamed
+
+    @property
+    def is_changed_beside_names(self) -> bool:
+        """Say whether anything but the names of its clusters is otherwise; not so for other records."""
+        is_claimed_otherwise = self.former_policy != self.policy or self.is_new or self.is_gone
+        return bool(self.gained or self.lost or self.replicas or self.changes or self.overrides or is_claimed_otherwise)
 
     @property
     def clusters(self) -> frozenset[str]:
@@ -91,13 +105,19 @@ def events_of_step(step: RenderedStep, contents: Mapping[bytes, bytes], reader: 
         elif kind == CLUSTERS:
             cluster, _, below = path.partition("/")
             in_clusters.setdefault(below, {}).setdefault(renamed.get(cluster, cluster), []).append(file)
-    refs = {path: ref_of_object_path(path) for path in in_clusters}
-    for ref in sorted({*bindings, *refs.values()}):
-        path = next((path for path, each in refs.items() if each == ref), "")
+    path_by_ref = {ref_of_object_path(path): path for path in in_clusters}
+    for ref in sorted({*bindings, *path_by_ref}):
+        path = path_by_ref.get(ref, "")
         before, after = _bindings_of_file(ref, bindings.get(ref), contents, reader)
         sides = renamed_binding(before, renamed) if before else None, after
-        event = _event_of_decision(ref, step, sides)
-        event = replace(event, changes=_changes_of_bytes(ref, path, in_clusters.get(path, {}), contents))
+        files = in_clusters.get(path, {})
+        event = _event_of_files(ref, step, files) if sides == (None, None) else _event_of_decision(ref, step, sides)
+        has = _replicas_by_cluster(after)
+        event = replace(
+            event,
+            changes=_changes_of_bytes(ref, path, files, contents),
+            is_renamed=any(new in has or new in files for new in renamed.values()),
+        )
         if event.is_change:
             yield replace(event, reasons=tuple(_reasons_of_event(event, sides, renamed, waves)))
 
@@ -123,13 +143,14 @@ def _bindings_of_file(
 
 def _event_of_decision(ref: ObjectRef, step: RenderedStep, sides: Sides) -> ObjectEvent:
     """Return what a commit changed of an object by its bindings, without the reasons."""
-    had, has = (side.placed_replicas if side else {} for side in sides)
+    had, has = map(_replicas_by_cluster, sides)
     policies = [side.policy if side else "" for side in sides]
     return ObjectEvent(
         ref=ref,
         step=step,
         policy=policies[1] or policies[0],
         former_policy=policies[0],
+        overrides=frozenset(overrides_that_differ(*sides)),
         gained=tuple(sorted(has.keys() - had.keys())),
         lost=tuple(sorted(had.keys() - has.keys())),
         replicas=tuple(
@@ -140,6 +161,20 @@ def _event_of_decision(ref: ObjectRef, step: RenderedStep, sides: Sides) -> Obje
         is_new=sides[0] is None and sides[1] is not None,
         is_gone=sides[0] is not None and sides[1] is None,
     )
+
+
+def _event_of_files(ref: ObjectRef, step: RenderedStep, files: Mapping[str, Sequence[ChangedPath]]) -> ObjectEvent:
+    """Return what a commit changed of an object that has no other binding than before, by its files in clusters."""
+    had, has = ({name for name, found in files.items() if any(each[side] for each in found)} for side in (1, 2))
+    return ObjectEvent(ref=ref, step=step, gained=tuple(sorted(has - had)), lost=tuple(sorted(had - has)))
+
+
+def _replicas_by_cluster(binding: Binding | None) -> Mapping[str, int]:
+    """Return the replicas of each cluster that an object goes to; none where it follows what requires it."""
+    if binding is None:
+        return {}
+    following = (target.name for snapshot in binding.required_by for target in snapshot.clusters)
+    return {**dict.fromkeys(following, 0), **binding.placed_replicas}
 
 
 def _waves_by_rollout(step: RenderedStep, contents: Mapping[bytes, bytes]) -> WavesByRollout:
@@ -157,6 +192,8 @@ def _reasons_of_event(
 ) -> Iterator[ChangeReason]:
     for old, new in sorted(renamed.items()):
         yield ChangeReason(cause=ChangeCause.CLUSTER_RENAMED, message=f"{old} is called {new} now")
+    if not event.is_changed_beside_names:
+        return
     if sides == (None, None):
         yield reason_of_other_bytes(event.step)
     else:

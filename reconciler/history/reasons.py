@@ -100,14 +100,17 @@ def _recorded_reasons(
         ends = ", and ends" if after.moving is None else ""
         message = f"a step of its move, as replicas elsewhere got ready{ends}"
         yield ChangeReason(cause=ChangeCause.MOVE_STEP, message=message)
-    if before.applied_overrides != after.applied_overrides and (names := _overrides_that_differ(before, after)):
+    if names := overrides_that_differ(before, after):
         message = f"{first_few(names)} overrides otherwise than before"
         yield ChangeReason(cause=ChangeCause.OVERRIDES_CHANGED, message=message)
 
 
-def _overrides_that_differ(before: Binding, after: Binding) -> list[str]:
+def overrides_that_differ(before: Binding | None, after: Binding | None) -> list[str]:
     """Return the policies that make other changes of what they find than before; it may be another value by itself."""
-    old, new = (_changes_by_rule(side.applied_overrides) for side in (before, after))
+    records = [side.applied_overrides if side is not None else "" for side in (before, after)]
+    if records[0] == records[1]:
+        return []
+    old, new = map(_changes_by_rule, records)
     same_start = {key for key in old.keys() & new.keys() if old[key][0] == new[key][0]}
     found = {key[0] for key in old.keys() ^ new.keys()} | {key[0] for key in same_start if old[key] != new[key]}
     return sorted(found)

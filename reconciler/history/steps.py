@@ -53,7 +53,7 @@ class RenderedStep(Struct, frozen=True, kw_only=True):
 
     @property
     def pass_time(self) -> str:
-        """The time of the pass, where a rule asked for it, else that of the source commit that it was made from."""
+        """The time of the pass, where a rule asked for it; empty where none did."""
         times = self.commit.trailer(NOW)
         return times[0] if times else ""
 

@@ -58,7 +58,7 @@ class Subject(Struct, frozen=True, kw_only=True):
         if self.cluster:
             return self.cluster in event.clusters
         if self.policy:
-            return any(map(self._is_meant_policy, (event.policy, event.former_policy)))
+            return any(map(self._is_meant_policy, (event.policy, event.former_policy, *event.overrides)))
         return self.namespace in {"", event.ref.namespace}
 
     def _is_meant_policy(self, policy: str) -> bool:

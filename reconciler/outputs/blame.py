@@ -8,7 +8,7 @@ from reconciler.history.blame import Blame, ChangeOrigin
 from reconciler.history.text import time_of_step
 
 from .document import DocumentPart, OutputDocument, meaning_of_field
-from .history import HistoryReasonPart
+from .history import HistoryReasonPart, StepTime
 from .parts import ClusterName, ObjectName, Rendered
 
 
@@ -16,13 +16,7 @@ class OriginPart(DocumentPart, frozen=True, kw_only=True):
     """The commit that something comes from."""
 
     commit: Rendered
-    time: Annotated[
-        str | None,
-        meaning_of_field(
-            "The time of the pass where a rule asked for it, else that of the source commit; null for a pass over the"
-            " same source as before that asked for no time."
-        ),
-    ]
+    time: StepTime
     source: Annotated[str, meaning_of_field("The source commit that it was made from.")]
     author: Annotated[str, meaning_of_field("The author of the source commit.")]
     reasons: Annotated[tuple[HistoryReasonPart, ...], meaning_of_field("The reasons, as the commits record them.")]
@@ -46,7 +40,7 @@ class BlamedFieldsPart(DocumentPart, frozen=True, kw_only=True):
 
     paths: Annotated[tuple[str, ...], meaning_of_field("The paths of the fields; one stands for all below it.")]
     clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters in which they come from there.")]
-    rule: Annotated[str, meaning_of_field("The rule that sets them: an override, or `the template`.")]
+    rule: Annotated[str, meaning_of_field("The rule that sets them: an override, `the template`, or `not known`.")]
     origin: FromOrigin
 
 

@@ -10,6 +10,14 @@ from .difference_parts import ReplicasAfter, ReplicasBefore
 from .document import DocumentPart, OutputDocument, meaning_of_field
 from .parts import ClusterName, Fields, Message, ObjectName, Reason, Rendered, field_part
 
+StepTime = Annotated[
+    str | None,
+    meaning_of_field(
+        "The time of the pass where a rule asked for it, else that of the source commit; null for a pass over the same"
+        " source as before that asked for no time."
+    ),
+]
+
 
 class HistoryReasonPart(DocumentPart, frozen=True, kw_only=True):
     """A reason for a change."""
@@ -37,13 +45,7 @@ class HistoryEventPart(DocumentPart, frozen=True, kw_only=True):
     """A change of an object by a rendered commit."""
 
     commit: Rendered
-    time: Annotated[
-        str | None,
-        meaning_of_field(
-            "The time of the pass where a rule asked for it, else that of the source commit; null for a pass over the"
-            " same source as before that asked for no time."
-        ),
-    ]
+    time: StepTime
     source: Annotated[str, meaning_of_field("The source commit that it was made from.")]
     author: Annotated[str, meaning_of_field("The author of the source commit.")]
     subject: Annotated[str, meaning_of_field("The first line of the source commit's message.")]
