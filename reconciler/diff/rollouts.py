@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from reconciler.console.cluster_lists import summarized_cluster_names
 from reconciler.console.log import Log
-from reconciler.pipeline.rollouts.stage import RolledOut
+from reconciler.pipeline.rollouts.stage_values import RolledOut
 from reconciler.pipeline.rollouts.state_files import has_rollout_states
 from reconciler.rendering.events_of_pass import ChangeBesideRollout, changes_beside_rollouts
 from reconciler.rendering.inputs import RenderInputs

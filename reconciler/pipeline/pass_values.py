@@ -30,7 +30,7 @@ from .readme import Tally
 from .reserves import Reserves
 from .rollouts.origins import OriginRule
 from .rollouts.speakers import controls_with_speakers
-from .rollouts.stage import RolledOut, RolloutInputs
+from .rollouts.stage_values import RolledOut, RolloutInputs
 from .schedules import Schedule
 from .scope import Scope
 from .taints import TaintedClusters

@@ -58,7 +58,8 @@ from .reserves import clusters_with_reserves
 from .rollouts.calendar_of_pass import CalendarOfPass
 from .rollouts.placements import PlacementInRollout, PlacementStage, bindings_with_all_targets
 from .rollouts.policies import RolloutContext
-from .rollouts.stage import RolledOut, RolloutStage
+from .rollouts.stage import RolloutStage
+from .rollouts.stage_values import RolledOut
 from .rollouts.works import VersionContexts
 from .rounds import schedule_in_rounds
 from .runs import RunsOfPass

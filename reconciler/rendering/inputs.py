@@ -27,7 +27,7 @@ from reconciler.pipeline.rollouts.attributes import ATTRIBUTES_FILE, parse_attri
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.pipeline.rollouts.origins import RolloutOrigins
 from reconciler.pipeline.rollouts.speakers import Speakers
-from reconciler.pipeline.rollouts.stage import RolloutInputs
+from reconciler.pipeline.rollouts.stage_values import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
 from reconciler.pipeline.rollouts.versions import ClusterAttributes
 from reconciler.pipeline.scope import Scope

@@ -21,7 +21,7 @@ from reconciler.pipeline.previous import Previous, ReadTrees, RenderedTree
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.pipeline.rollouts.attributes import parse_attributes
 from reconciler.pipeline.rollouts.speakers import digest_of_control
-from reconciler.pipeline.rollouts.stage import RolloutInputs
+from reconciler.pipeline.rollouts.stage_values import RolloutInputs
 from reconciler.pipeline.rollouts.state_files import RolloutStates, rollout_states_of_tree
 from reconciler.pipeline.stages import render_pass
 from reconciler.source.desired import Desired

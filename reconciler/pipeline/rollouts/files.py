@@ -12,7 +12,7 @@ from render.binding import Binding
 from render.model import ObjectRef
 
 from .attributes import ATTRIBUTES_FILE
-from .stage import RolledOut
+from .stage_values import RolledOut
 from .state_files import RolloutStates, rollout_path, rollout_state_file
 from .versions import version_folder, version_path
 
