@@ -78,6 +78,16 @@ def reserves_of_renamed(reserves: Reserves, facts: Facts, names: Mapping[str, st
     return renamed
 
 
+def reserves_of_changed_facts(reserves: Reserves, before: Facts, after: Facts) -> Reserves:
+    """Return reserves with the ids of other facts about the same pods, so that none of them is void."""
+    kept = {}
+    for name, each in reserves.items():
+        old, new = before.get(name), after.get(name)
+        is_current = old is not None and new is not None and old != new and each.facts == _facts_id(old)
+        kept[name] = replace(each, facts=_facts_id(new)) if is_current and new is not None else each
+    return kept
+
+
 def _cluster_with_reserve(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve | None) -> Cluster:
     summary = cluster.resource_summary
     if facts is None or reserve is None or summary is None or reserve.facts != _facts_id(facts):

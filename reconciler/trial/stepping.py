@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.failover import FailoverInputs
+from reconciler.pipeline.following_passes import PassMemory
 from reconciler.pipeline.moves import MoveInputs
 from reconciler.pipeline.pass_values import Inputs, Rendered
-from reconciler.pipeline.previous import Previous, ReadTrees, RenderedTree
 from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.pipeline.rollouts.attributes import parse_attributes
 from reconciler.pipeline.rollouts.speakers import digest_of_control
@@ -30,7 +30,6 @@ from render.binding import Binding
 from render.cluster import ClusterCondition
 from render.failover.health import FALSE, NOT_REACHABLE, READY, REPORTING, TRUE
 from render.failover.tasks import HEALTHY, UNHEALTHY
-from render.gitobjects import TreeEntry, parse_tree
 from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
 from render.rollouts.checks import CheckAnswer, CheckQuestion
@@ -76,7 +75,7 @@ class TriedFleet(Struct, kw_only=True):
 
     test: PolicyTest
     inputs: Inputs
-    _known: dict[bytes, bytes] = field(default_factory=dict)
+    _memory: PassMemory = field(default_factory=PassMemory)
     _versions: dict[tuple[ObjectRef, str], tuple[str, datetime]] = field(default_factory=dict)
     _controls: dict[int, RolloutControl] = field(default_factory=dict)
     _answers: dict[str, CheckAnswer] = field(default_factory=dict)
@@ -117,7 +116,7 @@ class TriedFleet(Struct, kw_only=True):
 
     def inputs_at(self, at: datetime, before: Rendered | None) -> Inputs:
         """Return the inputs of a pass: the source and what has failed by then, and what the pass before it left."""
-        test, previous = self.test, _previous_from_rendered(before, self._known) if before else None
+        test, previous = self.test, self._memory.previous_from_rendered(before) if before else None
         states = rollout_states_of_tree(previous.tree) if previous else {}
         desired = replace(
             desired_with_changes(self.inputs.desired, test.changes, at), rollout_controls=self._controls_at(at, states)
@@ -225,19 +224,3 @@ def _pending_replicas(binding: Binding, started: Iterable[StartedReplicas], at: 
         if each.since <= at and more > 0:
             pods = (PendingPods(since=instant_text(each.since), pods=more),)
             yield PendingReplicas(cluster=each.cluster, ready=each.ready, pending=pods)
-
-
-def _previous_from_rendered(before: Rendered, known: dict[bytes, bytes]) -> Previous:
-    """Return a pass as the next one reads it back; ``known`` are the trees and files of all passes."""
-    known |= before.tree.trees
-    known |= {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in before.tree.blobs.items()}
-    bindings: dict[ObjectRef, Binding] = {binding.ref: binding for binding in before.built.bindings}
-    tree = RenderedTree.of(before.tree.root, _tree_reader(known), lambda ids: {id_: known[id_] for id_ in ids})
-    return Previous(commit="", source="", version="", bindings=bindings, tree=tree)
-
-
-def _tree_reader(known: Mapping[bytes, bytes]) -> ReadTrees:
-    def read_trees(ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
-        return {id_: tuple(parse_tree(known[id_])) for id_ in ids}
-
-    return read_trees

@@ -1,0 +1,264 @@
+"""The passes of a simulation: the fleet as it is, as an ideal reschedule would have it, and as it goes on by itself.
+
+1. *base*: a pass over the source by what is recorded, with nothing altered;
+2. *ideal*: one pass that places anew what the alterations concern. Clusters that are lost are no members any more;
+   whatever stands in a cluster of another alteration is rescheduled, as ``argosy rebalance`` asks for it, and where
+   that cluster is tainted, as if it did not stand there yet;
+3. *configured*: the passes that would come after the base, at the time of the alterations and at each instant at which
+   an answer flips by itself. So tolerations, the guard against mass failures, paced and graceful evictions act.
+
+Clusters that answer apply at once what they are given, and it is healthy a second later, unless the record says
+otherwise of what they have already. Clusters that do not answer are as they were last seen.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reconciler.ledger.facts import Facts
+from reconciler.ledger.health import ObservedHealth, ReportedHealth
+from reconciler.pipeline.following_passes import PassMemory, inputs_of_next_pass
+from reconciler.pipeline.health import are_ready_replicas_asked_for, is_health_asked_for
+from reconciler.pipeline.pass_values import Inputs, Rendered
+from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.reserves import reserves_of_changed_facts
+from reconciler.pipeline.stages import render_pass
+from render.binding import Binding
+from render.failover.tasks import HEALTHY
+from render.model import ObjectRef
+from render.rebalancers.rebalancing import NamedWorkload
+from render.rescheduling.requests import RescheduleRequest
+from render.timing import SECOND, Flip, instant_text
+
+from .alterations import Alteration, altered, altered_clusters, lost_clusters, newly_tainted_clusters
+
+HORIZON = timedelta(hours=1)
+"""The time that a simulation looks ahead, unless it is asked for another."""
+_MOST_PASSES = 1000
+_REQUEST = "argosy simulate"
+_ANY_NUMBER = 2**31 - 1
+
+RenderPass = Callable[[Inputs], Rendered]
+"""Compute the tree of a pass; whoever reads a source of people's has the records named over which that stumbles."""
+
+
+class SimulatedPass(Struct, frozen=True, kw_only=True):
+    """A pass that was rendered in memory, and the time it was rendered for."""
+
+    at: datetime
+    inputs: Inputs
+    rendered: Rendered
+
+    @property
+    def bindings(self) -> Mapping[ObjectRef, Binding]:
+        """The bindings of the pass by their objects."""
+        return {binding.ref: binding for binding in self.rendered.built.bindings}
+
+
+class Simulation(Struct, frozen=True, kw_only=True):
+    """A fleet with alterations: the pass without them, an ideal one, and those that would come one after the other.
+
+    ``next_flip`` is what would happen after the ``horizon`` (None: nothing, by itself).
+    ``is_whole``: no more passes would come within it than were looked at.
+    """
+
+    alterations: tuple[Alteration, ...]
+    base: SimulatedPass
+    ideal: SimulatedPass
+    configured: tuple[SimulatedPass, ...]
+    horizon: datetime
+    next_flip: Flip | None = None
+    is_whole: bool = True
+
+
+def simulation_of(
+    inputs: Inputs,
+    alterations: Sequence[Alteration],
+    now: datetime,
+    *,
+    horizon: timedelta = HORIZON,
+    after: Inputs | None = None,
+    render: RenderPass = render_pass,
+) -> Simulation:
+    """Return what becomes of a fleet with some alterations, from the inputs of the pass that would come now.
+
+    ``after`` are the inputs of a source with added files (None: nothing is added).
+    """
+    memory = PassMemory(beneath=inputs.previous.tree if inputs.previous else None)
+    base = _pass_at(inputs, now, render)
+    wanted = replace(after, previous=inputs.previous) if after is not None else inputs
+    following = inputs_of_next_pass(wanted, base.rendered, memory, now)
+    changed = altered(following, alterations, now)
+    ideal = _pass_at(ideal_inputs(changed, alterations, base.bindings), now, render)
+    fleet = _AnsweringFleet(inputs=changed, facts=inputs.facts, memory=memory, silent=lost_clusters(alterations))
+    fleet.observe_base(base)
+    passes, flip = _configured_passes(fleet, now, now + horizon, render)
+    is_over = flip is None or flip.at > now + horizon
+    return Simulation(
+        alterations=tuple(alterations),
+        base=base,
+        ideal=ideal,
+        configured=tuple(passes),
+        horizon=now + horizon,
+        next_flip=flip,
+        is_whole=is_over,
+    )
+
+
+def _pass_at(inputs: Inputs, at: datetime, render: RenderPass) -> SimulatedPass:
+    return SimulatedPass(at=at, inputs=inputs, rendered=render(inputs))
+
+
+def ideal_inputs(inputs: Inputs, alterations: Sequence[Alteration], placed: Mapping[ObjectRef, Binding]) -> Inputs:
+    """Return the inputs of a pass that places anew what alterations concern, all at once and whatever guards say."""
+    lost, concerned = lost_clusters(alterations), altered_clusters(alterations)
+    named = [ref for ref, each in placed.items() if any(target.name in concerned - lost for target in each.targets)]
+    desired = inputs.desired
+    request = RescheduleRequest(name=_REQUEST, workloads=tuple(map(_named_workload, sorted(named))))
+    desired = replace(
+        desired,
+        clusters=tuple(each for each in desired.clusters if each.name not in lost),
+        reschedule_requests=(*desired.reschedule_requests, *([request] if request.workloads else [])),
+    )
+    return replace(
+        inputs,
+        desired=desired,
+        previous=_previous_without_targets(inputs.previous, named, newly_tainted_clusters(alterations)),
+        allowed_removals=dict.fromkeys(inputs.allowed_removals, _ANY_NUMBER),
+        rollouts=replace(inputs.rollouts, are_over=True),
+    )
+
+
+def _previous_without_targets(
+    previous: Previous | None, refs: Iterable[ObjectRef], clusters: frozenset[str]
+) -> Previous | None:
+    """Return a previous commit in which some objects are not placed in some clusters."""
+    if previous is None or not clusters:
+        return previous
+    bindings = dict(previous.bindings)
+    for ref in refs:
+        kept = tuple(each for each in bindings[ref].targets if each.name not in clusters)
+        bindings[ref] = replace(bindings[ref], targets=kept)
+    return replace(previous, bindings=bindings)
+
+
+def _named_workload(ref: ObjectRef) -> NamedWorkload:
+    api = f"{ref.group}/v1" if ref.group else "v1"
+    return NamedWorkload(api_version=api, kind=ref.kind, namespace=ref.namespace, name=ref.name)
+
+
+def _configured_passes(
+    fleet: "_AnsweringFleet", now: datetime, end: datetime, render: RenderPass
+) -> tuple[list[SimulatedPass], Flip | None]:
+    """Return the passes from a time to another, and what would come after them."""
+    passes: list[SimulatedPass] = []
+    at, flip = now, None
+    while len(passes) < _MOST_PASSES:
+        done = _pass_at(fleet.inputs_at(at), at, render)
+        is_moving = fleet.apply(done)
+        passes.append(done)
+        flip = done.rendered.built.flip
+        # What clusters were given now is healthy in a second, and the next pass sees that.
+        seen = Flip(at + SECOND, "what was placed is healthy") if is_moving else None
+        coming = [each for each in (flip, seen) if each is not None and each.at > at]
+        flip = min(coming, key=lambda each: each.at, default=None)
+        if flip is None or flip.at > end:
+            break
+        at = flip.at
+    return passes, flip
+
+
+class _Given(Struct, frozen=True, kw_only=True):
+    """The replicas and the version of an object that a cluster has, and since when (None: since before)."""
+
+    replicas: int
+    version: str
+    since: datetime | None = None
+
+
+class _AnsweringFleet(Struct, kw_only=True):
+    """The fleet on its way: the last pass, and what each cluster that answers has applied of all of them.
+
+    ``facts`` are those from before the alterations: what the base reserved of capacity is reserved of these.
+    """
+
+    inputs: Inputs
+    facts: Facts
+    memory: PassMemory
+    silent: frozenset[str]
+    _last: Rendered | None = None
+    _given: dict[tuple[ObjectRef, str], _Given] = field(default_factory=dict)
+
+    def observe_base(self, base: SimulatedPass) -> None:
+        """Begin with what the pass before the alterations gave to clusters."""
+        self._last = base.rendered
+        for binding in base.rendered.built.bindings:
+            for name, given in _given_by_binding(binding):
+                self._given[binding.ref, name] = given
+
+    def apply(self, done: SimulatedPass) -> bool:
+        """Let the clusters that answer have what a pass gives them; say whether that is anything new."""
+        is_changed = self._last is None or self._last.tree.root != done.rendered.tree.root
+        self._last = done.rendered
+        for binding in done.rendered.built.bindings if is_changed else ():
+            for name, given in _given_by_binding(binding):
+                known = self._given.get((binding.ref, name))
+                is_same = known is not None and (known.replicas, known.version) == (given.replicas, given.version)
+                if name not in self.silent and not is_same:
+                    self._given[binding.ref, name] = replace(given, since=done.at)
+        return is_changed
+
+    def inputs_at(self, at: datetime) -> Inputs:
+        """Return the inputs of the next pass."""
+        assert self._last is not None, "a base comes before the passes that go on from it"
+        inputs, bindings = self.inputs, self._last.built.bindings
+        following = inputs_of_next_pass(inputs, self._last, self.memory, at)
+        return replace(
+            following,
+            reserves=reserves_of_changed_facts(following.reserves, self.facts, inputs.facts),
+            failover=replace(following.failover, health=self._health(inputs.failover.health, bindings)),
+            rollouts=replace(following.rollouts, health=self._health(inputs.rollouts.health, bindings)),
+            moves=replace(following.moves, health=self._health(inputs.moves.health, bindings)),
+        )
+
+    def _health(self, recorded: ObservedHealth, bindings: Iterable[Binding]) -> ObservedHealth:
+        """Return recorded health with that of what clusters were given since."""
+        asked = (each for each in bindings if is_health_asked_for(self.inputs.desired, each))
+        found = {each.ref: tuple(self._reports(each, recorded.workloads.get(each.ref, ()))) for each in asked}
+        return replace(recorded, workloads={**recorded.workloads, **found})
+
+    def _reports(self, binding: Binding, recorded: Iterable[ReportedHealth]) -> Iterator[ReportedHealth]:
+        known = {each.cluster: each for each in recorded}
+        names = dict.fromkeys([*(each.name for each in binding.targets), *known])
+        for name in names:
+            given, before = self._given.get((binding.ref, name)), known.get(name)
+            if before is not None and (given is None or given.since is None or name in self.silent):
+                yield before
+            elif given is not None and name not in self.silent:
+                yield self._report(binding, name, given, before)
+
+    def _report(self, binding: Binding, name: str, given: _Given, before: ReportedHealth | None) -> ReportedHealth:
+        """Return the health of what a cluster was given; what was unhealthy there before stays so."""
+        is_asked = are_ready_replicas_asked_for(self.inputs.desired, binding)
+        found = ReportedHealth(
+            cluster=name,
+            health=HEALTHY,
+            since=instant_text(given.since + SECOND) if given.since is not None else "",
+            version=given.version,
+            ready=given.replicas if is_asked else None,
+        )
+        if before is not None and before.health != HEALTHY:
+            return replace(before, version=given.version)
+        return replace(found, status=before.status) if before is not None else found
+
+
+def _given_by_binding(binding: Binding) -> Iterator[tuple[str, _Given]]:
+    """Yield the clusters that an object is delivered to, each with what it gets."""
+    rollout, replicas = binding.rollout, binding.assigned_replicas
+    versions = rollout.version_by_cluster if rollout is not None else {}
+    completed = rollout.completed if rollout is not None else ""
+    for target in binding.targets:
+        if target.name in replicas:
+            yield target.name, _Given(replicas=replicas[target.name], version=versions.get(target.name, completed))
