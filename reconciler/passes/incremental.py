@@ -1,7 +1,5 @@
 """The scope of the next pass, from the checkpoint of the last one: None where everything has to be looked at."""
 
-from collections.abc import Iterator
-
 from reconciler.branches.checkpoint import PassContents, read_checkpoint
 from reconciler.branches.reading import ObservedInputs
 from reconciler.ledger.facts import ClusterFacts
@@ -11,13 +9,17 @@ from reconciler.ledger.rollout_pauses import PausesFile
 from reconciler.pipeline.cron import targets_of_rules
 from reconciler.pipeline.previous import Previous, StoredBindings
 from reconciler.pipeline.readme import Tally
-from reconciler.pipeline.scope import Scope, changed_refs, is_decided_by_more_than_template
+from reconciler.pipeline.scope import (
+    Scope,
+    bindings_competing_for_room,
+    changed_refs,
+    is_decided_by_more_than_template,
+)
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from reconciler.source.desired import Desired
-from render.binding import Binding
 from render.errors import GitError
 from render.gitobjects import TreeEntry
 from render.model import ObjectRef
@@ -88,25 +90,9 @@ def scope_after_previous_pass(
         return None
     previous.bindings.load(refs)
     previous.tree.load(refs)
-    others = tuple(_bindings_competing_for_room(desired, previous.bindings, refs))
+    others = tuple(bindings_competing_for_room(desired, previous.bindings, refs))
     waits = {ref: flip for ref, flip in next_flip_of_each_object(contents).items() if ref not in refs}
     return Scope(refs=refs, tally=Tally(**contents.tally), others=others, facts=changed_facts, waits=waits)
-
-
-def _bindings_competing_for_room(
-    desired: Desired, bindings: StoredBindings, refs: frozenset[ObjectRef]
-) -> Iterator[Binding]:
-    """Yield the bindings outside a scope that keep what they take of what is shared.
-
-    Declared capacity is shared by all, and a quota by its namespace.
-    """
-    if any(cluster.resource_summary is not None for cluster in desired.clusters):
-        yield from (each for ref, each in bindings.items() if ref not in refs)
-        return
-    limited = {quota.ref.namespace for quota in desired.quotas}
-    others = {each.ref for each in desired.templates if each.ref.namespace in limited} - refs if limited else set()
-    bindings.load(others)
-    yield from (bindings[ref] for ref in sorted(others) if ref in bindings)
 
 
 def are_equal_but_for_capacity(repository: Repository, before: bytes | None, after: bytes | None) -> bool:

@@ -31,6 +31,7 @@ from reconciler.console.log import Log
 from reconciler.guards.continuity import continued_source
 from reconciler.guards.limits import check_allowed_subjects
 from reconciler.guards.source_branch import SourceElsewhere
+from reconciler.pipeline.health import workloads_with_changed_health
 from reconciler.pipeline.scope import Scope
 from reconciler.rendering.guarded_outcome import check_guards
 from reconciler.rendering.inputs import RenderInputs
@@ -51,7 +52,6 @@ from .result import OnCommit, PassResult
 from .settings_check import acceptance_of
 from .source_tip import SourceBranchGone, SourceTip, find_source
 from .taken_back import has_unwell_clusters_taken_back
-from .time_and_health import workloads_with_changed_health
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
     from reconciler.deliver.results import ClusterReport

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from render.binding import Binding
 from render.cluster import ClusterCondition
-from render.failover.health import is_health_unknown
+from render.failover.health import is_health_unknown, is_known_to_be_ready
 from render.failover.tasks import UNKNOWN_HEALTH
 from render.model import Manifest, ObjectRef
 from render.rescheduling.descheduling import PendingReplicas
@@ -21,6 +21,8 @@ from .moves import move_settings_of_policy, moves_in_steps
 
 if TYPE_CHECKING:  # the pass over a fleet at rest reads no source
     from reconciler.source.desired import Desired
+
+_Conditions = tuple[ClusterCondition, ...]
 
 PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
 """The replicas that clusters were found unable to start, by cluster; one without an entry was not asked."""
@@ -132,3 +134,26 @@ def health_with_workloads(health: ObservedHealth, found: ObservedHealth, refs: I
     """Return health with what was found of some workloads, and of all clusters."""
     workloads = {ref: found.workloads[ref] for ref in refs if ref in found.workloads}
     return replace(health, conditions=found.conditions, workloads={**health.workloads, **workloads})
+
+
+def workloads_with_changed_health(
+    desired: "Desired", before: ObservedHealth, after: ObservedHealth
+) -> frozenset[ObjectRef] | None:
+    """Return the workloads whose health is another one; None where the conditions of clusters are."""
+    names, old, new = (each.name for each in desired.clusters), before.conditions, after.conditions
+    if any(_have_conditions_changed(old.get(name), new.get(name), desired) for name in names):
+        return None
+    refs = before.workloads.keys() | after.workloads.keys()
+    return frozenset(ref for ref in refs if before.workloads.get(ref) != after.workloads.get(ref))
+
+
+def _have_conditions_changed(before: _Conditions | None, after: _Conditions | None, desired: "Desired") -> bool:
+    """Say whether the conditions of a cluster are others than they were, as far as a rule asks for them."""
+    if desired.fleet.feature_gates.failover:
+        return before != after
+    if before is None or after is None:  # not recorded, for nothing asked for it then
+        return after is not None and not is_known_to_be_ready(after)
+    return (is_known_to_be_ready(before), is_health_unknown(before)) != (
+        is_known_to_be_ready(after),
+        is_health_unknown(after),
+    )

@@ -11,7 +11,7 @@ template decides it.
 A pass with a scope commits, byte for byte, what a pass over everything would.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -24,6 +24,7 @@ from render.settings.switches import Rescheduling
 from render.timing import Flip
 
 from .namespaces import namespace_ref
+from .previous import StoredBindings
 from .readme import Tally
 
 if TYPE_CHECKING:
@@ -108,3 +109,20 @@ def _chooses_in_every_pass(binding: Binding) -> bool:
         Strategy.DUPLICATED,
         Strategy.UNDIVIDED,
     }
+
+
+def bindings_competing_for_room(
+    desired: "Desired", bindings: Mapping[ObjectRef, Binding], refs: frozenset[ObjectRef]
+) -> Iterator[Binding]:
+    """Yield the bindings outside a scope that keep what they take of what is shared.
+
+    Declared capacity is shared by all, and a quota by its namespace.
+    """
+    if any(cluster.resource_summary is not None for cluster in desired.clusters):
+        yield from (each for ref, each in bindings.items() if ref not in refs)
+        return
+    limited = {quota.ref.namespace for quota in desired.quotas}
+    others = {each.ref for each in desired.templates if each.ref.namespace in limited} - refs if limited else set()
+    if isinstance(bindings, StoredBindings):
+        bindings.load(others)
+    yield from (bindings[ref] for ref in sorted(others) if ref in bindings)

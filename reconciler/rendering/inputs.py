@@ -67,7 +67,7 @@ def pipeline_inputs_of_source(
     clusters = source.desired.clusters
     gone = source.desired.forgotten_clusters
     observed = {name: facts for name, facts in given.observed.facts.items() if name not in gone}
-    facts, reserves = facts_by_new_names(observed, clusters), _previous_reserves(repository, previous)
+    facts, reserves = facts_by_new_names(observed, clusters), _previous_reserves(previous)
     if previous is not None:
         previous = previous_by_new_names(previous, clusters)
         previous = previous_without_clusters(previous, gone)
@@ -80,7 +80,7 @@ def pipeline_inputs_of_source(
         reserves=reserves_by_new_names(reserves, facts, clusters),
         scope=given.scope,
         allowed_removals=allowed_removals(repository, source, previous, given.allowed),
-        failover=_failover_inputs_of_members(repository, source, previous, given),
+        failover=_failover_inputs_of_members(source, previous, given),
         rollouts=_rollout_inputs(repository, source, previous, given),
         moves=_move_inputs(source, given),
     )
@@ -102,7 +102,7 @@ def _rollout_inputs(
     clusters = source.desired.clusters
     states = rollout_states_of_tree(previous.tree) if previous else {}
     emergencies = emergencies_of_tree(previous.tree) if previous else ()
-    attributes = _previous_attributes(repository, previous)
+    attributes = _previous_attributes(previous)
     calendar = source.desired.fleet.rollouts
     asked = source.desired.rollout_policies or source.desired.rollout_controls or calendar.freezes or calendar.windows
     if not (states or emergencies or attributes or asked):
@@ -145,13 +145,11 @@ def time_not_before_last_pass(
     return max((now, *filter(None, times)))
 
 
-def _failover_inputs_of_members(
-    repository: Repository, source: Source, previous: Previous | None, given: RenderInputs
-) -> FailoverInputs:
+def _failover_inputs_of_members(source: Source, previous: Previous | None, given: RenderInputs) -> FailoverInputs:
     """Return the inputs of failover; health of clusters that the source does not have is left out."""
     if given.now is None:
         return FailoverInputs(health=ObservedHealth(runs=given.observed.health.runs))
-    taints = _root_file_of_previous(repository, previous, TAINTS_FILE)
+    taints = _root_file_of_previous(previous, TAINTS_FILE)
     health = health_of_members(given.observed.health, (cluster.name for cluster in source.desired.clusters))
     templates = {template.ref for template in source.desired.templates}
     health = replace(health, pending={ref: found for ref, found in health.pending.items() if ref in templates})
@@ -162,17 +160,18 @@ def _failover_inputs_of_members(
     )
 
 
-def _previous_attributes(repository: Repository, previous: Previous | None) -> Mapping[str, ClusterAttributes]:
-    content = _root_file_of_previous(repository, previous, ATTRIBUTES_FILE)
+def _previous_attributes(previous: Previous | None) -> Mapping[str, ClusterAttributes]:
+    content = _root_file_of_previous(previous, ATTRIBUTES_FILE)
     return parse_file_at_root(ATTRIBUTES_FILE, content, parse_attributes) if content else {}
 
 
-def _previous_reserves(repository: Repository, previous: Previous | None) -> Reserves:
-    content = _root_file_of_previous(repository, previous, RESERVED_FILE)
+def _previous_reserves(previous: Previous | None) -> Reserves:
+    content = _root_file_of_previous(previous, RESERVED_FILE)
     return parse_file_at_root(RESERVED_FILE, content, parse_reserves) if content else {}
 
 
-def _root_file_of_previous(repository: Repository, previous: Previous | None, name: str) -> bytes:
+def _root_file_of_previous(previous: Previous | None, name: str) -> bytes:
     """Return a file at the root of the previous tree; nothing where there is none."""
-    entry = previous.tree.trees.entries(previous.tree.root).get(name) if previous else None
-    return repository.read_blobs([entry.id])[entry.id] if entry else b""
+    tree = previous.tree if previous else None
+    entry = tree.trees.entries(tree.root).get(name) if tree else None
+    return tree.contents([entry.id])[entry.id] if tree and entry else b""
