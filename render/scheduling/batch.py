@@ -261,18 +261,12 @@ def _register_placement(scheduler: Scheduler, binding: Binding, targets: tuple[T
 
 def _move_taken_room(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
     """Take room for the replicas a binding gains, and give back the room of those it loses."""
-    lists = scheduler.state.targets
-    shares_now, wanted = lists.indexed_targets(binding.targets).replicas, lists.indexed_targets(targets).replicas
-    if binding.components:  # a cluster that stays runs the same set, whatever number of replicas is recorded there
-        shares_now, wanted = dict.fromkeys(shares_now, 1), dict.fromkeys(wanted, 1)
-    _take_room(scheduler, binding, _gained_replicas(wanted, shares_now))
-    declared = scheduler.state.declared
-    if shares_now and declared:
-        given_up = {
-            position: count
-            for position, count in _gained_replicas(shares_now, wanted).items()
-            if declared >> position & 1
-        }
+    # In a cluster that stays the same set of components runs, whatever number of replicas is recorded there.
+    are_sets, lists, declared = bool(binding.components), scheduler.state.targets, scheduler.state.declared
+    _take_room(scheduler, binding, lists.gained_replicas(binding.targets, targets, are_sets=are_sets))
+    if binding.targets and declared:
+        lost = lists.gained_replicas(targets, binding.targets, are_sets=are_sets)
+        given_up = {position: count for position, count in lost.items() if declared >> position & 1}
         _take_room(scheduler, binding, given_up, sign=-1)
 
 
@@ -283,11 +277,3 @@ def _take_room(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int
         capacity.note_placed_replicas(component.requirements, dict.fromkeys(shares, component.replicas), sign)
     if not binding.components and binding.is_workload:
         capacity.note_placed_replicas(binding.requirements, shares, sign)
-
-
-def _gained_replicas(wanted: Shares, shares_now: Shares) -> Shares:
-    """Return the replicas by which clusters gain."""
-    if not shares_now:
-        return wanted
-    more = ((position, replicas - shares_now.get(position, 0)) for position, replicas in wanted.items())
-    return {position: count for position, count in more if count > 0 or position not in shares_now}

@@ -30,7 +30,7 @@ class IndexedTargets(Struct, frozen=True, kw_only=True):
 class TargetLists:
     """The lists of targets of a pass; bindings that share one list share all that is derived from it."""
 
-    __slots__ = ("_compared", "_copies", "_each", "_index", "_indexed", "_lists", "_names")
+    __slots__ = ("_compared", "_copies", "_each", "_gained", "_index", "_indexed", "_lists", "_names")
 
     def __init__(self, index: ClusterIndex) -> None:
         self._index = index
@@ -40,6 +40,7 @@ class TargetLists:
         self._lists: dict[bytes, TargetList] = {}
         self._copies: dict[tuple[int, int], tuple[Sequence[int], TargetList]] = {}
         self._compared: dict[tuple[int, int], tuple[TargetList, TargetList, bool]] = {}
+        self._gained: dict[tuple[int, int, bool], dict[int, int]] = {}
 
     def of(self, shares: Sequence[Share]) -> TargetList:
         """Return the target clusters of shares, in their order."""
@@ -72,6 +73,20 @@ class TargetLists:
             known = self._indexed[id(targets)] = indexed_targets(targets, self._index)
         return known
 
+    def gained_replicas(self, before: TargetList, after: TargetList, *, are_sets: bool) -> dict[int, int]:
+        """Return the replicas by which clusters gain from one list to another, which many bindings share, once.
+
+        ``are_sets``: every cluster of a list has one set of components, whatever number of replicas stands there.
+        """
+        key = (id(before), id(after), are_sets)
+        known = self._gained.get(key)
+        if known is None:  # the lists themselves are kept alive by what is known of their indexes
+            had, wanted = self.indexed_targets(before).replicas, self.indexed_targets(after).replicas
+            if are_sets:
+                had, wanted = dict.fromkeys(had, 1), dict.fromkeys(wanted, 1)
+            known = self._gained[key] = _gained_replicas(had, wanted)
+        return known
+
     def _target_of_share(self, share: Share) -> TargetCluster:
         known = self._each.get(share)
         if known is None:
@@ -99,3 +114,10 @@ def indexed_targets(targets: TargetList, index: ClusterIndex) -> IndexedTargets:
         if None in found
         else (),
     )
+
+
+def _gained_replicas(before: dict[int, int], after: dict[int, int]) -> dict[int, int]:
+    if not before:
+        return after
+    more = ((position, replicas - before.get(position, 0)) for position, replicas in after.items())
+    return {position: count for position, count in more if count > 0 or position not in before}
