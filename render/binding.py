@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from .cron.rules import CronMemory, ScaledBounds, ScaledReplicas
+from .former_split import FormerSplit
 from .model import Manifest, ObjectRef, TargetCluster
 from .placement import Placement, ReplicaSchedulingType
 from .policy import ConflictResolution, Suspension
@@ -255,6 +256,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     cluster keeps all replicas until the source asks for a division; the object counts as one without replicas then.
     ``replicas_at`` is the path of the replicas that are divided, where only members define it. ``rollout`` is set
     where a rollout policy selects the object. ``moving`` is set while ``targets`` are a step on the way to others.
+    ``restored`` is the split that is to stand again by this pass, which is not written down either.
     """
 
     ref: ObjectRef
@@ -305,6 +307,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     rollout: ObjectRollout | None = None
     conditions: tuple[Condition, ...] = field(default_factory=tuple)
     moving: Moving | None = None
+    restored: FormerSplit | None = None
 
     @property
     def final_targets(self) -> tuple[TargetCluster, ...]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from reconciler.source.desired import Desired
 from reconciler.source.karmada_objects import admitted_kind
+from render.admission.rollbacks import ROLLBACK_KIND
 from render.model import ARGOSY_GROUP, Manifest, ObjectRef, Template, group_of
 from render.settings.fields import setting_fields
 from render.settings.fleet import Fleet
@@ -99,9 +100,12 @@ def _notes_on_section(section: Struct, default: Struct, path: str) -> Iterator[s
 
 
 def _notes_on_rollouts(documents: Iterable[Manifest]) -> Iterator[str]:
-    """Yield a line for each object of ours that says how changes go out."""
+    """Yield a line for each object of ours that says how changes go out, or back."""
     for ref in sorted(ObjectRef.of(each) for each in documents if group_of(str(each["apiVersion"])) == ARGOSY_GROUP):
-        yield f"{ref} is left out: Karmada delivers a change to all clusters at once"
+        if ref.kind == ROLLBACK_KIND:
+            yield f"{ref} is left out: Karmada keeps no earlier split of replicas"
+        else:
+            yield f"{ref} is left out: Karmada delivers a change to all clusters at once"
 
 
 def _notes_on_templates(templates: Iterable[Template]) -> Iterator[str]:

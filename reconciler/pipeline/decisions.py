@@ -21,6 +21,7 @@ from render.interpreter import Interpreter
 from render.model import ObjectRef, Template
 from render.quota.enforcement import parse_federated_quota
 from render.rescheduling.requests import bindings_with_requests
+from render.rescheduling.rollbacks import bindings_with_former_splits
 from render.rollouts.selection import RolloutIndex
 from render.scheduling.batch import BatchContext
 from render.settings.moves import MoveSettings
@@ -148,10 +149,11 @@ def _claims_of_pass(
     """Match templates with policies, record what scales them, and ask again for what rebalancers name."""
     claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
     claims = claims.without_failed(cron.failed, inputs.templates)
-    bindings = bindings_with_requests(cron.with_cron_states(claims.bindings), inputs.desired.reschedule_requests)
-    past = PastDivisions(
-        previous=inputs.previous, source=inputs.source, desired=inputs.desired, interpreter=interpreter
-    )
+    desired, rollbacks = inputs.desired, {each.record_name for each in inputs.desired.rollback_requests}
+    bindings = bindings_with_requests(cron.with_cron_states(claims.bindings), desired.reschedule_requests, rollbacks)
+    if inputs.restorations.splits:
+        bindings = bindings_with_former_splits(bindings, inputs.restorations.splits)
+    past = PastDivisions(previous=inputs.previous, source=inputs.source, desired=desired, interpreter=interpreter)
     return past.without_changes_by_facts(replace(claims, bindings=bindings), inputs.templates)
 
 

@@ -24,6 +24,7 @@ from .cron import CronScaling
 from .dependencies import Following
 from .descheduling import Descheduling
 from .failover import FailedOver, FailoverInputs
+from .former_splits import NO_RESTORATIONS, Restorations
 from .moves import MovedBindings, MoveInputs
 from .previous import Previous
 from .readme import Tally
@@ -44,7 +45,7 @@ class Inputs(Struct, frozen=True, kw_only=True):
     it decides how long a pass takes, and nothing else. ``allowed_removals`` are the objects that may leave a cluster
     beyond the limits of the removal guard, where it holds back clusters one by one. ``failover`` has the time and
     the health that evictions depend on, ``rollouts`` what rollouts that are under way go by,
-    and ``moves`` what replicas that move wait for.
+    and ``moves`` what replicas that move wait for. ``restorations`` are the splits that are to stand again.
     """
 
     desired: Desired
@@ -58,6 +59,7 @@ class Inputs(Struct, frozen=True, kw_only=True):
     failover: FailoverInputs = field(default_factory=FailoverInputs)
     rollouts: RolloutInputs = field(default_factory=RolloutInputs)
     moves: MoveInputs = field(default_factory=MoveInputs)
+    restorations: Restorations = NO_RESTORATIONS
 
     @property
     def controls(self) -> tuple[RolloutControl, ...]:

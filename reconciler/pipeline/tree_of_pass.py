@@ -27,6 +27,7 @@ from .assembly import (
     placed_variants,
 )
 from .binding_files import BindingWriter
+from .former_splits import ROLLBACKS_FILE, rollbacks_file
 from .health import health_with_workloads
 from .held_clusters import HeldClusters, bindings_with_held_clusters, clusters_to_hold
 from .kept_needs import PassedTree, bindings_with_needed_objects
@@ -60,6 +61,8 @@ def rendered_tree(inputs: Inputs, built: Built) -> Rendered:
     if inputs.scope:
         assembly.remove_objects(ref for ref in inputs.scope.refs if ref.group_kind == "Namespace")
     _add_decision_inputs(inputs, built, assembly)
+    if rollbacks := rollbacks_file(inputs.desired.rollback_requests):
+        assembly.add((ROLLBACKS_FILE,), rollbacks)
     folders, disconnected = cluster_folders(assembly)
     settings, expected = inputs.desired.fleet, built.expected_removals
     held = clusters_to_hold(assembly, folders, settings, inputs.allowed_removals, expected, built.bindings)

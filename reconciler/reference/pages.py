@@ -101,7 +101,8 @@ ANNOTATIONS = (
             ),
             Entry(
                 "argosy.dev/rebalanced-by",
-                "In bindings: the WorkloadRebalancers of the source that were answered, each once.",
+                "In bindings: the WorkloadRebalancers of the source that were answered, each once, and the"
+                " RollbackRequests, each with the rendered commit that it names.",
             ),
             Entry(
                 "argosy.dev/completions",

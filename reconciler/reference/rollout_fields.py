@@ -1,4 +1,4 @@
-"""A sentence for every field of RolloutPolicies, ClusterRolloutPolicies and RolloutControls."""
+"""A sentence for every field of RolloutPolicies, ClusterRolloutPolicies, RolloutControls and RollbackRequests."""
 
 from collections.abc import Mapping
 
@@ -189,3 +189,21 @@ CONTROL_FIELDS: Mapping[str, Field] = {
     "spec.at": Field("When it was asked for, as `2026-03-01T14:05:00Z`: of controls that contradict the last counts."),
 }
 """The fields of a RolloutControl."""
+
+ROLLBACK_FIELDS: Mapping[str, Field] = {
+    "metadata.name": Field("The name of the request; every one has its own."),
+    "spec.to": Field(
+        "The rendered commit whose splits are to stand again, by its whole id. Where it is not in a clone, a pass there"
+        " is refused and names the command that fetches it."
+    ),
+    "spec.objects": Field("The objects that it is about; unset, with no other part named, everything.", []),
+    "spec.objects[].apiVersion": Field("The apiVersion of the object."),
+    "spec.objects[].kind": Field("The kind of the object."),
+    "spec.objects[].name": Field("The name of the object."),
+    "spec.objects[].namespace": Field("The namespace of the object, where it has one."),
+    "spec.namespace": Field("The namespace whose objects it is about; not together with `spec.objects`."),
+    "spec.cluster": Field(
+        "The cluster whose shares are to stand again; other clusters divide what is left. Not together with the others."
+    ),
+}
+"""The fields of a RollbackRequest."""

@@ -9,6 +9,7 @@ from reconciler.outputs.documents import DOCUMENTS
 from render.admission.charts import HELM_CHART_SPEC
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
+from render.admission.rollbacks import ROLLBACK_SPEC
 from render.admission.rollouts import CONTROL_SPEC, ROLLOUT_SPEC
 from render.admission.run_settings import RUN_SETTINGS_SPEC
 from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Portion, Quantity, Record, Text, Whole
@@ -17,7 +18,7 @@ from render.model import ARGOSY_API_VERSION
 
 from .fields import FLEET_FIELDS, HELM_CHART_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
 from .karmada import KARMADA_KINDS, KarmadaKind, karmada_kinds
-from .rollout_fields import CONTROL_FIELDS, ROLLOUT_FIELDS
+from .rollout_fields import CONTROL_FIELDS, ROLLBACK_FIELDS, ROLLOUT_FIELDS
 
 Shape = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -116,6 +117,12 @@ INPUTS: Mapping[str, InputKind] = {
     ),
     "RolloutControl": InputKind(
         "What a person asks of one change that goes out.", CONTROL_SPEC, CONTROL_FIELDS, ("metadata", "spec")
+    ),
+    "RollbackRequest": InputKind(
+        "The splits that an earlier rendered commit had, to stand again.",
+        ROLLBACK_SPEC,
+        ROLLBACK_FIELDS,
+        ("metadata", "spec"),
     ),
     "RunSettings": InputKind(
         "The settings of a controller, for argosy run --settings.", RUN_SETTINGS_SPEC, RUN_SETTINGS_FIELDS, ("spec",)

@@ -135,6 +135,22 @@ def _sections_on_rollout_fields() -> tuple[TopicSection, ...]:
     return TopicSection(before=before, entries=_entries_of_kind_fields("RolloutPolicy")), controls
 
 
+def _sections_on_rollback_fields() -> tuple[TopicSection, ...]:
+    before = (
+        "A RollbackRequest (`apiVersion: argosy.dev/v1alpha1`) names an earlier rendered commit: the clusters and"
+        " replicas that objects had in it are to stand again. A revert of the source restores files alone, for dynamic"
+        " strategies divide anew. `argosy rollback` restores both and writes the request. It is answered once, by the"
+        " first pass that finds it, and may be deleted then: `rollbacks.yaml` of the rendered branch names those that"
+        " were. What moves afterwards stays where it went. What is divided as it was then is not touched.\n\n"
+        "Replicas of a cluster that has left, or that is not allowed any more, go to clusters that had none, as far as"
+        " these take them; everything that does not stand as it did is named. How much room there is does not matter."
+        " Where an object is scaled since, the former split is scaled. Copies go where their policy sends them. Numbers"
+        " are never held back by a rollout, a window or a freeze, but where `alsoFor: Placements` asks for waves; the"
+        " former bytes go out as any change of the source. `argosy schema RollbackRequest` prints its JSON Schema."
+    )
+    return (TopicSection(before=before, entries=_entries_of_kind_fields("RollbackRequest")),)
+
+
 def _sections_on_source_fields() -> tuple[TopicSection, ...]:
     before = (
         "A Source (`apiVersion: argosy.dev/v1alpha1`) names another repository or a chart. It stands anywhere in the"
@@ -194,6 +210,7 @@ _PAGES: Mapping[str, _TopicPage] = {
     "argosy.yaml": _TopicPage("The settings of a fleet.", _sections_on_fleet_fields),
     "policy-tests": _TopicPage("Tests of policies.", _sections_on_policy_test_fields),
     "rollouts": _TopicPage("Changes that go out wave by wave.", _sections_on_rollout_fields),
+    "rollbacks": _TopicPage("Splits of an earlier commit that stand again.", _sections_on_rollback_fields),
     "sources": _TopicPage("Other repositories and charts.", _sections_on_source_fields),
     "charts": _TopicPage("Helm charts that are rendered.", _sections_on_helm_chart_fields),
     "run-settings": _TopicPage("The settings of a controller.", _sections_on_run_settings),

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from msgspec import Struct
 
+from reconciler.pipeline.former_splits import unrestored_lines, unrestored_shares
 from reconciler.pipeline.pass_values import Built
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.rollouts.state_files import rollout_states_of_tree
@@ -34,12 +35,13 @@ class ChangeBesideRollout(Struct, frozen=True, kw_only=True, order=True):
 
 
 def lines_of_events(built: Built, templates: Collection[Template], previous: Previous | None) -> Iterator[str]:
-    """Yield what is evicted from clusters, or descheduled, in a pass, and what changes at once beside a rollout."""
+    """Yield what is evicted, descheduled or not restored in a pass, and what changes at once beside a rollout."""
     for ref, clusters in sorted(built.failover.left.items()):
         yield f"{ref} is evicted from {', '.join(clusters)}"
     for ref, taken in sorted(built.descheduling.replicas_lost_by_object.items()):
         places = (f"{counted_noun(each.replicas, 'replica')} of {each.name}" for each in taken.clusters)
         yield f"{ref} takes {', '.join(places)}, where no node takes them, elsewhere"
+    yield from unrestored_lines(unrestored_shares(built.schedule))
     yield from map(str, changes_beside_rollouts(built, templates, previous))
 
 

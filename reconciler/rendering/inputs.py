@@ -39,6 +39,7 @@ from render.rollouts.step import state_with_renamed_clusters
 from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
 
+from .former_bindings import restorations_of_source
 from .verified_controls import known_origins, speakers_of_controls
 
 
@@ -83,6 +84,7 @@ def pipeline_inputs_of_source(
         failover=_failover_inputs_of_members(source, previous, given),
         rollouts=_rollout_inputs(repository, source, previous, given),
         moves=_move_inputs(source, given),
+        restorations=restorations_of_source(repository, source, previous),
     )
 
 

@@ -27,6 +27,7 @@ _OF_THE_SOURCE = (
     "clusters",
     "customizations",
     "reschedule_requests",
+    "rollback_requests",
     "cron_autoscalers",
     "federated_autoscalers",
     "quotas",

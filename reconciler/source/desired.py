@@ -20,6 +20,7 @@ from render.model import ObjectRef, Template, group_of
 from render.policy import ClusterTaintPolicy, PropagationPolicy
 from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
+from render.rescheduling.rollbacks import RollbackRequest
 from render.rollouts.policy import RolloutControl, RolloutPolicy
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
@@ -35,6 +36,7 @@ class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
     WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs, ``federated_autoscalers`` the FederatedHPAs,
     ``quotas`` the FederatedResourceQuotas, ``remedies`` the actions that conditions of clusters call for.
     ``rollout_policies`` say how changes go out, ``rollout_controls`` what people say about one that does.
+    ``rollback_requests`` ask for the splits that an earlier rendered commit had.
     ``starting_bindings`` say where objects are that were delivered by Karmada before, and that no pass has placed yet.
     """
 
@@ -50,6 +52,7 @@ class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
     remedies: tuple[Remedy, ...] = ()
     rollout_policies: tuple[RolloutPolicy, ...] = ()
     rollout_controls: tuple[RolloutControl, ...] = ()
+    rollback_requests: tuple[RollbackRequest, ...] = ()
     starting_bindings: tuple[Binding, ...] = ()
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from msgspec import Struct, field
 
 from render.admission import AdmittedKind
+from render.admission.rollbacks import ROLLBACK_KIND
 from render.admission.rollouts import CONTROL_KIND, ROLLOUT_KINDS
 from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, CONFIG_API_VERSION, Manifest, group_of, mapping_or_empty
@@ -32,8 +33,8 @@ _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 _SOURCE = "Source"
 HELM_CHART = "HelmChart"
-_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE, *ROLLOUT_KINDS, CONTROL_KIND)
-_ADMITTED = frozenset({*ROLLOUT_KINDS, CONTROL_KIND})
+_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE, *ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND)
+_ADMITTED = frozenset({*ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND})
 """Kinds of ours that decide on other objects, as Karmada's kinds do."""
 
 

@@ -5,7 +5,7 @@ so a binding records the names of the rebalancers that it has answered: one whos
 ``creationTimestamp`` in the file is part of the name.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -102,17 +102,24 @@ def pass_of_reschedule_request(
     return rebalancer_pass(rebalancer, status, now, outcome)
 
 
-def bindings_with_requests(bindings: Iterable[Binding], requests: Iterable[RescheduleRequest]) -> tuple[Binding, ...]:
-    """Return bindings with the requests of the source; a request that left it is not remembered as answered."""
+def bindings_with_requests(
+    bindings: Iterable[Binding], requests: Iterable[RescheduleRequest], others: Collection[str] = ()
+) -> tuple[Binding, ...]:
+    """Return bindings with the requests of the source; a request that left it is not remembered as answered.
+
+    ``others`` are the names of requests of another kind: those of them that were answered are remembered.
+    """
     names = names_by_workload(requests)
     return tuple(
-        _binding_with_request_names(each, names.get((each.ref.namespace, each.ref.kind, each.ref.name), ()))
+        _binding_with_request_names(each, names.get((each.ref.namespace, each.ref.kind, each.ref.name), ()), others)
         for each in bindings
     )
 
 
-def _binding_with_request_names(binding: Binding, names: tuple[str, ...]) -> Binding:
-    answered = tuple(name for name in binding.answered_requests if name in names)
+def _binding_with_request_names(binding: Binding, names: tuple[str, ...], others: Collection[str]) -> Binding:
+    answered = tuple(name for name in binding.answered_requests if name in names or name in others)
+    if known := [name for name in answered if name not in names]:
+        names = tuple(sorted((*names, *known)))
     if names == binding.reschedule_requests and answered == binding.answered_requests:
         return binding
     return replace(binding, reschedule_requests=names, answered_requests=answered)

@@ -35,6 +35,7 @@ from .decisions import (
     was_last_decision_refused,
 )
 from .options import SchedulingOptions
+from .restoring import cycle_and_decision_restoring
 from .scheduler import Scheduler, SchedulingCycle, is_schedulable
 
 if TYPE_CHECKING:  # scheduling alone imports no explanation
@@ -174,6 +175,8 @@ def _decided_binding(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
         return DecidedBinding(binding, None, decision_without_change(binding))
     if binding.begun:
         return _decision_beside_begun_runs(scheduler, binding)
+    if binding.restored is not None:
+        return DecidedBinding(binding, *cycle_and_decision_restoring(scheduler, binding, binding.restored))
     cycle = scheduler.cycle(binding)
     return DecidedBinding(binding, cycle, scheduler.decision(cycle))
 
