@@ -352,3 +352,12 @@ def test_an_unchanged_pass_hands_back_the_very_same_targets() -> None:
     first, second = schedule_all(bindings, ClusterIndex((Cluster(name="a"), Cluster(name="b")))).decisions
     assert first.targets is divided
     assert second.targets is duplicated
+
+
+def test_copies_of_no_replicas_do_not_go_where_an_object_without_replicas_goes() -> None:
+    """Both select the same clusters, whichever is decided first."""
+    settings = a_binding(0, a_placement(), name="middle", requirements=None)
+    idle = a_binding(0, a_placement(DUPLICATED), name="idle")
+    for name in ("before", "zero"):
+        batch = schedule_all([settings, replace(idle, ref=replace(idle.ref, name=name))], with_room(a=1, b=1))
+        assert by_name(batch) == {"middle": {"a": 0, "b": 0}, name: {}}

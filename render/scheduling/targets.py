@@ -38,7 +38,7 @@ class TargetLists:
         self._indexed: dict[int, IndexedTargets] = {}
         self._each: dict[Share, TargetCluster] = {}
         self._lists: dict[bytes, TargetList] = {}
-        self._copies: dict[tuple[int, int], tuple[Sequence[int], TargetList]] = {}
+        self._copies: dict[tuple[int, int | None], tuple[Sequence[int], TargetList]] = {}
         self._compared: dict[tuple[int, int], tuple[TargetList, TargetList, bool]] = {}
         self._gained: dict[tuple[int, int, bool], dict[int, int]] = {}
 
@@ -53,7 +53,8 @@ class TargetLists:
 
     def target_list_of_copies(self, positions: Sequence[int], shares: Sequence[Share]) -> TargetList:
         """Return the target clusters of shares that are all the same; of positions that bindings share, once."""
-        replicas = shares[0][1] if shares else 0
+        # Copies of no replicas go nowhere; what has no replicas to copy goes everywhere.
+        replicas = shares[0][1] if shares else None
         known = self._copies.get((id(positions), replicas))
         if known is None:
             known = self._copies[id(positions), replicas] = (positions, self.of(shares))
