@@ -1,10 +1,16 @@
-"""Durations, times of the day and addresses as people write them in options and files."""
+"""Durations, times of the day, decimal numbers and addresses as people write them in options and files."""
 
 import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 _PORTS, _LONGEST_PORT = 65536, 9
+_DECIMAL = re.compile(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?", re.ASCII)
+_DIGITS_OF_NUMBER = 15
+"""The digits that a number keeps which is read as a float."""
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -34,6 +40,20 @@ def minutes_of_time(text: str) -> int | None:
     """
     found = _TIME_OF_DAY.fullmatch(text)
     return None if found is None else int(found[1]) * 60 + int(found[2])
+
+
+def decimal_number(value: Any) -> Fraction | None:
+    """Return the exact value of a decimal number that is not negative, written as a text or a number; None for others.
+
+    >>> decimal_number("0.031"), decimal_number(2), decimal_number(0.25), decimal_number("-1"), decimal_number("1e3")
+    (Fraction(31, 1000), Fraction(2, 1), Fraction(1, 4), None, None)
+    """
+    if type(value) is float:
+        written = Decimal(repr(value))
+        # What was written with more digits is another number by now.
+        value = f"{written:f}" if len(written.as_tuple().digits) <= _DIGITS_OF_NUMBER else None
+    matched = _DECIMAL.fullmatch(str(value)) if type(value) in {int, str} else None
+    return None if matched is None else Fraction(matched[0])
 
 
 def host_and_port_of_address(text: str) -> tuple[str, int] | None:

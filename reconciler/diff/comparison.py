@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reconciler.branches.in_force import OTHER_FLEET, fleet_source_at, fleets_below, published_fleet
 from reconciler.branches.publication import publication_of
-from reconciler.branches.reading import Source, read_observed_inputs, read_previous
+from reconciler.branches.reading import Source, read_observed_inputs
 from reconciler.branches.schemas import recorded_schemas
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
@@ -43,11 +43,10 @@ from reconciler.rendering.outcome import Outcome, run_pass
 from reconciler.rendering.problems import problems_by_object
 from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
-from reconciler.repository.trailers import SOURCE
 from reconciler.source.fleet_file import FleetSource
 from render.binding import Binding
 from render.divisions import DivisionWarning
-from render.errors import GitError, InputError
+from render.errors import InputError
 from render.fleet_settings import SettingChange, SettingSubject
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
@@ -58,26 +57,17 @@ from render.settings.removal_guard import GuardScope
 from render.words import counted_noun
 
 from .causes import difference_with_causes
+from .costs import cost_difference
 from .delivery import delivery_changes
 from .difference import Allowance, ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
 from .origins import difference_with_origins
+from .past import Past, last_render_before
 from .pending import pending_difference
 from .rollouts import first_passes, held_changes, planned_rollouts
 from .staying import new_stays, newly_unplaced
 
-_MOST_COMMITS = 10_000
 _NOT_COMPARED = "; what is at new addresses is not here, so nothing was compared"
-
-
-class Past(Struct, frozen=True, kw_only=True):
-    """The rendered commit that a base starts from ("": there was none yet), and the one that came after it.
-
-    ``next`` is empty where the first is the newest; otherwise it has the facts by which the fleet went on.
-    """
-
-    commit: str = ""
-    next: str = ""
 
 
 class Revisions(Struct, frozen=True, kw_only=True):
@@ -254,8 +244,8 @@ def difference_of(comparison: Comparison) -> Difference:
         allowances=_allowances_of_change(base, head),
         members=tuple(sorted(names[1])),
     )
-    found = _with_what_stays(_difference_with_pending(found, comparison), before, after, head)
-    found = replace(found, delivered=delivery_changes(before, after, base, head))
+    found = _difference_with_what_stays(_difference_with_pending(found, comparison), before, after, base, head)
+    found = replace(found, costs=cost_difference(base, head, before, after, renamed))
     return difference_with_causes(difference_with_origins(found, base.source.desired, head.source.desired), base, head)
 
 
@@ -281,15 +271,20 @@ def _difference_with_pending(found: Difference, comparison: Comparison) -> Diffe
     )
 
 
-def _with_what_stays(
-    found: Difference, before: Mapping[ObjectRef, Binding], after: Mapping[ObjectRef, Binding], head: Outcome
+def _difference_with_what_stays(
+    found: Difference,
+    before: Mapping[ObjectRef, Binding],
+    after: Mapping[ObjectRef, Binding],
+    base: Outcome,
+    head: Outcome,
 ) -> Difference:
-    """Return a difference with what stays where it would leave, and what ends in no cluster."""
+    """Return a difference with what stays where it would leave, ends in no cluster, or is delivered by other rules."""
     templates = {template.ref for template in head.source.desired.templates}
     return replace(
         found,
         unplaced=newly_unplaced(before, after, templates),
         staying=new_stays(before.values(), after.values()),
+        delivered=delivery_changes(before, after, base, head),
     )
 
 
@@ -392,29 +387,3 @@ def _contents_of_changed_files(comparison: Comparison, files: Iterable[FileChang
         blob_by_id.update((blob_id, blobs[blob_id]) for blob_id in wanted if blob_id in blobs)
     missing = wanted - blob_by_id.keys()
     return {**blob_by_id, **comparison.base.repository.read_blobs(missing)} if missing else blob_by_id
-
-
-def last_render_before(repository: Repository, tip: str, base: str) -> Past:
-    """Return the newest rendered commit whose source is ``base`` or comes before it.
-
-    Where a shallow clone cannot know that, it is the newest one.
-    """
-    after = ""
-    try:
-        for commit, source in _rendered_commits_with_sources(repository, tip):
-            if source == base or repository.is_ancestor(source, base):
-                return Past(commit=commit, next=after)
-            after = commit
-    except GitError:
-        return Past(commit=tip)
-    return Past(next=after)
-
-
-def _rendered_commits_with_sources(repository: Repository, tip: str) -> Iterator[tuple[str, str]]:
-    """Yield rendered commits, the newest first, with their sources; the first is mostly all that is asked for."""
-    yield tip, read_previous(repository, tip).source
-    for info in repository.history(tip, _MOST_COMMITS)[1:]:
-        # A merge of a proposal has no trailer of its own; the proposal it merged comes later.
-        named = info.trailer(SOURCE)
-        if len(named) == 1:
-            yield info.id, named[0]

@@ -23,6 +23,8 @@ from render.rollouts.plan import PlannedWave
 from render.rollouts.state import OneWayChange
 from render.scheduling.unknown_capacity import UnknownCapacity
 
+from .costs import CostDifference
+
 
 class ChangeAction(StrEnum):
     """An object is added to a cluster, changed there or removed from it."""
@@ -212,7 +214,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     stay for a reason that is no problem, such as that something which stays needs them. ``rollouts`` are those by which
     the change goes out, or that it has to wait for. ``delivered`` are objects that
     are delivered by other rules. ``held_changes`` are those that rollouts keep out. ``holds`` are those on
-    clusters now, which a difference ends if the head ``is_newer`` than what they keep out.
+    clusters now, which a difference ends if the head ``is_newer`` than what they keep out. ``costs`` are those of a
+    month on both sides (None: the head has no prices).
     """
 
     base: str
@@ -250,6 +253,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     delivered: tuple[DeliveryChange, ...] = ()
     rollouts: tuple[PlannedRollout, ...] = ()
     held_changes: tuple[HeldChange, ...] = ()
+    costs: CostDifference | None = None
 
     @property
     def ends_holds(self) -> bool:

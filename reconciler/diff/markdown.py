@@ -22,6 +22,7 @@ from render.model import ObjectRef
 from render.scheduling.unknown_capacity import unknown_capacities_joined
 from render.words import first_few
 
+from .costs import CostDifference, cost_cell, lines_of_costs
 from .difference import (
     ChangeAction,
     DeliveryChange,
@@ -105,7 +106,8 @@ def _sections_of_difference(difference: Difference, groups: LineGroups) -> Itera
     yield _rollout_section(difference)
     yield _pending_section(difference, groups)
     yield _unselected_section(difference, groups)
-    yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
+    yield _cluster_section(difference)
+    yield _cost_section(difference.costs)
     yield MarkdownSection(
         title="Origins",
         lines=[
@@ -131,11 +133,30 @@ def _sections_of_difference(difference: Difference, groups: LineGroups) -> Itera
 
 
 _SETTING_HEADER = "| setting | before | after | |\n|---|---|---|---|\n"
-_CLUSTER_HEADER = "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
 _ORIGIN_HEADER = "| built by | what changed |\n|---|---|\n"
 _TAKEN_HEADER = "| object | taken over by |\n|---|---|\n"
 _REPLICA_HEADER = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
 _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
+
+
+def _cluster_section(difference: Difference) -> MarkdownSection:
+    header = _cluster_header(difference.costs)
+    return MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=header, is_open=True)
+
+
+def _cluster_header(costs: CostDifference | None) -> str:
+    if costs is None:
+        return "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
+    return (
+        f"| cluster | added | changed | removed | replicas | {costs.currency} a month |\n"
+        "|---|---:|---:|---:|---:|---:|\n"
+    )
+
+
+def _cost_section(costs: CostDifference | None) -> MarkdownSection:
+    """Return what all clusters cost before and after, and what is in no sum."""
+    lines = [] if costs is None or not costs.is_changed else lines_of_costs(costs, is_by_cluster=False)
+    return MarkdownSection(title="Cost", lines=[_item(line.replace("->", "→")) for line in lines], is_open=True)
 
 
 def _hold_section(difference: Difference) -> MarkdownSection:
@@ -279,12 +300,20 @@ def _cluster_rows(difference: Difference) -> list[str]:
         total.name: (
             f"| {inline_code(total.name)}{notes.get(total.name, '')} | {total.added} | {total.changed}"
             f" | {total.removed}"
-            f" | {numbers_before_and_after(total.replicas_before, total.replicas_after).replace('->', '→')} |\n"
+            f" | {numbers_before_and_after(total.replicas_before, total.replicas_after).replace('->', '→')} |"
+            f"{_cost_cell(difference.costs, total.name)}\n"
         )
         for total in difference.clusters
     }
-    idle = {name: f"| {inline_code(name)}{note} | 0 | 0 | 0 | |\n" for name, note in notes.items()}
+    idle = {
+        name: f"| {inline_code(name)}{note} | 0 | 0 | 0 | |{_cost_cell(difference.costs, name)}\n"
+        for name, note in notes.items()
+    }
     return [row for _, row in sorted({**idle, **rows}.items())]
+
+
+def _cost_cell(costs: CostDifference | None, cluster: str) -> str:
+    return "" if costs is None else f" {cost_cell(costs, cluster).replace('->', '→')} |"
 
 
 def _replica_section(difference: Difference, groups: LineGroups) -> MarkdownSection:

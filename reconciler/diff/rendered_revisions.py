@@ -11,7 +11,8 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import source_of_rendered_commit
 from render.errors import ConfigError, InputError
 
-from .comparison import Comparison, last_render_before
+from .comparison import Comparison
+from .past import last_render_before
 
 
 def refuse_rendered_commits(repository: Repository, commit_by_revision: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from reconciler.rendering.problems import ObjectProblem
 from render.model import ObjectRef
 from render.scheduling.unknown_capacity import unknown_capacities_joined
 
+from .costs import cost_cell, lines_of_costs, lines_of_unknown_costs, words_of_cost_change
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .origins import origin_words
 from .rollouts import words_of_held_change, words_of_rollout
@@ -65,6 +66,7 @@ def difference_sections(difference: Difference, *, is_full: bool = False) -> Ite
 
 def difference_table(difference: Difference) -> Iterator[str]:
     """Yield a line for every cluster that changes, and the summary."""
+    costs = difference.costs
     rows = [
         (
             total.name,
@@ -72,12 +74,17 @@ def difference_table(difference: Difference) -> Iterator[str]:
             f"~{total.changed}",
             f"-{total.removed}",
             numbers_before_and_after(total.replicas_before, total.replicas_after),
+            *([cost_cell(costs, total.name)] if costs is not None else []),
         )
         for total in difference.clusters
     ]
     if rows:
-        yield text_table(("CLUSTER", "ADDED", "CHANGED", "REMOVED", "REPLICAS"), rows)
+        cost = [f"COST ({costs.currency} A MONTH)"] if costs is not None else []
+        yield text_table(("CLUSTER", "ADDED", "CHANGED", "REMOVED", "REPLICAS", *cost), rows)
     yield f"{summary_of_difference(difference)}\n"
+    if costs is not None:
+        yield f"cost of all clusters: {words_of_cost_change(costs.total, costs.currency)}\n"
+        yield from (f"{line}\n" for line in lines_of_unknown_costs(costs.after))
 
 
 def numbers_before_and_after(before: int, after: int) -> str:
@@ -100,6 +107,7 @@ def _sections_with_lines(difference: Difference, *, is_full: bool) -> Iterator[t
     yield "RELEASED", (f"  {line}\n" for line in released)
     yield "GO NOWHERE", (f"  ! {line}\n" for line in _unselected_lines(difference, is_full=is_full))
     yield "REPLICAS", _lines_of_replicas(difference, is_full=is_full)
+    yield "COST", _lines_of_costs(difference)
     yield "STAYS", _stays(difference, is_full=is_full)
     yield "ENDS IN NO CLUSTER", _unplaced_lines(difference, is_full=is_full)
     yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)
@@ -253,6 +261,11 @@ def _lines_of_replicas(difference: Difference, *, is_full: bool) -> Iterator[str
         yield f"      {movement_words(each, is_full=is_full)}\n"
         if words := cause_words(difference, each.ref, is_number=True):
             yield f"      {words}\n"
+
+
+def _lines_of_costs(difference: Difference) -> Iterator[str]:
+    if difference.costs is not None and difference.costs.is_changed:
+        yield from (f"  {line}\n" for line in lines_of_costs(difference.costs))
 
 
 def _undivided_lines(difference: Difference, *, is_full: bool) -> Iterator[str]:

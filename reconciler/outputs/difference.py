@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from render.fleet_settings import plain_setting_change
 
+from .costs import CostOfChange, cost_part
 from .difference_parts import (
     AllowancePart,
     BuildFragmentPart,
@@ -155,6 +156,7 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     movements: Annotated[
         tuple[MovementPart, ...], meaning_of_field("The workloads whose replicas change, cluster by cluster.")
     ]
+    cost: CostOfChange = UNSET
     undivided: (
         Annotated[
             tuple[UndividedPart, ...],
@@ -216,7 +218,6 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
 
 def difference_document(difference: "Difference") -> DifferenceDocument:
     """Return a difference as a document."""
-    taken = sorted(difference.taken.items())
     return DifferenceDocument(
         base=difference.base or None,
         head=difference.head or None,
@@ -231,7 +232,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         disconnected=difference.left,
         objects=tuple(_object_change_part(difference, each) for each in difference.objects),
         origins=tuple(map(_changed_build_part, difference.builds)),
-        taken=value_unless_empty(tuple(TakenPart(object=_object_identity_part(ref), by=by) for ref, by in taken)),
+        taken=value_unless_empty(_taken_parts(difference)),
         takeovers=tuple(map(_takeover_part, difference.takeovers)),
         delivered=value_unless_empty(tuple(map(_delivery_part, difference.delivered))),
         released=tuple(
@@ -242,6 +243,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         pending=tuple(map(_pending_change_part, difference.pending)),
         ended=tuple(map(_pending_change_part, difference.ended)),
         movements=tuple(_movement_part(difference, each) for each in difference.movements),
+        cost=cost_part(difference.costs),
         undivided=value_unless_empty(tuple(map(_undivided_part, difference.undivided))),
         held=value_unless_empty(hold_parts(difference.holds)),
         ends_holds=value_unless_empty(difference.clusters_no_longer_held),
@@ -254,6 +256,10 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
         refused=value_unless_empty(difference.refused),
     )
+
+
+def _taken_parts(difference: "Difference") -> tuple[TakenPart, ...]:
+    return tuple(TakenPart(object=_object_identity_part(ref), by=by) for ref, by in sorted(difference.taken.items()))
 
 
 def _takeover_part(takeover: "Takeover") -> TakeoverPart:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from reconciler.names.kinds import names_of_kind
 from reconciler.names.subjects import error_of_unknown_name
-from render.admission.schema import Flag, ListOf, MapOf, Node, Portion, Quantity, Record, Text, Whole
+from render.admission.schema import DecimalNumber, Flag, ListOf, MapOf, Node, Portion, Quantity, Record, Text, Whole
 from render.model import ARGOSY_API_VERSION, ObjectRef, group_of
 
 from .karmada import OF_ALL_KINDS, karmada_kinds
@@ -155,6 +155,7 @@ def kubectl_type_name(node: Node) -> str:
         Flag: "boolean",
         Quantity: "Quantity",
         Portion: "IntOrString",
+        DecimalNumber: "number",
         Record: "Object",
     }
     return simple.get(type(node), "any")

@@ -25,9 +25,11 @@ _FIELDS_OF_CLUSTERS = (
     "clusterNames",
     "exclude",
 )
+FIELDS_OF_AFFINITY = (*_LABELS, *_FIELDS_OF_CLUSTERS)
+"""The fields below a cluster affinity, as in Karmada's policies."""
 
 
-def _fields_as_in_policies(start: str, *ends: str) -> dict[str, Field]:
+def fields_as_in_policies(start: str, *ends: str) -> dict[str, Field]:
     """Return fields that Karmada's policies have as well, below one that has."""
     return {f"{start}.{end}": Field(sentence_about_field(f"{start}.{end}")) for end in ends}
 
@@ -35,7 +37,7 @@ def _fields_as_in_policies(start: str, *ends: str) -> dict[str, Field]:
 ROLLOUT_FIELDS: Mapping[str, Field] = {
     "metadata.name": Field("The name of the policy."),
     "spec.resourceSelectors": Field(sentence_about_field("spec.resourceSelectors")),
-    **_fields_as_in_policies("spec.resourceSelectors[]", "apiVersion", "kind", "namespace", "name", *_LABELS),
+    **fields_as_in_policies("spec.resourceSelectors[]", "apiVersion", "kind", "namespace", "name", *_LABELS),
     "spec.priority": Field("Of policies that select an object, that with the highest priority counts.", 0),
     "spec.waves": Field(
         "The waves, in their order. A cluster belongs to the first that takes it; those that none takes are a last wave"
@@ -44,7 +46,7 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     ),
     "spec.waves[].name": Field("The name of the wave; every wave has its own."),
     "spec.waves[].clusterAffinity": Field("The clusters that may be in it, as their labels and places are now."),
-    **_fields_as_in_policies("spec.waves[].clusterAffinity", *_LABELS, *_FIELDS_OF_CLUSTERS),
+    **fields_as_in_policies("spec.waves[].clusterAffinity", *FIELDS_OF_AFFINITY),
     "spec.waves[].size": Field(
         "So many of them, such as `3` or `25%`, rounded down and at least one; without `clusterAffinity`, of those that"
         " are left. Who is in it stays in it when others join or leave."

@@ -9,16 +9,35 @@ from reconciler.outputs.documents import DOCUMENTS
 from render.admission.charts import HELM_CHART_SPEC
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
+from render.admission.prices import PRICE_SPEC
 from render.admission.rollbacks import ROLLBACK_SPEC
 from render.admission.rollouts import CONTROL_SPEC, ROLLOUT_SPEC
 from render.admission.run_settings import RUN_SETTINGS_SPEC
-from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Portion, Quantity, Record, Text, Whole
+from render.admission.schema import (
+    Anything,
+    DecimalNumber,
+    Flag,
+    ListOf,
+    MapOf,
+    Node,
+    Portion,
+    Quantity,
+    Record,
+    Text,
+    Whole,
+)
 from render.admission.sources import SOURCE_SPEC
 from render.model import ARGOSY_API_VERSION
 
 from .fields import FLEET_FIELDS, HELM_CHART_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
 from .karmada import KARMADA_KINDS, KarmadaKind, karmada_kinds
-from .rollout_fields import CONTROL_FIELDS, ROLLBACK_FIELDS, ROLLOUT_FIELDS
+from .rollout_fields import (
+    CONTROL_FIELDS,
+    FIELDS_OF_AFFINITY,
+    ROLLBACK_FIELDS,
+    ROLLOUT_FIELDS,
+    fields_as_in_policies,
+)
 
 Shape = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -73,6 +92,27 @@ RUN_SETTINGS_FIELDS: Mapping[str, Field] = {
 }
 """The fields of RunSettings."""
 
+PRICE_FIELDS: Mapping[str, Field] = {
+    "metadata.name": Field("The name of the list. Several are read in the order of their names."),
+    "spec.currency": Field("The currency of all prices, by its three letters, such as `EUR`. A source has one."),
+    "spec.prices": Field(
+        "The prices of clusters. The first entry of all lists that selects a cluster, and has prices, counts there; a"
+        " cluster that none selects has no price, and costs there are unknown, never 0."
+    ),
+    "spec.prices[].clusterAffinity": Field("The clusters that it is about; left out, all."),
+    **fields_as_in_policies("spec.prices[].clusterAffinity", *FIELDS_OF_AFFINITY),
+    "spec.prices[].perHour": Field(
+        "The price of each resource for an hour: of a core of `cpu`, of a GiB of `memory`, `ephemeral-storage` and"
+        " `hugepages-SIZE`, and of one of any other, such as `nvidia.com/gpu`. A number, or a text where it has more"
+        " than 15 digits. What is not named is unknown there; `0` says that it is free."
+    ),
+    "spec.prices[].carbon": Field(
+        "An experiment, which may change: the grams of CO2e for an hour of each resource, as in `perHour`. Of all"
+        " entries that say any, the first that selects a cluster counts."
+    ),
+}
+"""The fields of a PriceList."""
+
 
 class InputKind(NamedTuple):
     """A kind that people write: one sentence, the schema of its spec, and the sentences about its fields."""
@@ -123,6 +163,9 @@ INPUTS: Mapping[str, InputKind] = {
         ROLLBACK_SPEC,
         ROLLBACK_FIELDS,
         ("metadata", "spec"),
+    ),
+    "PriceList": InputKind(
+        "What clusters charge for what workloads request.", PRICE_SPEC, PRICE_FIELDS, ("metadata", "spec")
     ),
     "RunSettings": InputKind(
         "The settings of a controller, for argosy run --settings.", RUN_SETTINGS_SPEC, RUN_SETTINGS_FIELDS, ("spec",)
@@ -190,6 +233,7 @@ _SIMPLE: Mapping[type[Node], Shape] = {
     Flag: {"type": "boolean"},
     Quantity: {"type": ["string", "number"]},
     Portion: {"type": ["integer", "string"]},
+    DecimalNumber: {"type": ["number", "string"], "minimum": 0},
     Anything: {},
 }
 

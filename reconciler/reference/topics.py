@@ -6,7 +6,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from reconciler.outputs.documents import DOCUMENTS
-from render.admission.schema import Flag, ListOf, MapOf, Node, Record, Text, Whole
+from render.admission.schema import DecimalNumber, Flag, ListOf, MapOf, Node, Record, Text, Whole
 from render.fleet_settings import compared_setting_of_field
 from render.scheduling.filters import FILTERS
 from render.settings.setting import SettingReach
@@ -58,6 +58,7 @@ _TYPES: Mapping[type[Node], str] = {
     Flag: "true or false",
     Record: "object",
     MapOf: "map",
+    DecimalNumber: "decimal number",
 }
 
 
@@ -151,6 +152,19 @@ def _sections_on_rollback_fields() -> tuple[TopicSection, ...]:
     return (TopicSection(before=before, entries=_entries_of_kind_fields("RollbackRequest")),)
 
 
+def _sections_on_price_fields() -> tuple[TopicSection, ...]:
+    before = (
+        "A PriceList (`apiVersion: argosy.dev/v1alpha1`) says what clusters charge, and stands anywhere in the source."
+        " An object costs, in each cluster, its rendered replicas times what one requests times the prices there; a"
+        " month has 730 hours. No placement goes by it. Without a price in a cluster, or for something that is"
+        " requested, a cost is unknown, and so are those of DaemonSets, whose pods are as many as there are nodes, and"
+        " of Jobs and CronJobs, which run until they are done. Objects that request nothing are counted by themselves."
+        " Volumes, load balancers, traffic and what autoscalers add in members are in no cost. `argosy diff` shows what"
+        " a change costs, by the prices after it. `argosy schema PriceList` prints its JSON Schema."
+    )
+    return (TopicSection(before=before, entries=_entries_of_kind_fields("PriceList")),)
+
+
 def _sections_on_source_fields() -> tuple[TopicSection, ...]:
     before = (
         "A Source (`apiVersion: argosy.dev/v1alpha1`) names another repository or a chart. It stands anywhere in the"
@@ -211,6 +225,7 @@ _PAGES: Mapping[str, _TopicPage] = {
     "policy-tests": _TopicPage("Tests of policies.", _sections_on_policy_test_fields),
     "rollouts": _TopicPage("Changes that go out wave by wave.", _sections_on_rollout_fields),
     "rollbacks": _TopicPage("Splits of an earlier commit that stand again.", _sections_on_rollback_fields),
+    "prices": _TopicPage("Prices of clusters, and what workloads cost.", _sections_on_price_fields),
     "sources": _TopicPage("Other repositories and charts.", _sections_on_source_fields),
     "charts": _TopicPage("Helm charts that are rendered.", _sections_on_helm_chart_fields),
     "run-settings": _TopicPage("The settings of a controller.", _sections_on_run_settings),

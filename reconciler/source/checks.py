@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from reconciler.source.scopes.likely_scopes import hint_declaring_scopes
 from render.addresses import is_below
 from render.admission.customizations import customization_conflicts
+from render.admission.prices import PRICE_KIND
 from render.admission.rollouts import ROLLOUT_KINDS
 from render.cluster import Cluster
 from render.layout import kind_folder
@@ -177,6 +178,21 @@ def problems_of_admitted_objects(karmada: AdmittedObjects, fleet: Fleet) -> Iter
     places = [place for _, place in karmada.places]
     yield from problems_of_conflicting_customizations(karmada.objects.customizations, places)
     yield from problems_of_addresses_nobody_named(places, fleet)
+    yield from problems_of_currencies(places)
+
+
+def problems_of_currencies(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
+    """Yield a problem for each PriceList in another currency than the first: nobody could add up what they say."""
+    lists = sorted(
+        (each for each in places if each.manifest["kind"] == PRICE_KIND),
+        key=lambda each: str(each.manifest["metadata"]["name"]),
+    )
+    for place in lists[1:]:
+        first, its = (each.manifest["spec"]["currency"] for each in (lists[0], place))
+        if its != first:
+            name = lists[0].manifest["metadata"]["name"]
+            message = f"{its} cannot be added to {first}, the currency of PriceList {name}"
+            yield place.problem("spec.currency", message, hint="state all prices in one currency")
 
 
 def problems_of_conflicting_customizations(

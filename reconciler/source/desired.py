@@ -18,6 +18,7 @@ from render.interpreter.scale import REPLICATION_CONTROLLERS, Scales, kinds_of_d
 from render.interpreter.webhooks import Send, webhooks_of
 from render.model import ObjectRef, Template, group_of
 from render.policy import ClusterTaintPolicy, PropagationPolicy
+from render.prices.price_list import PriceList
 from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
 from render.rescheduling.rollbacks import RollbackRequest
@@ -36,6 +37,7 @@ class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
     WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs, ``federated_autoscalers`` the FederatedHPAs,
     ``quotas`` the FederatedResourceQuotas, ``remedies`` the actions that conditions of clusters call for.
     ``rollout_policies`` say how changes go out, ``rollout_controls`` what people say about one that does.
+    ``price_lists`` say what clusters charge for what workloads request; no placement goes by them.
     ``rollback_requests`` ask for the splits that an earlier rendered commit had.
     ``starting_bindings`` say where objects are that were delivered by Karmada before, and that no pass has placed yet.
     """
@@ -52,6 +54,7 @@ class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
     remedies: tuple[Remedy, ...] = ()
     rollout_policies: tuple[RolloutPolicy, ...] = ()
     rollout_controls: tuple[RolloutControl, ...] = ()
+    price_lists: tuple[PriceList, ...] = ()
     rollback_requests: tuple[RollbackRequest, ...] = ()
     starting_bindings: tuple[Binding, ...] = ()
 

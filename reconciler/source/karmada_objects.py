@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from overrides.admission import all_admitted_kinds
 from overrides.parsing import parse_override_policy
 from render.admission import Admitted, AdmittedKind, Kinds, admit_as_kind, admitted_kind_of
+from render.admission.prices import PRICE_KIND
 from render.admission.rollbacks import ROLLBACK_KIND
 from render.admission.rollouts import CONTROL_KIND, ROLLOUT_KINDS
 from render.autoscaling import federated_autoscaler
@@ -29,6 +30,7 @@ from render.parsing import (
     parse_propagation_policy,
 )
 from render.policy import PropagationPolicy
+from render.prices.parsing import parse_price_list
 from render.remedies import parse_remedy
 from render.rescheduling.requests import parse_reschedule_request
 from render.rescheduling.rollbacks import parse_rollback_request
@@ -111,6 +113,7 @@ FAMILIES = (
     ObjectFamily("remedies", ("Remedy",), lambda manifest, *_: parse_remedy(manifest), has_group=True),
     ObjectFamily("rollout_policies", ROLLOUT_KINDS, _reader_with_place(parse_rollout_policy), _NAMES, has_group=True),
     ObjectFamily("rollout_controls", (CONTROL_KIND,), _reader_with_place(parse_rollout_control), has_group=True),
+    ObjectFamily("price_lists", (PRICE_KIND,), _reader_with_place(parse_price_list), has_group=True),
     ObjectFamily("rollback_requests", (ROLLBACK_KIND,), _reader_with_place(parse_rollback_request), has_group=True),
     ObjectFamily(
         "starting_bindings", ("ResourceBinding", "ClusterResourceBinding"), _read_binding, _REF, has_group=True

@@ -22,6 +22,7 @@ from reconciler.locked.reading import LockedFiles, RepositoryFiles
 from reconciler.source.schemas.checks import CheckedTemplates, SchemaChecks, WrongTemplate
 from reconciler.source.scopes.definitions import scopes_in_unselected_files
 from reconciler.source.scopes.kind_scopes import Scopes
+from render.admission.prices import PRICE_KIND
 from render.boundary import result_or_substitute, unexpected_problem
 from render.cluster import Cluster
 from render.errors import Problem
@@ -350,9 +351,10 @@ def _manifest_warnings(parts: _Parts) -> Iterator[FieldProblem]:
     yield from parts.tests.warnings
     yield from parts.external.warnings
     yield from lock_warnings(parts.external, parts.lock.locked)
-    policies = (place for _, place in parts.karmada.places if place.manifest["kind"].endswith(_POLICIES))
     known = {cluster.name for cluster in parts.karmada.objects.clusters}
-    yield from warnings_of_absent_clusters(policies, known)
+    kinds = (*_POLICIES, PRICE_KIND) if known else _POLICIES
+    places = (place for _, place in parts.karmada.places if place.manifest["kind"].endswith(kinds))
+    yield from warnings_of_absent_clusters(places, known)
     yield from warnings_of_absent_fleet_clusters(parts.roles.fleets, parts.home.fleet, known)
     if parts.home.fleet.secrets is Permission.ALLOW:
         yield from problems_of_readable_secrets(parts.templates.placed, is_refused=False)

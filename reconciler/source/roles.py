@@ -10,6 +10,7 @@ from functools import cache
 from msgspec import Struct, field
 
 from render.admission import AdmittedKind
+from render.admission.prices import PRICE_KIND
 from render.admission.rollbacks import ROLLBACK_KIND
 from render.admission.rollouts import CONTROL_KIND, ROLLOUT_KINDS
 from render.kinds import BUILT_IN
@@ -33,9 +34,9 @@ _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 _SOURCE = "Source"
 HELM_CHART = "HelmChart"
-_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE, *ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND)
-_ADMITTED = frozenset({*ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND})
-"""Kinds of ours that decide on other objects, as Karmada's kinds do."""
+_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE, *ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND, PRICE_KIND)
+_ADMITTED = frozenset({*ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND, PRICE_KIND})
+"""Kinds of ours that are about other objects or clusters, as Karmada's kinds are."""
 
 
 def problems_of_misnamed_kinds(

@@ -18,6 +18,7 @@ from .fleets import FLEET_SPEC, check_fleet, fleet_name_fault, set_fleet_name
 from .policies import PROPAGATION_SPEC, check_policy, mutate_policy
 from .policy_tests import POLICY_TEST_SPEC, check_policy_test
 from .policy_warnings import warn_of_policy
+from .prices import price_list_kind
 from .rollbacks import rollback_kind
 from .rollouts import rollout_kinds
 from .sources import SOURCE_SPEC, check_source
@@ -63,6 +64,7 @@ def render_kinds() -> Kinds:
             ),
             *timed_kinds(),
             *rollout_kinds(),
+            price_list_kind(),
             rollback_kind(),
             *_kinds_of_argosy(),
         )

@@ -51,6 +51,10 @@ class Portion(NamedTuple):
     minimum: int = 0
 
 
+class DecimalNumber(NamedTuple):
+    """A decimal number that is not negative, such as ``0.031``: a number, or a string where it has many digits."""
+
+
 class Anything(NamedTuple):
     """A value of any type, taken as it is."""
 
@@ -74,4 +78,4 @@ class Record(NamedTuple):
     fields: Mapping[str, "Node"]
 
 
-Node = Text | Whole | Flag | Quantity | Portion | Anything | ListOf | MapOf | Record
+Node = Text | Whole | Flag | Quantity | Portion | DecimalNumber | Anything | ListOf | MapOf | Record

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from render.notations import decimal_number
 from render.quantity import parse_quantity
+from render.syntax import quoted_text
 
 from .findings import Findings, alternatives
-from .schema import Anything, Flag, ListOf, MapOf, Node, Portion, Quantity, Record, Text, Whole
+from .schema import Anything, DecimalNumber, Flag, ListOf, MapOf, Node, Portion, Quantity, Record, Text, Whole
 
 Walk = Callable[[Any, str, Findings], Any]
 """Check a value at a path; return it as stored. After a finding the value returned means nothing."""
@@ -31,6 +33,7 @@ _ZEROS: Mapping[type[Node], Any] = {
     Flag: False,
     Quantity: "0",
     Portion: 0,
+    DecimalNumber: 0,
     ListOf: [],
     MapOf: {},
     Record: {},
@@ -171,6 +174,21 @@ def _walk_for_list(node: ListOf, reading: Reading) -> Walk:
     return walk
 
 
+def _walk_for_decimal_number(_node: DecimalNumber, _reading: Reading) -> Walk:
+    def walk(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) not in {int, float, str}:
+            findings.wrong_type(path, value, "a decimal number such as 0.031")
+        elif decimal_number(value) is None:
+            is_negative = str(value).startswith("-") and decimal_number(str(value)[1:]) is not None
+            message = "must not be negative" if is_negative else "must be a decimal number such as 0.031"
+            hint = "" if is_negative or type(value) is not float else "put a number of many digits in quotes"
+            shown = quoted_text(value) if type(value) is str else value
+            findings.unusable(path, f"{message}, not {shown}", hint=hint)
+        return value
+
+    return walk
+
+
 def _walk_for_map(node: MapOf, reading: Reading) -> Walk:
     walk_value, zero, is_decoded = (
         walk_for_node(node.values, reading),
@@ -268,7 +286,7 @@ def _is_serialized_when_empty(node: Node) -> bool:
     match node:
         case Whole() | Flag():
             return node.keep
-        case Record() | Anything() | Portion():
+        case Record() | Anything() | Portion() | DecimalNumber():
             return True
     return False
 
@@ -283,6 +301,7 @@ _BUILDERS: Mapping[type[Node], Callable[[Any, Reading], Walk]] = {
     Flag: lambda _node, _reading: _check_flag,
     Quantity: _walk_for_quantity,
     Portion: _walk_for_portion,
+    DecimalNumber: _walk_for_decimal_number,
     Anything: lambda _node, _reading: _accept_anything,
     ListOf: _walk_for_list,
     MapOf: _walk_for_map,

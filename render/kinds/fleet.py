@@ -62,7 +62,7 @@ KINDS = (
     ),
     *built_in_kinds_without_rules(
         ARGOSY_GROUP,
-        "ClusterFacts ClusterRolloutPolicy Fleet HelmChart PolicyTest RollbackRequest RolloutControl Source",
+        "ClusterFacts ClusterRolloutPolicy Fleet HelmChart PolicyTest PriceList RollbackRequest RolloutControl Source",
         is_namespaced=False,
     ),
     *built_in_kinds_without_rules(ARGOSY_GROUP, "RolloutPolicy", is_namespaced=True),
