@@ -48,6 +48,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "history": "Show what changed, when, by whom and why.",
         "blame": "Show which commit each replica count and field comes from.",
         "bisect": "Find the commit since which something is so.",
+        "get": "Show objects of members as they are now, cluster by cluster.",
         "verify": "Replay rendered commits and compare them byte for byte.",
     },
     "Change the source": {

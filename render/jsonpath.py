@@ -1,19 +1,22 @@
 """JSONPath as kubectl reads it, to take text out of a status.
 
 Text outside of braces stands for itself. Within them: ``.name``, ``['name']``, ``[0]``, ``[-1]``, ``[0:3]``, ``[*]``,
-``.*``, ``..name``, unions such as ``[0,2]`` and filters such as ``[?(@.type=="Ready")]``. A key that is missing is an
-error, as kubectl has it without ``--allow-missing-template-keys``. ``{range}`` is not supported.
+``.*``, ``..name``, unions such as ``[0,2]``, filters such as ``[?(@.type=="Ready")]``, text in quotes, and ``{range
+.items[*]}`` to ``{end}``, within which paths begin at each item and ``$`` at the whole. A key that is missing is an
+error, as kubectl has it without ``--allow-missing-template-keys``, or nothing where that is asked for.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from msgspec import Struct
 
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 Step = Callable[[list[Any]], list[Any]]
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"==": eq, "!=": ne, "<=": le, ">=": ge, "<": lt, ">": gt}
@@ -30,35 +33,101 @@ class JsonPathError(Exception):
     """A JSONPath that cannot be read, or that finds nothing where it must."""
 
 
+class MissingKey(JsonPathError):
+    """A path leads to a key that is not there."""
+
+
 class _Literal(Struct, frozen=True):
     """Text that stands for itself."""
 
     text: str
 
 
-def jsonpath_text(template: str, value: Any) -> str:
-    """Return the text that a template makes of a value.
+class _RangeOfValues(Struct, frozen=True):
+    """Parts that are written once for each value at a path."""
+
+    path: str
+    parts: "list[_Part]"
+
+
+_Part = _Literal | _RangeOfValues | str
+
+
+class _ValueInWhole(Struct, frozen=True):
+    """The value that paths begin at, and the whole that it is of."""
+
+    value: Any
+    root: Any
+
+
+def jsonpath_text(template: str, value: Any, *, allows_missing: bool = False) -> str:
+    r"""Return the text that a template makes of a value; ``allows_missing``: a key that is missing is no error.
 
     >>> jsonpath_text('{.conditions[?(@.type=="Ready")].status}', {"conditions": [{"type": "Ready", "status": "True"}]})
     'True'
+    >>> jsonpath_text(
+    ...     '{range .items[*]}{.name}{"\t"}{end}', {"items": [{"name": "a"}, {"name": "b"}, {}]}, allows_missing=True
+    ... )
+    'a\tb\t\t'
     """
-    return "".join(
-        part.text
-        if isinstance(part, _Literal)
-        else " ".join(map(_printed_value, _values_at_path(part, [value], template)))
-        for part in _template_parts(template)
-    )
+    parts = _nested_parts(template)
+    return "".join(_texts_of_parts(parts, _ValueInWhole(value, value), template, allows_missing=allows_missing))
+
+
+def jsonpath_values(path: str, value: Any) -> list[Any]:
+    """Return what a path without braces finds in a value, nothing for a key that is missing."""
+    return _values_at_path(path, _ValueInWhole(value, value), path, allows_missing=True)
 
 
 def fault_of_jsonpath(template: str) -> str:
     """Return what is wrong with a template; "" where nothing is."""
     try:
-        for part in _template_parts(template):
-            if not isinstance(part, _Literal):
-                list(_path_steps(part))
+        _check_paths(_nested_parts(template))
     except JsonPathError as error:
         return str(error)
     return ""
+
+
+def _check_paths(parts: Iterable[_Part]) -> None:
+    for part in parts:
+        if isinstance(part, _RangeOfValues):
+            list(_path_steps(part.path))
+            _check_paths(part.parts)
+        elif isinstance(part, str):
+            list(_path_steps(part))
+
+
+def _texts_of_parts(parts: Iterable[_Part], at: _ValueInWhole, template: str, *, allows_missing: bool) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, _Literal):
+            yield part.text
+        elif isinstance(part, _RangeOfValues):
+            for each in _values_at_path(part.path, at, template, allows_missing=allows_missing):
+                inside = _ValueInWhole(each, at.root)
+                yield from _texts_of_parts(part.parts, inside, template, allows_missing=allows_missing)
+        else:
+            yield " ".join(map(_printed_value, _values_at_path(part, at, template, allows_missing=allows_missing)))
+
+
+def _nested_parts(template: str) -> list[_Part]:
+    """Return the parts of a template, those of a range within it."""
+    outer: list[list[_Part]] = [[]]
+    paths: list[str] = []
+    for part in _template_parts(template):
+        word, _, path = part.partition(" ") if isinstance(part, str) else ("", "", "")
+        if word == "range":
+            paths.append(path.strip())
+            outer.append([])
+        elif part == "end":
+            if not paths:
+                raise JsonPathError("not in range, nothing to end")
+            parts = outer.pop()
+            outer[-1].append(_RangeOfValues(paths.pop(), parts))
+        else:
+            outer[-1].append(part)
+    if paths:
+        raise JsonPathError("unterminated range")
+    return outer[0]
 
 
 def _template_parts(template: str) -> Iterator[_Literal | str]:
@@ -90,13 +159,22 @@ def _position_of_closing_brace(template: str, begin: int) -> int:
 
 
 def _parts_of_action(text: str) -> Iterator[_Literal | str]:
-    yield _Literal(text[1:-1]) if _is_quoted(text) else text
+    yield _Literal(_ESCAPE.sub(_unescaped_text, text[1:-1])) if _is_quoted(text) else text
 
 
-def _values_at_path(path: str, values: list[Any], template: str) -> list[Any]:
+def _unescaped_text(found: re.Match[str]) -> str:
+    return _ESCAPES.get(found[1], found[1])
+
+
+def _values_at_path(path: str, at: _ValueInWhole, template: str, *, allows_missing: bool) -> list[Any]:
+    values = [at.root if path.startswith("$") else at.value]
     try:
         for step in _path_steps(path):
             values = step(values)
+    except MissingKey as error:
+        if allows_missing:
+            return []
+        raise JsonPathError(f'failed to execute jsonpath "{template}": {error}') from error
     except JsonPathError as error:
         raise JsonPathError(f'failed to execute jsonpath "{template}": {error}') from error
     return values
@@ -118,15 +196,13 @@ def _path_steps(path: str) -> Iterator[Step]:
 
 
 def _step_to_field(name: str) -> Step:
-    if name in {"range", "end"}:
-        raise JsonPathError(f"{{{name}}} is not supported")
     if name == "*":
         return lambda values: [each for value in values for each in _children_of_value(value)]
 
     def step(values: list[Any]) -> list[Any]:
         found = [value[name] for value in values if isinstance(value, dict) and name in value]
         if not found:
-            raise JsonPathError(f"{name} is not found")
+            raise MissingKey(f"{name} is not found")
         return found
 
     return step

@@ -152,6 +152,7 @@ SAID = [
     ),
     ("bisect", "Deployment", "web", "-n", SPACE, "--on", "member1"),
     ("reconcile",),
+    *(("get", "secrets", "-n", SPACE, "-o", output) for output in ("wide", "json", "yaml", "name")),
     *(("status", "-o", output) for output in ("wide", "json", "yaml", "name")),
     ("verify",),
     ("doctor",),

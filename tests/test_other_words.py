@@ -29,7 +29,7 @@ KARMADACTL = {
     "edit": "Edit the file in the source and commit it; 'argosy diff'",
     "exec": "'kubectl --context CLUSTER exec'",
     "explain": "",
-    "get": "'argosy status'",
+    "get": "",
     "init": "",
     "interpret": "",
     "join": "'argosy cluster join'",

@@ -35,6 +35,7 @@ ARGUMENTS: Mapping[str, str] = {
     "emit flux": "--url https://example.com/fleet.git",
     "explain": "deployment/nginx",
     "import": "--print .",
+    "get": "deployments",
     "interpret": "--operation interpretreplica",
     "rebalance": "deployment/nginx",
     "rollout emergency": "--reason hotfix",

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from render.jsonpath import JsonPathError, fault_of_jsonpath, jsonpath_text
+from render.jsonpath import JsonPathError, fault_of_jsonpath, jsonpath_text, jsonpath_values
 
 from .tables import each_row
 
@@ -55,6 +55,10 @@ READINGS = [
     Reading("a filter by difference", '{.conditions[?(@.type!="Ready")].type}', "Synced"),
     Reading("a filter by existence", "{.conditions[?(@.n)].type}", "Ready Synced"),
     Reading("anywhere below", "{..id}", "7"),
+    Reading("a loop over texts", "{range .list[*]}x{@}{end}", "xaxbxc"),
+    Reading("a loop with escapes", r'{range .conditions[*]}{.type}{"\t"}{.n}{"\n"}{end}', "Ready\t1\nSynced\t2\n"),
+    Reading("a loop from which the root is seen", "{range .conditions[*]}{$.phase} {end}", "Running Running "),
+    Reading("a loop in a loop", "{range .conditions[*]}{range $.list[0:2]}{@}{end};{end}", "ab;ab;"),
 ]
 
 
@@ -91,11 +95,8 @@ FAILURES = [
         "{.conditions[?(@.type>2)]}",
         'failed to execute jsonpath "{.conditions[?(@.type>2)]}": incompatible types for comparison',
     ),
-    Failure(
-        "a loop",
-        "{range .list[*]}x{end}",
-        'failed to execute jsonpath "{range .list[*]}x{end}": {range} is not supported',
-    ),
+    Failure("an open loop", "{range .list[*]}x", "unterminated range"),
+    Failure("an end of nothing", "{.phase}{end}", "not in range, nothing to end"),
 ]
 
 
@@ -106,7 +107,19 @@ def test_what_cannot_be_taken_is_an_error(case: Failure) -> None:
     assert str(caught.value) == case.message
 
 
+def test_a_missing_key_is_nothing_where_that_is_asked_for() -> None:
+    template = "{.nosuch}{range .conditions[*]}[{.nosuch.at}]{end}{range .nosuch[*]}x{end}"
+    assert jsonpath_text(template, STATUS, allows_missing=True) == "[][]"
+
+
+def test_a_path_gives_the_values_themselves() -> None:
+    assert jsonpath_values(".conditions[*].n", STATUS) == [1, 2]
+    assert jsonpath_values(".nosuch", STATUS) == []
+
+
 def test_a_template_is_checked_without_a_status() -> None:
     assert fault_of_jsonpath("{.nosuch}") == ""
     assert fault_of_jsonpath("{.phase") == "unclosed action"
     assert fault_of_jsonpath("{.list[x]}") == "invalid array index x"
+    assert fault_of_jsonpath("{range .list[x]}{end}") == "invalid array index x"
+    assert fault_of_jsonpath("{range .list[*]}{.a[x]}{end}") == "invalid array index x"

@@ -20,7 +20,10 @@ _SCALE = "scale"
 
 
 class Resource(Struct, frozen=True, order=True, kw_only=True):
-    """A served kind: the paths of its objects and the verbs it takes; ``is_scaled``: it has the scale subresource."""
+    """A served kind: the paths of its objects and the verbs it takes; ``is_scaled``: it has the scale subresource.
+
+    ``singular`` and ``short_names`` are what people may call it beside its plural; ``categories`` name many kinds.
+    """
 
     group: str
     version: str
@@ -29,6 +32,9 @@ class Resource(Struct, frozen=True, order=True, kw_only=True):
     is_namespaced: bool
     verbs: frozenset[str] = frozenset()
     is_scaled: bool = False
+    singular: str = ""
+    short_names: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
 
     @property
     def api_version(self) -> str:
@@ -109,6 +115,9 @@ def _aggregated_resource(group: str, version: str, entry: Mapping[str, Any]) -> 
         is_namespaced=entry.get("scope") == "Namespaced",
         verbs=frozenset(entry.get("verbs") or ()),
         is_scaled=any(each.get("subresource") == _SCALE for each in entry.get("subresources") or ()),
+        singular=entry.get("singularResource") or "",
+        short_names=frozenset(entry.get("shortNames") or ()),
+        categories=frozenset(entry.get("categories") or ()),
     )
 
 
@@ -153,6 +162,9 @@ def _resources_in_answer(answer: Answer, api_version: str) -> tuple[Resource, ..
             is_namespaced=bool(entry.get("namespaced")),
             verbs=frozenset(entry.get("verbs") or ()),
             is_scaled=f"{entry['name']}/{_SCALE}" in names,
+            singular=entry.get("singularName") or "",
+            short_names=frozenset(entry.get("shortNames") or ()),
+            categories=frozenset(entry.get("categories") or ()),
         )
         for entry in served
         if "/" not in entry["name"]

@@ -96,11 +96,12 @@ class Expected(StrEnum):
     JSON = "JSON"
     OBJECT = "an object"
     LIST = "a list"
+    TABLE = "a table"
     CONTENT = "content as it is"
     DISCOVERY = "discovery"
 
 
-_OF_OBJECTS = frozenset({Expected.OBJECT, Expected.LIST, Expected.CONTENT})
+_OF_OBJECTS = frozenset({Expected.OBJECT, Expected.LIST, Expected.TABLE, Expected.CONTENT})
 
 
 class Request(DiscreetStruct, frozen=True, kw_only=True):

@@ -28,6 +28,7 @@ MOST_BYTES: Mapping[Expected, int] = {
     Expected.OBJECT: 16 << 20,
     Expected.DISCOVERY: 64 << 20,
     Expected.LIST: 64 << 20,
+    Expected.TABLE: 64 << 20,
     Expected.CONTENT: 64 << 20,
 }
 """The bytes that an answer may have.
@@ -259,11 +260,35 @@ def _fault_of_object_list(value: Any) -> str:
     return ".items is missing" if isinstance(value, dict) and "items" not in value else _LISTED(value)
 
 
+_COLUMN = _check_of_fields(
+    name=_fault_unless_nonempty_text, type=_fault_unless_text, priority=_fault_unless_whole_number
+)
+_ROW = _check_of_fields(cells=_check_of_each_item(lambda _value: ""), object=_check_unless_absent(_OBJECT))
+_TABLE = _check_of_fields(
+    metadata=_check_unless_absent(_check_of_fields(**{"continue": _fault_unless_text})),
+    columnDefinitions=_check_of_each_item(_COLUMN),
+    rows=_check_of_each_item(_ROW),
+)
+
+
+def _fault_of_table(value: Any) -> str:
+    """Return the fault of a Table; a server that cannot make one answers with the list or the object itself."""
+    if isinstance(value, dict) and value.get("kind") == "Table":
+        return _TABLE(value)
+    return _fault_of_object_list(value) if isinstance(value, dict) and "items" in value else _OBJECT(value)
+
+
+_OTHER_NAMES = {
+    "shortNames": _check_of_each_item(_fault_unless_text),
+    "categories": _check_of_each_item(_fault_unless_text),
+}
 _AGGREGATED_RESOURCE = _check_of_fields(
     resource=_fault_unless_nonempty_text,
     responseKind=_check_unless_absent(_check_of_fields(kind=_fault_unless_text)),
     scope=_fault_unless_text,
     verbs=_check_of_each_item(_fault_unless_nonempty_text),
+    singularResource=_fault_unless_text,
+    **_OTHER_NAMES,
 )
 _AGGREGATED = _check_of_fields(
     items=_check_of_each_item(
@@ -295,6 +320,8 @@ _RESOURCES = _check_of_fields(
             kind=_fault_unless_nonempty_text,
             namespaced=_fault_unless_boolean,
             verbs=_check_of_each_item(_fault_unless_nonempty_text),
+            singularName=_fault_unless_text,
+            **_OTHER_NAMES,
         )
     )
 )
@@ -321,5 +348,6 @@ _CHECKS: Mapping[Expected, Check] = {
     Expected.JSON: _fault_unless_present_mapping,
     Expected.OBJECT: _OBJECT,
     Expected.LIST: _fault_of_object_list,
+    Expected.TABLE: _fault_of_table,
     Expected.DISCOVERY: _fault_of_discovery,
 }

@@ -41,6 +41,11 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy bisect deploy/web -n shop --unplaced", "Since when it is in no cluster, and why"),
         ("argosy bisect deploy/web -n shop --replicas paris=0", "Since when a cluster has none of it"),
     ),
+    "get": (
+        ("argosy get pods -n shop -o wide", "The pods of a namespace in every member"),
+        ("argosy get deploy/web -n shop --cluster 'eu-*'", "One object in the clusters of a pattern"),
+        ("argosy get nodes -o jsonpath='{.items[*].cluster}'", "Take a field out of each object"),
+    ),
     "validate": (
         ("argosy validate", "Check the files as they stand"),
         ("argosy validate --strict --base main", "Let a pipeline fail for warnings too, judged by the limits of main"),

@@ -12,7 +12,6 @@ ELSEWHERE: Mapping[str, str] = {
         for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon", "drain", "rename")
     },
     "new": "init",
-    "get": "status",
     "list": "status",
     "list-targets": "status",
     "events": "status",

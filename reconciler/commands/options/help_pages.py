@@ -19,7 +19,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         *("watch", "once", "now", "poll", "interval", "drift", "heartbeat", "only_heartbeat", "pass_timeout", "grace"),
     ),
     "Other programs": ("webhook", "webhook_secrets", "inside", "channels", "lease"),
-    "Which clusters": ("live", "clusters", "selector", "shard", "context"),
+    "Which clusters": ("live", "clusters", "cluster_selector", "selector", "shard", "context"),
     "How clusters are reached": (
         *("in_cluster", "kubeconfig", "kubeconfigs", "as_user", "as_groups", "timeout", "max_parallel"),
     ),

@@ -136,6 +136,31 @@ _READING = (
         if name in {"max_parallel", *_REACHING}
     ),
 )
+_ASKING = (
+    click.option(
+        "--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters; prod-* means several."
+    ),
+    click.option(
+        "--cluster-selector",
+        default="",
+        metavar="LABELS",
+        callback=_check_selector,
+        help="Only clusters with these labels: env=prod,tier.",
+    ),
+    *(
+        option
+        for option, name in zip(_ACCESS, AccessOptions.names(), strict=True)
+        if name in {"max_parallel", *_REACHING} - {"timeout"}
+    ),
+    click.option(
+        "--timeout",
+        default="30s",
+        show_default=True,
+        callback=parse_seconds,
+        metavar="TIME",
+        help="The time for one cluster; what hangs there costs no other any.",
+    ),
+)
 _WRITING = (
     click.option("--rehearse", is_flag=True, help="Ask each server about everything first, and stop at a refusal."),
     click.option("--no-prune", is_flag=True, help="Delete nothing."),
@@ -205,6 +230,23 @@ def with_reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, access=access, **options)
 
     return _command_with_options(command_with_access, _READING)
+
+
+def with_asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command that asks members for their objects; it gets them as ``access``.
+
+    Clusters may be patterns there, and ``-l`` is left to objects.
+    """
+    names = ("clusters", "cluster_selector", "max_parallel", *_REACHING)
+
+    @wraps(command)
+    def command_with_access(*arguments: Any, **options: Any) -> Any:
+        chosen = {name: options.pop(name) for name in names}
+        access = AccessOptions(selector=chosen.pop("cluster_selector"), **chosen)
+        _refuse_groups_without_user(access)
+        return command(*arguments, access=access, **options)
+
+    return _command_with_options(command_with_access, _ASKING)
 
 
 def with_delivery_options(command: Callable[..., Any]) -> Callable[..., Any]:

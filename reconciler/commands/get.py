@@ -1,0 +1,205 @@
+"""``argosy get``: objects of members as their servers show them, of many members at once."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import Struct, field
+
+from reconciler.commands.options.help_pages import DocumentedCommand
+from reconciler.commands.options.member_options import with_asking_options
+from reconciler.commands.options.object_selector_checks import (
+    checked_field_selector,
+    checked_label_keys,
+    checked_label_selector,
+    checked_namespace,
+)
+from reconciler.console.idle_options import is_option_given, refuse_given_options
+from reconciler.console.log import Log
+from reconciler.console.printing import print_data, print_error, print_text
+from reconciler.members.options import AccessOptions
+
+if TYPE_CHECKING:
+    from reconciler.inspection.choosing import Chosen
+    from reconciler.inspection.found import FoundInMembers
+    from reconciler.inspection.wanted import ObjectsWanted
+
+
+class GetOptions(Struct, frozen=True, kw_only=True):
+    """The options of ``argosy get``."""
+
+    words: tuple[str, ...]
+    namespace: str = "default"
+    all_namespaces: bool = False
+    object_selector: str = ""
+    field_selector: str = ""
+    output: str = ""
+    show_labels: bool = False
+    label_columns: tuple[str, ...] = ()
+    no_headers: bool = False
+    show_managed_fields: bool = False
+    ignore_not_found: bool = False
+    access: AccessOptions = field(default_factory=AccessOptions)
+
+
+@click.command(
+    cls=DocumentedCommand,
+    epilog="Exit codes: 0 every cluster answered; 1 no cluster has an object that is named, or one refused to answer;"
+    " 2 no such kind; 5 no cluster could be used; 7 some could not be reached.",
+)
+@click.argument("words", nargs=-1, metavar="KIND[,KIND] [NAME...] | KIND/NAME...")
+@click.option(
+    "-n",
+    "--namespace",
+    default="default",
+    show_default=True,
+    callback=checked_namespace,
+    metavar="NAME",
+    help="The namespace of the objects.",
+)
+@click.option("-A", "--all-namespaces", is_flag=True, help="The objects of every namespace.")
+@click.option(
+    "-l",
+    "--selector",
+    "object_selector",
+    default="",
+    callback=checked_label_selector,
+    metavar="LABELS",
+    help="Only objects with these labels, as for kubectl.",
+)
+@click.option(
+    "--field-selector",
+    default="",
+    callback=checked_field_selector,
+    metavar="FIELDS",
+    help="Only objects with these fields: status.phase=Running.",
+)
+@click.option(
+    "-o",
+    "--output",
+    default="",
+    metavar="FORM",
+    help="wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=NAME:.path  [default: a table]",
+)
+@click.option("--show-labels", is_flag=True, help="Show all labels in the last column.")
+@click.option(
+    "-L",
+    "--label-columns",
+    multiple=True,
+    callback=checked_label_keys,
+    metavar="LABEL",
+    help="Show this label in a column (repeatable).",
+)
+@click.option("--no-headers", is_flag=True, help="Leave out the titles of columns.")
+@click.option("--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in json and yaml.")
+@click.option("--ignore-not-found", is_flag=True, help="Say nothing of names that no cluster has.")
+@with_asking_options
+@click.pass_obj
+def command(log: Log, /, **options: Any) -> int:
+    """Show objects of all members as they are now, with the cluster of each.
+
+    The members are asked at once, and each answers with its own table: the columns are those of kubectl get, printer
+    columns of custom resources included. A member that does not answer costs its own time and is named; one that is
+    applied to by its own agent is not asked. Kinds are named as for kubectl (deploy, deployments.apps, all). As JSON or
+    YAML each object has its cluster in the field "cluster"; the contents of Secrets are hidden.
+    """
+    chosen = GetOptions(**options)
+    _refuse_options_without_effect(chosen)
+    return get_and_show(log, chosen)
+
+
+def _refuse_options_without_effect(options: GetOptions) -> None:
+    """Refuse options that would do nothing beside others."""
+    if options.all_namespaces and is_option_given("namespace"):
+        raise click.UsageError("-A means every namespace and -n one: choose one")
+    form = options.output.partition("=")[0]
+    if form not in {"", "wide"}:
+        refuse_given_options(["show_labels", "label_columns"], "goes with tables")
+    if form not in {"", "wide", "custom-columns"}:
+        refuse_given_options(["no_headers"], "goes with tables")
+    if form not in {"json", "yaml", "jsonpath"}:
+        refuse_given_options(["show_managed_fields"], "goes with -o json, yaml or jsonpath")
+
+
+def get_and_show(log: Log, options: GetOptions) -> int:
+    """Ask the members, print what they have, and return how that went."""
+    from datetime import UTC, datetime
+
+    from reconciler.inspection.asking import ObjectQuestion, answers_of_members
+    from reconciler.inspection.choosing import chosen_members
+    from reconciler.inspection.found import found_in_members
+    from reconciler.inspection.objects import parse_object_output
+
+    output = parse_object_output(options.output, has_header=not options.no_headers)
+    wanted = _wanted_objects(options)
+    question = ObjectQuestion(wanted=wanted, now=datetime.now(UTC), is_whole=output is not None)
+    with chosen_members(log, options.access) as chosen:
+        answers = answers_of_members(chosen.names, question, chosen.reach)
+    found = found_in_members(answers, wanted)
+    _print_found(found, options)
+    return _exit_code_with_words(found, wanted, chosen, options, log)
+
+
+def _wanted_objects(options: GetOptions) -> "ObjectsWanted":
+    from reconciler.inspection.wanted import ObjectsWanted, parse_wanted_kinds
+
+    wanted = ObjectsWanted(
+        kinds=parse_wanted_kinds(options.words),
+        namespace="" if options.all_namespaces else options.namespace,
+        labels=options.object_selector,
+        fields=options.field_selector,
+    )
+    if wanted.are_named and options.all_namespaces:
+        raise click.UsageError("an object is named together with its namespace: -A goes without names")
+    if wanted.are_named:
+        refuse_given_options(["object_selector", "field_selector"], "goes without names of objects")
+    return wanted
+
+
+def _print_found(found: "FoundInMembers", options: GetOptions) -> None:
+    from reconciler.inspection.objects import parse_object_output, shown_object, text_of_objects
+    from reconciler.inspection.tables import Shown, kind_rows_of_tables, text_of_kind_rows
+
+    output = parse_object_output(options.output, has_header=not options.no_headers)
+    if output is None:
+        shown = Shown(
+            is_wide=options.output == "wide",
+            has_namespaces=options.all_namespaces,
+            has_header=not options.no_headers,
+            has_labels=options.show_labels,
+            labels=options.label_columns,
+        )
+        print_text(text_of_kind_rows(kind_rows_of_tables(found.tables), shown), end="")
+        return
+    objects = [
+        (kind, shown_object(cluster, item, has_managers=options.show_managed_fields))
+        for kind, cluster, item in found.objects
+    ]
+    text = text_of_objects(objects, output)
+    if output.is_data:
+        print_data(text)
+    else:
+        print_text(text, end="")
+
+
+def _exit_code_with_words(
+    found: "FoundInMembers", wanted: "ObjectsWanted", chosen: "Chosen", options: GetOptions, log: Log
+) -> int:
+    """Say what was not found and who did not answer; ClusterError where nobody did."""
+    for line in found.refusals:
+        log.warning(line)
+    found.raise_unless_somebody_answered()
+    found.raise_for_unknown_kinds()
+    if found.partly_served:
+        log.info(found.partly_served)
+    missing = () if options.ignore_not_found else found.names_nowhere
+    for name in missing:
+        print_error(f"no cluster that was asked has {name}{_words_of_place(wanted)}")
+    if found.is_empty and not (missing or found.refusals or options.ignore_not_found):
+        print_error(f"nothing found{_words_of_place(wanted)} in {len(chosen.names)} of the fleet's clusters")
+    if found.unreached:
+        return 7
+    return 1 if missing or found.refusals else 0
+
+
+def _words_of_place(wanted: "ObjectsWanted") -> str:
+    return f" in namespace {wanted.namespace}" if wanted.namespace else ""

@@ -1,0 +1,177 @@
+"""Objects asked of many members at once: as tables that their servers make, or whole."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reconciler.members.boundary import result_or_failure
+from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
+from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
+from reconciler.members.listing import Listing, item_with_kind, list_pages
+from reconciler.members.visits import MemberReach, Visits
+from render.model import ObjectRef
+from render.values import DiscreetStruct
+
+from .tables import TABLE, Table, table_of_answer
+from .wanted import KindWithNames, ObjectsWanted, resources_meant_by, words_for_kinds
+
+_PAGE = 500
+_GRACE = 1.0
+
+
+class FoundKind(DiscreetStruct, frozen=True, kw_only=True):
+    """The objects of one kind in a cluster: a table or the objects themselves, as it was asked for.
+
+    ``absent`` are the names that no object has there, and ``failure`` is why more is not known.
+    """
+
+    UNSHOWN = ("objects",)
+
+    resource: Resource
+    table: Table = Table()
+    objects: tuple[Mapping[str, Any], ...] = ()
+    absent: tuple[str, ...] = ()
+    failure: Failure | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """True where there is no object of it."""
+        return not (self.table.rows or self.objects)
+
+
+class Answered(Struct, frozen=True, kw_only=True):
+    """The answer of one cluster, and the words for which it serves no kind; ``known`` are those that it does serve."""
+
+    kinds: tuple[FoundKind, ...] = ()
+    unserved: tuple[str, ...] = ()
+    known: frozenset[str] = field(default_factory=frozenset)
+
+
+class ObjectQuestion(Struct, frozen=True, kw_only=True):
+    """The question to every member: what is wanted, as tables or ``is_whole``, and the time ages are told at."""
+
+    wanted: ObjectsWanted
+    now: datetime
+    is_whole: bool = False
+
+
+def answers_of_members(
+    names: Sequence[str], question: ObjectQuestion, reach: MemberReach
+) -> dict[str, Answered | Failure]:
+    """Ask members at once; one that does not answer within its time has failed."""
+    visits: Visits[Answered | Failure] = reach.visits(
+        lambda visit: result_or_failure(partial(_answer_of_member, visit.name, question, reach)), names
+    )
+    found: dict[str, Answered | Failure] = {}
+    end = reach.clock() + reach.timeout + _GRACE
+    while not visits.are_over and reach.clock() < end:
+        visit = visits.next_ended_visit(end)
+        if visit is not None and visit.result is not None:
+            found[visit.name] = visit.result
+    overdue = Failure(
+        kind=FailureKind.DEADLINE,
+        message=f"it did not answer within {reach.timeout:g} s",
+        hint="see what is slow there, or give it more time with --timeout",
+    )
+    return {name: found.get(name, overdue) for name in names}
+
+
+def _answer_of_member(name: str, question: ObjectQuestion, reach: MemberReach) -> Answered | Failure:
+    client = reach.open(name)
+    if isinstance(client, Failure):
+        return client
+    discovery = discover_served_kinds(client)
+    if isinstance(discovery, Failure):
+        return discovery
+    return _answer_of_client(client, discovery, question)
+
+
+def _answer_of_client(client: Client, discovery: Discovery, question: ObjectQuestion) -> Answered | Failure:
+    kinds, unserved = list[FoundKind](), list[str]()
+    for wanted in question.wanted.kinds:
+        resources = resources_meant_by(wanted.word, discovery)
+        if not resources:
+            unserved.append(wanted.word)
+        for resource in resources:
+            found = _found_kind(client, resource, wanted, question)
+            if client.stopped is not None:
+                return client.stopped
+            kinds.append(found)
+    known = words_for_kinds([discovery]) if unserved else frozenset()
+    return Answered(kinds=tuple(kinds), unserved=tuple(unserved), known=known)
+
+
+def _found_kind(client: Client, resource: Resource, wanted: KindWithNames, question: ObjectQuestion) -> FoundKind:
+    namespace = question.wanted.namespace if resource.is_namespaced else ""
+    if wanted.names:
+        return _named_objects(client, resource, namespace, wanted.names, question)
+    if question.is_whole:
+        return _whole_objects(client, resource, namespace, question.wanted)
+    return _rows_of_collection(client, resource, namespace, question)
+
+
+def _named_objects(
+    client: Client, resource: Resource, namespace: str, names: Iterable[str], question: ObjectQuestion
+) -> FoundKind:
+    found = FoundKind(resource=resource)
+    for name in names:
+        path = resource.path(ObjectRef(resource.group, resource.kind, namespace, name))
+        answer = client.send(_request_of_object(path, is_whole=question.is_whole))
+        if isinstance(answer, Failure):
+            is_absent = answer.kind in {FailureKind.NOT_FOUND, FailureKind.NAMESPACE_MISSING}
+            if not is_absent:
+                return replace(found, failure=answer)
+            found = replace(found, absent=(*found.absent, name))
+        elif question.is_whole:
+            found = replace(found, objects=(*found.objects, item_with_kind(resource, answer.body)))
+        else:
+            found = replace(found, table=found.table.with_rows_of(table_of_answer(answer.body, question.now)))
+    return found
+
+
+def _request_of_object(path: str, *, is_whole: bool) -> Request:
+    if is_whole:
+        return Request(method="GET", path=path, expects=Expected.OBJECT)
+    return Request(method="GET", path=path, expects=Expected.TABLE, accept=TABLE)
+
+
+def _whole_objects(client: Client, resource: Resource, namespace: str, wanted: ObjectsWanted) -> FoundKind:
+    listing = Listing(resource=resource, selector=wanted.labels, fields=wanted.fields)
+    objects = list[Mapping[str, Any]]()
+    for page in list_pages(client, listing, namespace):
+        if isinstance(page, Failure):
+            return FoundKind(resource=resource, failure=page)
+        objects.extend(page.values())
+    return FoundKind(resource=resource, objects=tuple(objects))
+
+
+def _rows_of_collection(client: Client, resource: Resource, namespace: str, question: ObjectQuestion) -> FoundKind:
+    table, failure = Table(), None
+    for page in _table_pages(client, resource.collection(namespace), question.wanted):
+        if isinstance(page, Failure):
+            failure = page
+            break
+        table = table.with_rows_of(table_of_answer(page.body, question.now))
+    # A part of a list looks like all of it: none is shown.
+    return FoundKind(resource=resource, table=Table() if failure else table, failure=failure)
+
+
+def _table_pages(client: Client, path: str, wanted: ObjectsWanted) -> Iterator[Answer | Failure]:
+    """Yield the pages of a list as tables; a failure is the last."""
+    token = ""
+    while True:
+        query = {"limit": str(_PAGE)}
+        query |= {"labelSelector": wanted.labels} if wanted.labels else {}
+        query |= {"fieldSelector": wanted.fields} if wanted.fields else {}
+        query |= {"continue": token} if token else {}
+        answer = client.send(Request(method="GET", path=path, expects=Expected.TABLE, accept=TABLE, query=query))
+        yield answer
+        if isinstance(answer, Failure):
+            return
+        token = (answer.body.get("metadata") or {}).get("continue") or ""
+        if not token:
+            return

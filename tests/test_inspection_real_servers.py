@@ -1,0 +1,163 @@
+"""``argosy get`` beside kubectl: the same tables byte for byte, from real API servers."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.cli import run
+
+from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .clusters import Member, remove_namespaces
+
+pytestmark = pytest.mark.cluster
+
+DEPLOYMENTS = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+SECRET = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "key", "namespace": "looked-at"},
+    "stringData": {"token": "not-to-be-seen"},
+}
+WIDGETS: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "gauges.inspection.example.com"},
+    "spec": {
+        "group": "inspection.example.com",
+        "scope": "Namespaced",
+        "names": {"kind": "Gauge", "plural": "gauges", "shortNames": ["gg"], "categories": ["instruments"]},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+                "additionalPrinterColumns": [
+                    {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+                    {"name": "Owner", "type": "string", "jsonPath": ".spec.owner", "priority": 1},
+                ],
+            }
+        ],
+    },
+}
+
+
+class Applied(NamedTuple):
+    """A fleet of two members to which its source was applied."""
+
+    repository: Repository
+    members: tuple[Member, ...]
+    kubeconfigs: Path
+
+
+class Beside(NamedTuple):
+    """The command over a fleet of two members, beside kubectl's on the first of them."""
+
+    fleet: Applied
+    capsys: pytest.CaptureFixture[str]
+
+    def get(self, *words: str) -> Ended:
+        return argosy(self.fleet.repository, self.capsys, "get", *words, "--kubeconfigs", str(self.fleet.kubeconfigs))
+
+    def kubectl(self, *words: str) -> str:
+        return self.fleet.members[0].kubectl("get", *words)
+
+
+@pytest.fixture(scope="module")
+def applied(members: tuple[Member, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Applied]:
+    folder, path = tmp_path_factory.mktemp("kubeconfigs"), tmp_path_factory.mktemp("fleet")
+    for member in members[:2]:
+        (folder / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
+    repository = Repository.create(path)
+    namespace = "looked-at"
+    repository.commit(
+        {
+            **{f"{member.name}.yaml": a_cluster(member.name) for member in members[:2]},
+            "app.yaml": [
+                *(a_deployment(name, namespace=namespace, replicas=2) for name in ("web", "a-database")),
+                a_config_map("settings", namespace=namespace),
+            ],
+            "policy.yaml": a_policy(
+                "all", namespace=namespace, selectors=DEPLOYMENTS, placement=on_clusters("member1", "member2")
+            ),
+        }
+    )
+    assert run(["-C", str(path), "reconcile", "--bootstrap", "--kubeconfigs", str(folder)]) == 0
+    yield Applied(repository=repository, members=members, kubeconfigs=folder)
+    remove_namespaces(members, namespace, "argosy-system")
+
+
+@pytest.fixture
+def beside(applied: Applied, capsys: pytest.CaptureFixture[str]) -> Beside:
+    capsys.readouterr()
+    return Beside(applied, capsys)
+
+
+def without_clusters(text: str) -> str:
+    """Take the column of the cluster away, and the prefix of one in lists of names."""
+    return "".join(re.sub(r"^(CLUSTER|member1) +", "", line) for line in text.splitlines(keepends=True))
+
+
+TABLES = [
+    ("deployments", "-n", "looked-at"),
+    ("deploy", "web", "-n", "looked-at"),
+    ("deploy/web", "-n", "looked-at", "-o", "wide"),
+    ("deploy,configmaps", "-n", "looked-at"),
+    ("deploy", "-n", "looked-at", "-l", "app=web", "--show-labels"),
+    ("deploy", "-n", "looked-at", "-L", "app", "--no-headers"),
+    ("deploy", "-n", "looked-at", "--field-selector", "metadata.name=web"),
+    ("cm", "-n", "looked-at", "-o", "name"),
+    ("namespaces", "looked-at"),
+    ("ns/looked-at", "-o", "custom-columns=NAME:.metadata.name,PHASE:.status.phase,NONE:.nosuch"),
+    ("services", "-A"),
+    ("deploy", "-n", "looked-at", "-o", "jsonpath={.items[*].spec.replicas}"),
+]
+
+
+@pytest.mark.parametrize("words", TABLES, ids=" ".join)
+def test_a_table_of_one_cluster_is_the_one_of_kubectl(beside: Beside, words: tuple[str, ...]) -> None:
+    ages = re.compile(r"\b\d+[smh](\d+s)?( +|$)", re.MULTILINE)  # a second may pass between the two
+    said, want = beside.get(*words, "--cluster", "member1"), beside.kubectl(*words)
+    assert (said.code, said.err) == (0, "")
+    assert ages.sub("AGE ", without_clusters(said.out)) == ages.sub("AGE ", want)
+
+
+def test_two_clusters_stand_in_one_table(beside: Beside) -> None:
+    lines = [line.split()[:2] for line in beside.get("deploy", "-n", "looked-at").out.splitlines()]
+    assert lines == [
+        ["CLUSTER", "NAME"],
+        *([name, app] for name in ("member1", "member2") for app in ("a-database", "web")),
+    ]
+
+
+def test_printer_columns_of_a_kind_that_one_cluster_serves(beside: Beside) -> None:
+    first = beside.fleet.members[0]
+    first.kubectl("apply", "-f", "-", stdin=json.dumps(WIDGETS))
+    first.kubectl("wait", "--for=condition=Established", "crd/gauges.inspection.example.com")
+    gauge = {
+        "apiVersion": "inspection.example.com/v1",
+        "kind": "Gauge",
+        "metadata": {"name": "speed", "namespace": "looked-at"},
+        "spec": {"size": 3, "owner": "team-a"},
+    }
+    first.kubectl("apply", "-f", "-", stdin=json.dumps(gauge))
+    try:
+        for words in (("gg",), ("gauges.inspection.example.com", "-o", "wide"), ("instruments",)):
+            said = beside.get(*words, "-n", "looked-at")
+            assert (said.code, "is not served in member2" in said.err) == (0, True), said
+            assert without_clusters(said.out) == beside.kubectl(*words, "-n", "looked-at")
+    finally:
+        first.kubectl("delete", "crd/gauges.inspection.example.com")
+
+
+def test_no_form_shows_a_secret(beside: Beside) -> None:
+    beside.fleet.members[0].kubectl("apply", "-f", "-", stdin=json.dumps(SECRET))
+    for form in ("json", "yaml", "jsonpath={.items[*]}", "wide", "custom-columns=A:.data,B:.metadata.annotations"):
+        said = beside.get("secret", "key", "-n", "looked-at", "-o", form)
+        assert (said.code, "not-to-be-seen" in said.out, "bm90LXRvLWJl" in said.out) == (0, False, False)
+    document = json.loads(beside.get("secret", "-n", "looked-at", "-o", "json").out)
+    assert [(each["cluster"], each["data"]) for each in document["items"]] == [("member1", {"token": "(hidden)"})]
