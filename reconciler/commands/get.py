@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_asking_options
-from reconciler.commands.options.object_selector_checks import (
+from reconciler.commands.options.selector_checks import (
     checked_field_selector,
     checked_label_keys,
     checked_label_selector,
