@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.pipeline import stages
+from reconciler.pipeline import decisions
 from render.documents import parse_documents
 from render.interpreter import Interpreter
 from tests.build import NGINX, Repository, a_deployment, a_policy, argosy, on_clusters, weighted
@@ -157,7 +157,7 @@ def rendered_by_an_older_engine(
     policy = a_policy("widgets", selectors=[ANY_WIDGET], placement=ONE_TO_ONE)
     fleet.commit({"widget.yaml": WIDGET, "policy.yaml": policy, "more.yaml": list(files) or a_deployment("more")})
     with monkeypatch.context() as patched:
-        patched.setattr(stages, "interpreter_of_source", lambda *_, **__: Interpreter.of(()))
+        patched.setattr(decisions, "interpreter_of_source", lambda *_, **__: Interpreter.of(()))
         assert argosy(fleet, capsys, "reconcile", "--bootstrap").code == 0
     source, tip = (fleet.git("rev-parse", name) for name in ("HEAD", "argosy/rendered"))
     fleet.git("checkout", "-q", "argosy/rendered")

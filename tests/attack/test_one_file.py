@@ -12,7 +12,7 @@ from reconciler.check import validation
 from reconciler.locked import fetching
 from reconciler.locked.lock_file import check_fetchable, parse_lock
 from reconciler.locked.model import UnavailableSource
-from reconciler.pipeline import claims, rounds, stages, template_works
+from reconciler.pipeline import claims, decisions, rounds, template_works
 from reconciler.source import karmada_objects, loading, manifests, templates
 from reconciler.source.schemas import checks as schema_checks
 from render.binding import Binding
@@ -219,7 +219,7 @@ def test_bindings_that_cannot_be_scheduled_together_are_a_problem(
 def test_a_bug_that_no_record_leads_to_is_still_one(
     fleet: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stumble(monkeypatch, stages, "clusters_with_taints", lambda _clusters: True)
+    stumble(monkeypatch, decisions, "clusters_with_taints", lambda _clusters: True)
     fleet.commit({"boom.yaml": a_config_map("boom", a="other")})
     ended = argosy(fleet, capsys, "render", "--commit")
     assert (ended.code, ended.err.splitlines()[0]) == (
@@ -234,7 +234,7 @@ def test_a_test_that_cannot_be_tried_fails(
     expect = [{"kind": "ConfigMap", "name": "web", "clusters": ["member1"]}]
     test = {"apiVersion": "argosy.dev/v1alpha1", "kind": "PolicyTest", "metadata": {"name": "t"}}
     fleet.commit({"test.yaml": {**test, "spec": {"expect": expect}}})
-    stumble(monkeypatch, stages, "clusters_with_taints", lambda _clusters: True)
+    stumble(monkeypatch, decisions, "clusters_with_taints", lambda _clusters: True)
     ended = argosy(fleet, capsys, "test")
     assert ended.code == 1
     assert "an unexpected ZeroDivisionError" in ended.out
