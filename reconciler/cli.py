@@ -49,6 +49,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "blame": "Show which commit each replica count and field comes from.",
         "bisect": "Find the commit since which something is so.",
         "get": "Show objects of members as they are now, cluster by cluster.",
+        "simulate": "Show what would happen if, for example, a cluster was lost.",
         "verify": "Replay rendered commits and compare them byte for byte.",
     },
     "Change the source": {

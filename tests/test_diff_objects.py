@@ -12,8 +12,8 @@ from overrides.changes import ChangedField
 from overrides.secrecy import HIDDEN
 from reconciler.diff.difference import ChangeAction, ObjectChange
 from reconciler.diff.objects import FileChange, Texts, changed_files, field_changes, object_changes
-from reconciler.diff.words import field_words, movement_words
-from reconciler.pipeline.movements import Movement, ReplicaChange, movements_between
+from reconciler.diff.words import field_words
+from reconciler.pipeline.movements import Movement, ReplicaChange, movement_words, movements_between
 from render.binding import Binding
 from render.documents import emit
 from render.gitobjects import Spliced, TreeEntry, git_object_id, parse_tree

@@ -53,6 +53,8 @@ KINDS = {
     "history cm/one": "History",
     "blame cm/one": "Blame",
     "bisect cm/one --unplaced": "Bisection",
+    "simulate --cordon member1": "Simulation",
+    "simulate --without-cluster member1 --explain cm/one": "ObjectExplanation",
 }
 
 

@@ -151,6 +151,8 @@ SAID = [
         for output in ("text", "json")
     ),
     ("bisect", "Deployment", "web", "-n", SPACE, "--on", "member1"),
+    *(("simulate", "--without-cluster", "member1", "-o", output) for output in ("text", "json")),
+    ("simulate", "--scale", "deploy/web=3", "-n", SPACE, "--explain", "deploy/web"),
     ("reconcile",),
     *(("get", "secrets", "-n", SPACE, "-o", output) for output in ("wide", "json", "yaml", "name")),
     *(("status", "-o", output) for output in ("wide", "json", "yaml", "name")),

@@ -35,6 +35,7 @@ ARGUMENTS = {
     "interpret": ("-f", "web.yaml"),
     "rebalance": ("deploy/nginx",),
     "rollout emergency": ("--reason", "hotfix"),
+    "simulate": ("--cordon", "m1"),
     "status": ("deploy/nginx",),
     "test": (),
     "wait": ("deploy/nginx",),
@@ -55,6 +56,7 @@ WITHOUT = {
 }
 """The words of options that go without those of the command."""
 NONSENSE = {
+    "--add": "nowhere.yaml",
     "--accepted-settings": "nowhere.yaml",
     "--allow-movement": "Deployment.apps default/nowhere=1",
     "--allow-removal": "nowhere=1",
@@ -63,16 +65,19 @@ NONSENSE = {
     "--capacity": "gpu",
     "--cluster": "nowhere",
     "--confirm": "nowhere",
+    "--cordon": "nowhere",
     "--cpu": "much",
     "--desired-file": "nowhere.yaml",
     "--drift": "often",
     "--filename": "nowhere.yaml",
     "--cluster-selector": "a b c",
     "--field-selector": "a b c",
+    "--explain": "nonsense",
     "--fleet": "Not_A_Name",
     "--grace": "long",
     "--heartbeat": "often",
     "--in-cluster": "nowhere",
+    "--horizon": "far",
     "--inside": "nowhere",
     "--interval": "often",
     "--known-hosts": "nowhere",
@@ -93,6 +98,7 @@ NONSENSE = {
     "--output": "nonsense",
     "--replicas": "nonsense",
     "--rev": "nowhere",
+    "--scale": "nonsense",
     "--schedule": "often",
     "--secret": "Not_A_Name",
     "--selector": "a b c",
@@ -110,6 +116,10 @@ NONSENSE = {
     "--value": "nonsense",
     "--webhook": "nonsense",
     "--webhook-secret": "nowhere",
+    "--without-cluster": "nowhere",
+    "--without-provider": "nowhere",
+    "--without-region": "nowhere",
+    "--without-zone": "nowhere",
 }
 """Words that no option means, by option: they are refused wherever it is."""
 ANY_TEXT = {

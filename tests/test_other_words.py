@@ -53,7 +53,7 @@ GUESSED = {
     "adopt": "'argosy apply --take-from TOOL'",
     "members": "'argosy status'",
     "dashboard": "'argosy status --watch'",
-    "whatif": "'argosy diff'",
+    "whatif": "'argosy simulate'",
     "set": "Edit the file in the source and commit it; 'argosy diff'",
     "promote": "add these to the rule of the override policy",
     "freeze": "'suspension: {dispatching: true}'",

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from .text import group_items
+from reconciler.console.groups import group_items
 
 _FEW_LINES = 12
 Item = TypeVar("Item")

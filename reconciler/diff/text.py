@@ -3,14 +3,13 @@
 What is to be said of many objects alike is said once for all of them.
 """
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TypeVar
 
 from reconciler.console.cluster_lists import MOST_NAMED, shortened_cluster_list, summarized_cluster_names
+from reconciler.console.groups import counts_of_objects_by_kind, group_items
 from reconciler.console.text import on_one_line, text_table
-from reconciler.pipeline.movements import Movement
+from reconciler.pipeline.movements import Movement, moved_words, movement_words
 from reconciler.pipeline.released import released_lines
 from reconciler.pipeline.unselected import unselected_lines
 from reconciler.rendering.problems import ObjectProblem
@@ -29,8 +28,6 @@ from .words import (
     delivery_words,
     field_words,
     hold_words,
-    moved_words,
-    movement_words,
     note_of_origin,
     pending_words,
     setting_words,
@@ -42,9 +39,6 @@ from .words import (
 
 MORE = " (-v names them)"
 SIGNS = {ChangeAction.ADDED: "+", ChangeAction.CHANGED: "~", ChangeAction.REMOVED: "-"}
-FEW = 10
-"""The most objects that are shown one by one though the same is said of them."""
-Item = TypeVar("Item")
 
 
 def difference_text(difference: Difference, *, is_full: bool = False) -> Iterator[str]:
@@ -294,33 +288,3 @@ def _unselected_lines(difference: Difference, *, is_full: bool) -> Iterable[str]
 def what_is_said_of_movement(movement: Movement) -> tuple[object, ...]:
     """Return what movements have in common that are told together."""
     return movement.before, movement.after, moved_words(movement), movement_words(movement)
-
-
-def group_items(items: Iterable[Item], said: Callable[[Item], Hashable], *, is_full: bool) -> Iterator[list[Item]]:
-    """Yield items alone or, where the same is said of many, together, where the first of them stands.
-
-    ``is_full``: each alone.
-
-    >>> [len(each) for each in group_items("abababaaaaaaaaa", str, is_full=False)]
-    [12, 1, 1, 1]
-    """
-    everything = list(items)
-    groups: dict[Hashable, list[Item]] = {}
-    for item in everything:
-        groups.setdefault(said(item), []).append(item)
-    for item in everything:
-        group = groups.get(said(item), [])
-        if is_full or 0 < len(group) <= FEW:
-            yield [item]
-        elif group:
-            yield groups.pop(said(item))
-
-
-def counts_of_objects_by_kind(refs: Sequence[ObjectRef]) -> str:
-    """Return how many objects there are of each kind.
-
-    >>> counts_of_objects_by_kind([ObjectRef("", "Secret", "shop", "a"), ObjectRef("", "Secret", "shop", "b")])
-    '2 Secret'
-    """
-    count_by_kind = Counter(ref.group_kind for ref in refs)
-    return ", ".join(f"{count} {kind}" for kind, count in sorted(count_by_kind.items()))

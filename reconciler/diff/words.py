@@ -6,9 +6,8 @@ from typing import Any
 from overrides.changes import ChangedField
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
-from reconciler.console.cluster_lists import shortened_cluster_list, summarized_cluster_names
+from reconciler.console.cluster_lists import summarized_cluster_names
 from reconciler.ledger.holds import RELEASED, ClusterHold
-from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.pending import LAZY, SUSPENDED
 from reconciler.pipeline.unselected import unselected_words
 from render.fleet_settings import SettingChange
@@ -29,7 +28,6 @@ from .difference import (
 NO_POLICY = "no policy"
 WAITS = " - waits until somebody accepts it, with argosy reconcile --accept-settings"
 PRESERVED = ": it stays there, and is no longer ours (preserveResourcesOnDeletion)"
-_MOST_MOVED = 6
 _LONGEST_VALUE = 100
 _LED_IN = 20
 
@@ -128,12 +126,6 @@ def _words_of_replicas_placed_anew(count: int) -> str:
     return f"{counted_noun(count, 'replica')} {'is' if count == 1 else 'are'} placed anew" if count else ""
 
 
-def moved_words(movement: Movement) -> str:
-    """Return how many replicas of a workload move, and how many are placed anew for those in disconnected clusters."""
-    anew = f", {movement.replicas_placed_anew} placed anew" if movement.replicas_placed_anew else ""
-    return f"{movement.moved_replicas} moved{anew}" if movement.moved_replicas or not anew else anew.removeprefix(", ")
-
-
 def sides_of_difference(difference: Difference) -> str:
     """Return both sides as ``bda8786b16cb..work tree``."""
     return "..".join(commit[:12] or "work tree" for commit in (difference.base, difference.head))
@@ -177,12 +169,6 @@ def delivery_words(change: DeliveryChange) -> str:
         meaning = "what is removed is deleted in the clusters"
     failed = f"; recorded as not applied in {first_few(tuple(change.failures))}" if change.failures else ""
     return f"{change.rule} {change.before} -> {change.after}: {meaning}{failed}"
-
-
-def movement_words(movement: Movement, *, is_full: bool = True) -> str:
-    """Return a workload's replicas in every cluster where they change, or in the first of these."""
-    changes = list(map(str, movement.changes))
-    return ", ".join(changes) if is_full else shortened_cluster_list(changes, ", ", _MOST_MOVED)
 
 
 def field_words(change: ChangedField) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from render.fleet_settings import plain_setting_change
 
@@ -22,10 +23,8 @@ from .difference_parts import (
     MisplacedPart,
     MovementPart,
     ObjectChangePart,
-    ObjectIdentityPart,
     PendingChangePart,
     ReleasePart,
-    ReplicaChangePart,
     ReplicasPart,
     SettingPart,
     StayPart,
@@ -35,6 +34,8 @@ from .difference_parts import (
     UndividedPart,
     UnselectedPart,
     WithoutClusterPart,
+    movement_part,
+    object_identity_part,
 )
 from .document import OutputDocument, meaning_of_field, value_unless_empty
 from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_parts, unknown_capacity_part
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
         Takeover,
         Unplaced,
     )
-    from reconciler.pipeline.movements import Movement, ReplicaChange
+    from reconciler.pipeline.movements import Movement
     from reconciler.pipeline.unselected import Unselected
     from reconciler.rendering.problems import ObjectProblem
     from render.divisions import DivisionWarning
@@ -236,7 +237,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         takeovers=tuple(map(_takeover_part, difference.takeovers)),
         delivered=value_unless_empty(tuple(map(_delivery_part, difference.delivered))),
         released=tuple(
-            ReleasePart(object=_object_identity_part(each.ref), clusters=each.clusters, outdated=each.is_outdated)
+            ReleasePart(object=object_identity_part(each.ref), clusters=each.clusters, outdated=each.is_outdated)
             for each in difference.released
         ),
         rollouts=value_unless_empty(tuple(map(planned_rollout_part, difference.rollouts))),
@@ -259,17 +260,17 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
 
 
 def _taken_parts(difference: "Difference") -> tuple[TakenPart, ...]:
-    return tuple(TakenPart(object=_object_identity_part(ref), by=by) for ref, by in sorted(difference.taken.items()))
+    return tuple(TakenPart(object=object_identity_part(ref), by=by) for ref, by in sorted(difference.taken.items()))
 
 
 def _takeover_part(takeover: "Takeover") -> TakeoverPart:
     before, after = takeover.before or None, takeover.after or None
-    return TakeoverPart(object=_object_identity_part(takeover.ref), before=before, after=after)
+    return TakeoverPart(object=object_identity_part(takeover.ref), before=before, after=after)
 
 
 def _delivery_part(change: "DeliveryChange") -> DeliveryPart:
     return DeliveryPart(
-        object=_object_identity_part(change.ref),
+        object=object_identity_part(change.ref),
         rule=change.rule,
         before=change.before,
         after=change.after,
@@ -281,23 +282,23 @@ def _delivery_part(change: "DeliveryChange") -> DeliveryPart:
 def _undivided_part(warning: "DivisionWarning") -> UndividedPart:
     where = warning.field or UNSET
     return UndividedPart(
-        object=_object_identity_part(warning.ref), field=where, message=warning.message, hint=warning.hint
+        object=object_identity_part(warning.ref), field=where, message=warning.message, hint=warning.hint
     )
 
 
 def _part_without_cluster(unplaced: "Unplaced") -> WithoutClusterPart:
-    return WithoutClusterPart(object=_object_identity_part(unplaced.ref), clusters=unplaced.clusters)
+    return WithoutClusterPart(object=object_identity_part(unplaced.ref), clusters=unplaced.clusters)
 
 
 def _stay_part(note: "StayNote") -> StayPart:
     return StayPart(
-        object=_object_identity_part(note.ref), clusters=note.clusters, reason=note.reason, message=note.message
+        object=object_identity_part(note.ref), clusters=note.clusters, reason=note.reason, message=note.message
     )
 
 
 def _unselected_part(template: "Unselected") -> UnselectedPart:
     return UnselectedPart(
-        object=_object_identity_part(template.ref), path=template.path, nearest=value_unless_empty(template.nearest)
+        object=object_identity_part(template.ref), path=template.path, nearest=value_unless_empty(template.nearest)
     )
 
 
@@ -333,7 +334,7 @@ def _cluster_total_part(total: "ClusterTotal") -> ClusterTotalPart:
 
 def _object_change_part(difference: "Difference", change: "ObjectChange") -> ObjectChangePart:
     return ObjectChangePart(
-        object=_object_identity_part(change.ref),
+        object=object_identity_part(change.ref),
         action=str(change.action),
         clusters=change.clusters,
         origin=difference.origins.get(change.ref, UNSET),
@@ -374,7 +375,7 @@ def _build_fragment_part(part: "PartChange") -> BuildFragmentPart:
 
 def _pending_change_part(change: "PendingChange") -> PendingChangePart:
     return PendingChangePart(
-        object=_object_identity_part(change.ref),
+        object=object_identity_part(change.ref),
         reason=change.reason,
         message=change.message,
         clusters=change.clusters,
@@ -384,35 +385,14 @@ def _pending_change_part(change: "PendingChange") -> PendingChangePart:
 
 
 def _movement_part(difference: "Difference", movement: "Movement") -> MovementPart:
-    return MovementPart(
-        object=_object_identity_part(movement.ref),
-        causes=_cause_parts(difference, movement.ref, is_number=True),
-        before=movement.before,
-        after=movement.after,
-        moved=movement.moved_replicas,
-        placed_anew=movement.replicas_placed_anew,
-        clusters=tuple(map(_replica_change_part, movement.changes)),
-    )
-
-
-def _replica_change_part(change: "ReplicaChange") -> ReplicaChangePart:
-    return ReplicaChangePart(
-        name=change.cluster,
-        before=change.before,
-        after=change.after,
-        disconnected=value_unless_empty(change.is_disconnected),
-    )
+    return replace(movement_part(movement), causes=_cause_parts(difference, movement.ref, is_number=True))
 
 
 def _misplaced_part(difference: "Difference", problem: "ObjectProblem") -> MisplacedPart:
     return MisplacedPart(
-        object=_object_identity_part(problem.ref),
+        object=object_identity_part(problem.ref),
         origin=difference.origins.get(problem.ref, UNSET),
         clusters=problem.clusters,
         reason=problem.reason,
         message=problem.message,
     )
-
-
-def _object_identity_part(ref: "ObjectRef") -> ObjectIdentityPart:
-    return ObjectIdentityPart(group=ref.group, kind=ref.kind, namespace=ref.namespace, name=ref.name)

@@ -1,12 +1,16 @@
 """The parts of the document of ``argosy diff``: what changes, and what is to be said of it."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, meaning_of_field
+from .document import DocumentPart, meaning_of_field, value_unless_empty
 from .parts import ClusterName, ClustersConcerned, Fields, Message, PendingReason, Reason
+
+if TYPE_CHECKING:
+    from reconciler.pipeline.movements import Movement, ReplicaChange
+    from render.model import ObjectRef
 
 
 class ObjectIdentityPart(DocumentPart, frozen=True, kw_only=True):
@@ -255,3 +259,29 @@ class UndividedPart(DocumentPart, frozen=True, kw_only=True):
     ) = UNSET
     message: Message
     hint: Annotated[str, meaning_of_field("The way out.")]
+
+
+def movement_part(movement: "Movement") -> MovementPart:
+    """Return the replicas of a workload that change, without what they are due to."""
+    return MovementPart(
+        object=object_identity_part(movement.ref),
+        before=movement.before,
+        after=movement.after,
+        moved=movement.moved_replicas,
+        placed_anew=movement.replicas_placed_anew,
+        clusters=tuple(map(_replica_change_part, movement.changes)),
+    )
+
+
+def _replica_change_part(change: "ReplicaChange") -> ReplicaChangePart:
+    return ReplicaChangePart(
+        name=change.cluster,
+        before=change.before,
+        after=change.after,
+        disconnected=value_unless_empty(change.is_disconnected),
+    )
+
+
+def object_identity_part(ref: "ObjectRef") -> ObjectIdentityPart:
+    """Return the identity of an object as a part."""
+    return ObjectIdentityPart(group=ref.group, kind=ref.kind, namespace=ref.namespace, name=ref.name)

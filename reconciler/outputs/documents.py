@@ -20,6 +20,7 @@ from .reconciliation import ReconciliationDocument
 from .rejoining import RejoiningDocument
 from .rendering import RenderingDocument
 from .rollouts import RolloutsDocument
+from .simulation import SimulationDocument
 from .source_edit import SourceEditDocument
 from .validation import ValidationDocument
 from .verification import VerificationDocument
@@ -45,6 +46,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     HistoryDocument,
     BlameDocument,
     BisectionDocument,
+    SimulationDocument,
     WaitingDocument,
     VerificationDocument,
     DiagnosisDocument,

@@ -189,7 +189,7 @@ class ObjectExplanationDocument(OutputDocument, frozen=True, kw_only=True):
 
     kind = "ObjectExplanation"
     about = "Why an object is where it is."
-    printed_by = ("explain KIND/NAME",)
+    printed_by = ("explain KIND/NAME", "simulate --explain KIND/NAME")
 
     source: Source
     previous: Previous

@@ -5,6 +5,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from reconciler.console.cluster_lists import shortened_cluster_list
 from render.binding import Binding, binding_with_final_targets
 from render.model import ObjectRef
 
@@ -68,6 +69,7 @@ class Movement(Struct, frozen=True, kw_only=True, dict=True):
 
 
 Bindings = Mapping[ObjectRef, Binding]
+_MOST_MOVED = 6
 
 
 def movements_between(before: Bindings, after: Bindings, members: Container[str]) -> tuple[Movement, ...]:
@@ -106,3 +108,15 @@ def replicas_of(binding: Binding | None) -> dict[str, int]:
     if binding.kept or binding.components:
         return {name: replicas for name, replicas in binding.assigned_replicas.items() if replicas}
     return {target.name: target.replicas for target in binding.targets if target.replicas}
+
+
+def moved_words(movement: Movement) -> str:
+    """Return how many replicas of a workload move, and how many are placed anew for those in disconnected clusters."""
+    anew = f", {movement.replicas_placed_anew} placed anew" if movement.replicas_placed_anew else ""
+    return f"{movement.moved_replicas} moved{anew}" if movement.moved_replicas or not anew else anew.removeprefix(", ")
+
+
+def movement_words(movement: Movement, *, is_full: bool = True) -> str:
+    """Return a workload's replicas in every cluster where they change, or in the first of these."""
+    changes = list(map(str, movement.changes))
+    return ", ".join(changes) if is_full else shortened_cluster_list(changes, ", ", _MOST_MOVED)

@@ -46,6 +46,13 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy get deploy/web -n shop --cluster 'eu-*'", "One object in the clusters of a pattern"),
         ("argosy get nodes -o jsonpath='{.items[*].cluster}'", "Take a field out of each object"),
     ),
+    "simulate": (
+        ("argosy simulate --without-cluster paris", "What is short of replicas without a cluster, and for how long"),
+        (
+            "argosy simulate --cordon 'eu-*' --scale deploy/web=40 -n shop",
+            "Where 40 replicas go while a region is full",
+        ),
+    ),
     "validate": (
         ("argosy validate", "Check the files as they stand"),
         ("argosy validate --strict --base main", "Let a pipeline fail for warnings too, judged by the limits of main"),

@@ -4,7 +4,3 @@
 reschedule would have it, and pass by pass as the failover that is configured goes on. Nothing here is ever committed or
 applied.
 """
-
-from .passes import Simulation, simulation_of
-
-__all__ = ["Simulation", "simulation_of"]

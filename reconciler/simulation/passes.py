@@ -26,6 +26,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.reserves import reserves_of_changed_facts
 from reconciler.pipeline.stages import render_pass
 from render.binding import Binding
+from render.errors import GuardRefused
 from render.failover.tasks import HEALTHY
 from render.model import ObjectRef
 from render.rebalancers.rebalancing import NamedWorkload
@@ -44,6 +45,10 @@ RenderPass = Callable[[Inputs], Rendered]
 """Compute the tree of a pass; whoever reads a source of people's has the records named over which that stumbles."""
 
 
+Judge = Callable[["SimulatedPass", "SimulatedPass"], GuardRefused | None]
+"""Say which guard would refuse a pass, given the one before it; None lets it pass."""
+
+
 class SimulatedPass(Struct, frozen=True, kw_only=True):
     """A pass that was rendered in memory, and the time it was rendered for."""
 
@@ -57,11 +62,29 @@ class SimulatedPass(Struct, frozen=True, kw_only=True):
         return {binding.ref: binding for binding in self.rendered.built.bindings}
 
 
+class StoppedPass(Struct, frozen=True, kw_only=True):
+    """A pass that a guard would refuse, and what it would say."""
+
+    refused: SimulatedPass
+    error: GuardRefused
+
+
+class PassRules(Struct, frozen=True, kw_only=True):
+    """The way passes are made: how one is rendered, and who judges it (None: no guard is asked)."""
+
+    render: RenderPass = render_pass
+    judge: Judge | None = None
+
+
+_NO_GUARDS = PassRules()
+
+
 class Simulation(Struct, frozen=True, kw_only=True):
     """A fleet with alterations: the pass without them, an ideal one, and those that would come one after the other.
 
-    ``next_flip`` is what would happen after the ``horizon`` (None: nothing, by itself).
-    ``is_whole``: no more passes would come within it than were looked at.
+    ``next_flip`` is what would happen after the ``horizon`` (None: nothing, by itself). ``is_whole``: no more passes
+    would come within it than were looked at. ``refused`` is the first pass that a guard would refuse: it is none of
+    those ``configured``, and nothing comes after it until somebody allows what it does.
     """
 
     alterations: tuple[Alteration, ...]
@@ -71,6 +94,12 @@ class Simulation(Struct, frozen=True, kw_only=True):
     horizon: datetime
     next_flip: Flip | None = None
     is_whole: bool = True
+    refused: StoppedPass | None = None
+
+    @property
+    def last(self) -> SimulatedPass:
+        """The pass by which the fleet stands when the horizon has come."""
+        return self.configured[-1] if self.configured else self.base
 
 
 def simulation_of(
@@ -80,30 +109,32 @@ def simulation_of(
     *,
     horizon: timedelta = HORIZON,
     after: Inputs | None = None,
-    render: RenderPass = render_pass,
+    rules: PassRules = _NO_GUARDS,
 ) -> Simulation:
     """Return what becomes of a fleet with some alterations, from the inputs of the pass that would come now.
 
-    ``after`` are the inputs of a source with added files (None: nothing is added).
+    ``after`` are the inputs of a source with added files (None: nothing is added). No guard is asked about the base,
+    which was judged when it was committed, nor about the ideal.
     """
     memory = PassMemory(beneath=inputs.previous.tree if inputs.previous else None)
-    base = _pass_at(inputs, now, render)
+    base = _pass_at(inputs, now, rules.render)
     wanted = replace(after, previous=inputs.previous) if after is not None else inputs
     following = inputs_of_next_pass(wanted, base.rendered, memory, now)
     changed = altered(following, alterations, now)
-    ideal = _pass_at(ideal_inputs(changed, alterations, base.bindings), now, render)
+    ideal = _pass_at(ideal_inputs(changed, alterations, base.bindings), now, rules.render)
     fleet = _AnsweringFleet(inputs=changed, facts=inputs.facts, memory=memory, silent=lost_clusters(alterations))
     fleet.observe_base(base)
-    passes, flip = _configured_passes(fleet, now, now + horizon, render)
-    is_over = flip is None or flip.at > now + horizon
+    course = _Course(fleet=fleet, end=now + horizon, rules=rules)
+    course.run(base, now)
     return Simulation(
         alterations=tuple(alterations),
         base=base,
         ideal=ideal,
-        configured=tuple(passes),
+        configured=tuple(course.passes),
         horizon=now + horizon,
-        next_flip=flip,
-        is_whole=is_over,
+        next_flip=course.flip,
+        is_whole=course.flip is None or course.flip.at > now + horizon,
+        refused=course.refused,
     )
 
 
@@ -149,25 +180,40 @@ def _named_workload(ref: ObjectRef) -> NamedWorkload:
     return NamedWorkload(api_version=api, kind=ref.kind, namespace=ref.namespace, name=ref.name)
 
 
-def _configured_passes(
-    fleet: "_AnsweringFleet", now: datetime, end: datetime, render: RenderPass
-) -> tuple[list[SimulatedPass], Flip | None]:
-    """Return the passes from a time to another, and what would come after them."""
-    passes: list[SimulatedPass] = []
-    at, flip = now, None
-    while len(passes) < _MOST_PASSES:
-        done = _pass_at(fleet.inputs_at(at), at, render)
-        is_moving = fleet.apply(done)
-        passes.append(done)
-        flip = done.rendered.built.flip
-        # What clusters were given now is healthy in a second, and the next pass sees that.
-        seen = Flip(at + SECOND, "what was placed is healthy") if is_moving else None
-        coming = [each for each in (flip, seen) if each is not None and each.at > at]
-        flip = min(coming, key=lambda each: each.at, default=None)
-        if flip is None or flip.at > end:
-            break
-        at = flip.at
-    return passes, flip
+class _Course(Struct, kw_only=True):
+    """The passes of a fleet one after the other, until nothing changes by itself, the end has come, or a guard refuses.
+
+    ``flip`` is what comes after the last of them.
+    """
+
+    fleet: "_AnsweringFleet"
+    end: datetime
+    rules: PassRules
+    passes: list[SimulatedPass] = field(default_factory=list)
+    flip: Flip | None = None
+    refused: StoppedPass | None = None
+
+    def run(self, base: SimulatedPass, now: datetime) -> None:
+        """Take the passes from a time on."""
+        before, at = base, now
+        while len(self.passes) < _MOST_PASSES:
+            done = _pass_at(self.fleet.inputs_at(at), at, self.rules.render)
+            error = self.rules.judge(before, done) if self.rules.judge else None
+            if error is not None:
+                self.refused, self.flip = StoppedPass(refused=done, error=error), None
+                return
+            self.flip = self._flip_after(done, is_moving=self.fleet.apply(done))
+            self.passes.append(done)
+            if self.flip is None or self.flip.at > self.end:
+                return
+            before, at = done, self.flip.at
+
+    @staticmethod
+    def _flip_after(done: SimulatedPass, *, is_moving: bool) -> Flip | None:
+        """Return when the next pass comes: what clusters were given now is healthy in a second, which it then sees."""
+        seen = Flip(done.at + SECOND, "what was placed is healthy") if is_moving else None
+        coming = [each for each in (done.rendered.built.flip, seen) if each is not None and each.at > done.at]
+        return min(coming, key=lambda each: each.at, default=None)
 
 
 class _Given(Struct, frozen=True, kw_only=True):

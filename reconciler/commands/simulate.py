@@ -1,0 +1,151 @@
+"""``argosy simulate``: what would become of the fleet without a cluster, with other taints, capacity or replicas."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import Struct, field
+
+from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.help_pages import DocumentedCommand
+from reconciler.commands.options.member_options import parse_seconds
+from reconciler.commands.options.now_option import with_now_option
+from reconciler.commands.options.subject_options import with_namespace_options
+from reconciler.commands.options.suppositions import Suppositions, with_suppositions
+from reconciler.console.idle_options import refuse_given_options
+from reconciler.console.log import VERBOSE, Log
+from reconciler.console.printing import print_data, print_output, print_text
+from reconciler.guards.allowances import Allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reconciler.simulation.outcome import SimulationOutcome
+    from reconciler.simulation.supposed_fleet import SupposedFleet
+
+
+class SimulateOptions(Struct, frozen=True, kw_only=True):
+    """The options of ``argosy simulate`` beside what is supposed: of which source, and how the answer is told."""
+
+    namespace: str = ""
+    rev: str = ""
+    worktree: bool = False
+    now: datetime | None = None
+    horizon: float = 3600.0
+    allowed: Allowed = field(default_factory=Allowed)
+    explained: str = ""
+    output: str = "text"
+
+
+@click.command(
+    cls=DocumentedCommand,
+    epilog="Exit codes: 0 everything finds a place; 1 something finds none, or is short of replicas at the horizon;"
+    " 2 no such name; 3 input refused; 4 Git; 6 a guard would refuse what follows.",
+)
+@with_suppositions
+@with_namespace_options("The namespace of what --scale and --explain name.")
+@click.option("--rev", default="", metavar="REV", help="A source commit  [default: HEAD]")
+@click.option("--worktree", is_flag=True, help="Take the files as they stand, committed or not.")
+@with_now_option
+@click.option(
+    "--horizon",
+    default="1h",
+    show_default=True,
+    callback=parse_seconds,
+    metavar="DURATION",
+    help="Look so far ahead.",
+)
+@with_allowance_options
+@click.option(
+    "--explain", "explained", default="", metavar="KIND/NAME", help="Explain the placement that it would have."
+)
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@click.pass_obj
+def command(log: Log, /, supposed: Suppositions, **options: Any) -> int:
+    """Show what would happen if, for example, a cluster was lost.
+
+    What is supposed is combined at will. The answer has two sides: what an ideal reschedule would do at once, and what
+    happens by itself as the fleet is configured, pass by pass - tolerations, the guard against mass failures, paced and
+    graceful evictions - with what is short of replicas, from when to when. It names the copies that are lost of
+    what is duplicated or keeps a state, what finds no place, quotas and guards that stop it, and how old each fact is.
+    Nothing is committed or applied, and no cluster is asked. The time of the answer is now, or that of --now.
+    """
+    return simulate_and_show(log, supposed, SimulateOptions(**options))
+
+
+def simulate_and_show(log: Log, supposed: Suppositions, options: SimulateOptions) -> int:
+    """Print what would become of the fleet; return 1 where something finds no place, 6 where a guard refuses."""
+    from datetime import timedelta
+
+    from reconciler.commands.supposed_changes import added_files, alterations_of_words
+    from reconciler.repository import open_repository
+    from reconciler.simulation.outcome import outcome_of_simulation
+    from reconciler.simulation.supposed_fleet import SupposedSource, read_supposed_fleet
+
+    if options.worktree:
+        refuse_given_options(["rev"], "goes without --worktree")
+    if not (supposed.scaled or options.explained):
+        refuse_given_options(["namespace"], "goes with --scale or --explain")
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        commit = "" if options.worktree else repository.resolve(options.rev or "HEAD")
+        added = added_files(repository, commit, supposed.added) if supposed.added else {}
+        with log.timed("read source"):
+            wanted = SupposedSource(commit=commit, added=added)
+            fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
+        alterations = alterations_of_words(supposed, options.namespace, fleet.source_in_force.desired)
+        if not alterations and not added:
+            raise click.UsageError("suppose something: --without-cluster, --cordon, --scale, --add or another of these")
+        with log.timed("simulate"):
+            simulation = fleet.simulation(alterations, timedelta(seconds=options.horizon))
+            outcome = outcome_of_simulation(simulation)
+        if options.explained:
+            _print_explanation(log, options, fleet, outcome)
+        else:
+            _print_outcome(log, options, fleet, outcome, tuple(sorted(added)))
+    return exit_code_of_simulation(outcome)
+
+
+def exit_code_of_simulation(outcome: "SimulationOutcome") -> int:
+    """Return how the answer ends a command."""
+    if outcome.refusal is not None:
+        return outcome.refusal.exit_code
+    return 1 if outcome.unplaced else 0
+
+
+def _print_outcome(
+    log: Log, options: SimulateOptions, fleet: "SupposedFleet", outcome: "SimulationOutcome", added: "Sequence[str]"
+) -> None:
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.simulation import simulation_document
+    from reconciler.simulation.text import simulation_text
+
+    if options.output == "json":
+        source = fleet.source_in_force.commit
+        print_output(document_text(simulation_document(outcome, source=source, added=added)), "json")
+        return
+    for text in simulation_text(outcome, added, is_full=log.level >= VERBOSE):
+        print_text(text, end="")
+
+
+def _print_explanation(
+    log: Log, options: SimulateOptions, fleet: "SupposedFleet", outcome: "SimulationOutcome"
+) -> None:
+    """Print the explanation of one object, by the pass that decides on it."""
+    from reconciler.commands.supposed_changes import deciding_pass, replay_of_simulated_pass
+    from reconciler.console.text import sections_as_terminal_text
+    from reconciler.explain.answers import ExplainRequest, explain_request
+    from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.explanation_parts import explanation_document
+    from reconciler.outputs.object_explanation import ObjectExplanationDocument
+
+    noun, name = parse_kind_and_name([options.explained])
+    ref = ref_of_named_object(noun, name, options.namespace, fleet.source_in_force.desired.templates)
+    found, words = deciding_pass(outcome.simulation, ref)
+    request = ExplainRequest(noun=noun, name=name, namespace=options.namespace, seats=log.level >= VERBOSE)
+    answer = explain_request(request, replay_of_simulated_pass(fleet, found, log))
+    if options.output == "json":
+        print_data(document_text(explanation_document(ObjectExplanationDocument, answer.value)))
+        return
+    print_text(f"{words}\n")
+    print_output(sections_as_terminal_text(answer.sections), options.output)

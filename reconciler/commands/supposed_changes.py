@@ -1,0 +1,151 @@
+"""Suppositions as people type them: clusters, regions, taints, amounts, replicas and files, understood or refused."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from reconciler.branches.in_force import fleet_source_at
+from reconciler.commands.options.suppositions import Suppositions
+from reconciler.console.log import Log
+from reconciler.edit.labels import parse_taints
+from reconciler.edit.member_fields import parse_capacity
+from reconciler.edit.member_selection import MemberSelection, names_selected_among
+from reconciler.explain.replay import Replay
+from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
+from reconciler.names.subjects import error_of_unknown_name, refuse_unknown_clusters
+from reconciler.repository import Repository
+from reconciler.simulation.alterations import (
+    Alteration,
+    ChangedCapacity,
+    CordonedClusters,
+    LostClusters,
+    ScaledObject,
+    TaintedCluster,
+)
+from reconciler.simulation.passes import SimulatedPass, Simulation
+from reconciler.simulation.supposed_fleet import SupposedFleet
+from reconciler.source.desired import Desired
+from reconciler.source.files import may_be_read
+from render.cluster import Cluster, Taint
+from render.errors import UnknownName
+from render.model import ObjectRef
+from render.scheduling.decisions import Trigger
+from render.timing import instant_text
+
+_BESIDE = "argosy-simulate"
+"""The folder in which files from elsewhere are supposed to stand."""
+
+
+def alterations_of_words(supposed: Suppositions, namespace: str, desired: Desired) -> tuple[Alteration, ...]:
+    """Return what is supposed of a source; UnknownName for a name that nothing there goes by, with the nearest one."""
+    found: list[Alteration] = []
+    if lost := frozenset(_lost_clusters(supposed, desired.clusters)):
+        found.append(LostClusters(names=lost))
+    if supposed.cordoned:
+        selection = MemberSelection(names=supposed.cordoned)
+        found.append(CordonedClusters(names=frozenset(names_selected_among(desired.clusters, selection))))
+    known = [cluster.name for cluster in desired.clusters]
+    for name, text in supposed.tainted:
+        refuse_unknown_clusters([name], known)
+        found += [TaintedCluster(name=name, taint=each) for each in _wanted_taints(text)]
+    for name, text in supposed.sized:
+        refuse_unknown_clusters([name], known)
+        found.append(ChangedCapacity(name=name, resources=parse_capacity({}, [text])))
+    found += [_scaled_object(each, namespace, desired) for each in supposed.scaled]
+    return tuple(found)
+
+
+def _wanted_taints(text: str) -> tuple[Taint, ...]:
+    change = parse_taints([text])
+    if change.removed:
+        raise click.UsageError(f"--taint {text!r} takes a taint away; write KEY=VALUE:EFFECT")
+    return change.wanted
+
+
+def _lost_clusters(supposed: Suppositions, clusters: Sequence[Cluster]) -> Iterator[str]:
+    if supposed.without_clusters:
+        yield from names_selected_among(clusters, MemberSelection(names=supposed.without_clusters))
+    places: tuple[tuple[str, tuple[str, ...], Callable[[Cluster], Iterable[str]]], ...] = (
+        ("region", supposed.without_regions, lambda each: [each.region]),
+        ("zone", supposed.without_zones, lambda each: each.zones),
+        ("provider", supposed.without_providers, lambda each: [each.provider]),
+    )
+    for what, names, places_of in places:
+        for name in names:
+            found = [each.name for each in clusters if name in places_of(each)]
+            if not found:
+                known = {place for each in clusters for place in places_of(each) if place}
+                raise error_of_unknown_name(f"no cluster of the source is in {what} {name!r}", name, known)
+            yield from found
+
+
+def _scaled_object(text: str, namespace: str, desired: Desired) -> ScaledObject:
+    subject, sign, count = text.rpartition("=")
+    if not (sign and subject and count.isdigit() and count.isascii() and len(count) < 10):
+        raise click.UsageError(f"--scale {text!r}: write KIND/NAME=N, such as deploy/web=40")
+    noun, name = parse_kind_and_name([subject])
+    return ScaledObject(ref=ref_of_named_object(noun, name, namespace, desired.templates), replicas=int(count))
+
+
+def added_files(repository: Repository, commit: str, words: Iterable[str]) -> dict[str, bytes]:
+    """Return the contents of files that are supposed to be in a source, by their paths there.
+
+    A file of the work tree keeps its path, and stands for the one that the source has there. Others stand in a folder
+    of their own, below the first that the fleet reads.
+    """
+    beside = _folder_beside(repository, commit)
+    found: dict[str, bytes] = {}
+    for word in words:
+        named = Path(word)
+        if not named.exists():
+            raise UnknownName(f"there is no file or folder {word!r}")
+        files = sorted(_files_below(named)) if named.is_dir() else [named]
+        if not files:
+            raise UnknownName(f"no file in {word!r} is named like a manifest: .yaml, .yml or .json")
+        for path in files:
+            found[_path_in_source(repository, path, named, beside)] = path.read_bytes()
+    return found
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink() and may_be_read(path.name, path.stat().st_size):
+            yield path
+
+
+def _folder_beside(repository: Repository, commit: str) -> str:
+    """Return the folder in which files from elsewhere are supposed to stand, with a / at its end."""
+    home = fleet_source_at(repository, commit or repository.resolve("HEAD"))
+    base = home.path.rpartition("/")[0]
+    first = next((path.removeprefix("./").strip("/") for path in home.fleet.source.paths), ".")
+    parts = [base, "" if first in {"", "."} or Path(first).suffix else first, _BESIDE]
+    return "/".join(filter(None, parts)) + "/"
+
+
+def _path_in_source(repository: Repository, path: Path, named: Path, beside: str) -> str:
+    work_tree = repository.folder.work_tree
+    absolute = path.resolve()
+    if work_tree is not None and absolute.is_relative_to(work_tree.resolve()):
+        return absolute.relative_to(work_tree.resolve()).as_posix()
+    below = path.relative_to(named.parent) if named.is_dir() else Path(path.name)
+    return f"{beside}{below.as_posix()}"
+
+
+def deciding_pass(simulation: Simulation, ref: ObjectRef) -> tuple[SimulatedPass, str]:
+    """Return the pass that decides on an object last, and which that is in words.
+
+    Where the passes that would come decide nothing about it, it is the one that places everything anew.
+    """
+    for each in reversed(simulation.configured):
+        decision = each.rendered.built.schedule.decisions.get(ref)
+        if decision is not None and decision.trigger is not Trigger.NONE:
+            return each, f"as the pass at {instant_text(each.at)} would decide, which comes by itself:"
+    return simulation.ideal, "by itself it stays where it is; placed anew, this would be decided:"
+
+
+def replay_of_simulated_pass(fleet: SupposedFleet, found: SimulatedPass, log: Log) -> Replay:
+    """Return a simulated pass as one that is explained."""
+    outcome = fleet.outcome_of_pass(found)
+    facts = fleet.repository.commit_info(fleet.facts_commit) if fleet.facts_commit else None
+    return Replay(repository=fleet.repository, log=log, outcome=outcome, facts=facts)

@@ -1,0 +1,198 @@
+"""One object of a simulation: where it is, what is missing from when to when, and what is lost of it.
+
+A replica in a cluster that is lost serves nobody, whatever the rendered tree says, and one that was just placed serves
+a second later. An object that its policy divides is missing the replicas that it asks for and that serve nowhere. Of
+any other object every copy is as good: it is missing once none is left.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from reconciler.pipeline.eviction_notes import BLOCKED, EVICTED
+from render.binding import Binding
+from render.interpretation.pod_templates import pod_specs_in
+from render.model import Manifest, ObjectRef
+from render.scheduling.decisions import SCHEDULED, ScheduledReason
+from render.timing import SECOND
+
+Course = Sequence[tuple[datetime, Binding | None]]
+"""The bindings of an object as passes come, each with the time of its pass."""
+
+_STATEFUL_SET, _CLAIM = "StatefulSet.apps", "PersistentVolumeClaim"
+
+
+class Downtime(Struct, frozen=True, kw_only=True):
+    """The time for which replicas of an object serve nowhere; ``until`` None: for longer than is looked ahead."""
+
+    since: datetime
+    until: datetime | None
+    replicas: int
+
+
+class LostCopies(Struct, frozen=True, kw_only=True):
+    """The copies of an object in clusters that are lost, and the clusters in which it goes on.
+
+    ``state`` says what it keeps there ("": nothing that is known), ``is_duplicated`` that each cluster had all of it.
+    """
+
+    clusters: Mapping[str, int]
+    remaining: tuple[str, ...]
+    state: str = ""
+    is_duplicated: bool = False
+
+
+class SimulatedObject(Struct, frozen=True, kw_only=True):
+    """An object that is concerned: its replicas by cluster before, placed anew, and as the fleet is configured.
+
+    Without replicas it has 0 in each cluster. ``asked`` are those that it asks for in the end. ``missing`` are those
+    that find no place as configured, at the horizon, ``missing_ideally`` those that find none at all, and
+    ``missing_before`` those that had none to begin with. ``is_unplaced``: more of it has no place than before, or no
+    copy is left. ``reason`` says why, as the scheduler or failover do.
+    """
+
+    ref: ObjectRef
+    asked: int
+    before: Mapping[str, int]
+    ideal: Mapping[str, int]
+    after: Mapping[str, int]
+    missing: int = 0
+    missing_ideally: int = 0
+    missing_before: int = 0
+    is_unplaced: bool = False
+    is_unplaced_ideally: bool = False
+    reason: str = ""
+    reason_ideally: str = ""
+    down: tuple[Downtime, ...] = ()
+    lost: LostCopies | None = None
+    is_stopped_by_quota: bool = False
+
+
+def placed_replicas(binding: Binding | None) -> dict[str, int]:
+    """Return the replicas of an object by its target clusters; 0 in each where it has none."""
+    return dict(sorted(binding.target_replicas.items())) if binding is not None else {}
+
+
+class ObjectCourse(Struct, frozen=True, kw_only=True):
+    """The bindings of one object: before, placed anew, and at the end; ``lost`` are clusters that serve nobody."""
+
+    ref: ObjectRef
+    base: Binding | None
+    ideal: Binding | None
+    last: Binding | None
+    lost: frozenset[str]
+
+    def outcome(self, course: Course, manifest: Manifest, *, is_kept_by_quota: bool = False) -> SimulatedObject:
+        """Return what becomes of the object, given its bindings as passes come, and its template."""
+        missing = [
+            _missing_replicas(self.base, placed_replicas(self.base)),
+            *map(self._missing, (self.ideal, self.last)),
+        ]
+        had = bool(placed_replicas(self.base))
+        return SimulatedObject(
+            ref=self.ref,
+            asked=self.last.asked_replicas if self.last is not None else 0,
+            before=placed_replicas(self.base),
+            ideal=placed_replicas(self.ideal),
+            after=placed_replicas(self.last),
+            missing_before=missing[0],
+            missing_ideally=missing[1],
+            missing=missing[2],
+            is_unplaced_ideally=self._is_worse(missing[0], missing[1], self.ideal, had=had),
+            is_unplaced=self._is_worse(missing[0], missing[2], self.last, had=had),
+            reason=_reason_of_binding(self.last),
+            reason_ideally=_reason_of_binding(self.ideal),
+            down=tuple(self._downtimes(course, missing[0])),
+            lost=self._lost_copies(manifest),
+            is_stopped_by_quota=is_kept_by_quota or any(map(_is_stopped_by_quota, (self.ideal, self.last))),
+        )
+
+    def _is_worse(self, before: int, after: int, binding: Binding | None, *, had: bool) -> bool:
+        """Say whether more of the object has no place than before, or nothing serves it any more."""
+        is_kept = binding is not None or self.last is not None
+        return is_kept and (after > before or (had and not self._serving(binding)))
+
+    def _serving(self, binding: Binding | None) -> dict[str, int]:
+        return {name: count for name, count in placed_replicas(binding).items() if name not in self.lost}
+
+    def _missing(self, binding: Binding | None) -> int:
+        return _missing_replicas(binding, self._serving(binding))
+
+    def _downtimes(self, course: Course, before: int) -> Iterator[Downtime]:
+        """Yield the times for which more is missing than before, each with as many replicas."""
+        since: datetime | None = None
+        count = 0
+        for at, binding in course:
+            now = max(0, self._missing(binding) - before)
+            if now == count:
+                continue
+            end = at + SECOND if now < count else at
+            if since is not None and count:
+                yield Downtime(since=since, until=end, replicas=count)
+            since, count = (at if now > count else end), now
+        if since is not None and count:
+            yield Downtime(since=since, until=None, replicas=count)
+
+    def _lost_copies(self, manifest: Manifest) -> LostCopies | None:
+        """Return what is lost of an object that is duplicated, or keeps a state in its clusters."""
+        there = {name: count for name, count in placed_replicas(self.base).items() if name in self.lost}
+        state = kept_state(self.ref, manifest)
+        is_duplicated = self.base is not None and self.base.is_workload and not self.base.is_divided
+        if not there or not (state or is_duplicated):
+            return None
+        remaining = tuple(sorted(self._serving(self.last)))
+        return LostCopies(clusters=there, remaining=remaining, state=state, is_duplicated=is_duplicated)
+
+
+def _missing_replicas(binding: Binding | None, serving: Mapping[str, int]) -> int:
+    """Return the replicas that an object asks for and that serve nowhere."""
+    if binding is None or not binding.is_workload:
+        return 0
+    if binding.is_divided and not binding.components:
+        return max(0, binding.asked_replicas - sum(serving.values()))
+    return 0 if serving else binding.asked_replicas
+
+
+def kept_state(ref: ObjectRef, manifest: Manifest) -> str:
+    """Return what an object keeps in a cluster that is not in its manifest; "" where that is nothing.
+
+    >>> kept_state(ObjectRef("apps", "StatefulSet", "shop", "db"), {"spec": {}})
+    'its identity'
+    """
+    spec = manifest.get("spec")
+    if ref.group_kind == _CLAIM:
+        return "its volume"
+    if ref.group_kind == _STATEFUL_SET:
+        return (
+            "the volumes of its claims"
+            if isinstance(spec, dict) and spec.get("volumeClaimTemplates")
+            else "its identity"
+        )
+    claims = sorted(set(_claims_of_pods(spec)))
+    return f"the volume of {', '.join(claims)}" if claims else ""
+
+
+def _claims_of_pods(spec: object) -> Iterator[str]:
+    for pod in pod_specs_in(spec):
+        volumes = pod.get("volumes")
+        for volume in volumes if isinstance(volumes, list) else ():
+            claim = volume.get("persistentVolumeClaim") if isinstance(volume, dict) else None
+            if isinstance(claim, dict) and isinstance(claim.get("claimName"), str):
+                yield f"claim {claim['claimName']}"
+
+
+def _reason_of_binding(binding: Binding | None) -> str:
+    """Return why an object has no place, or stays where it would leave; "" where nothing says so."""
+    conditions = binding.conditions if binding is not None else ()
+    found = [
+        each.message
+        for each in conditions
+        if each.status == "False" and (each.type == SCHEDULED or (each.type, each.reason) == (EVICTED, BLOCKED))
+    ]
+    return "; ".join(found)
+
+
+def _is_stopped_by_quota(binding: Binding | None) -> bool:
+    conditions = binding.conditions if binding is not None else ()
+    return any(each.type == SCHEDULED and each.reason == ScheduledReason.QUOTA_EXCEEDED for each in conditions)
