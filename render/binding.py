@@ -13,12 +13,10 @@ from msgspec.structs import replace
 from .cron.rules import CronMemory, ScaledBounds, ScaledReplicas
 from .former_split import FormerSplit
 from .model import Manifest, ObjectRef, TargetCluster
+from .object_rollout import ABSENT, ObjectRollout
 from .placement import Placement, ReplicaSchedulingType
 from .policy import ConflictResolution, Suspension
 from .resources import Component, ReplicaRequirements
-
-_OF_FLEET = "Fleet "
-"""The beginning of the policy, as text, of what the calendar of argosy.yaml holds back."""
 
 
 class Condition(Struct, frozen=True, kw_only=True):
@@ -114,99 +112,6 @@ class OverriddenReplicas(Struct, frozen=True, kw_only=True):
 
     clusters: tuple[str, ...]
     replicas: int
-
-
-class ClustersAtVersion(Struct, frozen=True, kw_only=True):
-    """The target clusters that stand at a version of an object, which its digest names."""
-
-    version: str
-    names: tuple[str, ...]
-
-
-class SplitOfVersion(Struct, frozen=True, kw_only=True):
-    """The targets that an object had, or is to have, by a version of it whose placement is not the newest."""
-
-    version: str
-    targets: tuple[TargetCluster, ...]
-
-
-ABSENT = "absent"
-"""The version of an object in a cluster that has not been given it yet; no digest is this word."""
-
-
-def name_of_rollout(policy: str, group: str) -> str:
-    """Return how people are told of the rollout of a group of objects by a policy.
-
-    >>> name_of_rollout("RolloutPolicy shop/web", ""), name_of_rollout("RolloutPolicy shop/web", "team-a")
-    ('RolloutPolicy shop/web', 'RolloutPolicy shop/web for team-a')
-    """
-    return f"{policy} for {group}" if group else policy
-
-
-class ObjectRollout(Struct, frozen=True, kw_only=True):
-    """The versions of an object that a rollout policy (``policy``, as text) lets out wave by wave.
-
-    ``target`` is the version that goes out, ``completed`` the one that went out last and is through. Each cluster
-    stands at ``completed``, also one that comes new, but for those that ``clusters`` lists. ``group`` is the one that
-    the object goes out with, while it does ("": the policy makes none). ``waiting`` are the versions that newer changes
-    have, in the order in which they are to go out. What clusters do not have yet is ``ABSENT``. While a changed
-    placement goes out ``splits`` has the targets of the versions in use beside the newest.
-    """
-
-    policy: str
-    target: str
-    completed: str
-    clusters: tuple[ClustersAtVersion, ...] = ()
-    group: str = ""
-    waiting: tuple[str, ...] = ()
-    splits: tuple[SplitOfVersion, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The rollout that it is part of, as people are told of it."""
-        return name_of_rollout(self.policy, self.group)
-
-    @property
-    def has_gates(self) -> bool:
-        """Say whether clusters have to show something before it goes on; what a calendar holds back only waits."""
-        return not self.policy.startswith(_OF_FLEET)
-
-    @property
-    def is_under_way(self) -> bool:
-        """Say whether clusters are to get another version than they stand at, or are not through with it yet."""
-        return self.target != self.completed or bool(self.clusters) or self.completed == ABSENT
-
-    @property
-    def is_absent_somewhere(self) -> bool:
-        """Say whether there are clusters that were not given the object, or have given it up."""
-        return ABSENT in {self.completed, *(each.version for each in self.clusters)}
-
-    @property
-    def is_new(self) -> bool:
-        """Say whether no cluster was given the object yet, nor is by what goes out."""
-        return self.target == self.completed == ABSENT and not self.clusters
-
-    @property
-    def is_leaving(self) -> bool:
-        """Say whether clusters are to lose the object, now or when others are through."""
-        return not self.is_new and ABSENT in {self.target, *self.waiting}
-
-    @property
-    def is_unfinished(self) -> bool:
-        """Say whether a change of the object goes out, or waits for the end of another one."""
-        return self.is_under_way or bool(self.waiting)
-
-    @property
-    def versions(self) -> frozenset[str]:
-        """All versions that are in use, or will be."""
-        return frozenset({self.target, self.completed, *(each.version for each in self.clusters), *self.waiting}) - {
-            ABSENT
-        }
-
-    @property
-    def version_by_cluster(self) -> Mapping[str, str]:
-        """The versions of the clusters that do not stand at the completed one."""
-        return {name: each.version for each in self.clusters for name in each.names}
 
 
 class Completions(Struct, frozen=True, kw_only=True):

@@ -8,18 +8,10 @@ from msgspec.structs import replace
 from reconciler.history.reasons import WavesByRollout, reasons_of_change
 from reconciler.history.steps import RenderedStep
 from reconciler.repository import CommitInfo
-from render.binding import (
-    Binding,
-    BindingSnapshot,
-    ClustersAtVersion,
-    DescheduledReplicas,
-    GracefulEvictionTask,
-    LastMove,
-    Moving,
-    ObjectRollout,
-)
+from render.binding import Binding, BindingSnapshot, DescheduledReplicas, GracefulEvictionTask, LastMove, Moving
 from render.cron.rules import ScaledReplicas
 from render.model import ObjectRef, TargetCluster
+from render.object_rollout import ClustersAtVersion, ObjectRollout
 from render.placement import Placement
 from render.policy import Suspension
 from render.selectors import ClusterAffinity

@@ -11,8 +11,9 @@ from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.plans.model import Action, DesiredObject, Plan, PlannedObject
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.status_changes import StatusInputs, status_files
-from render.binding import Binding, ClustersAtVersion, Condition, KeptTargets, ObjectRollout
+from render.binding import Binding, Condition, KeptTargets
 from render.model import ObjectRef, TargetCluster
+from render.object_rollout import ClustersAtVersion, ObjectRollout
 
 from .build import a_config_map
 from .tables import each_row

@@ -6,15 +6,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.binding import (
-    Binding,
-    BindingSnapshot,
-    ClustersAtVersion,
-    Condition,
-    GracefulEvictionTask,
-    ObjectRollout,
-)
+from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.model import ObjectRef, TargetCluster
+from render.object_rollout import ClustersAtVersion, ObjectRollout
 from render.parsing import SharedPlacements, binding_manifest, parse_binding, plain_placement
 from render.placement import (
     ClusterAffinityTerm,

@@ -7,8 +7,8 @@ import pytest
 
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.rollouts.observations import observations_of_clusters
-from render.binding import ABSENT
 from render.model import ObjectRef
+from render.object_rollout import ABSENT
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .rolling import WEB_REF, RollingFleet, a_rollout_policy, a_wave, web

@@ -9,8 +9,8 @@ import pytest
 
 from reconciler.run.pass_job import PassJob, PassReport, RolloutEnd
 
-from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
-from .rolling import WEB, a_rollout_policy, a_wave, web
+from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters, weighted
+from .rolling import WEB, a_control, a_rollout_policy, a_wave, web
 from .waiting import running
 
 NOW = ("--now", "2026-03-01T09:00:00Z")
@@ -125,6 +125,38 @@ def test_a_change_that_does_not_go_back_is_said_before_it_is_merged_and_while_it
     assert line in argosy(fleet, capsys, "rollout", "plan").out
     document = json.loads(argosy(fleet, capsys, "rollout", "status", "-o", "json").out)
     assert document["rollouts"][0]["cannotGoBack"] == [{"object": "ConfigMap default/conf", "reason": reason}]
+
+
+def test_replicas_that_a_rollback_gives_back_are_said_before_it_and_after_it(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rollout = a_rollout_policy(waves=[a_wave("canary", "oslo"), a_wave("rest")], onFailure="Rollback")
+    placed = a_policy(
+        "web", selectors=[WEB], placement=on_clusters("oslo", "rome", replicaScheduling=weighted(oslo=1, rome=1))
+    )
+    fleet.commit({"rollout.yaml": rollout, "policy.yaml": placed, "web.yaml": web(1, replicas=4)})
+    argosy(fleet, capsys, "reconcile", "--bootstrap", *NOW)
+    fleet.commit({"web.yaml": web(2, replicas=8)})
+    line = "goes back to: Deployment.apps default/web: oslo=2, rome=2\n"
+    assert line in argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW).out
+    argosy(fleet, capsys, "reconcile", *NOW)
+    assert line in argosy(fleet, capsys, "rollout", "status", "web").out
+    assert line in argosy(fleet, capsys, "rollout", "plan").out
+    document = json.loads(argosy(fleet, capsys, "rollout", "status", "-o", "json").out)
+    had = [{"object": "Deployment.apps default/web", "clusters": {"oslo": 2, "rome": 2}}]
+    assert document["rollouts"][0]["restores"] == had
+    change = document["rollouts"][0]["change"]
+    fleet.commit({"stop.yaml": a_control("stop", change, "Abort")})
+    argosy(fleet, capsys, "reconcile", *NOW)
+    shown = argosy(fleet, capsys, "status").out
+    assert "RolledBack   RolloutPolicy default/web went back; asked for is oslo=4, rome=4\n" in shown
+    shown = argosy(fleet, capsys, "explain", "Deployment", "web", "-n", "default", *NOW).out
+    assert f"went back, and gave each cluster what it had before change {change}" in shown
+    fleet.commit({"web.yaml": web(2, replicas=6)})
+    argosy(fleet, capsys, "reconcile", *NOW)
+    line = "not restored: Deployment.apps default/web keeps its replicas: it was scaled or placed anew since"
+    assert line in argosy(fleet, capsys, "rollout", "status", "web").out
+    assert argosy(fleet, capsys, "verify").out
 
 
 def test_changes_that_wait_are_shown_in_their_order(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:

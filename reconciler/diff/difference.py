@@ -15,12 +15,12 @@ from reconciler.pipeline.released import Released
 from reconciler.pipeline.unselected import Unselected
 from reconciler.rendering.events_of_pass import ChangeBesideRollout
 from reconciler.rendering.problems import ObjectProblem
-from render.binding import name_of_rollout
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange
 from render.model import ObjectRef
+from render.object_rollout import name_of_rollout
 from render.rollouts.plan import PlannedWave
-from render.rollouts.state import OneWayChange
+from render.rollouts.state import OneWayChange, SplitToRestore
 from render.scheduling.unknown_capacity import UnknownCapacity
 
 from .costs import CostDifference
@@ -167,7 +167,8 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
     ``waiting`` counts the objects that are not in it, and have to wait until it is over. ``group`` is the group of
     objects that it is of ("": the policy makes none). ``held_by`` says what it waits for before it begins.
     ``is_of_calendar``: it goes by the calendar of argosy.yaml alone, and not by waves. ``one_way`` says what of the
-    change would not go back. ``beside`` are objects that change at once, though what names them goes out by waves.
+    change would not go back, and ``restores`` which replicas a rollback gives back. ``beside`` are objects that change
+    at once, though what names them goes out by waves.
     """
 
     policy: str
@@ -178,6 +179,7 @@ class PlannedRollout(Struct, frozen=True, kw_only=True):
     held_by: str = ""
     is_of_calendar: bool = False
     one_way: tuple[OneWayChange, ...] = ()
+    restores: tuple[SplitToRestore, ...] = ()
     beside: tuple[ChangeBesideRollout, ...] = ()
 
     @property

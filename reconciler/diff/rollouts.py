@@ -90,6 +90,7 @@ def _planned_rollouts(
                 held_by=state.next_step if is_closed else "",
                 is_of_calendar=state.plan.is_of_fleet,
                 one_way=state.one_way,
+                restores=state.restores,
                 beside=tuple(each for each in beside if each.rollout == name),
             )
 
@@ -104,6 +105,7 @@ def words_of_rollout(rollout: PlannedRollout, difference: Difference) -> tuple[s
         for wave in rollout.waves
     ]
     lines += (f"cannot go back: {each.ref}: {each.reason}" for each in rollout.one_way)
+    lines += (f"goes back to: {each}" for each in rollout.restores)
     lines += map(str, rollout.beside)
     if rollout.held_by:
         lines.append(rollout.held_by)

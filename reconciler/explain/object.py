@@ -350,6 +350,10 @@ def _clusters_at_former_versions(binding: Binding, built: Built) -> Iterator[Kep
     state = built.rolled.states.get(rollout.name) if rollout is not None else None
     if rollout is None or state is None or not rollout.is_under_way:
         return
+    if rollout.is_split_restored:
+        names = tuple(sorted(each.name for each in binding.targets))
+        message = f"{rollout.name} went back, and gave each cluster what it had before change {state.change}"
+        yield Kept(clusters=names, reason=state.reason, message=message)
     known = rollout.version_by_cluster
     targets = {each.name for each in (*binding.targets, *(it for each in binding.required_by for it in each.clusters))}
     former = {name for name in targets if known.get(name, rollout.completed) != rollout.target}

@@ -95,7 +95,7 @@ def _recorded_reasons(
     yield from _reasons_of_requests(before, after)
     yield from _reasons_of_members(before, after, step)
     yield from _reasons_of_rollout(before, after, waves)
-    is_by_waves = before.rollout is not None and before.rollout.splits
+    is_by_waves = before.rollout is not None and (before.rollout.splits or before.rollout.is_split_restored)
     if before.moving is not None and before.targets != after.targets and not is_by_waves:
         ends = ", and ends" if after.moving is None else ""
         message = f"a step of its move, as replicas elsewhere got ready{ends}"

@@ -10,7 +10,7 @@ from .document import DocumentPart, meaning_of_field, value_unless_empty
 if TYPE_CHECKING:
     from reconciler.diff.difference import HeldChange, PlannedRollout
     from render.rollouts.plan import PlannedWave
-    from render.rollouts.state import OneWayChange, RolloutState, WaitingChange
+    from render.rollouts.state import OneWayChange, RolloutState, SplitToRestore, WaitingChange
 
 
 class PlannedWavePart(DocumentPart, frozen=True, kw_only=True):
@@ -63,6 +63,22 @@ class ChangeAtOncePart(DocumentPart, frozen=True, kw_only=True):
     named_by: Annotated[str, meaning_of_field("The object of the rollout that names it.")]
 
 
+class RestoredReplicasPart(DocumentPart, frozen=True, kw_only=True):
+    """The replicas of an object that clusters had before a change."""
+
+    object: Annotated[str, meaning_of_field("The object.")]
+    clusters: Annotated[dict[str, int], meaning_of_field("The replicas that each cluster had of it.")]
+
+
+RestoredReplicas = (
+    Annotated[
+        tuple[RestoredReplicasPart, ...],
+        meaning_of_field("The replicas that a rollback gives back, where the change moves or scales objects."),
+    ]
+    | UnsetType
+)
+
+
 class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
     """A rollout that a change begins or waits for."""
 
@@ -82,6 +98,7 @@ class PlannedRolloutPart(DocumentPart, frozen=True, kw_only=True):
         | UnsetType
     ) = UNSET
     cannot_go_back: OneWayChanges = UNSET
+    restores: RestoredReplicas = UNSET
     at_once: (
         Annotated[
             tuple[ChangeAtOncePart, ...],
@@ -116,6 +133,7 @@ def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
         waiting=value_unless_empty(rollout.waiting),
         held_by=value_unless_empty(rollout.held_by),
         cannot_go_back=_one_way_parts(rollout.one_way),
+        restores=_restored_parts(rollout.restores),
         at_once=value_unless_empty(
             tuple(ChangeAtOncePart(object=str(each.ref), named_by=str(each.named_by)) for each in rollout.beside)
         ),
@@ -124,6 +142,17 @@ def planned_rollout_part(rollout: "PlannedRollout") -> PlannedRolloutPart:
 
 def _one_way_parts(found: "Iterable[OneWayChange]") -> tuple[OneWayChangePart, ...] | UnsetType:
     return value_unless_empty(tuple(OneWayChangePart(object=str(each.ref), reason=each.reason) for each in found))
+
+
+def _restored_parts(found: "Iterable[SplitToRestore]") -> tuple[RestoredReplicasPart, ...] | UnsetType:
+    return value_unless_empty(
+        tuple(
+            RestoredReplicasPart(
+                object=str(each.ref), clusters={target.name: target.replicas for target in each.targets}
+            )
+            for each in found
+        )
+    )
 
 
 def _planned_wave_part(wave: "PlannedWave") -> PlannedWavePart:
@@ -166,6 +195,14 @@ class RolloutPart(DocumentPart, frozen=True, kw_only=True):
         | UnsetType
     ) = UNSET
     cannot_go_back: OneWayChanges = UNSET
+    restores: RestoredReplicas = UNSET
+    not_restored: (
+        Annotated[
+            tuple[str, ...],
+            meaning_of_field("What a rollback could not give back of the replicas before the change, in sentences."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 RolloutsUnderWay = Annotated[
@@ -190,6 +227,8 @@ def rollout_part(state: "RolloutState") -> RolloutPart:
         next=state.next_step,
         queue=value_unless_empty(tuple(map(_waiting_change_part, state.queue))),
         cannot_go_back=_one_way_parts(state.one_way),
+        restores=_restored_parts(state.restores),
+        not_restored=value_unless_empty(state.unrestored),
     )
 
 

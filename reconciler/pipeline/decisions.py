@@ -43,6 +43,7 @@ from .moves import (
 from .pass_values import Inputs
 from .reserves import clusters_with_reserves
 from .rollouts.placements import PlacementInRollout, PlacementStage, bindings_with_all_targets
+from .rollouts.splits_before_change import RestoredSplits, SplitsBefore
 from .rounds import schedule_in_rounds
 from .runs import RunsOfPass
 from .schedules import Schedule, apis_by_crd, former_components, schedule_bindings
@@ -67,7 +68,8 @@ class ClaimedTemplates(Struct, frozen=True, kw_only=True):
 class Decisions(Struct, frozen=True, kw_only=True):
     """The decisions of a pass about its objects. ``bindings`` have their targets, and what requires them.
 
-    Of a placement that goes out wave by wave they have the targets of all waves; ``placements`` say more.
+    Of a placement that goes out wave by wave they have the targets of all waves; ``placements`` say more. What
+    ``restored`` names has the targets of before a change again; ``splits`` know these.
     """
 
     claimed: ClaimedTemplates
@@ -80,6 +82,8 @@ class Decisions(Struct, frozen=True, kw_only=True):
     placements: Mapping[ObjectRef, PlacementInRollout]
     following: Following
     bindings: tuple[Binding, ...]
+    splits: SplitsBefore
+    restored: RestoredSplits
 
 
 def decisions_of_pass(inputs: Inputs) -> Decisions:
@@ -114,13 +118,16 @@ def claimed_templates(inputs: Inputs, tainted: TaintedClusters) -> ClaimedTempla
 
 def decisions_about_claims(claimed: ClaimedTemplates, tainted: TaintedClusters, index: ClusterIndex) -> Decisions:
     """Choose the clusters of claimed templates, and find what follows them there."""
-    inputs, claims, templates = claimed.inputs, claimed.claims, claimed.templates
+    inputs, claims = claimed.inputs, claimed.claims
     failover, descheduling, schedule = _scheduling_results(inputs, claims, tainted, index)
-    moved = _moved_bindings(inputs, schedule, index)
-    placements = _placements_in_rollouts(inputs, moved.bindings, index)
-    moved = replace(moved, bindings=bindings_with_all_targets(moved.bindings, placements)) if placements else moved
-    # What a released binding requires stays with it, or its pods would miss it.
-    follows = followers_of_bindings((*moved.bindings, *claims.released), templates, claimed.interpreter)
+    splits = SplitsBefore(
+        before=inputs.previous.bindings if inputs.previous else {},
+        index=index,
+        now=inputs.failover.now,
+        are_evicted=inputs.desired.fleet.feature_gates.failover,
+    )
+    restored = splits.splits_restored_before(schedule.bindings) if inputs.rollouts.states else {}
+    steps = _steps_of_bindings(claimed, schedule, splits, restored)
     return Decisions(
         claimed=claimed,
         tainted=tainted,
@@ -128,10 +135,54 @@ def decisions_about_claims(claimed: ClaimedTemplates, tainted: TaintedClusters, 
         failover=failover,
         descheduling=descheduling,
         schedule=schedule,
+        moved=steps.moved,
+        placements=steps.placements,
+        following=steps.following,
+        bindings=steps.bindings,
+        splits=splits,
+        restored=restored,
+    )
+
+
+def decisions_with_restored_splits(decisions: Decisions, restored: RestoredSplits) -> Decisions:
+    """Return decisions where rollbacks give other objects the targets of before a change than was thought."""
+    steps = _steps_of_bindings(decisions.claimed, decisions.schedule, decisions.splits, restored)
+    return replace(
+        decisions,
+        moved=steps.moved,
+        placements=steps.placements,
+        following=steps.following,
+        bindings=steps.bindings,
+        restored=restored,
+    )
+
+
+class _Steps(Struct, frozen=True, kw_only=True):
+    """The steps of a pass on the way to what was decided, with what follows there."""
+
+    moved: MovedBindings
+    placements: Mapping[ObjectRef, PlacementInRollout]
+    following: Following
+    bindings: tuple[Binding, ...]
+
+
+def _steps_of_bindings(
+    claimed: ClaimedTemplates, schedule: Schedule, splits: SplitsBefore, restored: RestoredSplits
+) -> _Steps:
+    """Return what objects have in this pass of what was decided, and what follows them there."""
+    inputs, claims, templates, index = claimed.inputs, claimed.claims, claimed.templates, splits.index
+    moved = _moved_bindings(inputs, splits.bindings_that_end_as_before(schedule.bindings, restored), index)
+    moved = splits.moved_beside_decision(moved, schedule.bindings, restored)
+    placements = _placements_in_rollouts(inputs, moved.bindings, index)
+    moved = replace(moved, bindings=bindings_with_all_targets(moved.bindings, placements)) if placements else moved
+    # What a released binding requires stays with it, or its pods would miss it.
+    every = (*moved.bindings, *claims.released)
+    follows = followers_of_bindings(every, templates, claimed.interpreter)
+    return _Steps(
         moved=moved,
         placements=placements,
         following=follows,
-        bindings=bindings_with_dependencies((*moved.bindings, *claims.released), follows, templates),
+        bindings=bindings_with_dependencies(every, follows, templates),
     )
 
 
@@ -196,11 +247,11 @@ def _context_for_scheduling(inputs: Inputs, claims: Claims, before: Mapping[Obje
     )
 
 
-def _moved_bindings(inputs: Inputs, schedule: Schedule, index: ClusterIndex) -> MovedBindings:
+def _moved_bindings(inputs: Inputs, bindings: Sequence[Binding], index: ClusterIndex) -> MovedBindings:
     """Return the bindings as they were decided, or a step on the way where replicas move step by step."""
     desired = inputs.desired
     if not may_moves_be_gradual(desired.fleet.moves, desired.rollout_policies):
-        return MovedBindings(bindings=tuple(map(binding_without_move_note, schedule.bindings)))
+        return MovedBindings(bindings=tuple(map(binding_without_move_note, bindings)))
     policies, templates = RolloutIndex(desired.rollout_policies), {each.ref: each for each in inputs.templates}
 
     def settings_of(ref: ObjectRef) -> MoveSettings:
@@ -215,7 +266,7 @@ def _moved_bindings(inputs: Inputs, schedule: Schedule, index: ClusterIndex) -> 
         source=inputs.source,
         is_judged_whole=desired.fleet.removal_guard.scope is GuardScope.FLEET,
     )
-    return stage.moved(schedule.bindings)
+    return stage.moved(bindings)
 
 
 def _placements_in_rollouts(

@@ -67,9 +67,9 @@ class MovedBindings(Struct, frozen=True, kw_only=True):
         if not self.begun and not self.ended:
             return self
         kept = [(each.ref, _clusters_in_need(each), _clusters_in_need(before.get(each.ref))) for each in bindings]
-        begun = _paths_by_cluster((ref, (now - past) & self.begun.keys()) for ref, now, past in kept)
-        ended = _paths_by_cluster((ref, (past - now) & self.ended.keys()) for ref, now, past in kept)
-        return replace(self, begun=_joined_paths(self.begun, begun), ended=_joined_paths(self.ended, ended))
+        begun = paths_by_cluster((ref, (now - past) & self.begun.keys()) for ref, now, past in kept)
+        ended = paths_by_cluster((ref, (past - now) & self.ended.keys()) for ref, now, past in kept)
+        return replace(self, begun=joined_paths(self.begun, begun), ended=joined_paths(self.ended, ended))
 
 
 class MoveStage(Struct, frozen=True, kw_only=True):
@@ -97,8 +97,8 @@ class MoveStage(Struct, frozen=True, kw_only=True):
         return MovedBindings(
             bindings=tuple(each.binding for each in steps),
             decided=frozenset(each.binding.ref for each in steps if each.is_decided),
-            begun=_paths_by_cluster((each.binding.ref, each.begun) for each in steps if self.is_judged_whole),
-            ended=_paths_by_cluster((each.binding.ref, each.ended) for each in steps if self.is_judged_whole),
+            begun=paths_by_cluster((each.binding.ref, each.begun) for each in steps if self.is_judged_whole),
+            ended=paths_by_cluster((each.binding.ref, each.ended) for each in steps if self.is_judged_whole),
             notes=tuple(note for each in steps for note in each.notes),
         )
 
@@ -249,7 +249,8 @@ def _ready_by_cluster(reports: Iterable[ReportedHealth], binding: Binding) -> It
             yield each.cluster, each.ready
 
 
-def _paths_by_cluster(left: Iterable[tuple[ObjectRef, frozenset[str]]]) -> dict[str, Paths]:
+def paths_by_cluster(left: Iterable[tuple[ObjectRef, frozenset[str]]]) -> dict[str, Paths]:
+    """Return the paths of objects by the clusters that they leave."""
     found: dict[str, set[tuple[str, ...]]] = {}
     for ref, clusters in left:
         for cluster in clusters:
@@ -257,7 +258,8 @@ def _paths_by_cluster(left: Iterable[tuple[ObjectRef, frozenset[str]]]) -> dict[
     return {cluster: frozenset(paths) for cluster, paths in found.items()}
 
 
-def _joined_paths(one: Mapping[str, Paths], other: Mapping[str, Paths]) -> dict[str, Paths]:
+def joined_paths(one: Mapping[str, Paths], other: Mapping[str, Paths]) -> dict[str, Paths]:
+    """Return the paths of both by cluster."""
     return {name: one.get(name, frozenset()) | other.get(name, frozenset()) for name in {*one, *other}}
 
 

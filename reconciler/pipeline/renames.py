@@ -14,10 +14,11 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from reconciler.ledger.facts import Facts
-from render.binding import Binding, BindingSnapshot, Moving, ObjectRollout
+from render.binding import Binding, BindingSnapshot, Moving
 from render.cluster import Cluster
 from render.gitobjects import TREE_MODE
 from render.model import ObjectRef, TargetCluster
+from render.object_rollout import ObjectRollout
 from render.placement import ClusterAffinityTerm, OverflowAffinity, Placement, ReplicaScheduling, StaticClusterWeight
 from render.selectors import ClusterAffinity
 
@@ -199,9 +200,15 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
 def _renamed_rollout(rollout: ObjectRollout | None, names: NewNames) -> ObjectRollout | None:
     if rollout is None:
         return None
+    split = rollout.before_change
     clusters = (replace(each, names=tuple(sorted(_renamed_clusters(each.names, names)))) for each in rollout.clusters)
     splits = (replace(each, targets=_renamed_targets(each.targets, names)) for each in rollout.splits)
-    return replace(rollout, clusters=tuple(clusters), splits=tuple(splits))
+    return replace(
+        rollout,
+        clusters=tuple(clusters),
+        splits=tuple(splits),
+        before_change=None if split is None else replace(split, targets=_renamed_targets(split.targets, names)),
+    )
 
 
 def _renamed_clusters(listed: Iterable[str], names: NewNames) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from .assembly import (
     clusters_with_suspended_dispatch,
 )
 from .claims import Claims
-from .decisions import Decisions, decisions_of_pass
+from .decisions import Decisions, decisions_of_pass, decisions_with_restored_splits
 from .override_records import OverrideRecords
 from .pass_values import Built, Inputs, Rendered
 from .pending import PastOutcome, with_pending_conditions
@@ -57,7 +57,7 @@ def _built_works(decisions: Decisions) -> Built:
     inputs, claims, interpreter = claimed.inputs, claimed.claims, claimed.interpreter
     before = inputs.previous.bindings if inputs.previous else {}
     work_context = _work_context(inputs.desired, interpreter, index)
-    rolled = _rolled_out(decisions, work_context)
+    decisions, rolled = _decisions_after_rollouts(decisions, work_context)
     past = PastOutcome(fleet=tree_context_of_pass(inputs, index), before=before, source=inputs.source)
     records = OverrideRecords(names=index.names, interpreter=interpreter, templates=claimed.templates, before=before)
     judged = _with_build_conditions(
@@ -81,6 +81,23 @@ def _built_works(decisions: Decisions) -> Built:
     )
 
 
+def _decisions_after_rollouts(decisions: Decisions, work_context: WorkContext) -> tuple[Decisions, RolledOut]:
+    """Return the outcome of rollouts, and the decisions that they go by.
+
+    Where rollbacks of this pass give replicas back, or take back what they gave, others follow in a second round.
+    """
+    rolled, given = _rolled_out(decisions, work_context), decisions.claimed.inputs.rollouts
+    if given.are_over or rolled.restored_splits == decisions.restored:
+        return decisions, rolled
+    inputs = replace(
+        decisions.claimed.inputs,
+        rollouts=replace(given, states=rolled.states, emergencies=rolled.emergencies),
+    )
+    later = replace(decisions, claimed=replace(decisions.claimed, inputs=inputs))
+    later = decisions_with_restored_splits(later, rolled.restored_splits)
+    return later, rolled.after_another_round(_rolled_out(later, work_context))
+
+
 def _rolled_out(decisions: Decisions, work_context: WorkContext) -> RolledOut:
     """Return the bindings and their works with the version of each object that every cluster is due."""
     claimed, bindings, index = decisions.claimed, decisions.bindings, decisions.index
@@ -98,6 +115,8 @@ def _rolled_out(decisions: Decisions, work_context: WorkContext) -> RolledOut:
         among=inputs.scope.refs if inputs.scope else None,
         unbuilt=unbuilt,
         placements=decisions.placements,
+        splits=decisions.splits,
+        restored_splits=decisions.restored,
         attributes=inputs.rollouts.attributes,
         upgrade=inputs.rollouts.upgrade,
         before=previous.bindings if previous else {},

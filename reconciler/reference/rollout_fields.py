@@ -108,7 +108,9 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.onDeadline": Field("`Wait`: a deadline that has passed counts as no failure.", "Fail"),
     "spec.onFailure": Field(
         "`Pause`: all clusters keep what they have until somebody decides. `Rollback`: those that have the change go"
-        " back to the version that was completed last, at once, and the change is held; an abort does so, too.",
+        " back to the version that was completed last, at once, and the change is held; an abort does so, too. Once all"
+        " are back, each has the replicas that it had before the change, unless the object was scaled or placed anew"
+        " since.",
         "Pause",
     ),
     "spec.rollback": Field(

@@ -19,6 +19,7 @@ from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, ObjectRea
 from reconciler.record.recorded_status import line_by_cluster, unhealthy_objects
 from render.binding import Binding
 from render.cluster import CORDON, DRAIN
+from render.rollouts.state import RolloutReason
 from render.scheduling.unknown_capacity import unknown_capacities_joined
 from render.timing import epoch_text
 from render.words import first_few
@@ -258,8 +259,12 @@ def _final_targets_in_words(binding: Binding) -> str:
 
 
 def _row_of_binding(binding: Binding) -> tuple[str, str, str]:
-    if binding.moving is not None and binding.rollout is not None and binding.rollout.splits:
-        message = f"{binding.rollout.name} lets its placement out; it ends in {_final_targets_in_words(binding)}"
+    rollout = binding.rollout
+    if binding.moving is not None and rollout is not None and rollout.is_split_restored:
+        asked = _final_targets_in_words(binding)
+        return str(binding.ref), str(RolloutReason.ROLLED_BACK), f"{rollout.name} went back; asked for is {asked}"
+    if binding.moving is not None and rollout is not None and rollout.splits:
+        message = f"{rollout.name} lets its placement out; it ends in {_final_targets_in_words(binding)}"
         return str(binding.ref), _PLACEMENT_GOES_OUT, message
     state = binding_state(binding) if binding.moving is None else MAKE_BEFORE_BREAK
     messages = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]

@@ -191,8 +191,7 @@ def text_of_rollout(
     yield f"change {state.change} of {commits}, since {instant_text(state.since)}\n"
     if not state.is_completed:
         yield f"next: {state.next_step}\n"
-    if not state.is_completed:
-        yield from (f"cannot go back: {each.ref}: {each.reason}\n" for each in state.one_way)
+        yield from (f"{line}\n" for line in lines_about_way_back(state))
     for waiting in state.queue:
         commits, count = first_few([commit[:12] for commit in waiting.commits]), len(waiting.versions)
         yield f"then: change {waiting.digest} of {commits}, {counted_noun(count, 'object')}\n"
@@ -205,6 +204,13 @@ def text_of_rollout(
     ]
     yield "\n" + text_table(("WAVE", "CLUSTER", "STATE", "SINCE"), rows) if rows else ""
     yield from _text_of_checks(checks)
+
+
+def lines_about_way_back(state: RolloutState) -> Iterator[str]:
+    """Yield a line for each thing that a rollback does not take back, or gives back beside the bytes."""
+    yield from (f"cannot go back: {each.ref}: {each.reason}" for each in state.one_way)
+    yield from (f"goes back to: {each}" for each in state.restores)
+    yield from (f"not restored: {each}" for each in state.unrestored)
 
 
 def _text_of_checks(checks: Iterable[RecordedCheck]) -> Iterator[str]:
@@ -236,7 +242,7 @@ def _words_of_cluster(given: Given | None, back: Given | None, unasked: str) -> 
 def text_of_plan(state: RolloutState) -> Iterator[str]:
     """Yield the waves of a rollout in their order, each with its clusters."""
     yield f"{state.name} lets change {state.change} out to {counted_noun(len(state.seats), 'cluster')}\n"
-    yield from (f"  cannot go back: {each.ref}: {each.reason}\n" for each in state.one_way)
+    yield from (f"  {line}\n" for line in lines_about_way_back(state))
     for wave in planned_waves(state):
         yield f"  {words_of_planned_wave(wave, ', '.join(wave.clusters))}\n"
 

@@ -7,7 +7,8 @@ from reconciler.ledger.cluster import ClusterRecord
 from reconciler.pipeline.health import cluster_conditions
 from reconciler.pipeline.karmada_works import is_suspended
 from reconciler.pipeline.rollouts.observations import is_known_to_answer
-from render.binding import Binding, ObjectRollout
+from render.binding import Binding
+from render.object_rollout import ObjectRollout
 from render.rollouts.state import RolloutState
 from render.words import first_few
 

@@ -123,6 +123,16 @@ class SplitFields(Struct, frozen=True, kw_only=True):
     targets: list[TargetFields]
 
 
+class SplitBeforeChangeFields(Struct, frozen=True, kw_only=True):
+    """The targets of an object before a change of it, and whether a rollback has given them back."""
+
+    targets: list[TargetFields]
+    replicas: int = 0
+    asked: str = ""
+    requests: list[str] | None = None
+    restored: bool = False
+
+
 class RolloutFields(Struct, frozen=True, kw_only=True):
     """The versions of the object that a rollout policy lets out wave by wave."""
 
@@ -133,6 +143,7 @@ class RolloutFields(Struct, frozen=True, kw_only=True):
     group: str = ""
     waiting: list[str] | None = None
     splits: list[SplitFields] | None = None
+    before_change: SplitBeforeChangeFields | None = field(name="beforeChange", default=None)
 
 
 class SpecFields(Struct, frozen=True, kw_only=True, rename="camel"):

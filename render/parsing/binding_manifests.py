@@ -2,18 +2,11 @@
 
 from collections.abc import Iterable
 
-from render.binding import (
-    Binding,
-    Condition,
-    DescheduledReplicas,
-    GracefulEvictionTask,
-    KeptTargets,
-    LastMove,
-    ObjectRollout,
-)
+from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets, LastMove
 from render.cron.records import plain_memories, plain_scaled_bounds, plain_scaled_replicas
 from render.documents import parse_documents
 from render.model import BINDING_API_VERSION, TargetCluster
+from render.object_rollout import ObjectRollout, SplitBeforeChange
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
 from render.resources import Component, NodeClaim, ReplicaRequirements
 
@@ -183,8 +176,19 @@ def _plain_rollout(rollout: ObjectRollout | None) -> Plain:
     clusters = [{"version": each.version, "names": list(each.names)} for each in rollout.clusters]
     splits = [{"version": each.version, "targets": _plain_targets(each.targets)} for each in rollout.splits]
     return versions | fields_without_empty_ones(
-        clusters=clusters, group=rollout.group, waiting=list(rollout.waiting), splits=splits
+        clusters=clusters,
+        group=rollout.group,
+        waiting=list(rollout.waiting),
+        splits=splits,
+        beforeChange=_plain_split_before_change(rollout.before_change),
     )
+
+
+def _plain_split_before_change(former: SplitBeforeChange | None) -> Plain:
+    if former is None:
+        return {}
+    split = {"targets": _plain_targets(former.targets), "replicas": former.replicas, "asked": former.asked}
+    return split | fields_without_empty_ones(requests=list(former.requests), restored=former.is_restored)
 
 
 def _plain_targets(targets: Iterable[TargetCluster], components: Iterable[Component] = ()) -> list[Plain]:

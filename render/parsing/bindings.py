@@ -8,7 +8,6 @@ from msgspec import convert
 from render.binding import (
     Binding,
     BindingSnapshot,
-    ClustersAtVersion,
     Completions,
     Condition,
     DescheduledReplicas,
@@ -16,13 +15,12 @@ from render.binding import (
     KeptTargets,
     LastMove,
     Moving,
-    ObjectRollout,
     OverriddenReplicas,
-    SplitOfVersion,
     Undivided,
 )
 from render.cron.records import cron_memories_of_records, scaled_bounds, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
+from render.object_rollout import ClustersAtVersion, ObjectRollout, SplitBeforeChange, SplitOfVersion
 from render.placement import Placement
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution, Suspension
 from render.resources import Component, NodeClaim, ReplicaRequirements
@@ -42,6 +40,7 @@ from .binding_fields import (
     ResourceFields,
     RolloutFields,
     SnapshotFields,
+    SplitBeforeChangeFields,
     StatusFields,
     SuspensionFields,
     TargetFields,
@@ -212,6 +211,17 @@ def _rollout_of_fields(fields: RolloutFields) -> ObjectRollout:
         group=fields.group,
         waiting=tuple(fields.waiting or ()),
         splits=tuple(splits),
+        before_change=None if fields.before_change is None else _split_before_change_of_fields(fields.before_change),
+    )
+
+
+def _split_before_change_of_fields(fields: SplitBeforeChangeFields) -> SplitBeforeChange:
+    return SplitBeforeChange(
+        targets=_target_clusters_of_fields(fields.targets),
+        replicas=fields.replicas,
+        asked=fields.asked,
+        requests=tuple(fields.requests or ()),
+        is_restored=fields.restored,
     )
 
 

@@ -6,10 +6,11 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from render.binding import name_of_rollout
 from render.cluster_index import ClusterIndex
-from render.model import ObjectRef
+from render.model import ObjectRef, TargetCluster
+from render.object_rollout import name_of_rollout
 from render.timing import Flip, instant_text
+from render.words import first_few
 
 from .checks import Answers, CheckQuestion
 from .policy import RolloutControl, RolloutPolicy
@@ -135,6 +136,17 @@ _WAITING_FOR_NO_CLUSTER = frozenset(
 )
 
 
+class SplitToRestore(Struct, frozen=True, kw_only=True):
+    """The replicas of an object that clusters had before a change, and have again after a rollback of it."""
+
+    ref: ObjectRef
+    targets: tuple[TargetCluster, ...]
+
+    def __str__(self) -> str:
+        clusters = [f"{each.name}={each.replicas}" if each.replicas else each.name for each in self.targets]
+        return f"{self.ref}: {first_few(clusters)}"
+
+
 class RolloutState(Struct, frozen=True, kw_only=True):
     """A rollout as its file on the rendered branch has it.
 
@@ -145,7 +157,8 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     one effect, ``void_controls`` those of approvals that another change has made void. ``group`` is the group of
     objects that the change is of. ``queue`` has the newer changes that wait for its end, in the order in which they go
     out. While it goes back by waves ``back`` has the clusters that did, and since when. ``one_way`` says what of the
-    change would not go back.
+    change would not go back, ``restores`` which replicas of before the change a rollback gives back, and ``unrestored``
+    which of them it could not.
     """
 
     plan: RolloutPolicy
@@ -166,6 +179,8 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     queue: tuple[WaitingChange, ...] = ()
     back: tuple[Given, ...] = ()
     one_way: tuple[OneWayChange, ...] = ()
+    restores: tuple[SplitToRestore, ...] = ()
+    unrestored: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

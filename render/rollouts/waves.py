@@ -15,8 +15,8 @@ from hashlib import sha256
 from msgspec import Struct
 
 from render.admission.rollouts import IMPLICIT_WAVE
-from render.binding import name_of_rollout
 from render.cluster_index import ClusterIndex
+from render.object_rollout import name_of_rollout
 
 from .policy import RolloutPolicy, Wave
 

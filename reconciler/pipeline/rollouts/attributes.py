@@ -18,12 +18,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import converted_to_struct, object_of_any_size, plain_data
-from render.binding import ABSENT
 from render.bits import Mask, indexes_of_mask
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
 from render.documents import emit
 from render.model import ARGOSY_API_VERSION
+from render.object_rollout import ABSENT
 
 from .objects import VersionedObject
 from .versions import ClusterAttributes, ObjectVersion, index_with_attributes

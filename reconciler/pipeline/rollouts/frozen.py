@@ -12,10 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.admission.rollouts import IMPLICIT_WAVE
-from render.binding import ABSENT, Binding
+from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
+from render.object_rollout import ABSENT
 from render.rollouts.emergencies import has_emergency
 from render.rollouts.fleet_calendar import ClosedClusters
 from render.rollouts.policy import RolloutControl, RolloutPolicy

@@ -9,9 +9,10 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from msgspec.structs import replace
 
 from reconciler.pipeline.cluster_removals import Departures, Paths
-from render.binding import ABSENT, Binding
+from render.binding import Binding
 from render.layout import object_path
 from render.model import ObjectRef
+from render.object_rollout import ABSENT
 from render.rollouts.policy import GradualAction, RolloutPolicy
 
 from .objects import ReadVersion, RolledObject, VersionedObject

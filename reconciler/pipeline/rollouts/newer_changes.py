@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from render.binding import ABSENT
 from render.model import ObjectRef
+from render.object_rollout import ABSENT
 from render.rollouts.controls import expediting_control, notes_about_requests_to_expedite
 from render.rollouts.policy import NewChangeAction, RolloutControl, RolloutPolicy
 from render.rollouts.queue import last_versions_of_queue, newer_changes_wait, queue_with_change

@@ -5,16 +5,18 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.binding import ABSENT, Binding, ClustersAtVersion, ObjectRollout
+from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
+from render.object_rollout import ABSENT, ClustersAtVersion, ObjectRollout, SplitBeforeChange
 from render.rollouts.one_way import one_way_changes
 from render.rollouts.state import OneWayChange
 from render.works import Works
 
 from .placements import PlacementInRollout, PlacementStep
-from .versions import ObjectVersion, WrittenVersion, written_version
+from .splits_before_change import RestoredSplit, SplitsBefore, split_before_change_of_version
+from .versions import ObjectVersion, WrittenVersion, template_with_replicas, written_version
 from .works import NO_WORKS, VersionContexts, clusters_of_works, clusters_with_equal_bytes, combined_works
 
 ReadVersion = Callable[[ObjectRef, str], ObjectVersion]
@@ -24,12 +26,14 @@ ReadVersion = Callable[[ObjectRef, str], ObjectVersion]
 class RolledObject(Struct, frozen=True, kw_only=True):
     """An object after a step: the version of each cluster, and the works that it has by them.
 
-    ``targets`` are what clusters have while a changed placement goes out (None: what was decided).
+    ``targets`` are what clusters have while a changed placement goes out (None: what was decided). ``restored`` is what
+    a rollback has given back.
     """
 
     rollout: ObjectRollout
     works: Works
     targets: tuple[TargetCluster, ...] | None = None
+    restored: RestoredSplit | None = None
 
     def with_waiting_versions(self, versions: tuple[str, ...], group: str) -> "RolledObject":
         """Return the object with the versions that newer changes of a group have, which are kept until they go out."""
@@ -61,7 +65,8 @@ class VersionedObject(Struct, kw_only=True):
 
     ``placed`` are the clusters of one that is to leave all of them: its newest version is that it is not there.
     ``made`` are versions by their digests that no commit has yet, beside the newest. ``placement`` is there while a
-    changed one goes out; ``placed`` are all clusters of it then.
+    changed one goes out; ``placed`` are all clusters of it then. ``splits`` knows what clusters had of it before, and
+    ``given`` are the targets that it has where a rollback gave some back (None: what was decided).
     """
 
     binding: Binding
@@ -74,6 +79,8 @@ class VersionedObject(Struct, kw_only=True):
     placed: Mask = 0
     made: Mapping[str, MadeVersion] = field(default_factory=dict)
     placement: PlacementInRollout | None = None
+    splits: SplitsBefore | None = None
+    given: tuple[TargetCluster, ...] | None = None
     _works: dict[str, Works] = field(default_factory=dict)
 
     @property
@@ -294,6 +301,7 @@ class VersionedObject(Struct, kw_only=True):
                 if mask
             ),
             group=self.before.group,
+            before_change=self._split_before_change(goal),
         )
         if self.placement is not None and goal != ABSENT:
             return self._placed(
@@ -301,6 +309,40 @@ class VersionedObject(Struct, kw_only=True):
             )
         works = combined_works((self.works_of_version(version), mask) for version, mask in parts.items() if mask)
         return RolledObject(rollout=rollout, works=works)
+
+    def _split_before_change(self, goal: str) -> SplitBeforeChange | None:
+        """Return what clusters had before the change to a version, where that moves or scales at once."""
+        is_gradual = self.placement is not None or not self.before.has_gates  # that goes out by steps of its own
+        if self.splits is None or is_gradual or ABSENT in {goal, self.before.completed}:
+            return None
+        return split_before_change_of_version(self.before, goal, self.splits.before.get(self.ref), self.binding)
+
+    def rolled_back(self, rolled: RolledObject) -> RolledObject:
+        """Return an object that no cluster has the change of any more, with the replicas of before where that counts.
+
+        The works of one that only now has them again are made in the next round of the pass.
+        """
+        former = rolled.rollout.before_change
+        if former is None or self.splits is None:
+            return rolled
+        restored = self.splits.restored_split(former, self.binding)
+        if restored.targets is None:
+            return replace(rolled, restored=restored)
+        rollout = replace(rolled.rollout, before_change=replace(former, is_restored=True))
+        works = rolled.works if self.given is None else self._works_with_split_of_before(self.given, former.replicas)
+        return RolledObject(rollout=rollout, works=works, restored=restored)
+
+    def as_it_rests(self, goal: str) -> RolledObject:
+        """Return an object on its way to a version as it was, while time rests."""
+        rolled, former = self.moved(goal, 0), self.before.before_change
+        return self.rolled_back(rolled) if former is not None and former.is_restored else rolled
+
+    def _works_with_split_of_before(self, targets: tuple[TargetCluster, ...], replicas: int) -> Works:
+        """Return the works of the completed version where clusters have, or are to have, the replicas of before."""
+        version = self.version(self.before.completed)
+        number = template_with_replicas(self.newest.template, replicas, self.contexts.newest.interpreter)
+        binding = replace(self.binding, targets=targets)
+        return self.contexts.works_of_version(version, replace(self.newest, template=number), binding)
 
     def _step_of_placement(self, goal: str, there: Mask, withdrawn: Mask, *, is_freed: bool) -> PlacementStep:
         assert self.placement is not None

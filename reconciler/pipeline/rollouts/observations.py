@@ -9,11 +9,11 @@ from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
-from render.binding import ABSENT
 from render.cluster import ClusterCondition
 from render.failover.health import NOT_REACHABLE, READY, is_health_unknown
 from render.failover.tasks import HEALTHY
 from render.model import ObjectRef
+from render.object_rollout import ABSENT
 from render.rollouts.state import ClusterObservation
 from render.timing import FIRST, parse_instant
 

@@ -1,4 +1,4 @@
-"""Objects whose changed placement goes out wave by wave: their versions before a step, and their bindings after it."""
+"""Objects that are placed otherwise than was decided, by waves or a rollback: before a step, and after it."""
 
 from collections.abc import Container, Iterable
 
@@ -32,6 +32,13 @@ def object_with_placement(each: VersionedObject, placement: PlacementInRollout) 
         placement=placement,
         placed=contexts.index.clusters_named(names),
     )
+
+
+def object_with_split_of_before(each: VersionedObject) -> VersionedObject:
+    """Return an object that a rollback has given former replicas: its newest version is for what was decided."""
+    decided = binding_with_final_targets(each.binding)
+    works = each.contexts.works_of_version(each.newest, each.newest, decided)
+    return replace(each, binding=decided, works=works, given=each.binding.targets)
 
 
 def binding_after_step(

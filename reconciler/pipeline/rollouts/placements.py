@@ -18,11 +18,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import plain_data
-from render.binding import ABSENT, Binding, Moving, ObjectRollout, SplitOfVersion
+from render.binding import Binding, Moving
 from render.cluster_index import ClusterIndex
 from render.documents import emit
 from render.failover.taint_eviction import NO_EXECUTE
 from render.model import ObjectRef, TargetCluster, Template
+from render.object_rollout import ABSENT, ObjectRollout, SplitOfVersion
 from render.placement import Placement
 from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.rollouts.selection import RolloutIndex
@@ -110,7 +111,7 @@ class PlacementInRollout(Struct, frozen=True, kw_only=True):
             return found
         if not any(well.values()):
             return {**found, **_replicas(self.decided)}
-        return {**found, **_in_proportion(well, sum(well.values()) + missing)}
+        return {**found, **replicas_in_proportion(well, sum(well.values()) + missing)}
 
     def _listed(self, found: Replicas) -> tuple[TargetCluster, ...]:
         """Return targets in the order of what is decided, with those that are left after them."""
@@ -248,14 +249,14 @@ def _scaled_targets(
     if not is_divided:
         return tuple(TargetCluster(each.name, replicas) for each in targets)
     total = sum(each.replicas for each in targets) + change
-    found = _in_proportion(_replicas(targets), max(0, total))
+    found = replicas_in_proportion(_replicas(targets), max(0, total))
     return tuple(TargetCluster(each.name, found[each.name]) for each in targets if found[each.name])
 
 
-def _in_proportion(replicas: Replicas, total: int) -> dict[str, int]:
+def replicas_in_proportion(replicas: Replicas, total: int) -> dict[str, int]:
     """Return so many replicas in all, in proportion to others; what is left goes to the largest remainders.
 
-    >>> _in_proportion({"oslo": 2, "rome": 1}, 7)
+    >>> replicas_in_proportion({"oslo": 2, "rome": 1}, 7)
     {'oslo': 5, 'rome': 2}
     """
     whole = sum(replicas.values())

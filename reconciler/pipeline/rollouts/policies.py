@@ -22,11 +22,11 @@ from render.bits import Mask, indexes_of_mask
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
 from render.rollouts.checks import Answers, CheckQuestion
-from render.rollouts.policy import RolloutControl, RolloutPolicy
+from render.rollouts.policy import FailureAction, RolloutControl, RolloutPolicy
 from render.rollouts.queue import versions_that_wait
-from render.rollouts.state import RolloutFacts, RolloutState, RolloutStep, WaitingChange
+from render.rollouts.state import RolloutFacts, RolloutState, RolloutStep, SplitToRestore, WaitingChange
 from render.rollouts.step import next_step
-from render.timing import Flip
+from render.timing import Flip, earliest_flip
 
 from .calendar_of_pass import CalendarOfPass
 from .newer_changes import Goals, GoingOut, NewerChanges
@@ -127,7 +127,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         }
         changing = [each for each in self.objects if each.ref in going.goals]
         if self.context.now is None:
-            objects |= {each.ref: each.moved(going.goals[each.ref], 0) for each in changing}
+            objects |= {each.ref: each.as_it_rests(going.goals[each.ref]) for each in changing}
             return self._rolled_policy(objects, going, self.state)
         step, is_freed = self._step_with_what_is_left(changing, going, self.context.now)
         is_completed = step is None or step.state is None or step.state.is_completed
@@ -138,11 +138,15 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             objects[each.ref] = (
                 each.with_one_version(goal) if is_completed else each.moved(goal, due, withdrawn, is_freed=is_freed)
             )
+        if step is not None and step.withdrawn and not step.due:
+            objects |= {each.ref: each.rolled_back(objects[each.ref]) for each in changing}
         state = self._completed_state() if step is None else self._state_with_what_stays(step.state, changing, going)
+        state = state and _state_with_splits(state, objects)
         rolled = self._rolled_policy(objects, going, None if is_completed and self.policy is None else state)
         if step is None:
             return rolled
-        return replace(rolled, flip=step.flip, notes=step.notes, questions=step.questions)
+        flip = earliest_flip([step.flip, *(each.restored.flip for each in objects.values() if each.restored)])
+        return replace(rolled, flip=flip, notes=step.notes, questions=step.questions)
 
     def _object_beside_change(self, each: VersionedObject, *, is_waiting: bool) -> RolledObject:
         """Return an object that is not of the change which goes out."""
@@ -259,3 +263,14 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         for each in changing:
             mask |= self.context.suspended.get(each.ref, 0)
         return frozenset(self.context.index.names[place] for place in indexes_of_mask(mask))
+
+
+def _state_with_splits(state: RolloutState, objects: Mapping[ObjectRef, RolledObject]) -> RolloutState:
+    """Return a state that says which replicas a rollback gives back, and which it could not."""
+    goes_back, rolled = state.plan.on_failure is FailureAction.ROLLBACK, [each for _, each in sorted(objects.items())]
+    splits = [(ref, objects[ref].rollout.before_change) for ref in sorted(objects) if goes_back]
+    return replace(
+        state,
+        restores=tuple(SplitToRestore(ref=ref, targets=split.targets) for ref, split in splits if split is not None),
+        unrestored=tuple(each.restored.sentence for each in rolled if each.restored and each.restored.sentence),
+    )

@@ -14,8 +14,9 @@ from overrides.matching import PossibleOverrides
 from reconciler.pipeline.cluster_removals import NO_DEPARTURES, Departures
 from reconciler.pipeline.previous import RenderedTree, parse_file_at_root
 from reconciler.source.desired import Desired, is_about_kind
-from render.binding import ABSENT, Binding, ObjectRollout, name_of_rollout
+from render.binding import Binding
 from render.model import ObjectRef, Template
+from render.object_rollout import ABSENT, ObjectRollout, name_of_rollout
 from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutState
@@ -35,9 +36,15 @@ from .leaving import (
     version_in_use,
 )
 from .objects import RolledObject, VersionedObject, contents_of_versions
-from .placed_objects import binding_after_step, object_with_placement, version_with_placement
+from .placed_objects import (
+    binding_after_step,
+    object_with_placement,
+    object_with_split_of_before,
+    version_with_placement,
+)
 from .placements import PlacementInRollout
 from .policies import RolledPolicy, RollingPolicy, RolloutContext
+from .splits_before_change import RestoredSplits, SplitsBefore
 from .stage_values import RolledOut
 from .state_files import RolloutStates
 from .upgrades import EngineUpgrade, object_as_delivered
@@ -64,6 +71,8 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
     attributes: Mapping[str, ClusterAttributes] = field(default_factory=dict)
     upgrade: str = ""
     placements: Mapping[ObjectRef, PlacementInRollout] = field(default_factory=dict)
+    splits: SplitsBefore | None = None
+    restored_splits: RestoredSplits = field(default_factory=dict)
 
     def rolled_out(
         self, bindings: Sequence[Binding], works: Mapping[ObjectRef, Works], templates: Mapping[ObjectRef, Template]
@@ -295,9 +304,12 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             before=replace(rollout, policy=policy),
             contexts=self.contexts,
             read=self.recorded_version,
+            splits=self.splits,
         )
         if binding.ref in self.placements:
             found = object_with_placement(found, self.placements[binding.ref])
+        elif binding.ref in self.restored_splits:
+            found = object_with_split_of_before(found)
         is_known = before is not None and before.rollout is not None
         if before is not None and not is_known and self.context.calendar.closed_clusters(binding.ref).mask:
             return object_as_delivered(found, before, self.tree)

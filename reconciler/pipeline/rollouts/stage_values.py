@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.ledger.health import ObservedHealth
 from reconciler.pipeline.cluster_removals import NO_DEPARTURES, Departures
@@ -17,6 +18,7 @@ from render.works import Works
 
 from .origins import NO_ORIGINS, RolloutOrigins
 from .speakers import Speakers
+from .splits_before_change import RestoredSplits
 from .state_files import RolloutStates
 from .versions import ClusterAttributes
 
@@ -65,6 +67,22 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     emergencies: tuple[Emergency, ...] = ()
     attributes: bytes = b""
     departures: Departures = NO_DEPARTURES
+
+    @property
+    def restored_splits(self) -> RestoredSplits:
+        """The former targets that rollbacks give back to objects in this pass, or have given back before."""
+        rollouts = ((each.ref, each.rollout) for each in self.bindings)
+        known = ((ref, rollout.before_change) for ref, rollout in rollouts if rollout is not None)
+        return {ref: former for ref, former in known if former is not None and former.is_restored}
+
+    def after_another_round(self, later: "RolledOut") -> "RolledOut":
+        """Return what comes of a second round of the same pass; the health and the answers of both have decided."""
+        return replace(
+            later,
+            under_way=self.under_way | later.under_way,
+            questions=tuple(dict.fromkeys((*self.questions, *later.questions))),
+            notes=tuple(dict.fromkeys((*self.notes, *later.notes))),
+        )
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -18,10 +18,18 @@ from render.admission.rollouts import FLEET_KIND, IMPLICIT_WAVE
 from render.documents import emit
 from render.gitobjects import TREE_MODE
 from render.layout import CLUSTER_SCOPED, file_name_of_object
-from render.model import ARGOSY_API_VERSION, Manifest
+from render.model import ARGOSY_API_VERSION, Manifest, TargetCluster
 from render.rollouts.parsing import parse_rollout_policy, plain_rollout_spec
 from render.rollouts.policy import RolloutPolicy
-from render.rollouts.state import Given, OneWayChange, RolloutPhase, RolloutReason, RolloutState, WaitingChange
+from render.rollouts.state import (
+    Given,
+    OneWayChange,
+    RolloutPhase,
+    RolloutReason,
+    RolloutState,
+    SplitToRestore,
+    WaitingChange,
+)
 from render.timing import instant_text, parse_instant
 
 ROLLOUTS_FOLDER = "rollouts"
@@ -72,6 +80,11 @@ class _OneWayRecord(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class _SplitRecord(Struct, frozen=True, kw_only=True):
+    object: ObjectName
+    clusters: dict[str, int]
+
+
 class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     plan: dict[str, Any]
     change: str
@@ -91,6 +104,8 @@ class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     queue: tuple[_RecordedChange, ...] = ()
     back: tuple[_RecordedCluster, ...] = ()
     one_way: tuple[_OneWayRecord, ...] = field(name="cannotGoBack", default=())
+    restores: tuple[_SplitRecord, ...] = ()
+    unrestored: tuple[str, ...] = field(name="notRestored", default=())
 
 
 def rollout_state_file(state: RolloutState) -> bytes:
@@ -114,8 +129,20 @@ def rollout_state_file(state: RolloutState) -> bytes:
         queue=tuple(map(_recorded_change, state.queue)),
         back=tuple(map(_recorded_cluster, state.back)),
         one_way=tuple(_OneWayRecord(object=ObjectName.of_ref(each.ref), reason=each.reason) for each in state.one_way),
+        restores=tuple(map(_recorded_split, state.restores)),
+        unrestored=state.unrestored,
     )
     return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, **plain_data(recorded)})
+
+
+def _recorded_split(split: SplitToRestore) -> _SplitRecord:
+    clusters = {each.name: each.replicas for each in split.targets}
+    return _SplitRecord(object=ObjectName.of_ref(split.ref), clusters=clusters)
+
+
+def _split_of_record(recorded: _SplitRecord) -> SplitToRestore:
+    targets = (TargetCluster(name, replicas) for name, replicas in recorded.clusters.items())
+    return SplitToRestore(ref=recorded.object.ref, targets=tuple(targets))
 
 
 def _recorded_cluster(given: Given) -> _RecordedCluster:
@@ -187,6 +214,8 @@ def parse_rollout_state(content: bytes) -> RolloutState:
         queue=tuple(map(_change_of_record, found.queue)),
         back=tuple(map(_cluster_of_record, found.back)),
         one_way=tuple(OneWayChange(ref=each.object.ref, reason=each.reason) for each in found.one_way),
+        restores=tuple(map(_split_of_record, found.restores)),
+        unrestored=found.unrestored,
     )
 
 

@@ -15,11 +15,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.pipeline.previous import RenderedTree
-from render.binding import ABSENT, Binding
+from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
 from render.gitobjects import Blob
 from render.layout import object_path
 from render.model import Manifest
+from render.object_rollout import ABSENT
 
 from .objects import VersionedObject
 from .versions import KeptManifest, ObjectVersion

@@ -165,6 +165,14 @@ def manifest_with_number(manifest: Manifest, path: tuple[str, ...], number: Any)
     return copied
 
 
+def template_with_replicas(template: Template, replicas: int, interpreter: Interpreter) -> Template:
+    """Return a template with other replicas; one that is signed as a whole, or has none, as it is."""
+    path = interpreter.replica_field(template.manifest)
+    if template.text or not path:
+        return template
+    return replace(template, manifest=manifest_with_number(template.manifest, path, replicas))
+
+
 def _file_of_version(version: ObjectVersion) -> _VersionFile:
     template = version.template
     return _VersionFile(
