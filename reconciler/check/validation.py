@@ -74,6 +74,8 @@ from .webhooks import unanswered_webhooks
 if TYPE_CHECKING:
     from reconciler.rendering.rendered_objects import RenderedProblems
 
+    from .resilience import ResilienceFindings
+
 OVERRIDE, RENAMED, SETTING = "Override", "RenamedByHand", "Setting"
 SETTING_HINT = "it waits until somebody accepts it: argosy reconcile --accept-settings"
 NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
@@ -180,12 +182,33 @@ def setting_warnings(repository: Repository, before: FleetSource, loaded: Loaded
 def _validation_of_outcome(
     found: Validation, repository: Repository, loaded: Loaded, memory: SourceMemory, log: Log
 ) -> Validation:
-    """Return a validation with what is wrong with rollouts, or with objects as their clusters get them."""
+    """Return a validation with what is wrong with rollouts, with resilience, or with objects as clusters get them."""
     stuck = tuple(sorted(_problems_of_rollouts(repository, loaded)))
     if stuck:
         return replace(found, problems=stuck, desired=None)
-    rendered = _problems_of_rendering(repository, source_of_loaded(found.commit, loaded), memory, log)
+    source = source_of_loaded(found.commit, loaded)
+    survived = _resilience_of_source(repository, source, memory, loaded.lines.line_of if loaded.lines else None)
+    if survived is not None:
+        if survived.problems:
+            return replace(found, problems=survived.problems, desired=None)
+        found = replace(found, warnings=tuple(sorted((*found.warnings, *survived.warnings))))
+    rendered = _problems_of_rendering(repository, source, memory, log)
     return _validation_with_rendered(found, rendered) if rendered else found
+
+
+def _resilience_of_source(
+    repository: Repository, source: Source, memory: SourceMemory, line_of: LineOf | None
+) -> "ResilienceFindings | None":
+    """Return what is wrong with the resilience that the source asks for, as after the last rendered commit known here.
+
+    None where it asks for none.
+    """
+    if not source.desired.resilience_policies:
+        return None
+    from .resilience import resilience_of_source
+
+    last = partial(_last_rendered_commit, repository, source.desired.fleet, memory)
+    return resilience_of_source(repository, source, last, line_of)
 
 
 def _validation_with_rendered(validation: Validation, rendered: "RenderedProblems") -> Validation:

@@ -10,6 +10,7 @@ from render.admission.charts import HELM_CHART_SPEC
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
 from render.admission.prices import PRICE_SPEC
+from render.admission.resilience import RESILIENCE_SPEC
 from render.admission.rollbacks import ROLLBACK_SPEC
 from render.admission.rollouts import CONTROL_SPEC, ROLLOUT_SPEC
 from render.admission.run_settings import RUN_SETTINGS_SPEC
@@ -31,6 +32,7 @@ from render.model import ARGOSY_API_VERSION
 
 from .fields import FLEET_FIELDS, HELM_CHART_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
 from .karmada import KARMADA_KINDS, KarmadaKind, karmada_kinds
+from .resilience_fields import RESILIENCE_FIELDS
 from .rollout_fields import (
     CONTROL_FIELDS,
     FIELDS_OF_AFFINITY,
@@ -166,6 +168,18 @@ INPUTS: Mapping[str, InputKind] = {
     ),
     "PriceList": InputKind(
         "What clusters charge for what workloads request.", PRICE_SPEC, PRICE_FIELDS, ("metadata", "spec")
+    ),
+    "ResiliencePolicy": InputKind(
+        "The losses of clusters that objects of one namespace have to survive.",
+        RESILIENCE_SPEC,
+        RESILIENCE_FIELDS,
+        ("metadata", "spec"),
+    ),
+    "ClusterResiliencePolicy": InputKind(
+        "The losses of clusters that objects of any namespace, or of none, have to survive.",
+        RESILIENCE_SPEC,
+        RESILIENCE_FIELDS,
+        ("metadata", "spec"),
     ),
     "RunSettings": InputKind(
         "The settings of a controller, for argosy run --settings.", RUN_SETTINGS_SPEC, RUN_SETTINGS_FIELDS, ("spec",)

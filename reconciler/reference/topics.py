@@ -165,6 +165,18 @@ def _sections_on_price_fields() -> tuple[TopicSection, ...]:
     return (TopicSection(before=before, entries=_entries_of_kind_fields("PriceList")),)
 
 
+def _sections_on_resilience_fields() -> tuple[TopicSection, ...]:
+    before = (
+        "A ResiliencePolicy (`apiVersion: argosy.dev/v1alpha1`) names objects as a PropagationPolicy selects them,"
+        " those of its namespace, and the losses of clusters that they have to survive; a ClusterResiliencePolicy names"
+        " any objects. Every policy that names an object counts. `argosy validate` takes each loss in turn, and a loss"
+        " that leaves too little is a problem. No pass asks: what is pushed is delivered. Only what policies name is"
+        " placed anew, the objects of all of them together, in the order of a pass; what else the lost clusters had"
+        " takes no room. `argosy schema ResiliencePolicy` prints its JSON Schema."
+    )
+    return (TopicSection(before=before, entries=_entries_of_kind_fields("ResiliencePolicy")),)
+
+
 def _sections_on_source_fields() -> tuple[TopicSection, ...]:
     before = (
         "A Source (`apiVersion: argosy.dev/v1alpha1`) names another repository or a chart. It stands anywhere in the"
@@ -226,6 +238,7 @@ _PAGES: Mapping[str, _TopicPage] = {
     "rollouts": _TopicPage("Changes that go out wave by wave.", _sections_on_rollout_fields),
     "rollbacks": _TopicPage("Splits of an earlier commit that stand again.", _sections_on_rollback_fields),
     "prices": _TopicPage("Prices of clusters, and what workloads cost.", _sections_on_price_fields),
+    "resilience": _TopicPage("Losses of clusters that objects survive.", _sections_on_resilience_fields),
     "sources": _TopicPage("Other repositories and charts.", _sections_on_source_fields),
     "charts": _TopicPage("Helm charts that are rendered.", _sections_on_helm_chart_fields),
     "run-settings": _TopicPage("The settings of a controller.", _sections_on_run_settings),

@@ -22,6 +22,7 @@ from render.prices.price_list import PriceList
 from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
 from render.rescheduling.rollbacks import RollbackRequest
+from render.resilience.policy import ResiliencePolicy
 from render.rollouts.policy import RolloutControl, RolloutPolicy
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
@@ -39,6 +40,7 @@ class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
     ``rollout_policies`` say how changes go out, ``rollout_controls`` what people say about one that does.
     ``price_lists`` say what clusters charge for what workloads request; no placement goes by them.
     ``rollback_requests`` ask for the splits that an earlier rendered commit had.
+    ``resilience_policies`` say which losses of clusters objects have to survive.
     ``starting_bindings`` say where objects are that were delivered by Karmada before, and that no pass has placed yet.
     """
 
@@ -56,6 +58,7 @@ class KarmadaObjects(SelectiveStruct, frozen=True, kw_only=True):
     rollout_controls: tuple[RolloutControl, ...] = ()
     price_lists: tuple[PriceList, ...] = ()
     rollback_requests: tuple[RollbackRequest, ...] = ()
+    resilience_policies: tuple[ResiliencePolicy, ...] = ()
     starting_bindings: tuple[Binding, ...] = ()
 
 

@@ -15,6 +15,7 @@ from overrides.admission import all_admitted_kinds
 from overrides.parsing import parse_override_policy
 from render.admission import Admitted, AdmittedKind, Kinds, admit_as_kind, admitted_kind_of
 from render.admission.prices import PRICE_KIND
+from render.admission.resilience import RESILIENCE_KINDS
 from render.admission.rollbacks import ROLLBACK_KIND
 from render.admission.rollouts import CONTROL_KIND, ROLLOUT_KINDS
 from render.autoscaling import federated_autoscaler
@@ -34,6 +35,7 @@ from render.prices.parsing import parse_price_list
 from render.remedies import parse_remedy
 from render.rescheduling.requests import parse_reschedule_request
 from render.rescheduling.rollbacks import parse_rollback_request
+from render.resilience.parsing import parse_resilience_policy
 from render.rollouts.parsing import parse_rollout_control, parse_rollout_policy
 
 from .desired import KarmadaObjects
@@ -115,6 +117,13 @@ FAMILIES = (
     ObjectFamily("rollout_controls", (CONTROL_KIND,), _reader_with_place(parse_rollout_control), has_group=True),
     ObjectFamily("price_lists", (PRICE_KIND,), _reader_with_place(parse_price_list), has_group=True),
     ObjectFamily("rollback_requests", (ROLLBACK_KIND,), _reader_with_place(parse_rollback_request), has_group=True),
+    ObjectFamily(
+        "resilience_policies",
+        RESILIENCE_KINDS,
+        _reader_with_place(parse_resilience_policy),
+        _NAMES,
+        has_group=True,
+    ),
     ObjectFamily(
         "starting_bindings", ("ResourceBinding", "ClusterResourceBinding"), _read_binding, _REF, has_group=True
     ),

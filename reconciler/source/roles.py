@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from render.admission import AdmittedKind
 from render.admission.prices import PRICE_KIND
+from render.admission.resilience import RESILIENCE_KINDS
 from render.admission.rollbacks import ROLLBACK_KIND
 from render.admission.rollouts import CONTROL_KIND, ROLLOUT_KINDS
 from render.kinds import BUILT_IN
@@ -34,8 +35,9 @@ _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 _SOURCE = "Source"
 HELM_CHART = "HelmChart"
-_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE, *ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND, PRICE_KIND)
-_ADMITTED = frozenset({*ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND, PRICE_KIND})
+_ABOUT_OTHERS = (*RESILIENCE_KINDS, *ROLLOUT_KINDS, CONTROL_KIND, ROLLBACK_KIND, PRICE_KIND)
+_OURS = ("Fleet", HELM_CHART, _TEST, _SOURCE, *_ABOUT_OTHERS)
+_ADMITTED = frozenset(_ABOUT_OTHERS)
 """Kinds of ours that are about other objects or clusters, as Karmada's kinds are."""
 
 

@@ -19,6 +19,7 @@ from .policies import PROPAGATION_SPEC, check_policy, mutate_policy
 from .policy_tests import POLICY_TEST_SPEC, check_policy_test
 from .policy_warnings import warn_of_policy
 from .prices import price_list_kind
+from .resilience import resilience_kinds
 from .rollbacks import rollback_kind
 from .rollouts import rollout_kinds
 from .sources import SOURCE_SPEC, check_source
@@ -66,6 +67,7 @@ def render_kinds() -> Kinds:
             *rollout_kinds(),
             price_list_kind(),
             rollback_kind(),
+            *resilience_kinds(),
             *_kinds_of_argosy(),
         )
     }

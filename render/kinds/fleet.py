@@ -62,10 +62,11 @@ KINDS = (
     ),
     *built_in_kinds_without_rules(
         ARGOSY_GROUP,
-        "ClusterFacts ClusterRolloutPolicy Fleet HelmChart PolicyTest PriceList RollbackRequest RolloutControl Source",
+        "ClusterFacts ClusterResiliencePolicy ClusterRolloutPolicy Fleet HelmChart PolicyTest PriceList RollbackRequest"
+        " RolloutControl Source",
         is_namespaced=False,
     ),
-    *built_in_kinds_without_rules(ARGOSY_GROUP, "RolloutPolicy", is_namespaced=True),
+    *built_in_kinds_without_rules(ARGOSY_GROUP, "ResiliencePolicy RolloutPolicy", is_namespaced=True),
     BuiltInKind(
         group="multicluster.x-k8s.io",
         kind="ServiceImport",

@@ -10,6 +10,7 @@ Then nothing more is placed of that resource, and everything may shrink.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Any
 
 from msgspec import Struct, field
@@ -100,6 +101,16 @@ class QuotaLedger:
             if binding.ref.namespace in used:
                 used[binding.ref.namespace].append(usage_of_binding(binding))
         self._used: dict[str, Amounts] = {namespace: sum_of_amounts(each) for namespace, each in used.items()}
+
+    def copy(self) -> "QuotaLedger":
+        """Return a ledger that goes on by itself from what is used now."""
+        other = copy(self)
+        other.detach()
+        return other
+
+    def detach(self) -> None:
+        """Share no more with what this was copied from."""
+        self._used = dict(self._used)
 
     def quota_refusal(self, before: Binding, binding: Binding, targets: tuple[TargetCluster, ...]) -> str:
         """Return why other targets of a binding would exceed a quota; an empty text where they would not.

@@ -146,10 +146,27 @@ def _decisions_one_by_one(
     A refused binding is tried again after all others, until no round changes anything. Its message then tells the
     capacity left after every other binding, which is also what the next pass will find.
     """
+    register_current(scheduler, (*bindings, *context.unscheduled))
+    ledger = QuotaLedger(context.quotas, (*map(context.binding_as_decided_so_far, bindings), *context.unscheduled))
+    yield from _decisions_beside_others(scheduler, bindings, context, ledger)
+
+
+def decisions_after_pass(
+    scheduler: Scheduler, bindings: Sequence[Binding], context: BatchContext, ledger: QuotaLedger
+) -> tuple[SchedulingDecision, ...]:
+    """Decide bindings where all others have their places: those of a pass that is over are registered already.
+
+    The scheduler and the ledger go on from there; whoever asks several times hands over copies.
+    """
+    return tuple(step.decision for step in _decisions_beside_others(scheduler, bindings, context, ledger))
+
+
+def _decisions_beside_others(
+    scheduler: Scheduler, bindings: Sequence[Binding], context: BatchContext, ledger: QuotaLedger
+) -> Iterator[DecidedBinding]:
+    """Decide one binding after the other, where all that have a place are known already."""
     # To Karmada a cluster serves what it has reported, and it reports a new kind only after the pass.
     apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else context.apis_by_crd
-    _register_current(scheduler, (*bindings, *context.unscheduled))
-    ledger = QuotaLedger(context.quotas, (*map(context.binding_as_decided_so_far, bindings), *context.unscheduled))
     left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
     while left:
         waiting: list[DecidedBinding] = []
@@ -240,7 +257,7 @@ def _note_taken_capacity_and_apis(scheduler: Scheduler, step: DecidedBinding, ap
         state.delivered_apis[api] = state.delivered_apis.get(api, 0) | clusters
 
 
-def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
+def register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
     """Take the room of current targets from declared capacity, and tell workloads of a group about each other."""
     state = scheduler.state
     declared = state.declared
@@ -251,7 +268,7 @@ def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None
             # An observation has counted what runs already; only what the source declares knows nothing of it.
             if current.clusters & ~declared:
                 shares_now = {position: count for position, count in shares_now.items() if declared >> position & 1}
-            _take_room(scheduler, binding, shares_now)
+            take_room(scheduler, binding, shares_now)
         _register_placement(scheduler, binding, binding.targets)
 
 
@@ -266,14 +283,14 @@ def _move_taken_room(scheduler: Scheduler, binding: Binding, targets: tuple[Targ
     """Take room for the replicas a binding gains, and give back the room of those it loses."""
     # In a cluster that stays the same set of components runs, whatever number of replicas is recorded there.
     are_sets, lists, declared = bool(binding.components), scheduler.state.targets, scheduler.state.declared
-    _take_room(scheduler, binding, lists.gained_replicas(binding.targets, targets, are_sets=are_sets))
+    take_room(scheduler, binding, lists.gained_replicas(binding.targets, targets, are_sets=are_sets))
     if binding.targets and declared:
         lost = lists.gained_replicas(targets, binding.targets, are_sets=are_sets)
         given_up = {position: count for position, count in lost.items() if declared >> position & 1}
-        _take_room(scheduler, binding, given_up, sign=-1)
+        take_room(scheduler, binding, given_up, sign=-1)
 
 
-def _take_room(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1) -> None:
+def take_room(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1) -> None:
     """Take room for replicas, or for one full set of components in each cluster; give it back with a sign of -1."""
     capacity = scheduler.state.capacity
     for component in binding.components:

@@ -6,6 +6,7 @@ next estimate is asked for, so that a pass which never asks never pays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from fractions import Fraction
 
 from render.cluster import Cluster, ResourceSummary
@@ -68,6 +69,20 @@ class Capacity:
             for position, cluster in enumerate(index.clusters)
             if cluster.resource_summary is not None and cluster.resource_summary.reserved
         }
+
+    def copy(self) -> "Capacity":
+        """Return capacity that goes on by itself from what is left now."""
+        self._subtract_taken()
+        other = copy(self)
+        other.detach()
+        return other
+
+    def detach(self) -> None:
+        """Share no more with what this was copied from; estimates are made anew."""
+        self._estimates, self._taken, self._changed = {}, {}, []
+        self._columns = {name: list(column) for name, column in self._columns.items()}
+        self._nodes = None if self._nodes is None else dict(self._nodes)
+        self._placed = {position: dict(placed) for position, placed in self._placed.items()}
 
     def replicas(self, requirements: ReplicaRequirements | None) -> Sequence[int]:
         """Return how many replicas fit each cluster, by index; valid until the next call of ``note_placed_replicas``.

@@ -64,6 +64,13 @@ class Scheduler:
     def __init__(self, index: ClusterIndex, options: SchedulingOptions | None = None) -> None:
         self.state = PassState(index, options or SchedulingOptions())
 
+    @classmethod
+    def of_state(cls, state: PassState) -> "Scheduler":
+        """Return the scheduler that goes on from the state of a pass."""
+        scheduler = cls.__new__(cls)
+        scheduler.state = state
+        return scheduler
+
     def schedule(self, binding: Binding) -> SchedulingDecision:
         """Decide the targets of a binding."""
         return self.decision(self.cycle(binding)) if is_schedulable(binding) else decision_without_change(binding)

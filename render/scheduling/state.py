@@ -1,6 +1,7 @@
 """The state of a pass while it decides: the clusters, the capacity left, and placements already read."""
 
 from collections.abc import Sequence
+from copy import copy
 
 from msgspec import Struct
 
@@ -54,6 +55,15 @@ class PassState:
         self._unrecorded = 0 if options.requires_recorded_apis else index.clusters_without_recorded_apis()
         self._rules: dict[int, PlacementRules] = {}
         self._copies: dict[tuple[int, int, Strategy], tuple[Sequence[int], Shares | Refusal]] = {}
+
+    def copy_without(self, lost: Mask) -> "PassState":
+        """Return the state as it goes on by itself when some clusters are lost; what is only read is shared."""
+        other = copy(self)
+        other.capacity = self.capacity.copy()
+        other.workload_groups = self.workload_groups.copy_without(lost)
+        other.delivered_apis = dict(self.delivered_apis)
+        other.candidates = self.candidates & ~lost
+        return other
 
     def task(self, binding: Binding) -> Task:
         """Return a binding with its placement's rules and its current targets; it must have a placement."""

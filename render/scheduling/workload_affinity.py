@@ -1,6 +1,7 @@
 """Workload affinity: the clusters that other workloads of a group, in the same namespace, are placed in."""
 
 from collections import defaultdict
+from copy import copy
 from enum import StrEnum
 
 from render.binding import Binding
@@ -22,6 +23,18 @@ class WorkloadGroups:
 
     def __init__(self) -> None:
         self._clusters: defaultdict[tuple[str, GroupKind, str], dict[ObjectRef, Mask]] = defaultdict(dict)
+
+    def copy_without(self, lost: Mask) -> "WorkloadGroups":
+        """Return the groups as they go on by themselves, without some clusters."""
+        other = copy(self)
+        other.detach_without(lost)
+        return other
+
+    def detach_without(self, lost: Mask) -> None:
+        """Share no more with what this was copied from, and forget some clusters."""
+        placed = self._clusters.items()
+        left = ((key, {ref: clusters & ~lost for ref, clusters in each.items()}) for key, each in placed)
+        self._clusters = defaultdict(dict, left)
 
     def note_placed_workload(self, binding: Binding, clusters: Mask) -> None:
         """Record the clusters of a binding."""

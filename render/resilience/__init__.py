@@ -1,0 +1,1 @@
+"""ResiliencePolicies: the objects that they name, and the losses of clusters that these have to survive."""
