@@ -222,6 +222,7 @@ def fleet_with_stricter_limits_of(fleet: Fleet, other: Fleet) -> Fleet:
         validation=other.validation if "validation" in weaker else fleet.validation,
         removal_guard=other.removal_guard if "removalGuard" in weaker else fleet.removal_guard,
         movement_guard=other.movement_guard if "movementGuard" in weaker else fleet.movement_guard,
+        cost_guard=other.cost_guard if "maxCostIncrease" in weaker else fleet.cost_guard,
     )
 
 

@@ -15,15 +15,23 @@ class Malformed(NamedTuple):
     said: str
 
 
-MALFORMED = [
-    Malformed(f"{command} --allow-removal member1=1 --allow-removal {text}", f"--allow-removal '{text}': {CLUSTER}")
-    for command in ("reconcile", "diff --check", "render --commit", "apply")
-    for text in ("x", "*=all")
-] + [
-    Malformed(f"{command} --allow-movement {text}", f"--allow-movement '{text}': {OBJECT}")
-    for command in ("reconcile", "diff --check", "render --commit")
-    for text in ("3", "Deployment.apps=many")
-]
+MALFORMED = (
+    [
+        Malformed(f"{command} --allow-removal member1=1 --allow-removal {text}", f"--allow-removal '{text}': {CLUSTER}")
+        for command in ("reconcile", "diff --check", "render --commit", "apply")
+        for text in ("x", "*=all")
+    ]
+    + [
+        Malformed(f"{command} --allow-movement {text}", f"--allow-movement '{text}': {OBJECT}")
+        for command in ("reconcile", "diff --check", "render --commit")
+        for text in ("3", "Deployment.apps=many")
+    ]
+    + [
+        Malformed(f"{command} --allow-cost {text}", f"--allow-cost '{text}': write an amount such as 120.50")
+        for command in ("reconcile", "diff --check", "render --commit")
+        for text in ("much", "1e3", "*=3", "EUR")
+    ]
+)
 
 
 @pytest.mark.parametrize("case", MALFORMED, ids=lambda case: case.line)

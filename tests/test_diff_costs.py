@@ -56,7 +56,7 @@ def a_fleet(folder: Path, capsys: pytest.CaptureFixture[str], **files: Any) -> R
             **{f"{name}.yaml": content for name, content in files.items()},
         }
     )
-    assert argosy(repository, capsys, "render", "--bootstrap").code == 0
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     return repository
 
 

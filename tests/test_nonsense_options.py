@@ -50,6 +50,7 @@ WITHOUT = {
     ("emit flux", "--interval"): ("--url", "https://git.example.com/fleet"),
     ("diff", "--allow-removal"): ("--check",),
     ("diff", "--allow-movement"): ("--check",),
+    ("diff", "--allow-cost"): ("--check",),
     ("diff", "--max-bytes"): ("-o", "markdown"),
     ("diff", "--now"): (),
     ("diff", "--output"): (),
@@ -58,6 +59,7 @@ WITHOUT = {
 NONSENSE = {
     "--add": "nowhere.yaml",
     "--accepted-settings": "nowhere.yaml",
+    "--allow-cost": "plenty",
     "--allow-movement": "Deployment.apps default/nowhere=1",
     "--allow-removal": "nowhere=1",
     "--allowed-signers": "nowhere",

@@ -82,6 +82,24 @@ CHANGES = [
     Change("a weaker limit", {}, {"removalGuard": {"count": 90}}, [("spec.removalGuard.count: 10 -> 90", True)]),
     Change("a stronger limit", {}, {"removalGuard": {"count": 9}}, [("spec.removalGuard.count: 10 -> 9", False)]),
     Change(
+        "a laxer limit of costs",
+        {"maxCostIncrease": {"percent": 5, "amount": 100}},
+        {"maxCostIncrease": {"percent": 6}},
+        [
+            ("spec.maxCostIncrease.percent: 5 -> 6", True),
+            ("spec.maxCostIncrease.amount: 100 -> none", True),
+        ],
+    ),
+    Change(
+        "a stricter limit of costs",
+        {"maxCostIncrease": {"percent": 5}},
+        {"maxCostIncrease": {"percent": 4, "amount": 100}},
+        [
+            ("spec.maxCostIncrease.percent: 5 -> 4", False),
+            ("spec.maxCostIncrease.amount: none -> 100", False),
+        ],
+    ),
+    Change(
         "a limit taken away",
         {"movementGuard": {"fleet": {"percent": 5}}},
         {},

@@ -77,6 +77,7 @@ def test_every_setting_has_its_default() -> None:
             "minimum_regions": 0,
             "pinned": (),
         },
+        "cost_guard": {"percent": None, "amount": None},
         "feature_gates": {
             "failover": False,
             "graceful_eviction": True,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import Repository
 
-_GUARDED = ("allowed", "allowed_moves", "accept_settings")
+_GUARDED = ("allowed", "allowed_moves", "allowed_costs", "accept_settings")
 _OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "watch", "bootstrap", *_GUARDED)
 
 
@@ -123,7 +123,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     finds no place any more, else 0.
     """
     from reconciler.diff.comparison import Revisions, compare_commits, difference_of
-    from reconciler.diff.guards import check_comparison, refusal_lines
+    from reconciler.diff.guards import check_comparison, lines_of_unjudged_costs, refusal_lines
     from reconciler.diff.holds import holds_on_members, is_newer_than_held
     from reconciler.diff.rendered_revisions import refuse_rendered_commits, words_about_rendered_difference
     from reconciler.guards.accepted_settings import Acceptance
@@ -149,6 +149,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     for text in _difference_texts(difference, options, is_full=log.level >= VERBOSE):
         print_output(text, options.output)
     if options.check:
+        log.warn_of(lines_of_unjudged_costs(comparison))
         check_comparison(comparison, options.allowed, Acceptance(is_whole=options.accept_settings))
         return 1 if difference.problems else 0
     return 0 if difference.is_empty else 1

@@ -42,9 +42,10 @@ def command(log: Log, /, **options: Any) -> int:
     Those are the ones that clusters in argosy.yaml lists ('*': all others), the one of --in-cluster, or all with
     kubeconfigs in argosy.yaml, --kubeconfig or --kubeconfigs. Where nothing is said, no cluster is asked.
 
-    A pass that changes nothing writes nothing. A pass that would remove too much at once, or move more replicas than
-    argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
-    or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
+    A pass that changes nothing writes nothing. A pass that would remove too much at once, or move more replicas or cost
+    more than argosy.yaml allows, commits nothing and exits with 6; a source trailer
+    'Argosy-Allow-Removal: <cluster|*> <count>', 'Argosy-Allow-Movement: <object|*> <count>' or
+    'Argosy-Allow-Cost: <amount>', or the option of that name, lets it go on.
     With removalGuard.scope: Cluster in argosy.yaml, only the clusters that would lose too much keep what they have.
 
     Settings of argosy.yaml that reach outside of the repository, or weaken a guard, count as the last rendered source

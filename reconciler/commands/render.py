@@ -104,7 +104,7 @@ def _refuse_options_without_effect(options: RenderOptions) -> None:
         refuse_given_options(("clusters", "namespace"), "goes without --commit: a commit holds the whole fleet")
         refuse_given_options(_SHOWN, "goes without --commit, which shows nothing")
     else:
-        refuse_given_options(("allowed", "allowed_moves"), "goes with --commit")
+        refuse_given_options(("allowed", "allowed_moves", "allowed_costs"), "goes with --commit")
     if options.output_dir:
         refuse_given_options(_SHOWN, "goes without --output-dir, which writes manifests")
     if options.shape != "manifests" and options.output in {"table", "wide", "name"}:

@@ -5,7 +5,8 @@ from functools import partial
 
 from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings_are_accepted
 from reconciler.guards.allowances import Allowed
-from reconciler.guards.limits import check_removals_and_movements, check_some_member_is_left
+from reconciler.guards.cost_guard import words_of_unjudged_objects
+from reconciler.guards.limits import check_limits, check_some_member_is_left
 from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.cluster_removals import (
@@ -17,7 +18,7 @@ from reconciler.pipeline.cluster_removals import (
 )
 from reconciler.pipeline.lost_places import paths_of_unmet_policies
 from reconciler.pipeline.renames import renamed_binding, values_by_new_names
-from reconciler.rendering.guarded_outcome import movement_breaches_between
+from reconciler.rendering.guarded_outcome import cost_increase_between, movement_breaches_between
 from render.errors import GuardRefused
 
 from .comparison import Comparison, new_names_by_head, tree_reader
@@ -59,8 +60,13 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     check_some_member_is_left(base.rendered.tree.clusters, head.source.desired.clusters, allowed, consequence="")
     losses = _protected_losses(comparison, folders)
-    check_removals_and_movements(
-        (*removed, *held_removals), movement_breaches_between(before, head), allowed, losses=losses, consequence=""
+    check_limits(
+        (*removed, *held_removals),
+        movement_breaches_between(before, head),
+        allowed,
+        losses=losses,
+        increase=cost_increase_between(before, head),
+        consequence="",
     )
 
 
@@ -106,3 +112,11 @@ def refusal_lines(comparison: Comparison, allowed: Allowed) -> tuple[str, ...]:
     except GuardRefused as error:
         return (*error.message.split("\n"), *f"  hint: {error.hint}".split("\n"))
     return ()
+
+
+def lines_of_unjudged_costs(comparison: Comparison) -> tuple[str, ...]:
+    """Return what the cost guard does not judge of a change, as no cost of it is known."""
+    base, head = comparison.base, comparison.head
+    renamed = new_names_by_head(base.source, head.source)
+    before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
+    return words_of_unjudged_objects(cost_increase_between(before, head))

@@ -1,11 +1,14 @@
-"""Allowances: statements that more objects may be removed, or more replicas moved, than the guards let pass.
+"""Allowances: statements that more objects may be removed, more replicas moved, or more be paid than guards let pass.
 
-They are given as options of a command, ``--allow-removal`` and ``--allow-movement``, and as trailers of source commits.
+They are given as options of a command, such as ``--allow-removal``, and as trailers of source commits.
 """
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from msgspec import Struct
+
+from render.notations import decimal_number
 
 EACH = "*"
 """The subject that stands for each cluster, or for the fleet and each workload."""
@@ -42,17 +45,42 @@ class MovementAllowance(Struct, frozen=True, kw_only=True):
         return cls(subject=" ".join(subject.split()), count=_parse_count(count))
 
 
+class CostAllowance(Struct, frozen=True, kw_only=True):
+    """A statement that the fleet may cost so much more a month, in a currency ("": that of its prices)."""
+
+    amount: Fraction
+    currency: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "CostAllowance":
+        """Read ``<amount>`` or ``<amount> <currency>``; ValueError when it is neither."""
+        amount, _, currency = text.strip().partition(" ")
+        number = decimal_number(amount)
+        if number is None:
+            raise ValueError(text)
+        return cls(amount=number, currency=currency.strip())
+
+    def covers(self, increase: Fraction, currency: str) -> bool:
+        """Say whether an increase is allowed by it."""
+        return increase <= self.amount and self.currency in {"", currency}
+
+
 class Allowed(Struct, frozen=True, kw_only=True):
-    """The removals and movements that are allowed beyond the limits; ``objects`` may be taken away though protected."""
+    """The removals, movements and costs that are allowed beyond the limits.
+
+    ``objects`` may be taken away though they are protected.
+    """
 
     removals: tuple[RemovalAllowance, ...] = ()
     movements: tuple[MovementAllowance, ...] = ()
+    costs: tuple[CostAllowance, ...] = ()
     objects: frozenset[str] = frozenset()
 
     def __or__(self, other: "Allowed") -> "Allowed":
         return Allowed(
             removals=self.removals + other.removals,
             movements=self.movements + other.movements,
+            costs=self.costs + other.costs,
             objects=self.objects | other.objects,
         )
 

@@ -1,6 +1,6 @@
-"""The guards of removals and of movements together, and what they are allowed to let pass.
+"""The guards of removals, movements and costs together, and what they are allowed to let pass.
 
-What is allowed (``Allowed``) comes from ``--allow-removal``, ``--allow-movement`` and the trailers of source commits.
+What is allowed (``Allowed``) comes from options such as ``--allow-removal``, and from the trailers of source commits.
 """
 
 from collections.abc import Collection, Iterable
@@ -14,6 +14,7 @@ from render.errors import GuardRefused, UnknownName
 from render.words import first_few, hint_of_most_similar_words
 
 from .allowances import EACH, Allowed
+from .cost_guard import CostIncrease, check_costs
 from .movement_guard import Breach, check_movements
 from .protection import ProtectedLoss, check_protected_losses
 from .removal_guard import NOTHING_COMMITTED, check_removals
@@ -60,24 +61,26 @@ def check_some_member_is_left(
     )
 
 
-def check_removals_and_movements(
+def check_limits(
     removed: Iterable[Removal],
     broken: Iterable[Breach],
     allowed: Allowed,
     *,
     losses: Iterable[ProtectedLoss] = (),
+    increase: CostIncrease | None = None,
     consequence: str = NOTHING_COMMITTED,
 ) -> None:
-    """Refuse what takes or moves too much and is not allowed, and what takes away protected objects (``losses``).
+    """Refuse what takes, moves or costs too much and is not allowed, and what takes away protected objects.
 
-    All guards look before either refuses, so that one error names everything there is to allow. Its first lines end in
-    ``consequence``.
+    ``losses`` are those of protected objects, ``increase`` that of costs. All guards look before any refuses, so that
+    one error names everything there is to allow. Its first lines end in ``consequence``.
     """
     refused = []
     for check in (
         partial(check_protected_losses, losses, allowed.objects, consequence),
         partial(check_removals, removed, allowed.removals_by_cluster, consequence),
         partial(check_movements, broken, allowed.movements, consequence),
+        partial(check_costs, increase, allowed.costs, consequence),
     ):
         try:
             check()

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL, EVICTED
+from reconciler.repository.trailers import ALLOW_COST, ALLOW_MOVEMENT, ALLOW_REMOVAL, EVICTED
 from render.errors import GitError
 
-from .allowances import Allowed, MovementAllowance, RemovalAllowance
+from .allowances import Allowed, CostAllowance, MovementAllowance, RemovalAllowance
 
 _MOST_COMMITS = 1000
-_Allowance = TypeVar("_Allowance", RemovalAllowance, MovementAllowance)
+_Allowance = TypeVar("_Allowance", RemovalAllowance, MovementAllowance, CostAllowance)
 
 
 def allowed_between(repository: Repository, old: str, new: str) -> Allowed:
@@ -25,6 +25,7 @@ def allowed_by(commits: Sequence[CommitInfo]) -> Allowed:
     return Allowed(
         removals=tuple(_parsed_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
         movements=tuple(_parsed_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
+        costs=tuple(_parsed_trailers(commits, ALLOW_COST, CostAllowance.parse)),
         objects=frozenset(" ".join(text.split()) for each in commits for text in each.trailer(ALLOW_REMOVAL)),
     )
 
@@ -37,7 +38,7 @@ def allowances_between(repository: Repository, old: str, new: str) -> tuple[tupl
     return tuple(
         (commit.id, f"{name}: {text}")
         for commit in commits
-        for name in (ALLOW_REMOVAL, ALLOW_MOVEMENT)
+        for name in (ALLOW_REMOVAL, ALLOW_MOVEMENT, ALLOW_COST)
         for text in commit.trailer(name)
     )
 

@@ -94,5 +94,5 @@ def _guarded_outcome(good: LastGood, members: "ReachedMembers", options: Reconci
     outcome = pass_with_checks_asked(outcome, given, good.publication, log, members.reach)
     outcome = replace(outcome, source_branch=good.previous.branch)
     refuse_objects_clusters_reject(outcome, log)
-    check_guards(outcome, Allowed())
+    check_guards(outcome, Allowed(), log)
     return outcome

@@ -158,7 +158,7 @@ def _commit_upgrade(
     outcome = replace(run_pass(repository, before, previous, given, log), source_branch=branch_of_source)
     if options.dry_run or not outcome.is_changed or is_proposing(source):
         return previous
-    check_guards(outcome, options.allowed)
+    check_guards(outcome, options.allowed, log)
     commit = commit_outcome(outcome, publication, branch)
     log.info("committed the engine upgrade", branch=branch, commit=str(commit)[:12], engine=engine_version())
     return read_previous(repository, str(commit))

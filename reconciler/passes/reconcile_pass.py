@@ -314,7 +314,7 @@ def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions
     """Guard a pass and commit it, mirrors included."""
     settings = inputs.settings
     outcome = replace(outcome, is_rewound=inputs.is_rewound, new_settings=settings.changes, source_branch=inputs.branch)
-    check_guards(outcome, options.allowed)
+    check_guards(outcome, options.allowed, log)
     if options.dry_run:
         return PassResult(outcome=outcome, publication=inputs.publication, commit=None)
     if outcome.previous is not None and is_proposing(outcome.source):

@@ -15,12 +15,13 @@ from reconciler.console.log import Log
 from reconciler.guards.accepted_settings import Acceptance, check_settings_are_accepted
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import continued_source
+from reconciler.guards.cost_guard import words_of_increase
 from reconciler.guards.limits import check_allowed_subjects
 from reconciler.guards.outward_addresses import SettingsSide, settings_changed_between
 from reconciler.guards.rewind import check_rewind
 from reconciler.guards.source_branch import check_source_branch_here
 from reconciler.ledger.facts import Facts
-from reconciler.rendering.guarded_outcome import check_guards, movement_breaches
+from reconciler.rendering.guarded_outcome import check_guards, cost_increase_of_outcome, movement_breaches
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.memory import SourceMemory
 from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
@@ -111,7 +112,7 @@ def commit_to_local_branches(outcome: Outcome, options: PreviewOptions, log: Log
     check_source_branch_here(repository, source_branch, outcome.source.commit)
     is_rewound = check_rewind(repository, outcome.previous, outcome.source.commit, is_accepted=options.accepts_rewind)
     outcome = replace(outcome, is_rewound=is_rewound, new_settings=changes, source_branch=source_branch)
-    check_guards(outcome, options.allowed)
+    check_guards(outcome, options.allowed, log)
     here = Publication(repository=repository)
     _fast_forward_local_branch(outcome, here.ref(branch))
     commit = commit_outcome(outcome, here, branch)
@@ -157,3 +158,6 @@ def warn_of_refusals(outcome: Outcome, log: Log) -> None:
             log.warning(f"{removal.cluster} loses {count} of {total} ({reasons}); {end}")
     for breach in movement_breaches(outcome):
         log.warning(f"{breach.message}; a commit is refused")
+    increase = cost_increase_of_outcome(outcome)
+    if increase is not None and increase.broken_limits:
+        log.warning(f"{words_of_increase(increase)}; a commit is refused")

@@ -77,6 +77,11 @@ TRAILERS = (
                 " `Deployment.apps shop/web 6`; `* 12` is for the fleet and each workload. A"
                 " pinned object must be named.",
             ),
+            Entry(
+                "Argosy-Allow-Cost",
+                "`<amount> [currency]`: the fleet may cost so much more a month, such as `43.80 EUR`, whatever"
+                " `maxCostIncrease` says.",
+            ),
         ),
     ),
     TopicSection(

@@ -1,4 +1,4 @@
-"""An outcome before the guards: one that takes or moves too much is refused, unless its source or its caller allows it.
+"""An outcome before the guards: one that takes, moves or costs too much is refused, unless somebody allows it.
 
 The guards judge values. Here they are given those of an outcome, and what the commits of its source allow.
 """
@@ -6,17 +6,22 @@ The guards judge values. Here they are given those of an outcome, and what the c
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from reconciler.console.log import Log
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import files_before, lines_of_renames_by_hand, unread_files
-from reconciler.guards.limits import check_removals_and_movements, check_some_member_is_left
+from reconciler.guards.cost_guard import CostIncrease, cost_increase, words_of_unjudged_objects
+from reconciler.guards.limits import check_limits, check_some_member_is_left
 from reconciler.guards.movement_guard import Breach, Placements, breaches_of_limits
 from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
 from reconciler.guards.removal_guard import removal_refusal
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.previous import Previous
 from render.binding import Binding
+from render.cluster_index import ClusterIndex
 from render.errors import GuardRefused
 from render.model import ObjectRef
+from render.prices.cluster_prices import prices_of_clusters
+from render.settings.cost_guard import CostGuard
 from render.settings.movement_guard import MovementGuard
 from render.settings.removal_guard import GuardScope
 from render.words import first_few
@@ -26,8 +31,8 @@ from .outcome import Outcome
 NOTHING: Mapping[ObjectRef, Binding] = {}
 
 
-def check_guards(outcome: Outcome, allowed: Allowed) -> None:
-    """Refuse a pass that takes or moves too much; where the removal guard holds back clusters, that is not refused."""
+def check_guards(outcome: Outcome, allowed: Allowed, log: Log) -> None:
+    """Refuse a pass that takes, moves or costs too much; where the removal guard holds back clusters, it goes on."""
     if outcome.previous is None:
         return
     losses = protected_losses_of_outcome(outcome, outcome.previous)
@@ -35,13 +40,16 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
         return
     is_by_cluster = outcome.source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
     removed, broken = () if is_by_cluster else outcome.removals, movement_breaches(outcome)
-    is_too_much = broken or losses or any(removal.reasons for removal in removed)
+    increase = cost_increase_of_outcome(outcome)
+    log.warn_of(words_of_unjudged_objects(increase))
+    is_too_dear = increase is not None and bool(increase.broken_limits)
+    is_too_much = broken or losses or is_too_dear or any(removal.reasons for removal in removed)
     if is_too_much or not outcome.source.desired.clusters:
         # What commits allow is asked for where there is something to allow.
         allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
         with _adding_possible_causes(outcome, outcome.previous):
             check_some_member_is_left(outcome.previous.tree.clusters, outcome.source.desired.clusters, allowed)
-            check_removals_and_movements(removed, broken, allowed, losses=losses)
+            check_limits(removed, broken, allowed, losses=losses, increase=increase)
 
 
 def protected_losses_of_outcome(outcome: Outcome, previous: Previous) -> tuple[ProtectedLoss, ...]:
@@ -96,9 +104,15 @@ def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
     """Return the limits of the movement guard that a pass breaks."""
     if outcome.previous is None or outcome.source.desired.fleet.movement_guard == MovementGuard():
         return ()
-    before, scope = outcome.previous.bindings, outcome.scope
-    beside = {ref: each for ref, each in before.items() if ref not in scope.refs} if scope else {}
-    return movement_breaches_between(before, outcome, beside)
+    return movement_breaches_between(
+        outcome.previous.bindings, outcome, _bindings_beside_scope(outcome.previous, outcome)
+    )
+
+
+def _bindings_beside_scope(previous: Previous, outcome: Outcome) -> Mapping[ObjectRef, Binding]:
+    """Return the bindings that a pass did not look at, and so did not change."""
+    scope = outcome.scope
+    return {ref: each for ref, each in previous.bindings.items() if ref not in scope.refs} if scope else NOTHING
 
 
 def movement_breaches_between(
@@ -112,3 +126,25 @@ def movement_breaches_between(
         region_by_cluster={cluster.name: cluster.region for cluster in desired.clusters},
     )
     return breaches_of_limits(placements, desired.fleet.movement_guard)
+
+
+def cost_increase_of_outcome(outcome: Outcome) -> CostIncrease | None:
+    """Return by how much more a pass lets the fleet cost; None where no guard asks."""
+    if outcome.previous is None or outcome.source.desired.fleet.cost_guard == CostGuard():
+        return None
+    return cost_increase_between(outcome.previous.bindings, outcome, _bindings_beside_scope(outcome.previous, outcome))
+
+
+def cost_increase_between(
+    before: Mapping[ObjectRef, Binding], outcome: Outcome, beside: Mapping[ObjectRef, Binding] = NOTHING
+) -> CostIncrease | None:
+    """Return by how much more an outcome costs; ``beside`` are bindings it did not look at, and so did not change.
+
+    None: no guard asks, or nothing has a price.
+    """
+    desired = outcome.source.desired
+    if desired.fleet.cost_guard == CostGuard() or not desired.price_lists:
+        return None
+    prices = prices_of_clusters(desired.price_lists, ClusterIndex(desired.clusters))
+    after = {**beside, **{binding.ref: binding for binding in outcome.rendered.built.bindings}}
+    return cost_increase(before, after, prices, desired.fleet.cost_guard)

@@ -21,6 +21,7 @@ EVICTED = "Argosy-Evicted"
 RENDERED = "Argosy-Rendered"
 ALLOW_REMOVAL = "Argosy-Allow-Removal"
 ALLOW_MOVEMENT = "Argosy-Allow-Movement"
+ALLOW_COST = "Argosy-Allow-Cost"
 
 
 def engine_version() -> str:

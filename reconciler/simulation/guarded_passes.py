@@ -5,11 +5,11 @@ from msgspec.structs import replace
 
 from reconciler.branches.reading import Source
 from reconciler.guards.allowances import Allowed
-from reconciler.guards.limits import check_removals_and_movements
+from reconciler.guards.limits import check_limits
 from reconciler.guards.protection import Folders, ProtectedLoss, losses_of_clusters, protected_losses
 from reconciler.guards.removal_guard import removal_refusal
 from reconciler.pipeline.previous import Previous
-from reconciler.rendering.guarded_outcome import movement_breaches
+from reconciler.rendering.guarded_outcome import cost_increase_of_outcome, movement_breaches
 from reconciler.rendering.outcome import Outcome
 from reconciler.repository import Repository
 from render.errors import GuardRefused
@@ -38,11 +38,12 @@ class PassGuard(Struct, frozen=True, kw_only=True):
             return removal_refusal(held, _HELD)
         removed = () if fleet.removal_guard.scope is GuardScope.CLUSTER else outcome.removals
         try:
-            check_removals_and_movements(
+            check_limits(
                 removed,
                 movement_breaches(outcome),
                 self.allowed,
                 losses=_protected_losses(outcome, previous),
+                increase=cost_increase_of_outcome(outcome),
                 consequence=_CONSEQUENCE,
             )
         except GuardRefused as error:

@@ -18,10 +18,12 @@ from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
 from render.scheduling.unmet_placements import message_and_hint_of_absent_names
 from render.settings.clusters import OTHERS
+from render.settings.cost_guard import CostGuard
 from render.settings.fleet import Fleet
 from render.words import most_similar_word, words_in_sentence
 
 from .broken import UNKNOWN_SCOPE
+from .desired import KarmadaObjects
 from .karmada_objects import AdmittedObjects
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest
@@ -107,6 +109,18 @@ def warnings_of_absent_fleet_clusters(
             hint = f"did you mean {near!r}?" if near else ""
             message = f"the source has no cluster called {name!r}"
             yield place.problem(f"spec.clusters[{index}].name", message, hint=hint)
+
+
+def warnings_of_settings(
+    places: Iterable[LocatedManifest], fleet: Fleet, objects: KarmadaObjects
+) -> Iterator[FieldProblem]:
+    """Yield the warnings of what argosy.yaml says about clusters, and prices, that the source does not have."""
+    placed = tuple(places)
+    yield from warnings_of_absent_fleet_clusters(placed, fleet, {cluster.name for cluster in objects.clusters})
+    if fleet.cost_guard != CostGuard() and not objects.price_lists:
+        for place in placed:
+            message = "judges nothing: the source has no PriceList"
+            yield place.problem("spec.maxCostIncrease", message, hint="argosy help prices says what one looks like")
 
 
 def problems_of_addresses_nobody_named(places: Iterable[LocatedManifest], fleet: Fleet) -> Iterator[FieldProblem]:

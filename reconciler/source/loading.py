@@ -41,7 +41,7 @@ from .checks import (
     problems_of_readable_secrets,
     problems_of_unknown_scopes,
     warnings_of_absent_clusters,
-    warnings_of_absent_fleet_clusters,
+    warnings_of_settings,
 )
 from .culprits import items_causing_unexpected_error
 from .desired import Desired, desired_without_objects
@@ -355,7 +355,7 @@ def _manifest_warnings(parts: _Parts) -> Iterator[FieldProblem]:
     kinds = (*_POLICIES, PRICE_KIND) if known else _POLICIES
     places = (place for _, place in parts.karmada.places if place.manifest["kind"].endswith(kinds))
     yield from warnings_of_absent_clusters(places, known)
-    yield from warnings_of_absent_fleet_clusters(parts.roles.fleets, parts.home.fleet, known)
+    yield from warnings_of_settings(parts.roles.fleets, parts.home.fleet, parts.karmada.objects)
     if parts.home.fleet.secrets is Permission.ALLOW:
         yield from problems_of_readable_secrets(parts.templates.placed, is_refused=False)
 

@@ -16,10 +16,11 @@ from .price_list import PriceEntry, PriceList, Rates
 class ClusterPrices(Struct, frozen=True, kw_only=True):
     """The prices of the clusters of a fleet by their names, and the grams of CO2e; a cluster without any is in neither.
 
-    Clusters of the same prices share them.
+    ``members`` are all clusters. Those of the same prices share them.
     """
 
     currency: str = ""
+    members: frozenset[str] = frozenset()
     by_cluster: Mapping[str, Rates] = field(default_factory=dict)
     carbon_by_cluster: Mapping[str, Rates] = field(default_factory=dict)
 
@@ -36,6 +37,7 @@ def prices_of_clusters(price_lists: Iterable[PriceList], index: ClusterIndex) ->
     entries = [entry for each in lists if each.currency == currency for entry in each.entries]
     return ClusterPrices(
         currency=currency,
+        members=frozenset(index.names),
         by_cluster=_rates_of_first_entries(((each, each.per_hour) for each in entries), index),
         carbon_by_cluster=_rates_of_first_entries(((each, each.carbon) for each in entries), index),
     )

@@ -13,6 +13,7 @@ from render.patterns import UnusablePattern, check_pattern
 from render.syntax import fault_of_dns_label, quoted_text
 
 from .clusters import CLUSTERS, OTHERS, ClusterAccess
+from .cost_guard import COST_GUARD, CostGuard
 from .cron import CRON, CronSettings
 from .decryption import DECRYPTION, DecryptionSettings
 from .descheduler import DESCHEDULER, DeschedulerSettings
@@ -292,6 +293,7 @@ class Fleet(Struct, frozen=True, kw_only=True):
     ] = TemplateValidation.STRICT
     removal_guard: Annotated[RemovalGuard, REMOVAL_GUARD] = field(default_factory=RemovalGuard)
     movement_guard: Annotated[MovementGuard, MOVEMENT_GUARD] = field(default_factory=MovementGuard)
+    cost_guard: Annotated[CostGuard, COST_GUARD] = field(default_factory=CostGuard)
     feature_gates: Annotated[FeatureGates, FEATURE_GATES] = field(default_factory=FeatureGates)
     failover: Annotated[FailoverSettings, FAILOVER] = field(default_factory=FailoverSettings)
     descheduler: Annotated[DeschedulerSettings, DESCHEDULER] = field(default_factory=DeschedulerSettings)

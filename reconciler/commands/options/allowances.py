@@ -1,4 +1,4 @@
-"""The options that allow more removals and movements than the guards let pass, read before anything else is."""
+"""The options that allow more removals, movements and costs than guards let pass, read before anything else is."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from reconciler.guards.allowances import Allowed, MovementAllowance, RemovalAllowance
+from reconciler.guards.allowances import Allowed, CostAllowance, MovementAllowance, RemovalAllowance
 
 
-def _parser_of_allowances(parse: Callable[[str], Any], subject: str) -> Callable[..., tuple[Any, ...]]:
+def _parser_of_allowances(parse: Callable[[str], Any], form: str) -> Callable[..., tuple[Any, ...]]:
     """Return the callback of an option that is given once for each allowance."""
 
     def parse_allowances(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[Any, ...]:
@@ -18,7 +18,7 @@ def _parser_of_allowances(parse: Callable[[str], Any], subject: str) -> Callable
             try:
                 found.append(parse(text))
             except ValueError as error:
-                said = f"{option.opts[0]} {text!r}: write <{subject}>=<count>, or *=<count>"
+                said = f"{option.opts[0]} {text!r}: write {form}"
                 raise click.UsageError(said, context) from error
         return tuple(found)
 
@@ -29,7 +29,7 @@ _removal_option = click.option(
     "--allow-removal",
     "allowed",
     multiple=True,
-    callback=_parser_of_allowances(RemovalAllowance.parse, "cluster"),
+    callback=_parser_of_allowances(RemovalAllowance.parse, "<cluster>=<count>, or *=<count>"),
     metavar="CLUSTER=COUNT",
     help="Let so many objects leave a cluster (* for each).",
 )
@@ -37,9 +37,18 @@ _movement_option = click.option(
     "--allow-movement",
     "allowed_moves",
     multiple=True,
-    callback=_parser_of_allowances(MovementAllowance.parse, "object"),
+    callback=_parser_of_allowances(MovementAllowance.parse, "<object>=<count>, or *=<count>"),
     metavar="OBJECT=COUNT",
     help="Let so many replicas of a workload move (* for the fleet and each).",
+)
+
+_cost_option = click.option(
+    "--allow-cost",
+    "allowed_costs",
+    multiple=True,
+    callback=_parser_of_allowances(CostAllowance.parse, "an amount such as 120.50"),
+    metavar="AMOUNT",
+    help="Let the fleet cost so much more a month.",
 )
 
 
@@ -49,8 +58,8 @@ def with_removal_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_allowance_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--allow-removal`` and ``--allow-movement``; the command gets what is allowed as one value, ``allowed``."""
-    return _removal_option(_movement_option(_with_gathered_allowances(command)))
+    """Add the options of all guards; the command gets what is allowed as one value, ``allowed``."""
+    return _removal_option(_movement_option(_cost_option(_with_gathered_allowances(command))))
 
 
 def _with_gathered_allowances(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,8 +68,10 @@ def _with_gathered_allowances(command: Callable[..., Any]) -> Callable[..., Any]
         *arguments: Any,
         allowed: tuple[RemovalAllowance, ...],
         allowed_moves: tuple[MovementAllowance, ...] = (),
+        allowed_costs: tuple[CostAllowance, ...] = (),
         **options: Any,
     ) -> Any:
-        return command(*arguments, allowed=Allowed(removals=allowed, movements=allowed_moves), **options)
+        gathered = Allowed(removals=allowed, movements=allowed_moves, costs=allowed_costs)
+        return command(*arguments, allowed=gathered, **options)
 
     return command_with_allowances

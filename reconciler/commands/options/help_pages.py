@@ -11,8 +11,8 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "Place and marks": ("region", "zones", "provider", "labels", "taints"),
     "Capacity": ("cpu", "memory", "pods", "capacity"),
     "Guards": (
-        *("bootstrap", "accept_rewind", "accept_settings", "accepted_settings", "allowed", "allowed_moves", "check"),
-        *("allowed_signers", "unproven"),
+        *("bootstrap", "accept_rewind", "accept_settings", "accepted_settings", "allowed", "allowed_moves"),
+        *("allowed_costs", "check", "allowed_signers", "unproven"),
     ),
     "Output": ("output", "output_dir", "shape", "stat", "max_bytes", "is_printed", "is_overwriting", "verbose"),
     "Time": (
