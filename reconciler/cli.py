@@ -73,6 +73,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
     "The fleet": {
         "cluster": "Join, label, taint, cordon and drain member clusters.",
         "rebalance": "Have workloads scheduled afresh once.",
+        "rollback": "Put the source and the split of replicas back as they were.",
         "rbac": "Print the rights that passes need in a member.",
     },
     "Other tools": {

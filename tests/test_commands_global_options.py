@@ -122,15 +122,12 @@ def test_another_word_for_a_command_about_members_leads_to_it(
 @pytest.mark.parametrize(
     ("word", "way"),
     [
-        (
-            "rollback",
-            "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back",
-        ),
+        ("undo", "'argosy rollback' puts files and replicas back as they were, and 'git revert' files alone;"),
         ("log", "'argosy history' tells what passes changed; 'git log argosy/status' has what they saw."),
         ("suspend", "'argosy rollout pause' and 'argosy rollout resume' are about a change that goes out by waves."),
     ],
 )
 def test_what_is_done_without_a_command_says_how(word: str, way: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """These got the command that is spelt most alike: 'argosy rbac' for a rollback."""
+    """The command that is spelt most alike would be another thing."""
     assert run([word]) == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith(f"Error: No such command {word!r}. {way}")

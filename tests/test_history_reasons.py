@@ -116,6 +116,11 @@ ROWS = (
     ),
     Row("rebalanced", {"answered_requests": ("tidy",)}, ["Rebalanced: rebalanced, as tidy asked"]),
     Row(
+        "rolled back",
+        {"answered_requests": ("RollbackRequest/rollback-1@0123456789ab",)},
+        ["RolledBack: rolled back to rendered commit 0123456789ab, as rollback-1 asked"],
+    ),
+    Row(
         "rebalanced by hand",
         {"reschedule_triggered_at": "2026-03-01T00:00:00Z"},
         ["Rebalanced: rebalanced, as asked at 2026-03-01T00:00:00Z"],

@@ -46,6 +46,7 @@ KINDS = {
     "doctor": "Diagnosis",
     f"import {FOREIGN}": "ImportReport",
     "rebalance cm/one": "SourceEdit",
+    "rollback --to HEAD": "Rollback",
     "cluster drain member1": "SourceEdit",
     "cluster unjoin member1 --drain": "SourceEdit",
     "cluster rename member1 member2": "SourceEdit",

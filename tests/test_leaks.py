@@ -165,6 +165,7 @@ SAID = [
     *(("emit", tool, "--url", "https://git.example.com/fleet.git") for tool in ("argocd", "flux")),
     ("export", "applicationset", "--url", "https://git.example.com/fleet.git"),
     ("rebalance", "deploy/web", "-n", SPACE),
+    *(("rollback", "--to", "HEAD", "-o", output) for output in ("text", "json")),
     ("rollout", "status"),
 ]
 

@@ -111,6 +111,7 @@ NONSENSE = {
     "--taint": "a=b:Never",
     "--take-from": "nonsense",
     "--timeout": "long",
+    "--to": "nowhere",
     "--until": "soon",
     "--update": "nowhere",
     "--wave": "nowhere",
@@ -235,7 +236,7 @@ def test_nonsense_is_refused_and_changes_nothing(
     before = fleet.git("for-each-ref"), fleet.git("status", "--porcelain")
     arguments = WITHOUT.get((words, name), ARGUMENTS.get(words, ()))
     ended = argosy(fleet, capsys, *words.split(), *arguments, name, value)
-    expected = {4} if name in {"--rev", "--base"} else {2, 3}
+    expected = {4} if name in {"--rev", "--base", "--to"} else {2, 3}
     assert ended.code in expected, ended
     assert ended.out == ""
     said = value.partition("=")[0] if name != "--label" else "a b"

@@ -76,7 +76,8 @@ FIRST = {
         "PropagationPolicy.spec.placement.clusterAffinities",
         "argosy explain PropagationPolicy.spec.placement.clusterAffinities",
     ),
-    "rollback": ("rollback", "argosy help rollback"),
+    "undo": ("undo", "argosy help undo"),
+    "rollback": ("rollbacks", "argosy help rollbacks"),
     "alerts": ("alert", "argosy help alert"),
     "KUBECONFIG": ("KUBECONFIG", "argosy help environment"),
     "ignore-fields": ("argosy.dev/ignore-fields", "argosy help annotations"),
@@ -108,8 +109,8 @@ GUESSED = {
     "log": "argosy history",
     "history": "argosy history",
     "audit": "argosy verify",
-    "rollback": "argosy apply --allow-older",
-    "undo": "Revert the commit in Git",
+    "undo": "argosy rollback",
+    "revert": "argosy apply --allow-older",
     "canary": "'argosy help rollouts' has its fields",
     "wave": "'argosy help rollouts' has its fields",
     "blue/green": "Argosy shifts no traffic",
@@ -267,7 +268,7 @@ def test_a_word_of_another_tool_has_a_page(capsys: pytest.CaptureFixture[str]) -
         assert (word, run(["help", word])) == (word, 0)
         pages[word] = capsys.readouterr().out
     assert pages["lint"] == "Here this is 'argosy validate'.\n"
-    assert pages["rollback"].startswith("Revert the commit in Git")
+    assert pages["undo"].startswith("'argosy rollback' puts files and replicas back")
     assert [word for word, page in pages.items() if not page.strip()] == []
 
 

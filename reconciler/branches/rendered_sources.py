@@ -11,8 +11,7 @@ from .reading import Source, read_observed_inputs, read_previous, read_source
 def rendered_source(repository: Repository, commit: str) -> Source:
     """Return the source that a rendered commit was made from, by the facts of that commit; GitError: it is not here."""
     source, observed = source_of(repository, commit), read_observed_inputs(repository, commit)
-    if not _is_commit_here(repository, source):
-        raise _error_of_missing_source(repository, source, commit)
+    check_source_is_here(repository, source, commit)
     return read_source(repository, source, facts=lambda _fleet: observed.facts)
 
 
@@ -46,6 +45,12 @@ def fetch_rendered_source(repository: Repository, rendered: str) -> None:
     branches = [name for name, tip in repository.known_tips(remote, names).items() if tip is not None]
     if branches:
         fetch_source_branches(repository, remote, *branches)
+
+
+def check_source_is_here(repository: Repository, source: str, rendered: str) -> None:
+    """Raise GitError with the command that fetches it where the source of a rendered commit is not in this clone."""
+    if not _is_commit_here(repository, source):
+        raise _error_of_missing_source(repository, source, rendered)
 
 
 def _is_commit_here(repository: Repository, commit: str) -> bool:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from render.binding import Binding, GracefulEvictionTask
 from render.documents import parse_documents
+from render.rescheduling.rollbacks import ROLLBACK
 from render.words import first_few
 
 from .steps import RenderedStep
@@ -33,6 +34,7 @@ class ChangeCause(StrEnum):
     EVICTED = "Evicted"
     EVICTION_ENDED = "EvictionEnded"
     REBALANCED = "Rebalanced"
+    ROLLED_BACK = "RolledBack"
     DESCHEDULED = "Descheduled"
     CLUSTER_JOINED = "ClusterJoined"
     CLUSTER_LEFT = "ClusterLeft"
@@ -190,6 +192,11 @@ def _words_of_task(task: GracefulEvictionTask) -> str:
 
 def _reasons_of_requests(before: Binding, after: Binding) -> Iterator[ChangeReason]:
     answered = [name for name in after.answered_requests if name not in before.answered_requests]
+    for name in (each.removeprefix(ROLLBACK) for each in answered if each.startswith(ROLLBACK)):
+        request, _, commit = name.partition("@")
+        message = f"rolled back to rendered commit {commit}, as {request} asked"
+        yield ChangeReason(cause=ChangeCause.ROLLED_BACK, message=message)
+    answered = [name for name in answered if not name.startswith(ROLLBACK)]
     if answered:
         yield ChangeReason(cause=ChangeCause.REBALANCED, message=f"rebalanced, as {first_few(answered)} asked")
     elif after.reschedule_triggered_at and after.reschedule_triggered_at != before.reschedule_triggered_at:

@@ -19,6 +19,7 @@ from .policy_test_results import PolicyTestResultsDocument
 from .reconciliation import ReconciliationDocument
 from .rejoining import RejoiningDocument
 from .rendering import RenderingDocument
+from .rollback import RollbackDocument
 from .rollouts import RolloutsDocument
 from .simulation import SimulationDocument
 from .source_edit import SourceEditDocument
@@ -31,6 +32,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     DifferenceDocument,
     LiveDifferenceDocument,
     SourceEditDocument,
+    RollbackDocument,
     ObjectExplanationDocument,
     ClusterExplanationDocument,
     PolicyExplanationDocument,

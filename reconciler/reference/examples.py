@@ -200,6 +200,10 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy rebalance deploy/web -n shop", "Ask for it to be scheduled afresh, and see what moves"),
         ("argosy rebalance deploy/web deploy/api -n shop --commit", "Let the next pass move two workloads"),
     ),
+    "rollback": (
+        ("argosy rollback", "Show what taking back the newest change would do, replicas and all"),
+        ("argosy rollback deploy/web -n shop --to HEAD~3 --commit", "Put one workload back as it was, and commit that"),
+    ),
     "status": (
         ("argosy status", "The fleet: clusters, workloads, and what is not well"),
         ("argosy status deploy/web -n shop", "One workload, in every cluster"),

@@ -43,9 +43,10 @@ _FEDERATED = "Every object is federated as it stands: put its file into the sour
 
 OTHERWISE: Mapping[str, str] = {
     **dict.fromkeys(
-        ("rollback", "undo", "revert"),
-        "Revert the commit in Git and run 'argosy reconcile'; 'argosy apply --allow-older COMMIT' goes back at once,"
-        " and holds the clusters there until a newer source or 'argosy cluster release'.",
+        ("undo", "revert"),
+        "'argosy rollback' puts files and replicas back as they were, and 'git revert' files alone; 'argosy apply"
+        " --allow-older COMMIT' goes back at once, and holds the clusters there until a newer source or 'argosy cluster"
+        " release'.",
     ),
     **dict.fromkeys(
         ("hold", "pin"),

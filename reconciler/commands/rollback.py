@@ -1,0 +1,133 @@
+"""``argosy rollback``: the former source and the former split of replicas, as one change of the source."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import Struct
+
+from reconciler.commands.options.edit_options import print_next_steps, print_outcome_of_edit, with_outcome_options
+from reconciler.commands.options.help_pages import DocumentedCommand
+from reconciler.commands.options.subject_options import with_namespace_options
+from reconciler.console.log import VERBOSE, Log
+from reconciler.console.printing import print_output, print_text
+
+if TYPE_CHECKING:
+    from reconciler.branches.rendered_history import RenderedSource
+    from reconciler.edit.cluster_files import MemberSource
+    from reconciler.edit.rollback import RollbackPlan, RollbackSubject
+    from reconciler.preview.rollbacks import RollbackOutcome, WrittenRollback
+
+_HINT = "let their policies select a cluster that takes them, or pass --allow-unplaced"
+
+
+@click.command(
+    cls=DocumentedCommand,
+    epilog="Exit codes: 0 done, or shown; 2 no such object or commit; 3 refused, nothing was changed; 4 Git failed;"
+    " 6 refused, for objects would end in no cluster.",
+)
+@click.argument("subject", nargs=-1, metavar="[KIND/NAME...]")
+@with_namespace_options("The namespace of the objects; without objects, everything in it.")
+@click.option("--cluster", default="", metavar="NAME", help="What one cluster had: its Cluster, and its shares.")
+@click.option(
+    "--to",
+    "revision",
+    default="",
+    metavar="COMMIT",
+    help="A rendered or a source commit  [default: before the newest change of the source that is about it]",
+)
+@click.option("--write", is_flag=True, help="Write the files; without it they are only shown.")
+@click.option("--commit", is_flag=True, help="Write and commit the files, and nothing else.")
+@with_outcome_options
+@click.pass_obj
+def command(log: Log, /, **options: Any) -> int:
+    """Put the source and the split of replicas back as they were.
+
+    A revert restores files alone: what is divided by free room is divided anew. This restores the documents, and adds a
+    RollbackRequest by which the next pass restores the split, of everything or of what is named. It shows what changes
+    and changes nothing itself, until --write or --commit. What does not come back is named: shares of clusters that
+    left, policies that others share, what a server lets nobody undo. Clusters, requests and controls stay as they are.
+    """
+    return show_and_roll_back(log, _RollbackOptions(**options))
+
+
+class _RollbackOptions(Struct, frozen=True, kw_only=True):
+    """The options of a rollback."""
+
+    subject: tuple[str, ...]
+    namespace: str
+    cluster: str
+    revision: str
+    write: bool
+    commit: bool
+    output: str
+    is_unplaced_allowed: bool
+
+
+def show_and_roll_back(log: Log, chosen: _RollbackOptions) -> int:
+    """Show what a rollback does, write it where that is asked for, and name the commands to run next."""
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.rollback import rollback_document
+
+    if chosen.cluster and (chosen.subject or chosen.namespace):
+        raise click.UsageError("--cluster is about all that one cluster had: leave objects and -n out")
+    with opened_source(log) as source:
+        plan = _plan_meant(source, chosen)
+        outcome, written = _write_rollback(log, source, plan, chosen)
+        subject = source.repository.commit_info(plan.target.source).subject
+    if chosen.output == "json":
+        print_output(document_text(rollback_document(plan, outcome, written)), "json")
+        return 0
+    _print_rollback(log, plan, outcome, subject)
+    if written is not None:
+        print_next_steps(written.steps, is_refused=bool(outcome and outcome.edit.difference.refused))
+    elif outcome is not None and outcome.is_idle:
+        print_text("nothing changes by it, so that nothing is written")
+    else:
+        print_text("nothing is written yet: --commit commits it, --write only writes the files")
+    return 0
+
+
+def _write_rollback(
+    log: Log, source: "MemberSource", plan: "RollbackPlan", chosen: _RollbackOptions
+) -> "tuple[RollbackOutcome | None, WrittenRollback | None]":
+    """Return what comes of a rollback, and what was written of it; None where nothing was."""
+    from reconciler.edit.cluster_files import write_change
+    from reconciler.edit.next_steps import steps_to_deliver
+    from reconciler.preview.rollbacks import WrittenRollback, outcome_of_rollback, refuse_uncommitted_files
+    from reconciler.preview.source_edits import refuse_unplaced
+
+    outcome = outcome_of_rollback(source, plan, log)
+    if not chosen.is_unplaced_allowed:
+        refuse_unplaced(outcome.edit if outcome else None, _HINT)
+    if not (chosen.write or chosen.commit) or (outcome is not None and outcome.is_idle):
+        return outcome, None
+    refuse_uncommitted_files(source, plan)
+    commit = write_change(source, plan.change, log, commit=chosen.commit)
+    return outcome, WrittenRollback(commit=commit, steps=tuple(steps_to_deliver(source, plan.change)))
+
+
+def _print_rollback(log: Log, plan: "RollbackPlan", outcome: "RollbackOutcome | None", subject: str) -> None:
+    from reconciler.preview.rollback_text import lines_on_plan, sections_on_rollback, verdict_on_rollback
+
+    for line in lines_on_plan(plan, subject):
+        print_text(line)
+    print_outcome_of_edit(log, outcome.edit if outcome else None)
+    for line in sections_on_rollback(plan, outcome, is_full=log.level >= VERBOSE):
+        print_text(line)
+    if outcome is not None:
+        print_text(f"\n{verdict_on_rollback(plan, outcome)}")
+
+
+def _plan_meant(source: "MemberSource", chosen: _RollbackOptions) -> "RollbackPlan":
+    """Return the plan of the rollback that options ask for."""
+    from reconciler.branches.rendered_history import rendered_commit_meant
+    from reconciler.edit.rollback import plan_of_rollback
+    from reconciler.preview.rollback_targets import newest_rendered_commit, plan_without_commit, subject_meant
+
+    tip = newest_rendered_commit(source)
+    subject: RollbackSubject = subject_meant(source, tip, chosen.subject, chosen.namespace, chosen.cluster)
+    if not chosen.revision:
+        return plan_without_commit(source, tip, subject)
+    target: RenderedSource = rendered_commit_meant(source.repository, tip, chosen.revision)
+    return plan_of_rollback(source, target, subject)

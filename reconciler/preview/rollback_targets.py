@@ -1,0 +1,87 @@
+"""The subject of a rollback, from words, and the rendered commit that it goes back to."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from reconciler.branches.publication import publication_of
+from reconciler.branches.reading import read_previous
+from reconciler.branches.rendered_history import rendered_commit_before_change, rendered_commits
+from reconciler.edit.cluster_files import MemberSource
+from reconciler.edit.rollback import RollbackPlan, RollbackSubject, plan_of_rollback
+from reconciler.history.subjects import ref_of_rendered_object
+from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
+from reconciler.names.subjects import error_of_unknown_cluster
+from render.errors import UnknownName
+from render.layout import file_name_of_object
+from render.model import ObjectRef
+
+from .rollbacks import blobs_of_objects
+
+
+def newest_rendered_commit(source: MemberSource) -> str:
+    """Return the newest rendered commit that is known here."""
+    fleet = source.published_fleet
+    publication = publication_of(source.repository, fleet)
+    tip = publication.known_tip(fleet.rendered_branch)
+    if tip is None:
+        raise publication.nothing_rendered(fleet.rendered_branch)
+    return tip
+
+
+def subject_meant(
+    source: MemberSource, tip: str, words: Sequence[str], namespace: str, cluster: str
+) -> RollbackSubject:
+    """Return the subject that words name; UnknownName for what neither the source nor a rendered commit has."""
+    if words:
+        return RollbackSubject(refs=frozenset(_ref_meant(source, tip, word, namespace) for word in words))
+    if cluster:
+        tree = read_previous(source.repository, tip).tree
+        known = {each.name for each in source.loaded.desired.clusters} | tree.clusters.keys()
+        if cluster not in known:
+            raise error_of_unknown_cluster(cluster, sorted(known))
+    return RollbackSubject(namespace=namespace, cluster=cluster)
+
+
+def _ref_meant(source: MemberSource, tip: str, word: str, namespace: str) -> ObjectRef:
+    """Return the object that a word means, in the source or in what was rendered once."""
+    noun, name = parse_kind_and_name([word])
+    try:
+        return ref_of_named_object(noun, name, namespace, source.loaded.desired.templates)
+    except UnknownName:
+        return ref_of_rendered_object(source.repository, tip, [word], namespace)
+
+
+def plan_without_commit(source: MemberSource, tip: str, subject: RollbackSubject) -> RollbackPlan:
+    """Return the plan of going back to before the newest change of the source that is about a subject.
+
+    A change that is not rendered yet counts: then it is the newest rendered commit that is gone back to.
+    """
+    newest = next(rendered_commits(source.repository, tip))
+    if newest.source != source.repository.tip("HEAD"):
+        plan = plan_of_rollback(source, newest, subject)
+        if plan.restored.contents:
+            return plan
+    is_everything = subject == RollbackSubject()
+    part = None if is_everything else partial(_part_of_clusters, source, subject)
+    found = rendered_commit_before_change(source.repository, tip, part)
+    if found is None:
+        raise UnknownName(
+            f"no rendered commit that is here has {subject} otherwise than now",
+            hint="this clone is shallow; fetch the whole history: git fetch --unshallow"
+            if source.repository.is_shallow
+            else "argosy history tells what changed; name a commit with --to",
+        )
+    return plan_of_rollback(source, found, subject)
+
+
+def _part_of_clusters(source: MemberSource, subject: RollbackSubject, commit: str) -> Mapping[str, object]:
+    """Return what clusters had of a subject at a rendered commit, to be compared."""
+    tree = read_previous(source.repository, commit).tree
+    if subject.cluster:
+        return {subject.cluster: tree.clusters.get(subject.cluster)}
+    if subject.namespace:
+        folder = (file_name_of_object(subject.namespace),)
+        entries = {name: tree.trees.entry(tree_id, folder) for name, tree_id in tree.clusters.items()}
+        return {name: entry.id for name, entry in entries.items() if entry is not None}
+    refs = sorted(subject.refs)
+    return {name: blobs_of_objects(tree.trees, tree_id, refs) for name, tree_id in tree.clusters.items()}
