@@ -77,8 +77,7 @@ def test_a_lost_cluster_is_told_in_words(rendered: Repository, capsys: pytest.Ca
     ended = argosy(rendered, capsys, "simulate", "--without-cluster", "paris", *NINE)
     assert (ended.code, ended.err) == (1, "")
     assert ended.out == (
-        "2 replicas move, 2 objects are short of replicas, 1 of them for longer than is looked ahead, 1 object finds"
-        " no place\n"
+        "2 replicas move, 2 objects are short of replicas, 1 of them to the end, 1 object finds no place\n"
         "\n"
         "SUPPOSED\n"
         "  paris does not answer\n"
@@ -109,7 +108,7 @@ def test_a_lost_cluster_is_told_in_words(rendered: Repository, capsys: pytest.Ca
         "      its claims; is nowhere else\n"
         "\n"
         "NO PLACE\n"
-        "  ! StatefulSet.apps default/db: 3 of 3 replicas fit nowhere: 0/2 clusters are\n"
+        "  ! StatefulSet.apps default/db: no place for 3 of 3 replicas: 0/2 clusters are\n"
         "      available: 2 cluster(s) did not match the placement cluster affinity\n"
         "      constraint.\n"
         "\n"

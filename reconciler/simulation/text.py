@@ -63,14 +63,21 @@ def summary_of_simulation(outcome: SimulationOutcome) -> str:
     unplaced = [each for each in outcome.objects if each.is_unplaced_ideally]
     parts = [
         f"{counted_noun(moved, 'replica')} {'moves' if moved == 1 else 'move'}" if moved else "nothing moves by itself",
-        f"{counted_noun(len(down), 'object')} {'is' if len(down) == 1 else 'are'} short of replicas" if down else "",
-        f"{len(lasting)} of them for longer than is looked ahead" if lasting else "",
+        _words_of_shortage(len(down), len(lasting)),
         f"{counted_noun(len(unplaced), 'object')} {'finds' if len(unplaced) == 1 else 'find'} no place"
         if unplaced
         else "",
         "a guard refuses" if outcome.refusal else "",
     ]
     return ", ".join(filter(None, parts))
+
+
+def _words_of_shortage(count: int, lasting: int) -> str:
+    """Return how many objects are short of replicas, and how many of them to the end."""
+    if not count:
+        return ""
+    of_them = " to the end" if lasting == count else f", {lasting} of them to the end" if lasting else " for a while"
+    return f"{counted_noun(count, 'object')} {'is' if count == 1 else 'are'} short of replicas{of_them}"
 
 
 def _sections(
@@ -194,7 +201,7 @@ def _lines_of_unplaced(outcome: SimulationOutcome, *, is_full: bool) -> Iterator
 
 def _unplaced_words(each: SimulatedObject) -> str:
     what = (
-        f"{each.missing_ideally} of {counted_noun(each.asked, 'replica')} fit nowhere"
+        f"no place for {each.missing_ideally} of {counted_noun(each.asked, 'replica')}"
         if each.missing_ideally and each.asked
         else "no cluster takes it"
     )
