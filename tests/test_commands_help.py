@@ -154,12 +154,20 @@ EVERY = dict(commands(argosy, ROOT))
 
 
 def test_commands_are_listed_by_what_people_do() -> None:
-    titles = ["Begin", "See what is there", "Change the source", "Deliver", "The fleet", "Other tools"]
+    titles = [
+        "Begin",
+        "See what is there",
+        "Look into members",
+        "Change the source",
+        "Deliver",
+        "The fleet",
+        "Other tools",
+    ]
     assert list(COMMAND_GROUPS) == titles
-    shown = argosy.get_help(ROOT)
+    shown, width = argosy.get_help(ROOT), max(map(len, COMMANDS))
     places = [shown.index(f"\n{title}:\n") for title in titles]
     assert places == sorted(places)
-    assert [name for name in COMMANDS if shown.count(f"\n  {name:10}  ") != 1] == []
+    assert [name for name in COMMANDS if shown.count(f"\n  {name:{width}}  ") != 1] == []
 
 
 def test_every_command_has_two_examples_and_there_are_none_of_others() -> None:

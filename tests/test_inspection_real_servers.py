@@ -1,7 +1,9 @@
 """``argosy get`` beside kubectl: the same tables byte for byte, from real API servers."""
 
 import json
+import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,8 +62,12 @@ class Beside(NamedTuple):
     fleet: Applied
     capsys: pytest.CaptureFixture[str]
 
+    def run(self, command: str, *words: str) -> Ended:
+        reach = ("--kubeconfigs", str(self.fleet.kubeconfigs))
+        return argosy(self.fleet.repository, self.capsys, command, *reach, *words)
+
     def get(self, *words: str) -> Ended:
-        return argosy(self.fleet.repository, self.capsys, "get", *words, "--kubeconfigs", str(self.fleet.kubeconfigs))
+        return self.run("get", *words)
 
     def kubectl(self, *words: str) -> str:
         return self.fleet.members[0].kubectl("get", *words)
@@ -161,3 +167,56 @@ def test_no_form_shows_a_secret(beside: Beside) -> None:
         assert (said.code, "not-to-be-seen" in said.out, "bm90LXRvLWJl" in said.out) == (0, False, False)
     document = json.loads(beside.get("secret", "-n", "looked-at", "-o", "json").out)
     assert [(each["cluster"], each["data"]) for each in document["items"]] == [("member1", {"token": "(hidden)"})]
+
+
+@pytest.fixture
+def kubectl_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kubectl that members of tests are asked with."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+
+
+@pytest.mark.usefixtures("kubectl_on_path")
+def test_descriptions_events_and_kinds_are_those_of_kubectl(beside: Beside) -> None:
+    first = beside.fleet.members[0]
+    for words in (("describe", "namespace", "looked-at"), ("describe", "deploy/web", "-nlooked-at")):
+        said = beside.run(*words, "--cluster", "member1")
+        assert (said.code, said.err) == (0, "")
+        assert without_ages(said.out) == without_ages(f"Cluster:  member1\n{first.kubectl(*words)}")
+    for options in (("--api-group=apps",), ("-o", "wide", "--namespaced=false")):
+        said = beside.run("api-resources", *options, "--cluster", "member1")
+        assert (said.code, rows_of(without_clusters(said.out))) == (
+            0,
+            rows_of(first.kubectl("api-resources", *options)),
+        )
+    events = beside.run("events", "-n", "looked-at")
+    assert (events.code, events.out.splitlines()[0].split()[:3]) == (0, ["CLUSTER", "LAST", "SEEN"])
+    assert {line.split()[0] for line in events.out.splitlines()[1:]} == {"member1", "member2"}
+
+
+@pytest.mark.usefixtures("kubectl_on_path")
+def test_a_command_that_a_member_cannot_answer_says_why(beside: Beside) -> None:
+    said = beside.run("top", "nodes", "--cluster", "member1")
+    assert (said.code, said.out, said.err) == (1, "", "warning: member1: error: Metrics API not available\n")
+    said = beside.run("logs", "deploy/nosuch", "-n", "looked-at")
+    assert (said.code, said.out) == (1, "")
+    assert '(NotFound): deployments.apps "nosuch" not found' in said.err
+
+
+def test_kubectl_reaches_every_member_by_the_kubeconfig_of_all(beside: Beside, tmp_path: Path) -> None:
+    said = beside.run("kubeconfig")
+    assert (said.code, said.err) == (0, "")
+    file = tmp_path / "fleet.kubeconfig"
+    file.write_text(said.out)
+    for member in beside.fleet.members[:2]:
+        words = ("--kubeconfig", str(file), "--context", member.name, "get", "ns", "kube-system", "-o", "name")
+        assert member.kubectl(*words) == "namespace/kube-system\n"
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The words of each line."""
+    return [line.split() for line in text.splitlines()]
+
+
+def without_ages(text: str) -> str:
+    """Leave out how long ago something was, which goes on from one command to the next."""
+    return re.sub(r"\b\d+[smh](\d+s)?\b( *\(x\d+ over [^)]*\))?", "AGE", text)

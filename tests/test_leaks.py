@@ -154,7 +154,6 @@ SAID = [
     *(("simulate", "--without-cluster", "member1", "-o", output) for output in ("text", "json")),
     ("simulate", "--scale", "deploy/web=3", "-n", SPACE, "--explain", "deploy/web"),
     ("reconcile",),
-    *(("get", "secrets", "-n", SPACE, "-o", output) for output in ("wide", "json", "yaml", "name")),
     *(("status", "-o", output) for output in ("wide", "json", "yaml", "name")),
     ("verify",),
     ("doctor",),
@@ -304,6 +303,9 @@ def test_applying_drifting_and_being_refused(
         told(*words)
     for output in ("text", "json"):
         told("import", "--cluster", "member1", "--cluster", "member2", "-n", SPACE, "-o", output)
+    told("describe", "secrets", "-n", SPACE)
+    for output in ("wide", "json", "yaml", "name", "jsonpath={.items[*]}"):
+        told("get", "secrets", "-n", SPACE, "-o", output)
     frozen = a_secret("coded", data={"a": f"{CANARY}!"})
     repository.commit({"secrets.yaml": [frozen, a_secret("this-is-new", data={"no such key!": ENCODED})]})
     for words in (("reconcile", "--allow-removal", "*=9"), ("apply", "-o", "json"), ("status", "-o", "json")):
@@ -316,6 +318,8 @@ def test_every_command_is_listened_to() -> None:
     # The agent's words are those of apply.
     asked = {words[0] for words in SAID} | {"apply", "agent"}
     assert set(COMMANDS) - asked == {
+        # What members hold is looked at with members, and the rest of these show nothing of a source.
+        *("api-resources", "attach", "describe", "events", "exec", "get", "kubeconfig", "logs", "port-forward", "top"),
         "interpret",
         "completion",
         "help",

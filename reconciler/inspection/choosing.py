@@ -10,9 +10,12 @@ from msgspec.structs import replace
 from reconciler.branches.fleet_context import context_and_source_of_commit
 from reconciler.console.log import Log
 from reconciler.members.choice import members_for_command
+from reconciler.members.exchange import Failure
+from reconciler.members.kubeconfig import Context
+from reconciler.members.opening import Members
 from reconciler.members.options import AccessOptions
 from reconciler.members.visits import MemberReach
-from reconciler.members.ways import member_reach
+from reconciler.members.ways import member_access
 from reconciler.names.subjects import error_of_unknown_cluster
 from reconciler.repository import open_repository
 from render.errors import UnknownName
@@ -22,10 +25,17 @@ _SIGNS = frozenset("*?[")
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
-    """The members to ask, and the reach of the command."""
+    """The members to ask, the reach of the command, and the contexts by which they are reached."""
 
     names: tuple[str, ...]
     reach: MemberReach
+    members: Members
+
+    def contexts(self) -> tuple[dict[str, Context], dict[str, Failure]]:
+        """Return the contexts of the members, and why some have none that may be used."""
+        found = {name: self.members.usable_context(name) for name in self.names}
+        usable = {name: each for name, each in found.items() if isinstance(each, Context)}
+        return usable, {name: each for name, each in found.items() if isinstance(each, Failure)}
 
 
 @contextmanager
@@ -37,8 +47,9 @@ def chosen_members(log: Log, access: AccessOptions) -> Iterator[Chosen]:
         names = clusters_named_by(access.clusters, [cluster.name for cluster in context.members])
         access = replace(access, clusters=names)
         members = members_for_command(context.fleet, context.members, access, log)
-        reach = member_reach(context.fleet, access, repository.folder)
-        yield Chosen(names=tuple(member.name for member in members), reach=reach)
+        opened = Members(member_access(context.fleet, access, repository.folder))
+        names = tuple(member.name for member in members)
+        yield Chosen(names=names, reach=MemberReach.of(access, opened.open), members=opened)
 
 
 def clusters_named_by(patterns: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:

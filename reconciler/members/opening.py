@@ -52,11 +52,9 @@ class Members:
 
     def open(self, cluster: str, deadline: float) -> KubeClient | Failure:
         """Return a client for a cluster that gives up at ``deadline`` (on the monotonic clock)."""
-        context = self._context_of_cluster(cluster)
+        context = self.usable_context(cluster)
         if isinstance(context, Failure):
             return context
-        if refused := self._refusal_of_kubeconfig(context):
-            return refused
         connection = open_connection(
             context, self._plugins, identity=self._access.impersonate, connections=self._access.concurrency
         )
@@ -70,6 +68,13 @@ class Members:
         )
         client.granting = self._access.granting.replace("{cluster}", cluster)
         return client
+
+    def usable_context(self, cluster: str) -> Context | Failure:
+        """Return the context by which a cluster is reached, or why there is none that may be used."""
+        context = self._context_of_cluster(cluster)
+        if isinstance(context, Failure):
+            return context
+        return self._refusal_of_kubeconfig(context) or context
 
     def _context_of_cluster(self, cluster: str) -> Context | Failure:
         if cluster != self._access.in_cluster:

@@ -53,6 +53,42 @@ EXAMPLES: Mapping[str, Examples] = {
             "Where 40 replicas go while a region is full",
         ),
     ),
+    "describe": (
+        ("argosy describe deploy/web -n shop", "One object in every member that has it, with its events"),
+        ("argosy describe node --cluster paris", "The nodes of one member"),
+    ),
+    "events": (
+        ("argosy events -n shop --types=Warning", "The warnings of a namespace in every member"),
+        ("argosy events -n shop --for deploy/web -w", "What happens to one object from now on"),
+    ),
+    "logs": (
+        ("argosy logs deploy/web -n shop -f", "Follow an application in every member"),
+        ("argosy logs web-0 -n shop --previous --cluster 'eu-*'", "The container before this one, in some members"),
+    ),
+    "top": (
+        ("argosy top nodes", "What the nodes of every member use"),
+        ("argosy top pods -n shop -l app=web", "What the pods of an application use, cluster by cluster"),
+    ),
+    "exec": (
+        ("argosy exec --cluster paris deploy/web -n shop -- env", "Run a command in one member"),
+        ("argosy exec --cluster paris -it web-0 -n shop -- sh", "Open a shell there"),
+    ),
+    "attach": (
+        ("argosy attach --cluster paris web-0 -n shop", "See what a container prints"),
+        ("argosy attach --cluster paris -it web-0 -n shop", "Type to it as well"),
+    ),
+    "port-forward": (
+        ("argosy port-forward --cluster paris deploy/web 8080:80 -n shop", "Reach an application from here"),
+        ("argosy port-forward --cluster paris svc/web :80 -n shop", "Take any free port"),
+    ),
+    "api-resources": (
+        ("argosy api-resources --api-group=apps", "Which members serve the kinds of a group"),
+        ("argosy api-resources --cluster paris -o wide", "The kinds of one member, with their verbs"),
+    ),
+    "kubeconfig": (
+        ("argosy kubeconfig > fleet.kubeconfig", "Have one kubeconfig of the whole fleet"),
+        ("argosy kubeconfig --cluster paris", "The context of one member"),
+    ),
     "validate": (
         ("argosy validate", "Check the files as they stand"),
         ("argosy validate --strict --base main", "Let a pipeline fail for warnings too, judged by the limits of main"),

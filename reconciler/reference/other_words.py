@@ -14,11 +14,8 @@ ELSEWHERE: Mapping[str, str] = {
     "new": "init",
     "list": "status",
     "list-targets": "status",
-    "events": "status",
-    "top": "status cluster/NAME",
     "tree": "explain KIND/NAME",
     "trace": "explain KIND/NAME",
-    "describe": "explain KIND/NAME",
     "deploy": "reconcile",
     "prune": "reconcile",
     "sync": "reconcile",
@@ -53,8 +50,8 @@ OTHERWISE: Mapping[str, str] = {
         "'argosy apply --allow-older COMMIT --cluster NAME' gives a cluster an older rendered commit, and holds it"
         " there until a newer source or 'argosy cluster release'.",
     ),
-    "log": "'argosy history' tells what passes changed; 'git log argosy/status' has what they saw. A container's is in"
-    " its member: 'kubectl --context CLUSTER logs'.",
+    "log": "'argosy history' tells what passes changed; 'git log argosy/status' has what they saw. Those of"
+    " containers are printed by 'argosy logs'.",
     "create": "Write the file into the source and commit it; 'argosy init' writes the first files of a fleet.",
     "delete": "Take the files out of the source with 'git rm', and see 'argosy diff'.",
     **dict.fromkeys(("annotate", "autoscale", "edit", "expose", "patch", "replace", "set"), _EDITED),
@@ -101,10 +98,7 @@ OTHERWISE: Mapping[str, str] = {
     ),
     **{
         word: _ASK_THE_MEMBER.format(word)
-        for word in (
-            *("api-resources", "api-versions", "attach", "auth", "certificate", "cluster-info", "cp", "debug", "exec"),
-            *("logs", "port-forward", "proxy"),
-        )
+        for word in (*("api-versions", "auth", "certificate", "cluster-info", "cp", "debug", "proxy"),)
     },
     "addons": "There is nothing to install: what Argosy has of them, settings turn on ('argosy help argosy.yaml').",
     "deinit": "There is no control plane to take down: 'argosy help leaving' tells what stays, and what to do with it.",
@@ -118,7 +112,9 @@ OTHERWISE: Mapping[str, str] = {
     "orphaning-deletion": "Write 'preserveResourcesOnDeletion: true' into the spec of the policy.",
     **SUBJECTS,
     **dict.fromkeys(
-        ("config", "plugin"), "Members are contexts of the kubeconfig; 'argosy help argosy.yaml' has the settings."
+        ("config", "plugin"),
+        "Members are contexts of the kubeconfig; 'argosy kubeconfig' prints one of all, and 'argosy help argosy.yaml'"
+        " has the settings.",
     ),
 }
 """Commands for what Argosy leaves to Git, policies or kubectl, each with how it is done here."""

@@ -14,7 +14,11 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         *("bootstrap", "accept_rewind", "accept_settings", "accepted_settings", "allowed", "allowed_moves"),
         *("allowed_costs", "check", "allowed_signers", "unproven"),
     ),
-    "Output": ("output", "output_dir", "shape", "stat", "max_bytes", "is_printed", "is_overwriting", "verbose"),
+    "Output": (
+        *("output", "output_dir", "shape", "stat", "max_bytes", "is_printed", "is_overwriting", "verbose"),
+        *("show_labels", "label_columns", "no_headers", "show_managed_fields"),
+    ),
+    "Which objects": ("object_selector", "field_selector", "ignore_not_found"),
     "Time": (
         *("watch", "once", "now", "poll", "interval", "drift", "heartbeat", "only_heartbeat", "pass_timeout", "grace"),
     ),

@@ -1,0 +1,20 @@
+"""``argosy api-resources``: the kinds that members serve."""
+
+from reconciler.commands.kubectl_outcomes import refuse_data_forms, run_for_each, table_of_outcomes
+from reconciler.commands.options.kubectl_commands import command_of_kubectl
+from reconciler.console.log import Log
+from reconciler.members.options import AccessOptions
+
+
+@command_of_kubectl(
+    "[KUBECTL OPTIONS]",
+    epilog="Exit codes: 0 every cluster answered; 1 no cluster has it, or kubectl failed in one; 3 there is "
+    "no kubectl; 5 no cluster could be used; 7 some could not be reached.",
+)
+def command(log: Log, /, *, words: tuple[str, ...], access: AccessOptions) -> int:
+    """List the kinds that members serve, with the cluster of each.
+
+    kubectl runs once for each member, all at once. All other words are kubectl's own options.
+    """
+    refuse_data_forms(words, "write wide, or name")
+    return run_for_each(log, ("api-resources", *words), access, table_of_outcomes)

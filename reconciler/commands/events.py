@@ -1,0 +1,29 @@
+"""``argosy events``: the events of members, in one table."""
+
+from reconciler.commands.kubectl_outcomes import (
+    is_streaming,
+    refuse_data_forms,
+    run_for_each,
+    stream_lines,
+    table_of_outcomes,
+)
+from reconciler.commands.options.kubectl_commands import command_of_kubectl
+from reconciler.console.log import Log
+from reconciler.members.options import AccessOptions
+
+
+@command_of_kubectl(
+    "[KUBECTL OPTIONS]",
+    epilog="Exit codes: 0 every cluster answered; 1 no cluster has it, or kubectl failed in one; 3 there is "
+    "no kubectl; 5 no cluster could be used; 7 some could not be reached.",
+)
+def command(log: Log, /, *, words: tuple[str, ...], access: AccessOptions) -> int:
+    """List the events of all members, with the cluster of each.
+
+    kubectl runs once for each member, all at once; with --watch each event is printed as it comes. All other
+    words are kubectl's own options.
+    """
+    refuse_data_forms(words, "argosy get events -o json has them for programs")
+    if is_streaming(words):
+        return stream_lines(log, ("events", *words), access)
+    return run_for_each(log, ("events", *words), access, table_of_outcomes)

@@ -1,0 +1,139 @@
+"""The running of kubectl for members, and how its outcomes are printed: as tables, blocks, lines, or by itself."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+import click
+
+from reconciler.commands.options.kubectl_commands import checked_words_for_kubectl, impersonation_words
+from reconciler.console.log import Log
+from reconciler.console.printing import print_error, print_text
+from reconciler.console.text import is_terminal
+from reconciler.members.options import AccessOptions
+
+if TYPE_CHECKING:
+    from reconciler.inspection.kubectl import Ran
+    from reconciler.members.exchange import Failure
+
+_COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
+_DATA = ("-o", "--output")
+_STREAMS = ("-w", "--watch", "-f", "--follow")
+
+
+def run_for_each(
+    log: Log, words: Sequence[str], access: AccessOptions, show: "Callable[[Mapping[str, Ran]], str]"
+) -> int:
+    """Run kubectl for members at once, and print what all of them together show; return how that went."""
+    from reconciler.inspection.choosing import chosen_members
+    from reconciler.inspection.kubectl import kubectl_for, outcomes_of_members
+
+    arguments = checked_words_for_kubectl(words)
+    with (
+        chosen_members(log, access) as chosen,
+        kubectl_for(chosen, before=impersonation_words(access)) as (kubectl, failures),
+    ):
+        names = [name for name in chosen.names if name not in failures]
+        ended = outcomes_of_members(kubectl, names, arguments, limit=access.max_parallel)
+    print_text(show({name: each for name, each in ended.items() if each.code == 0}), end="")
+    return _code_with_words(log, ended, failures)
+
+
+def stream_lines(log: Log, words: Sequence[str], access: AccessOptions) -> int:
+    """Run kubectl for members at once, and print each line as it comes, its member before it."""
+    from reconciler.inspection.choosing import chosen_members
+    from reconciler.inspection.kubectl import kubectl_for, stream_of_members
+
+    arguments = checked_words_for_kubectl(words)
+    with (
+        chosen_members(log, access) as chosen,
+        kubectl_for(chosen, before=impersonation_words(access)) as (kubectl, failures),
+    ):
+        names = [name for name in chosen.names if name not in failures]
+        _warn_of_failures(log, failures)
+        width = max(map(len, names), default=0)
+        colors = dict(zip(names, cycle(_COLORS), strict=False))
+        marks = {name: click.style(f"{name.ljust(width)} | ", fg=color) for name, color in colors.items()}
+        is_colored = log.color and is_terminal()
+
+        def tell(name: str, line: str) -> None:
+            print_text(line, mark=marks[name], color=is_colored)
+
+        ended = stream_of_members(kubectl, names, arguments, tell)
+    return _code_with_words(log, ended, failures, is_warned=True)
+
+
+def run_at_terminal(log: Log, words: Sequence[str], access: AccessOptions) -> int:
+    """Run kubectl for the one member that is chosen, with this terminal, and return its exit code."""
+    from reconciler.inspection.choosing import chosen_members
+    from reconciler.inspection.kubectl import kubectl_for
+    from render.errors import ClusterError
+
+    arguments = checked_words_for_kubectl(words)
+    with chosen_members(log, access) as chosen:
+        if len(chosen.names) != 1:
+            raise click.UsageError(
+                f"this is for one cluster, and {len(chosen.names)} are chosen: name it with --cluster"
+            )
+        with kubectl_for(chosen, before=impersonation_words(access)) as (kubectl, failures):
+            for name, failure in failures.items():
+                raise ClusterError(f"{name}: {failure.message}", hint=failure.hint)
+            return kubectl.code_at_terminal(chosen.names[0], arguments)
+
+
+def is_streaming(words: Sequence[str]) -> bool:
+    """Say whether words ask for what comes as well, so that the output has no end."""
+    before = words[: words.index("--")] if "--" in words else words
+    return any(word in _STREAMS or word in {f"{each}=true" for each in _STREAMS} for word in before)
+
+
+def refuse_data_forms(words: Sequence[str], instead: str) -> None:
+    """Refuse output for programs, which of many members at once would be none that a program reads."""
+    for number, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        value = value if equals else next(iter(words[number + 1 :]), "")
+        if name in _DATA and value not in {"wide", "name"}:
+            raise click.UsageError(f"-o {value}: {instead}")
+
+
+def blocks_of_outcomes(ended: "Mapping[str, Ran]") -> str:
+    """Return what kubectl printed for members, each below a line that names it."""
+    return "\n".join(f"Cluster:  {name}\n{each.out}" for name, each in ended.items() if each.out.strip())
+
+
+def table_of_outcomes(ended: "Mapping[str, Ran]") -> str:
+    """Return the tables that kubectl printed for members as one."""
+    from reconciler.inspection.kubectl import text_of_tables
+
+    return text_of_tables({name: each.out for name, each in ended.items() if each.out.strip()})
+
+
+def _warn_of_failures(log: Log, failures: "Mapping[str, Failure]") -> None:
+    for name, failure in failures.items():
+        log.warning(f"{name}: {failure}")
+
+
+def _code_with_words(
+    log: Log, ended: "Mapping[str, Ran]", failures: "Mapping[str, Failure]", *, is_warned: bool = False
+) -> int:
+    """Say what failed, and return how all of it went; ClusterError where no member could be used."""
+    from render.errors import ClusterError
+
+    if not is_warned:
+        _warn_of_failures(log, failures)
+    if failures and not ended:
+        raise ClusterError("no cluster could be used", hint="the lines above say what each answered")
+    failed = {name: each for name, each in ended.items() if each.code != 0 and not each.is_absent}
+    absent = [each for each in ended.values() if each.is_absent]
+    for name, each in ended.items():
+        said = " ".join(each.err.split())
+        if name in failed:
+            log.warning(f"{name}: {said or f'kubectl ended with {each.code}'}")
+        elif said:
+            log.detail(f"{name}: {said}")
+    if absent and len(absent) == len(ended):
+        print_error(absent[0].err.strip())
+        return 1
+    if failed:
+        return 1
+    return 7 if failures else 0
