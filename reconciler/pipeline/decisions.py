@@ -8,7 +8,7 @@ Nothing is built here, so that whoever only asks where objects would go pays for
 4. follow: bring dependencies along.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from render.model import ObjectRef, Template
 from render.quota.enforcement import parse_federated_quota
 from render.rescheduling.requests import bindings_with_requests
 from render.rescheduling.rollbacks import bindings_with_former_splits
+from render.rollouts.fleet_calendar import FleetCalendar
 from render.rollouts.selection import RolloutIndex
 from render.scheduling.batch import BatchContext
 from render.settings.moves import MoveSettings
@@ -42,6 +43,7 @@ from .moves import (
 )
 from .pass_values import Inputs
 from .reserves import clusters_with_reserves
+from .rollouts.calendar_of_pass import CalendarOfPass
 from .rollouts.placements import PlacementInRollout, PlacementStage, bindings_with_all_targets
 from .rollouts.splits_before_change import RestoredSplits, SplitsBefore
 from .rounds import schedule_in_rounds
@@ -171,9 +173,12 @@ def _steps_of_bindings(
 ) -> _Steps:
     """Return what objects have in this pass of what was decided, and what follows them there."""
     inputs, claims, templates, index = claimed.inputs, claimed.claims, claimed.templates, splits.index
-    moved = _moved_bindings(inputs, splits.bindings_that_end_as_before(schedule.bindings, restored), index)
-    moved = splits.moved_beside_decision(moved, schedule.bindings, restored)
-    placements = _placements_in_rollouts(inputs, moved.bindings, index)
+    placements = _placements_in_rollouts(inputs, schedule.bindings, index)
+    restored = {ref: split for ref, split in restored.items() if ref not in placements}
+    ending = splits.bindings_that_end_as_before(schedule.bindings, restored)
+    moved = splits.moved_beside_decision(
+        _moved_bindings(inputs, ending, index, placements), schedule.bindings, restored
+    )
     moved = replace(moved, bindings=bindings_with_all_targets(moved.bindings, placements)) if placements else moved
     # What a released binding requires stays with it, or its pods would miss it.
     every = (*moved.bindings, *claims.released)
@@ -247,7 +252,9 @@ def _context_for_scheduling(inputs: Inputs, claims: Claims, before: Mapping[Obje
     )
 
 
-def _moved_bindings(inputs: Inputs, bindings: Sequence[Binding], index: ClusterIndex) -> MovedBindings:
+def _moved_bindings(
+    inputs: Inputs, bindings: Sequence[Binding], index: ClusterIndex, placed: Container[ObjectRef]
+) -> MovedBindings:
     """Return the bindings as they were decided, or a step on the way where replicas move step by step."""
     desired = inputs.desired
     if not may_moves_be_gradual(desired.fleet.moves, desired.rollout_policies):
@@ -265,6 +272,7 @@ def _moved_bindings(inputs: Inputs, bindings: Sequence[Binding], index: ClusterI
         settings_of=settings_of,
         source=inputs.source,
         is_judged_whole=desired.fleet.removal_guard.scope is GuardScope.FLEET,
+        placed=placed,
     )
     return stage.moved(bindings)
 
@@ -281,5 +289,8 @@ def _placements_in_rollouts(
         templates={each.ref: each for each in inputs.templates},
         index=index,
         under_way=inputs.rollouts.states,
+        calendar=CalendarOfPass(
+            calendar=FleetCalendar.of(inputs.desired.fleet.rollouts, index), now=inputs.failover.now
+        ),
     )
     return stage.placements(bindings)

@@ -11,7 +11,7 @@ What is evicted from a cluster that is not known to be well is held there no lon
 leaves directly not at all: these are the business of failover.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -75,8 +75,8 @@ class MovedBindings(Struct, frozen=True, kw_only=True):
 class MoveStage(Struct, frozen=True, kw_only=True):
     """The stage with its inputs: the bindings of the previous commit, observed health, and the source of the pass.
 
-    ``settings_of`` returns how an object moves. ``is_judged_whole``: guards judge a move when it begins, and not what
-    leaves clusters when it ends.
+    ``settings_of`` returns how an object moves. ``placed`` are those whose placement goes out otherwise.
+    ``is_judged_whole``: guards judge a move when it begins, and not what leaves clusters when it ends.
     """
 
     before: Mapping[ObjectRef, Binding]
@@ -85,6 +85,7 @@ class MoveStage(Struct, frozen=True, kw_only=True):
     settings_of: Callable[[ObjectRef], MoveSettings]
     source: str
     is_judged_whole: bool = True
+    placed: Container[ObjectRef] = frozenset()
 
     def moved(self, bindings: Sequence[Binding]) -> MovedBindings:
         """Return bindings with the targets of the next step, where they are to move step by step."""
@@ -106,7 +107,7 @@ class MoveStage(Struct, frozen=True, kw_only=True):
         binding, before = binding_without_move_note(decided), self.before.get(decided.ref)
         if before is None or (before.moving is None and before.targets == binding.targets):
             return _Step(binding=binding)
-        if before.rollout is not None and before.rollout.splits:  # waves let its placement out
+        if binding.ref in self.placed:
             return _Step(binding=binding)
         settings = self.settings_of(binding.ref)
         if not settings.is_make_before_break or not moves_in_steps(binding) or before.overridden:

@@ -264,7 +264,8 @@ def _row_of_binding(binding: Binding) -> tuple[str, str, str]:
         asked = _final_targets_in_words(binding)
         return str(binding.ref), str(RolloutReason.ROLLED_BACK), f"{rollout.name} went back; asked for is {asked}"
     if binding.moving is not None and rollout is not None and rollout.splits:
-        message = f"{rollout.name} lets its placement out; it ends in {_final_targets_in_words(binding)}"
+        verb = "lets its placement out" if rollout.has_gates else "holds its placement back"
+        message = f"{rollout.name} {verb}; it ends in {_final_targets_in_words(binding)}"
         return str(binding.ref), _PLACEMENT_GOES_OUT, message
     state = binding_state(binding) if binding.moving is None else MAKE_BEFORE_BREAK
     messages = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]

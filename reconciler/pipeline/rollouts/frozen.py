@@ -70,7 +70,9 @@ class FrozenFleet(Struct, frozen=True, kw_only=True):
     def _rolled_object(self, each: VersionedObject, held: FrozenObject | None) -> RolledObject:
         if held is None:
             return each.with_newest_version()
-        return each.moved(held.goal, self.index.all & ~held.closed.mask)
+        gaining = self.index.clusters_named(each.names_that_gain(held.goal))
+        is_freed = not gaining & held.closed.mask
+        return each.moved(held.goal, self.index.all & ~held.closed.mask, is_freed=is_freed)
 
     def _next_state(self, held: Sequence[FrozenObject], now: datetime) -> RolloutState | None:
         """Return the state of what is held back; the change is the same one when some of it is no more."""

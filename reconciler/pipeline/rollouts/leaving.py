@@ -85,6 +85,9 @@ def departures_of_objects(objects: Iterable[VersionedObject], after: Mapping[Obj
     for each in objects:
         if each.placement is not None and not each.is_leaving:
             _add_clusters_left(each, after[each.ref], begun, ended)
+        elif each.before.splits and each.splits is not None and not each.is_leaving:  # what a freeze held is let out
+            had = {target.name for target in each.splits.before[each.ref].targets}
+            _add_path(each.ref, had - {target.name for target in each.binding.targets}, ended)
         if not each.is_leaving and each.before.completed != ABSENT:
             continue
         there = clusters_of_works(after[each.ref].works)
@@ -106,11 +109,14 @@ def _add_clusters_left(
     given = {target.name for target in each.placement.given}
     there = {target.name for target in (each.placement.decided if after.targets is None else after.targets)}
     if each.placement.is_new:
-        for name in there - {target.name for target in each.placement.decided}:
-            begun.setdefault(name, set()).add(tuple(object_path(each.ref)))
+        _add_path(each.ref, there - {target.name for target in each.placement.decided}, begun)
     else:
-        for name in given - there:
-            ended.setdefault(name, set()).add(tuple(object_path(each.ref)))
+        _add_path(each.ref, given - there, ended)
+
+
+def _add_path(ref: ObjectRef, clusters: Iterable[str], found: dict[str, set[tuple[str, ...]]]) -> None:
+    for name in clusters:
+        found.setdefault(name, set()).add(tuple(object_path(ref)))
 
 
 def _frozen_paths(found: Mapping[str, set[tuple[str, ...]]]) -> Mapping[str, Paths]:

@@ -13,10 +13,10 @@ from .versions import ObjectVersion
 
 
 def version_with_placement(
-    version: ObjectVersion, binding: Binding, policy: str, policies: Iterable[RolloutPolicy]
+    version: ObjectVersion, binding: Binding, policies: Iterable[RolloutPolicy], *, is_covered: bool
 ) -> ObjectVersion:
-    """Return a version that is another one with another placement, where its policy lets that out wave by wave."""
-    if not any(str(each) == policy and asks_for_placements(each) for each in policies):
+    """Return a version that is another one with another placement, where its policy or the calendar may hold that."""
+    if not is_covered and not any(map(asks_for_placements, policies)):
         return version
     return replace(version, placement=digest_of_placement(binding.placement))
 
@@ -32,6 +32,15 @@ def object_with_placement(each: VersionedObject, placement: PlacementInRollout) 
         placement=placement,
         placed=contexts.index.clusters_named(names),
     )
+
+
+def object_with_unrecorded_placement(
+    each: VersionedObject, placement: PlacementInRollout, before: Binding
+) -> VersionedObject:
+    """Return an object whose placement a freeze holds that comes with it: it is at a version with the former one."""
+    found = object_with_placement(each, placement.of_unrecorded_version(each.written.digest))
+    former = replace(each.newest, placement=digest_of_placement(before.placement))
+    return found.with_other_versions({each.written.digest: former}, each.newest)
 
 
 def object_with_split_of_before(each: VersionedObject) -> VersionedObject:

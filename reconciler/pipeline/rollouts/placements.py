@@ -1,10 +1,12 @@
-"""Changed placements that go out wave by wave, where a rollout policy asks for it.
+"""Changed placements that go out wave by wave, where a rollout policy asks for it, or wait for the end of a freeze.
 
 1. A placement has changed where a policy says otherwise than in the commit before how an object is placed. What is
    decided anew without that (by scaling, failover, rebalancing) is given at once, as always.
 2. While it goes out, each cluster has what it had, or what is decided for it once it stands at the version with the new
    placement; nothing becomes less there until all that become more are through. What is left is left last.
-3. What all clusters together have that are not failing is never less than what is decided: what misses after scaling,
+3. Where the calendar of argosy.yaml closes a cluster that is to have more or less, this waits until it is open; then
+   it goes on by the waves of the policy that selects the object, and at once where none does.
+4. What all clusters together have that are not failing is never less than what is decided: what misses after scaling,
    or because a cluster fails, goes to those that have the object, in proportion to what they have.
 
 The targets by versions beside the newest stand in the binding (``ObjectRollout.splits``).
@@ -14,7 +16,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import plain_data
@@ -25,10 +27,13 @@ from render.failover.taint_eviction import NO_EXECUTE
 from render.model import ObjectRef, TargetCluster, Template
 from render.object_rollout import ABSENT, ObjectRollout, SplitOfVersion
 from render.placement import Placement
+from render.rescheduling.rollbacks import ROLLBACK
 from render.rollouts.policy import GradualAction, RolloutPolicy
-from render.rollouts.selection import RolloutIndex
+from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState, RolloutStep
 from render.words import first_few
+
+from .calendar_of_pass import CalendarOfPass
 
 _DIGEST_LENGTH = 16
 
@@ -71,6 +76,10 @@ class PlacementInRollout(Struct, frozen=True, kw_only=True):
         had = _replicas(self.targets_of_version(before, newest))
         there = _replicas(self.targets_of_version(goal, newest)).items()
         return frozenset(name for name, number in there if number > had.get(name, -1))
+
+    def of_unrecorded_version(self, version: str) -> "PlacementInRollout":
+        """Return it where the version that clusters have was not recorded before, and is called so now."""
+        return self.with_names_of_versions({_UNRECORDED: version})
 
     def with_names_of_versions(self, names: Mapping[str, str]) -> "PlacementInRollout":
         """Return it with other names of versions."""
@@ -161,10 +170,14 @@ def step_that_names_clusters_left(step: RolloutStep, names: Collection[str]) -> 
     return replace(step, state=replace(state, next_step=f"{state.next_step}; {then}"))
 
 
+_UNRECORDED = "unrecorded"
+"""The version of an object of which none was recorded before a freeze holds its placement; no digest is this word."""
+
+
 class PlacementStage(Struct, frozen=True, kw_only=True):
     """The stage before dependencies: objects whose placement goes out have all targets that they had or are to have.
 
-    ``under_way`` are the names of rollouts that have begun.
+    ``under_way`` are the names of rollouts that have begun. ``calendar`` is that of argosy.yaml.
     """
 
     before: Mapping[ObjectRef, Binding]
@@ -172,41 +185,59 @@ class PlacementStage(Struct, frozen=True, kw_only=True):
     templates: Mapping[ObjectRef, Template]
     index: ClusterIndex
     under_way: Collection[str] = ()
+    calendar: CalendarOfPass = field(default_factory=CalendarOfPass)
 
     def placements(self, bindings: Iterable[Binding]) -> Mapping[ObjectRef, PlacementInRollout]:
         """Return the placements that go out wave by wave, by their objects."""
         is_asked = any(map(asks_for_placements, self.policies))
-        if not is_asked and not self.under_way:
+        if not is_asked and not self.under_way and not self.calendar:
             return {}
         policies, found = RolloutIndex(self.policies), {}
         for binding in bindings:
             before = self.before.get(binding.ref)
-            if before is None or before.rollout is None or binding.ref not in self.templates:
+            if before is None or binding.ref not in self.templates:
                 continue
-            if self._goes_out(binding, before, before.rollout, policies.policy_for_template):
-                found[binding.ref] = self._placement(binding, before, before.rollout)
+            if self._goes_out(binding, before, policies.policy_for_template):
+                found[binding.ref] = self._placement(binding, before)
         return found
 
     def _goes_out(
         self,
         binding: Binding,
         before: Binding,
-        rollout: ObjectRollout,
         policy_for_template: Callable[[Template], RolloutPolicy | None],
     ) -> bool:
-        """Say whether the placement of an object has begun to go out, or begins now."""
-        if rollout.splits and rollout.name in self.under_way:
+        """Say whether the placement of an object has begun to go out, begins now, or waits for the calendar."""
+        rollout, template = before.rollout, self.templates[binding.ref]
+        has_splits = rollout is not None and bool(rollout.splits)
+        if rollout is not None and has_splits and rollout.has_gates and rollout.name in self.under_way:
             return True
-        is_asked = asks_for_placements(policy_for_template(self.templates[binding.ref]))
-        if not is_asked or not before.targets or rollout.completed == ABSENT:
+        if not before.targets or (rollout is not None and rollout.completed == ABSENT):
             return False
-        return bool(rollout.splits) or (
-            before.placement != binding.placement and before.targets != binding.final_targets
-        )
+        if not has_splits and (before.placement == binding.placement or before.targets == binding.final_targets):
+            return False
+        is_asked = rollout is not None and asks_for_placements(policy_for_template(template))
+        return is_asked or (self._is_held_by_calendar(binding, before) and not only_scales(template))
 
-    def _placement(self, binding: Binding, before: Binding, rollout: ObjectRollout) -> PlacementInRollout:
-        is_counted = binding.is_divided and not binding.components
-        known = {each.version: each.targets for each in rollout.splits}
+    def _is_held_by_calendar(self, binding: Binding, before: Binding) -> bool:
+        """Say whether a cluster that is to have more or less of an object is closed to it.
+
+        What a RollbackRequest gives back in this very pass is no change that a freeze holds.
+        """
+        answered = {*binding.answered_requests} - {*before.answered_requests}
+        if not self.calendar or any(each.startswith(ROLLBACK) for each in answered):
+            return False
+        had, decided = _replicas(before.targets), _replicas(binding.final_targets)
+        changed = self.index.clusters_named(
+            name for name in {*had, *decided} if had.get(name, -1) != decided.get(name, -1)
+        )
+        return bool(self.calendar.closed_clusters(binding.ref).mask & changed)
+
+    def _placement(self, binding: Binding, before: Binding) -> PlacementInRollout:
+        is_counted, rollout = binding.is_divided and not binding.components, before.rollout
+        known = {each.version: each.targets for each in rollout.splits} if rollout is not None else {}
+        versions = rollout.versions if rollout is not None else {_UNRECORDED}
+        stood = before.targets if rollout is not None and rollout.is_split_restored else before.final_targets
         change = binding.replicas - before.replicas
 
         def scaled(targets: tuple[TargetCluster, ...]) -> tuple[TargetCluster, ...]:
@@ -216,12 +247,12 @@ class PlacementStage(Struct, frozen=True, kw_only=True):
         return PlacementInRollout(
             decided=binding.final_targets,
             given=scaled(before.targets),
-            splits={version: scaled(known.get(version, before.final_targets)) for version in rollout.versions},
+            splits={version: scaled(known.get(version, stood)) for version in versions},
             failing=frozenset(
                 each.name for each in self.index.clusters if any(taint.effect == NO_EXECUTE for taint in each.taints)
             ),
             is_divided=is_counted,
-            is_new=not rollout.splits,
+            is_new=not known,
         )
 
 

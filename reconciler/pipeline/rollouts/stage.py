@@ -40,6 +40,7 @@ from .placed_objects import (
     binding_after_step,
     object_with_placement,
     object_with_split_of_before,
+    object_with_unrecorded_placement,
     version_with_placement,
 )
 from .placements import PlacementInRollout
@@ -240,7 +241,9 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             policy = self._policy_of_object(templates[binding.ref])
             if policy:
                 version = self._newest_version(templates[binding.ref], possible)
-                version = version_with_placement(version, binding, policy, self.desired.rollout_policies)
+                selecting = [each for each in self.desired.rollout_policies if str(each) == policy]
+                is_covered = self._is_covered(templates[binding.ref])
+                version = version_with_placement(version, binding, selecting, is_covered=is_covered)
                 found.setdefault(policy, []).append(
                     self._versioned_object(binding, version, works[binding.ref], policy)
                 )
@@ -306,11 +309,13 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             read=self.recorded_version,
             splits=self.splits,
         )
-        if binding.ref in self.placements:
-            found = object_with_placement(found, self.placements[binding.ref])
+        placement, is_known = self.placements.get(binding.ref), before is not None and before.rollout is not None
+        if placement is not None and before is not None and not is_known:
+            found = object_with_unrecorded_placement(found, placement, before)
+        elif placement is not None:
+            found = object_with_placement(found, placement)
         elif binding.ref in self.restored_splits:
             found = object_with_split_of_before(found)
-        is_known = before is not None and before.rollout is not None
         if before is not None and not is_known and self.context.calendar.closed_clusters(binding.ref).mask:
             return object_as_delivered(found, before, self.tree)
         return self._object_as_before(found) if is_known else found

@@ -68,9 +68,9 @@ def object_as_delivered(each: VersionedObject, before: Binding, tree: RenderedTr
     has_known_numbers = path is not None or not each.binding.is_workload
     if tree is None or not has_known_numbers or each.newest.template.text or each.ref.kind == _JOB:
         return each
-    digest, concerned = each.written.digest, each.clusters & ~_clusters_with_older_bytes(each, before)
+    digest, concerned = each.before.completed, each.clusters & ~_clusters_with_older_bytes(each, before)
     kept = tuple(_kept_manifests(each, digest, concerned, path or (), tree))
-    return each.with_other_versions({digest: replace(each.newest, kept=kept)}, each.newest) if kept else each
+    return each.with_other_versions({digest: replace(each.version(digest), kept=kept)}, each.newest) if kept else each
 
 
 def _clusters_with_older_bytes(each: VersionedObject, before: Binding) -> Mask:
