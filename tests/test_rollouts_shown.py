@@ -14,7 +14,7 @@ from .rolling import WEB, a_control, a_rollout_policy, a_wave, web
 from .waiting import running
 
 NOW = ("--now", "2026-03-01T09:00:00Z")
-CHANGE, HELD_CHANGE = "7852ddab8767c4d2", "d8034f1ff58a1372"
+CHANGE, HELD = "7852ddab8767c4d2", "d8034f1ff58a1372"
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def frozen(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> Repository:
 def test_a_difference_says_what_a_freeze_holds_back(frozen: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     shown = argosy(frozen, capsys, "diff", "HEAD~1", "HEAD", *NOW)
     assert shown.out.partition("ROLLOUTS\n")[2] == (
-        f"  Fleet default holds change {HELD_CHANGE} back from 2 clusters\n"
+        f"  Fleet default holds change {HELD} back from 2 clusters\n"
         "      Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo\n"
     )
     (planned,) = json.loads(argosy(frozen, capsys, "diff", "HEAD~1", "HEAD", *NOW, "-o", "json").out)["rollouts"]
@@ -257,11 +257,11 @@ def test_a_freeze_is_shown_by_each_pass_and_by_status(frozen: Repository, capsys
     waits = "Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo"
     assert f"Fleet default is Waiting: {waits}" in passed.err
     shown = argosy(frozen, capsys, "status").out
-    assert f"Fleet default: Waiting, change {HELD_CHANGE} is held back from 2 clusters\n  next: {waits}\n" in shown
+    assert f"Fleet default: Waiting, change {HELD} is held back from 2 clusters\n  next: {waits}\n" in shown
     listed = argosy(frozen, capsys, "rollout", "status")
     assert (listed.code, f"Fleet default: Frozen: {waits}\n" in listed.out) == (1, True)
     explained = argosy(frozen, capsys, "explain", "deployment", "web", *NOW).out
-    assert f"Fleet default holds change {HELD_CHANGE} back: {waits}" in explained
+    assert f"Fleet default holds change {HELD} back: {waits}" in explained
     assert "spec.rollouts.freezes[1] (winter) is over since 2026-01-02T00:00:00Z: remove it from argosy.yaml\n" in shown
     assert "freezes[0]" not in shown
 
@@ -272,7 +272,7 @@ def test_nobody_pauses_what_a_freeze_holds_back(frozen: Repository, capsys: pyte
     assert (asked.code, asked.err) == (
         3,
         (
-            f"argosy: the calendar of argosy.yaml holds change {HELD_CHANGE} back, and nothing else: Pause means nothing\n"
+            f"argosy: the calendar of argosy.yaml holds change {HELD} back, and nothing else: Pause means nothing\n"
             "  hint: Deployment.apps default/web waits for the end of the freeze (audit) in rome, tokyo;"
             " argosy rollout emergency lets it out at once\n"
         ),
