@@ -138,6 +138,8 @@ def loses_last_copies(cluster: Cluster) -> bool:
     >>> loses_last_copies(Cluster(name="a", taints=drain_taints(is_unplaced_allowed=True)))
     True
     """
+    if not cluster.taints:
+        return False
     keys = {each.key for each in DRAIN}
     return any(taint.key in keys and taint.value == ALLOW_UNPLACED for taint in cluster.taints)
 

@@ -57,6 +57,9 @@ class _TaintBits:
         keys: defaultdict[str, dict[str, None]] = defaultdict(dict)
         counts: list[int] = []
         for place, own in enumerate(taints):
+            if not own:
+                counts.append(0)
+                continue
             seen: Counter[tuple[str, str]] = Counter()
             for taint in own:
                 if taint.effect in effects:

@@ -55,6 +55,7 @@ KINDS = {
     "blame cm/one": "Blame",
     "bisect cm/one --unplaced": "Bisection",
     "simulate --cordon member1": "Simulation",
+    "simulate --n-minus 1": "Losses",
     "simulate --without-cluster member1 --explain cm/one": "ObjectExplanation",
 }
 

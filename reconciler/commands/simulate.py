@@ -1,21 +1,19 @@
 """``argosy simulate``: what would become of the fleet without a cluster, with other taints, capacity or replicas."""
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct, field
 
 from reconciler.commands.options.allowances import with_allowance_options
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import parse_seconds
 from reconciler.commands.options.now_option import with_now_option
+from reconciler.commands.options.simulate_options import SimulateOptions
 from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.commands.options.suppositions import Suppositions, with_suppositions
 from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_data, print_output, print_text
-from reconciler.guards.allowances import Allowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,17 +22,11 @@ if TYPE_CHECKING:
     from reconciler.simulation.supposed_fleet import SupposedFleet
 
 
-class SimulateOptions(Struct, frozen=True, kw_only=True):
-    """The options of ``argosy simulate`` beside what is supposed: of which source, and how the answer is told."""
-
-    namespace: str = ""
-    rev: str = ""
-    worktree: bool = False
-    now: datetime | None = None
-    horizon: float = 3600.0
-    allowed: Allowed = field(default_factory=Allowed)
-    explained: str = ""
-    output: str = "text"
+_IDLE_WITH_EVERY_LOSS = (
+    *("without_clusters", "without_regions", "without_zones", "without_providers"),
+    *("horizon", "allowed", "allowed_moves", "allowed_costs", "explained"),
+)
+"""The options that say nothing of every loss: which clusters are lost, and what happens by itself after that."""
 
 
 @click.command(
@@ -59,7 +51,26 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
 @click.option(
     "--explain", "explained", default="", metavar="KIND/NAME", help="Explain the placement that it would have."
 )
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@click.option(
+    "--n-minus",
+    type=click.IntRange(1, 2),
+    metavar="1|2",
+    help="Suppose every loss, one after the other: of one, or of every two at once.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["cluster", "region", "zone", "provider"]),
+    default="cluster",
+    show_default=True,
+    help="What --n-minus loses.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "junit", "markdown"]),
+    default="text",
+    help="Output format; junit and markdown go with --n-minus.",
+)
 @click.pass_obj
 def command(log: Log, /, supposed: Suppositions, **options: Any) -> int:
     """Show what would happen if, for example, a cluster was lost.
@@ -69,7 +80,18 @@ def command(log: Log, /, supposed: Suppositions, **options: Any) -> int:
     graceful evictions - with what is short of replicas, from when to when. It names the copies that are lost of
     what is duplicated or keeps a state, what finds no place, quotas and guards that stop it, and how old each fact is.
     Nothing is committed or applied, and no cluster is asked. The time of the answer is now, or that of --now.
+
+    With --n-minus every single loss is placed anew, or every pair of them, and the answer is a table: what breaks, how
+    many replicas move, which capacity is missing, and what is left behind.
     """
+    if options["n_minus"]:
+        from reconciler.commands.every_loss import show_every_loss
+
+        refuse_given_options(_IDLE_WITH_EVERY_LOSS, "goes without --n-minus")
+        return show_every_loss(log, supposed, SimulateOptions(**options))
+    refuse_given_options(["by"], "goes with --n-minus")
+    if options["output"] in {"junit", "markdown"}:
+        raise click.UsageError(f"-o {options['output']} goes with --n-minus")
     return simulate_and_show(log, supposed, SimulateOptions(**options))
 
 

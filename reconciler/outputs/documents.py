@@ -12,6 +12,7 @@ from .fleet_status import FleetStatusDocument
 from .history import HistoryDocument
 from .import_report import ImportReportDocument
 from .live_difference import LiveDifferenceDocument
+from .losses import LossesDocument
 from .object_explanation import ObjectExplanationDocument
 from .object_status import ObjectStatusDocument
 from .policy_explanation import PolicyExplanationDocument
@@ -49,6 +50,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     BlameDocument,
     BisectionDocument,
     SimulationDocument,
+    LossesDocument,
     WaitingDocument,
     VerificationDocument,
     DiagnosisDocument,

@@ -6,8 +6,8 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from reconciler.simulation.objects import SimulatedObject
-from reconciler.simulation.outcome import SimulationOutcome
-from reconciler.simulation.text import alteration_words, assumptions_of_simulation
+from reconciler.simulation.outcome import FactAge, SimulationOutcome
+from reconciler.simulation.text import assumptions_of_simulation, supposed_words
 from render.timing import instant_text
 
 from .difference_parts import MovementPart, movement_part
@@ -142,7 +142,7 @@ def simulation_document(
         previous=previous.commit if previous else "",
         now=instant_text(simulation.base.at),
         horizon=instant_text(simulation.horizon),
-        supposed=(*map(alteration_words, simulation.alterations), *(f"{path} is in the source" for path in added)),
+        supposed=supposed_words(simulation.alterations, added),
         ideal=tuple(map(movement_part, outcome.ideal)),
         steps=tuple(
             SimulatedStepPart(at=instant_text(each.at), movements=tuple(map(movement_part, each.movements)))
@@ -154,16 +154,18 @@ def simulation_document(
         else None,
         next=instant_text(outcome.next_flip.at) if outcome.next_flip else None,
         notes=outcome.notes,
-        facts=tuple(
-            FactAgePart(
-                cluster=each.cluster,
-                observed_at=each.observed_at,
-                age_seconds=each.seconds,
-                has_capacity=each.has_capacity,
-            )
-            for each in outcome.facts
-        ),
+        facts=tuple(map(fact_age_part, outcome.facts)),
         assumptions=assumptions_of_simulation(outcome),
+    )
+
+
+def fact_age_part(each: FactAge) -> FactAgePart:
+    """Return the age of what is known of a cluster as a part of documents."""
+    return FactAgePart(
+        cluster=each.cluster,
+        observed_at=each.observed_at,
+        age_seconds=each.seconds,
+        has_capacity=each.has_capacity,
     )
 
 

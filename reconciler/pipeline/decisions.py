@@ -66,6 +66,20 @@ class ClaimedTemplates(Struct, frozen=True, kw_only=True):
     claims: Claims
     templates: Mapping[ObjectRef, Template]
 
+    def among(self, refs: Container[ObjectRef]) -> "ClaimedTemplates":
+        """Return this with what claims some of the templates, as a pass with a scope of these would have it."""
+        claims = self.claims
+        return replace(
+            self,
+            claims=replace(
+                claims,
+                bindings=tuple(each for each in claims.bindings if each.ref in refs),
+                released=tuple(each for each in claims.released if each.ref in refs),
+                failed=tuple((each, error) for each, error in claims.failed if each.ref in refs),
+                unmatched=tuple(each for each in claims.unmatched if each.ref in refs),
+            ),
+        )
+
 
 class Decisions(Struct, frozen=True, kw_only=True):
     """The decisions of a pass about its objects. ``bindings`` have their targets, and what requires them.

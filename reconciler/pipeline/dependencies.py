@@ -45,7 +45,7 @@ def followers_of_bindings(
     bindings: Iterable[Binding], template_by_ref: Mapping[ObjectRef, Template], interpreter: Interpreter
 ) -> Following:
     """Find what every binding with ``propagateDeps`` brings along. Cluster-scoped owners bring nothing (Karmada's)."""
-    index = TemplateIndex(template_by_ref.values())
+    index: TemplateIndex | None = None
     owners: dict[ObjectRef, list[Binding]] = {}
     failed = []
     for binding in bindings:
@@ -57,6 +57,7 @@ def followers_of_bindings(
         except InterpreterError as error:
             failed.append((binding.ref, error))
             continue
+        index = index or TemplateIndex(template_by_ref.values())
         for ref in {ref for dependency in wanted for ref in index.refs_matching(dependency)}:
             owners.setdefault(ref, []).append(binding)
     ordered = {ref: tuple(sorted(found, key=lambda owner: owner.ref)) for ref, found in owners.items()}

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reconciler.ledger.health import ObservedHealth
 from reconciler.source.desired import Desired
-from render.binding import Binding, GracefulEvictionTask
+from render.binding import Binding
 from render.cluster import Cluster, ClusterCondition, Taint, loses_last_copies
 from render.failover.application import FailoverGates, toleration_seconds
 from render.failover.eviction import Leaving, clusters_purged_directly
@@ -23,14 +23,13 @@ from render.failover.health import READY, is_reporting_though_not_ready
 from render.failover.moves import stays_in_place_until
 from render.failover.recovery import binding_with_comeback
 from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding, time_of_taint_eviction
-from render.failover.tasks import HEALTHY, are_all_healthy, reported_health_by_cluster
+from render.failover.tasks import HEALTHY
 from render.failover.workload import (
     FailoverRules,
     WorkloadHealth,
     pass_of_failover_by_policy,
     pass_of_taint_eviction,
     tasks_that_stay,
-    tasks_with_creation_times,
 )
 from render.layout import object_path
 from render.model import ObjectRef
@@ -154,39 +153,6 @@ def blocked_evictions(done: FailedOver, schedule: Schedule, fleet: Fleet) -> Map
     return {ref: left for ref, left in done.left.items() if ref in gaining | blind or has_no_place(schedule, ref)}
 
 
-def with_task_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, inputs: FailoverInputs) -> FailedOver:
-    """Return a round with the waits for the ends of tasks that begin in it, given the bindings as they are scheduled.
-
-    A task does not end in the pass that makes it; where healthy copies stand elsewhere already, the next one ends it.
-    """
-    waits, now = dict(done.waits), inputs.now
-    for binding in bindings if now and done.left else ():
-        begun = [task for task in binding.eviction_tasks if not task.creation_timestamp]
-        reported = reported_health_by_cluster(inputs.health.of(binding.ref).reported)
-        is_replaced = are_all_healthy((target.name for target in binding.targets), reported)
-        ends = [_end_of_task(task, is_replaced, fleet, now) for task in begun if now and task.suppress_deletion is None]
-        if ends:
-            names = ", ".join(task.from_cluster for task in begun)
-            flip = Flip(min(ends), f"{binding.ref.name} ends in {names}")
-            waits[binding.ref] = min(flip, waits.get(binding.ref, flip))
-    return replace(done, waits=waits)
-
-
-def _end_of_task(task: GracefulEvictionTask, is_replaced: bool, fleet: Fleet, now: datetime) -> datetime:
-    seconds = fleet.failover.grace_seconds if task.grace_period_seconds is None else task.grace_period_seconds
-    return instant_after(now, 1 if is_replaced else seconds + 1)
-
-
-def bindings_with_task_times(bindings: Iterable[Binding], now: datetime | None) -> Iterator[Binding]:
-    """Yield bindings whose tasks of this pass have its time, without what only this pass went by."""
-    plain = (replace(each, unproven=frozenset()) if each.unproven else each for each in bindings)
-    for binding in plain:
-        if now is None or all(task.creation_timestamp for task in binding.eviction_tasks):
-            yield binding
-        else:
-            yield replace(binding, eviction_tasks=tasks_with_creation_times(binding.eviction_tasks, now))
-
-
 def _evictions_begun_since(bindings: Iterable[Binding], now: datetime) -> list[datetime]:
     """Return when the evictions of the last minute began."""
     times = (parse_instant(task.creation_timestamp) for each in bindings for task in each.eviction_tasks)
@@ -246,6 +212,8 @@ class _Round:
         return done
 
     def _after_all(self, binding: Binding) -> Binding:
+        if not self._may_be_left(binding):  # before its health is read, which may be that of a thousand clusters
+            return binding
         before = Leaving(binding.targets, binding.eviction_tasks)
         going = self._under_way(binding, before)
         back = comeback_of(going.state, binding, self._seen_health(binding.ref), self._settings, self._now)
@@ -263,6 +231,12 @@ class _Round:
             binding = replace(binding, moved=moved) if tasks else binding
         unproven = self._sight.unproven
         return replace(binding, targets=state.targets, eviction_tasks=state.tasks, unproven=unproven)
+
+    def _may_be_left(self, binding: Binding) -> bool:
+        """Say whether a rule may have a binding leave a cluster, or it is leaving one."""
+        return bool(binding.eviction_tasks or "application" in (binding.failover or {})) or (
+            bool(self._taints) and any(target.name in self._taints for target in binding.targets)
+        )
 
     def _under_way(self, binding: Binding, state: Leaving) -> UnderWay:
         """Return what is under way as the policy asks for it by now."""

@@ -10,14 +10,18 @@ An edit of a template or its policy gives nothing back: somebody asked for that.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 from msgspec.structs import replace
 
-from render.binding import Binding
+from render.binding import Binding, GracefulEvictionTask
 from render.cluster import Cluster, loses_last_copies
+from render.failover.tasks import are_all_healthy, reported_health_by_cluster
+from render.failover.workload import tasks_with_creation_times
 from render.model import ObjectRef
 from render.scheduling.last_copies import targets_kept_from_emptying
 from render.settings.fleet import Fleet
+from render.timing import Flip, instant_after
 
 from .descheduling import Descheduling, deschedule_bindings, descheduling_with_places
 from .eviction_notes import with_blocked_note, without_note
@@ -25,9 +29,7 @@ from .failover import (
     FailedOver,
     FailoverInputs,
     bindings_after_failover,
-    bindings_with_task_times,
     blocked_evictions,
-    with_task_ends,
 )
 from .runs import RunsOfPass
 from .schedules import Schedule
@@ -69,11 +71,11 @@ def schedule_in_rounds(
         held |= moved
         blocked |= evicted
         staying |= {ref: clusters for ref, clusters in emptied.items() if ref not in evicted}
-    done = with_task_ends(failing, found.bindings, fleet, inputs)
+    done = _with_task_ends(failing, found.bindings, fleet, inputs)
     decided = (
         replace(each, staying=frozenset(), begun=()) if each.staying or each.begun else each for each in found.bindings
     )
-    return done, lowered, replace(found, bindings=tuple(bindings_with_task_times(decided, inputs.now)))
+    return done, lowered, replace(found, bindings=tuple(_bindings_with_task_times(decided, inputs.now)))
 
 
 def _last_copies_to_keep(schedule: Schedule, fleet: Fleet) -> _Clusters:
@@ -103,3 +105,36 @@ def _bindings_with_last_copies(bindings: Iterable[Binding], staying: _Clusters) 
     for binding in bindings:
         clusters = staying.get(binding.ref, ())
         yield with_blocked_note(replace(binding, staying=frozenset(clusters)), clusters, ()) if clusters else binding
+
+
+def _with_task_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet, inputs: FailoverInputs) -> FailedOver:
+    """Return a round with the waits for the ends of tasks that begin in it, given the bindings as they are scheduled.
+
+    A task does not end in the pass that makes it; where healthy copies stand elsewhere already, the next one ends it.
+    """
+    waits, now = dict(done.waits), inputs.now
+    for binding in bindings if now and done.left else ():
+        begun = [task for task in binding.eviction_tasks if not task.creation_timestamp]
+        reported = reported_health_by_cluster(inputs.health.of(binding.ref).reported)
+        is_replaced = are_all_healthy((target.name for target in binding.targets), reported)
+        ends = [_end_of_task(task, is_replaced, fleet, now) for task in begun if now and task.suppress_deletion is None]
+        if ends:
+            names = ", ".join(task.from_cluster for task in begun)
+            flip = Flip(min(ends), f"{binding.ref.name} ends in {names}")
+            waits[binding.ref] = min(flip, waits.get(binding.ref, flip))
+    return replace(done, waits=waits)
+
+
+def _end_of_task(task: GracefulEvictionTask, is_replaced: bool, fleet: Fleet, now: datetime) -> datetime:
+    seconds = fleet.failover.grace_seconds if task.grace_period_seconds is None else task.grace_period_seconds
+    return instant_after(now, 1 if is_replaced else seconds + 1)
+
+
+def _bindings_with_task_times(bindings: Iterable[Binding], now: datetime | None) -> Iterator[Binding]:
+    """Yield bindings whose tasks of this pass have its time, without what only this pass went by."""
+    plain = (replace(each, unproven=frozenset()) if each.unproven else each for each in bindings)
+    for binding in plain:
+        if now is None or all(task.creation_timestamp for task in binding.eviction_tasks):
+            yield binding
+        else:
+            yield replace(binding, eviction_tasks=tasks_with_creation_times(binding.eviction_tasks, now))

@@ -52,6 +52,10 @@ EXAMPLES: Mapping[str, Examples] = {
             "argosy simulate --cordon 'eu-*' --scale deploy/web=40 -n shop",
             "Where 40 replicas go while a region is full",
         ),
+        (
+            "argosy simulate --n-minus 1 --by region",
+            "What breaks when any region is lost, and which capacity is missing",
+        ),
     ),
     "describe": (
         ("argosy describe deploy/web -n shop", "One object in every member that has it, with its events"),

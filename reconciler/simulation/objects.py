@@ -86,7 +86,7 @@ class ObjectCourse(Struct, frozen=True, kw_only=True):
     def outcome(self, course: Course, manifest: Manifest, *, is_kept_by_quota: bool = False) -> SimulatedObject:
         """Return what becomes of the object, given its bindings as passes come, and its template."""
         missing = [
-            _missing_replicas(self.base, placed_replicas(self.base)),
+            _missing_among(self.base, placed_replicas(self.base)),
             *map(self._missing, (self.ideal, self.last)),
         ]
         had = bool(placed_replicas(self.base))
@@ -117,7 +117,7 @@ class ObjectCourse(Struct, frozen=True, kw_only=True):
         return {name: count for name, count in placed_replicas(binding).items() if name not in self.lost}
 
     def _missing(self, binding: Binding | None) -> int:
-        return _missing_replicas(binding, self._serving(binding))
+        return _missing_among(binding, self._serving(binding))
 
     def _downtimes(self, course: Course, before: int) -> Iterator[Downtime]:
         """Yield the times for which more is missing than before, each with as many replicas."""
@@ -145,13 +145,20 @@ class ObjectCourse(Struct, frozen=True, kw_only=True):
         return LostCopies(clusters=there, remaining=remaining, state=state, is_duplicated=is_duplicated)
 
 
-def _missing_replicas(binding: Binding | None, serving: Mapping[str, int]) -> int:
-    """Return the replicas that an object asks for and that serve nowhere."""
+def _missing_among(binding: Binding | None, serving: Mapping[str, int]) -> int:
+    return missing_replicas(binding, sum(serving.values()), is_anywhere=bool(serving))
+
+
+def missing_replicas(binding: Binding | None, serving: int, *, is_anywhere: bool) -> int:
+    """Return the replicas that an object asks for and that serve nowhere, given how many serve, and whether any does.
+
+    Of an object that is not divided every copy is as good.
+    """
     if binding is None or not binding.is_workload:
         return 0
     if binding.is_divided and not binding.components:
-        return max(0, binding.asked_replicas - sum(serving.values()))
-    return 0 if serving else binding.asked_replicas
+        return max(0, binding.asked_replicas - serving)
+    return 0 if is_anywhere else binding.asked_replicas
 
 
 def kept_state(ref: ObjectRef, manifest: Manifest) -> str:

@@ -6,13 +6,14 @@ from datetime import datetime
 from msgspec import Struct
 
 from reconciler.pipeline.movements import Movement, movements_between
+from reconciler.pipeline.pass_values import Inputs
 from render.errors import GuardRefused
 from render.model import ObjectRef
 from render.timing import Flip, parse_instant
 
 from .alterations import ScaledObject, altered_clusters, lost_clusters
 from .objects import ObjectCourse, SimulatedObject, placed_replicas
-from .passes import SimulatedPass, Simulation
+from .passes import Simulation
 
 
 class SimulatedStep(Struct, frozen=True, kw_only=True):
@@ -69,7 +70,7 @@ def outcome_of_simulation(simulation: Simulation) -> SimulationOutcome:
         objects=tuple(_concerned_objects(simulation, lost)),
         ideal=movements_between(base, simulation.ideal.bindings, {*members, *lost}),
         steps=tuple(_steps(simulation)),
-        facts=tuple(_ages_of_facts(simulation.base)),
+        facts=tuple(ages_of_facts(simulation.base.inputs, simulation.base.at)),
         notes=tuple(
             dict.fromkeys(note for each in simulation.configured for note in each.rendered.built.failover.notes)
         ),
@@ -87,14 +88,15 @@ def _steps(simulation: Simulation) -> Iterator[SimulatedStep]:
         before = each
 
 
-def _ages_of_facts(base: SimulatedPass) -> Iterator[FactAge]:
-    for cluster in base.inputs.desired.clusters:
-        facts = base.inputs.facts.get(cluster.name)
+def ages_of_facts(inputs: Inputs, now: datetime) -> Iterator[FactAge]:
+    """Yield how old what is known of each cluster is at a time."""
+    for cluster in inputs.desired.clusters:
+        facts = inputs.facts.get(cluster.name)
         observed = parse_instant(facts.observed_at) if facts else None
         yield FactAge(
             cluster=cluster.name,
             observed_at=facts.observed_at if facts else "",
-            seconds=max(0, int((base.at - observed).total_seconds())) if observed else None,
+            seconds=max(0, int((now - observed).total_seconds())) if observed else None,
             has_capacity=bool(facts and facts.status.get("resourceSummary")) or cluster.resource_summary is not None,
         )
 

@@ -17,6 +17,7 @@ from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.limits import check_allowed_subjects
+from reconciler.pipeline.following_passes import PassMemory, inputs_of_next_pass
 from reconciler.pipeline.pass_values import Inputs
 from reconciler.pipeline.previous import Previous
 from reconciler.rendering.inputs import RenderInputs, pipeline_inputs_of_source, time_not_before_last_pass
@@ -24,8 +25,9 @@ from reconciler.rendering.outcome import Outcome
 from reconciler.rendering.stumbles import render_or_name_culprits
 from reconciler.repository import Repository
 
-from .alterations import Alteration
+from .alterations import Alteration, altered
 from .guarded_passes import PassGuard
+from .losses import Losses
 from .passes import PassRules, SimulatedPass, Simulation, simulation_of
 
 AddedFiles = Mapping[str, bytes]
@@ -69,6 +71,14 @@ class SupposedFleet(Struct, frozen=True, kw_only=True):
             after=self.inputs_of(self.after) if self.after is not None else None,
             rules=PassRules(render=partial(render_or_name_culprits, source=source), judge=guard.refusal_of_pass),
         )
+
+    def losses(self, alterations: Sequence[Alteration]) -> Losses:
+        """Return the fleet with some alterations as one of which clusters may be lost."""
+        source = self.source_in_force
+        inputs = altered(self.inputs_of(source), alterations, self.now)
+        rendered = render_or_name_culprits(inputs, source=source)
+        memory = PassMemory(beneath=inputs.previous.tree if inputs.previous else None)
+        return Losses.of(inputs_of_next_pass(inputs, rendered, memory, self.now), self.now)
 
     def outcome_of_pass(self, done: SimulatedPass) -> Outcome:
         """Return a simulated pass as those who explain passes take it."""

@@ -84,7 +84,7 @@ def _sections(
     outcome: SimulationOutcome, added: Sequence[str], *, is_full: bool
 ) -> Iterator[tuple[str, Iterable[str]]]:
     simulation = outcome.simulation
-    yield "SUPPOSED", (*map(alteration_words, simulation.alterations), *(f"{path} is in the source" for path in added))
+    yield "SUPPOSED", supposed_words(simulation.alterations, added)
     yield "PLACED ANEW", _movement_lines(outcome.ideal, is_full=is_full)
     yield "BY ITSELF", _lines_of_steps(outcome, is_full=is_full)
     yield "SHORT OF REPLICAS", _lines_of_downtimes(outcome, is_full=is_full)
@@ -92,8 +92,13 @@ def _sections(
     yield "NO PLACE", _lines_of_unplaced(outcome, is_full=is_full)
     yield "QUOTAS", _lines_of_quotas(outcome, is_full=is_full)
     yield "REFUSED", _lines_of_refusal(outcome)
-    yield "FACTS", _lines_of_facts(outcome)
+    yield "FACTS", lines_of_facts(outcome.facts, outcome.simulation.base.at)
     yield "ASSUMED", assumptions_of_simulation(outcome)
+
+
+def supposed_words(alterations: Iterable[Alteration], added: Iterable[str]) -> tuple[str, ...]:
+    """Return what is supposed, with the files that are supposed to be in the source, in words."""
+    return (*map(alteration_words, alterations), *(f"{path} is in the source" for path in added))
 
 
 def alteration_words(alteration: Alteration) -> str:
@@ -225,12 +230,11 @@ def _lines_of_refusal(outcome: SimulationOutcome) -> Iterator[str]:
         yield from f"  hint: {error.hint}".split("\n")
 
 
-def _lines_of_facts(outcome: SimulationOutcome) -> Iterator[str]:
+def lines_of_facts(facts: Iterable[FactAge], now: datetime) -> Iterator[str]:
     """Yield how old the facts are, which clusters share the age of, the oldest first."""
     groups: dict[tuple[str, bool], list[FactAge]] = {}
-    for each in sorted(outcome.facts, key=lambda each: (each.observed_at, each.cluster)):
+    for each in sorted(facts, key=lambda each: (each.observed_at, each.cluster)):
         groups.setdefault((each.observed_at, each.has_capacity), []).append(each)
-    now = outcome.simulation.base.at
     for (observed_at, has_capacity), found in groups.items():
         seconds = found[0].seconds
         seen = (

@@ -129,6 +129,28 @@ class Capacity:
             self._subtract_taken()
         return {name: self._reserved_of(summary, position) for position, name, summary in observed}
 
+    def amounts_overdrawn_since(self, before: "Capacity") -> dict[str, dict[str, int]]:
+        """Return by cluster how much less than nothing is free there now, of each resource that it says to have.
+
+        What was overdrawn in the capacity ``before`` is left out.
+        """
+        self._subtract_taken()
+        found: dict[str, dict[str, int]] = {}
+        for resource, column in self._columns.items():
+            for position in [place for place, free in enumerate(column) if free < 0]:
+                cluster = self._index.clusters[position]
+                if cluster.resource_summary is None or resource not in cluster.resource_summary.allocatable:
+                    continue
+                more = min(0, before.free_amount(resource, cluster.name)) - column[position]
+                if more > 0:
+                    found.setdefault(cluster.name, {})[resource] = more
+        return found
+
+    def free_amount(self, resource: str, cluster: str) -> int:
+        """Return the free amount of a resource in a cluster, in its units; less than 0 where it is overdrawn."""
+        self._subtract_taken()
+        return self._free_amounts_of_resource(resource)[self._index.index_by_name[cluster]]
+
     def _reserved_of(self, summary: ResourceSummary, position: int) -> dict[str, str]:
         amounts = dict(summary.reserved)
         for name, column in self._columns.items():
@@ -139,7 +161,9 @@ class Capacity:
     def _subtract_taken(self) -> None:
         for request, noted in self._taken.items():
             columns = [(self._free_amounts_of_resource(name), amount) for name, amount in ((PODS, 1), *request)]
-            taken = [(position, sign * count) for shares, sign in noted for position, count in shares.items() if count]
+            # The nodes of a model are filled in the order of placements.
+            signed = noted if self._nodes_of_modelled_clusters() else _shares_with_sums_of_signs(noted)
+            taken = [(position, sign * count) for shares, sign in signed for position, count in shares.items() if count]
             # One walk over a column is cheaper than a step for each of many placements.
             if len(taken) < len(self._index.clusters):
                 self._subtract_placements_one_by_one(columns, taken)
@@ -234,6 +258,15 @@ class Capacity:
         if self._nodes is None:
             self._nodes = _modelled_nodes_by_cluster(self._index.clusters) if self._uses_models else {}
         return self._nodes
+
+
+def _shares_with_sums_of_signs(noted: Iterable[tuple[Shares, int]]) -> list[tuple[Shares, int]]:
+    """Return shares that many placements have in common once, with how often they were placed."""
+    found: dict[int, tuple[Shares, int]] = {}
+    for shares, sign in noted:
+        known = found.get(id(shares))
+        found[id(shares)] = (shares, sign + known[1] if known else sign)
+    return list(found.values())
 
 
 def _modelled_nodes_by_cluster(clusters: Sequence[Cluster]) -> dict[int, list[Nodes]]:

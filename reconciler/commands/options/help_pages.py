@@ -21,7 +21,9 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "Which objects": ("object_selector", "field_selector", "ignore_not_found"),
     "Time": (
         *("watch", "once", "now", "poll", "interval", "drift", "heartbeat", "only_heartbeat", "pass_timeout", "grace"),
+        "horizon",
     ),
+    "Losses": ("without_clusters", "without_regions", "without_zones", "without_providers", "n_minus", "by"),
     "Other programs": ("webhook", "webhook_secrets", "inside", "channels", "lease"),
     "Which clusters": ("live", "clusters", "cluster_selector", "selector", "shard", "context"),
     "How clusters are reached": (

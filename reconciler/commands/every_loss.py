@@ -1,0 +1,70 @@
+"""``argosy simulate --n-minus``: every loss of so many clusters, regions, zones or providers."""
+
+from typing import TYPE_CHECKING
+
+from reconciler.commands.options.simulate_options import SimulateOptions
+from reconciler.commands.options.suppositions import Suppositions
+from reconciler.console.idle_options import refuse_given_options
+from reconciler.console.log import VERBOSE, Log
+from reconciler.console.printing import print_data, print_output, print_text
+
+if TYPE_CHECKING:
+    from reconciler.simulation.loss_text import LossReport
+
+
+def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) -> int:
+    """Print what becomes of the fleet at each loss; return 1 where one breaks something."""
+    from reconciler.commands.supposed_changes import added_files, alterations_of_words
+    from reconciler.repository import open_repository
+    from reconciler.simulation.loss_text import LossReport
+    from reconciler.simulation.outcome import ages_of_facts
+    from reconciler.simulation.shared_work import outcomes_of_every_loss
+    from reconciler.simulation.supposed_fleet import SupposedSource, read_supposed_fleet
+    from reconciler.simulation.text import supposed_words
+    from render.placement import SpreadField
+
+    count = options.n_minus or 1
+    if options.worktree:
+        refuse_given_options(["rev"], "goes without --worktree")
+    if not supposed.scaled:
+        refuse_given_options(["namespace"], "goes with --scale")
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        commit = "" if options.worktree else repository.resolve(options.rev or "HEAD")
+        added = added_files(repository, commit, supposed.added) if supposed.added else {}
+        with log.timed("read source"):
+            wanted = SupposedSource(commit=commit, added=added)
+            fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
+        alterations = alterations_of_words(supposed, options.namespace, fleet.source_in_force.desired)
+        with log.timed("place everything"):
+            losses = fleet.losses(alterations)
+        with log.timed("lose clusters"):
+            outcomes = outcomes_of_every_loss(losses, SpreadField(options.by), count)
+        report = LossReport(
+            by=SpreadField(options.by),
+            count=count,
+            outcomes=outcomes,
+            supposed=supposed_words(alterations, sorted(added)),
+            facts=tuple(ages_of_facts(losses.inputs, fleet.now)),
+            now=fleet.now,
+            is_full=log.level >= VERBOSE,
+        )
+        _print_report(options.output, report, fleet.source_in_force.commit)
+    return 1 if report.breaking else 0
+
+
+def _print_report(output: str, report: "LossReport", source: str) -> None:
+    from reconciler.console.junit import junit_xml
+    from reconciler.console.text import escape_markdown, sections_as_markdown, sections_as_terminal_text
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.losses import losses_document
+    from reconciler.simulation.loss_text import sections_of_losses, suite_of_losses, summary_of_losses
+
+    if output == "json":
+        print_output(document_text(losses_document(report, source=source)), "json")
+    elif output == "junit":
+        print_data(junit_xml([suite_of_losses(report)]))
+    elif output == "markdown":
+        text = f"{escape_markdown(summary_of_losses(report))}\n\n{sections_as_markdown(sections_of_losses(report))}"
+        print_output(text, "markdown")
+    else:
+        print_text(f"{summary_of_losses(report)}\n\n{sections_as_terminal_text(sections_of_losses(report))}", end="")

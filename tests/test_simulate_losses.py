@@ -1,0 +1,161 @@
+"""``argosy simulate --n-minus``: every loss of a fleet, as a table, JSON, JUnit and Markdown."""
+
+import json
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from reconciler.simulation import shared_work
+
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy, weighted
+from .test_simulate import NINE, fleet_of
+
+NO_MATCH = "0/{0} clusters are available: {0} cluster(s) did not match the placement cluster affinity constraint."
+BIG = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "big"}
+
+
+@pytest.fixture(scope="module")
+def losing(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Three clusters, of which only paris has db; web is divided equally, and proxy is in each."""
+    return fleet_of(tmp_path_factory.mktemp("losing") / "fleet")
+
+
+def losses(fleet: Repository, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    """The exit code, and the losses by name."""
+    ended = argosy(fleet, capsys, "simulate", *words, *NINE, "-o", "json")
+    assert ended.out, ended.err
+    return ended.code, {each["name"]: each for each in json.loads(ended.out)["losses"]}
+
+
+def test_every_loss_is_told_in_a_table(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(losing, capsys, "simulate", "--n-minus", "1", *NINE)
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out == (
+        "1 of 3 losses of one cluster breaks something\n"
+        "\n"
+        "LOSSES\n"
+        "  LOSS    OBJECTS   REPLICAS   MOVED   BROKEN   MISSING   COPIES   STATEFUL\n"
+        "  oslo    2         4          2       0        -         1        -\n"
+        "  paris   3         7          2       1        pods 3    1        1\n"
+        "  rome    2         4          2       0        -         1        -\n"
+        "\n"
+        "WHAT BREAKS\n"
+        f"  paris: StatefulSet.apps default/db: 3 of 3 replicas fit nowhere: {NO_MATCH.format(2)}\n"
+        "\n"
+        "LEFT BEHIND\n"
+        "  StatefulSet.apps default/db: the volumes of its claims in paris\n"
+        "\n"
+        "LOST COPIES\n"
+        "  Deployment.apps default/proxy: loses a copy with any of 3, and others go on\n"
+        "\n"
+        "FACTS\n"
+        "  oslo, paris, rome: nobody says when they were seen, and their capacity is unknown\n"
+        "  as of 2026-03-01T09:00:00Z\n"
+    )
+
+
+def test_regions_zones_and_providers_are_lost_whole(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    code, regions = losses(losing, capsys, "--n-minus", "1", "--by", "region")
+    assert (code, list(regions)) == (1, ["north", "south"])
+    south = regions["south"]
+    assert (south["clusters"], south["moved"], south["replicas"]) == (["paris", "rome"], 4, 11)
+    assert [each["object"] for each in south["broken"]] == ["StatefulSet.apps default/db"]
+    assert losses(losing, capsys, "--n-minus", "1", "--by", "provider")[1].keys() == {"ice"}
+    assert losses(losing, capsys, "--n-minus", "1", "--by", "zone")[1].keys() == {"paris-1", "rome-1"}
+
+
+def test_every_two_are_lost_together(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    code, pairs = losses(losing, capsys, "--n-minus", "2")
+    assert (code, list(pairs)) == (1, ["oslo + paris", "oslo + rome", "paris + rome"])
+    assert pairs["oslo + rome"]["survived"]
+    assert (pairs["oslo + rome"]["domains"], pairs["oslo + rome"]["moved"]) == (["oslo", "rome"], 4)
+    assert losses(losing, capsys, "--n-minus", "2", "--by", "provider")[1].keys() == {"ice"}
+
+
+def test_each_loss_is_a_case_of_junit(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(losing, capsys, "simulate", "--n-minus", "1", *NINE, "-o", "junit")
+    cases = ET.fromstring(ended.out).findall(".//testcase")
+    assert [each.get("name") for each in cases] == ["oslo", "paris", "rome"]
+    failures = [failure for each in cases if (failure := each.find("failure")) is not None]
+    assert [each.get("message") for each in failures] == ["1 object without a place, missing: pods 3"]
+    assert (failures[0].text or "").startswith("StatefulSet.apps default/db: 3 of 3 replicas fit nowhere")
+
+
+def test_markdown_has_the_same_table(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(losing, capsys, "simulate", "--n-minus", "1", *NINE, "-o", "markdown")
+    assert ended.code == 1
+    assert "| paris | 3 | 7 | 2 | 1 | pods 3 | 1 | 1 |\n" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--n-minus", "1", "--without-cluster", "paris"), "--without-cluster goes without --n-minus"),
+        (("--n-minus", "1", "--horizon", "2h"), "--horizon goes without --n-minus"),
+        (("--n-minus", "1", "--explain", "deploy/web"), "--explain goes without --n-minus"),
+        (("--cordon", "oslo", "--by", "region"), "--by goes with --n-minus"),
+        (("--cordon", "oslo", "-o", "junit"), "-o junit goes with --n-minus"),
+        (("--n-minus", "3"), "Invalid value for '--n-minus'"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(
+    words: tuple[str, ...], what: str, losing: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = argosy(losing, capsys, "simulate", *words)
+    assert ended.code == 2
+    assert what in ended.err
+
+
+def a_sized_fleet(tmp_path_factory: pytest.TempPathFactory, **room: str) -> Repository:
+    """The fleet with a workload of six replicas of one CPU each, divided by weights that ask nobody for room."""
+    big = a_deployment("big", replicas=6)
+    big["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    placement = {"replicaScheduling": weighted(paris=1, rome=1, oslo=1)}
+    files: dict[str, Any] = {"big.yaml": [big, a_policy("big", selectors=[BIG], placement=placement)]}
+    for name, cpu in room.items():
+        summary = {"resourceSummary": {"allocatable": {"cpu": cpu, "pods": "100"}}}
+        files[f"{name}.yaml"] = {**a_cluster(name, region="south"), "status": summary}
+    return fleet_of(tmp_path_factory.mktemp("sized") / "fleet", **files)
+
+
+def test_weights_that_overdraw_a_cluster_miss_capacity(
+    tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = a_sized_fleet(tmp_path_factory, oslo="2", paris="9", rome="9")
+    found = losses(fleet, capsys, "--n-minus", "1")[1]
+    assert (found["rome"]["overdrawn"], found["rome"]["missingCapacity"]) == ({"oslo": {"cpu": "1"}}, {"cpu": "1"})
+    assert not found["rome"]["survived"]
+    assert found["oslo"]["overdrawn"] == {}
+    ended = argosy(fleet, capsys, "simulate", "--n-minus", "1", *NINE)
+    assert "OVERDRAWN\n  paris: oslo: cpu 1 more than there is\n  rome: oslo: cpu 1 more than there is\n" in ended.out
+
+
+def test_other_suppositions_come_before_every_loss(
+    tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = a_sized_fleet(tmp_path_factory, oslo="2", paris="9", rome="9")
+    assert losses(fleet, capsys, "--n-minus", "1", "--capacity", "oslo=cpu=3")[1]["rome"]["survived"]
+    assert losses(fleet, capsys, "--n-minus", "1", "--scale", "deploy/web=60")[1]["rome"]["moved"] == 20 + 2
+
+
+def test_losses_that_break_nothing_are_told_in_a_line_where_they_are_many(
+    tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = {f"more{number}.yaml": a_cluster(f"more{number:02}") for number in range(30)}
+    fleet = fleet_of(tmp_path_factory.mktemp("many") / "fleet", **more)
+    ended = argosy(fleet, capsys, "simulate", "--n-minus", "1", *NINE)
+    assert (
+        "  paris   3         7          2       1        pods 3    1        1\n"
+        "  32 other losses break nothing; at most 2 replicas move (-v: each of them)\n"
+    ) in ended.out
+    full = argosy(fleet, capsys, "-v", "simulate", "--n-minus", "1", *NINE)
+    assert "\n  more29 " in full.out
+
+
+def test_several_processes_say_what_one_says(
+    losing: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = losses(losing, capsys, "--n-minus", "2")
+    monkeypatch.setattr(shared_work, "_number_of_processes", lambda _teller, _losses: 2)
+    assert losses(losing, capsys, "--n-minus", "2") == alone
