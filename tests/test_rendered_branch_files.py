@@ -19,6 +19,7 @@ from render.errors import GitError
 from render.model import ObjectRef
 from render.parsing import binding_manifest
 
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy
 from .tables import each_row
 
 WRITTEN = sorted(Path(__file__).parents[1].glob("examples/*/rendered/bindings/**/*.yaml"))
@@ -173,3 +174,31 @@ def test_a_damaged_file_is_named() -> None:
         "taints.yaml on the rendered branch is not as Argosy writes it\n"
         "  hint: the rendered branch is Argosy's to write; restore its last good commit"
     )
+
+
+def damaged_commit(fleet: Repository, files: dict[str, str]) -> str:
+    """The last rendered commit with other files, by which the branch goes on."""
+    fleet.git("checkout", "-q", "argosy/rendered")
+    for path, content in files.items():
+        (fleet.path / path).parent.mkdir(exist_ok=True)
+        (fleet.path / path).write_text(content, encoding="utf-8")
+    fleet.git("add", "-A", "-f")
+    fleet.git("commit", "-q", "--amend", "--no-edit")
+    fleet.git("checkout", "-q", "main")
+    return fleet.git("rev-parse", "argosy/rendered")
+
+
+@pytest.mark.parametrize("path", ["facts/_health.yaml", "facts/_checks.yaml", "facts/oslo.yaml", "facts/strange.txt"])
+def test_a_damaged_record_of_a_rendered_commit_is_told_as_its_own(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its words were of the status branch, where nothing was wrong and nothing could be restored."""
+    fleet = Repository.create(tmp_path / "fleet")
+    names = {"oslo.yaml": a_cluster("oslo"), "web.yaml": a_deployment(), "policy.yaml": a_policy(placement={})}
+    fleet.commit(names)
+    assert argosy(fleet, capsys, "render", "--commit", "--bootstrap").code == 0
+    commit = damaged_commit(fleet, {path: "kind: Strange\nversion: [1]\n"})
+    ended = argosy(fleet, capsys, "verify", "argosy/rendered")
+    assert (ended.code, "status branch" in ended.err) == (4, False)
+    assert f"{path} on the rendered branch, in commit {commit[:12]}, is not as Argosy writes it" in ended.err
+    assert "hint: the rendered branch is Argosy's to write; restore its last good commit" in ended.err

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.gitops.tools import GitOpsTools, LaterBuild
-from reconciler.ledger.branch_file import content_without_version
+from reconciler.ledger.branch_file import DamagedFile, content_without_version
 from reconciler.ledger.facts import ClusterFacts, Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.rollout_checks import ChecksFile
@@ -297,7 +297,16 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
     """Read the facts and answers that a commit of the status or the rendered branch holds; none without one."""
     if commit is None:
         return ObservedInputs()
-    root = repository.commit_info(commit).tree
+    info = repository.commit_info(commit)
+    try:
+        return _observed_inputs_of_tree(repository, commit, info.tree)
+    except DamagedFile as error:
+        if not info.trailer(SOURCE):
+            raise
+        raise error.in_rendered_commit(commit) from error
+
+
+def _observed_inputs_of_tree(repository: Repository, commit: str, root: bytes) -> ObservedInputs:
     folder = next((entry.id for entry in repository.read_trees([root])[root] if entry.name == b"facts"), None)
     schemas = recorded_schemas(repository, commit)
     if folder is None:

@@ -48,11 +48,23 @@ class FileFault(Exception):
     def at(self, path: str) -> GitError:
         """Return the refusal of the file."""
         if self.is_newer:
-            return GitError(
-                f"{path} on the status branch {self.fault}",
-                hint="run that version of Argosy here as well, or a later one; the file stays as it is",
-            )
+            hint = "run that version of Argosy here as well, or a later one; the file stays as it is"
+            return DamagedFile(path, self.fault, hint)
         return error_of_damaged_file(path, self.fault)
+
+
+class DamagedFile(GitError):
+    """A file of our branches cannot be read, by its path and its fault; unless somebody knows better, of the status."""
+
+    def __init__(self, path: str, fault: str, hint: str, *, branch: str = "the status branch") -> None:
+        super().__init__(f"{path} on {branch} {fault}", hint=hint)
+        self.path = path
+        self.fault = fault
+
+    def in_rendered_commit(self, commit: str) -> "DamagedFile":
+        """Return the error about the file of a rendered commit, which no pass writes anew."""
+        hint = "the rendered branch is Argosy's to write; restore its last good commit"
+        return DamagedFile(self.path, self.fault, hint, branch=f"the rendered branch, in commit {commit[:12]},")
 
 
 class ObjectName(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -224,10 +236,8 @@ _TWO_WORDS = 4
 
 def error_of_damaged_file(path: str, fault: str) -> GitError:
     """Return the refusal of a file; ``fault`` is the end of a sentence about it."""
-    return GitError(
-        f"{path} on the status branch is not as Argosy writes it: {fault}",
-        hint="restore the file from an earlier commit of the branch, or remove it: the next pass writes it anew",
-    )
+    hint = "restore the file from an earlier commit of the branch, or remove it: the next pass writes it anew"
+    return DamagedFile(path, f"is not as Argosy writes it: {fault}", hint)
 
 
 def is_same_but_for_version(before: bytes | None, after: bytes | None) -> bool:
