@@ -24,11 +24,11 @@ REGIONS, ZONES, PROVIDERS = ("eu", "us", "ap", ""), ("a", "b", "c"), ("north", "
 
 def a_random_fleet(random: Random, *, clusters: int = 6, objects: int = 8) -> tuple[Desired, Facts]:
     """Return a source with clusters of different places and room, and objects that are placed in every way."""
-    members = [_a_random_cluster(random, number) for number in range(clusters)]
-    facts = dict(_observed(each, random) for each in members if random.random() < 0.4)
+    members = [a_random_cluster(random, number) for number in range(clusters)]
+    facts = dict(observed_cluster(each, random) for each in members if random.random() < 0.4)
     declared = [{key: each[key] for key in each if key != "status"} if each["metadata"]["name"] in facts else each
                 for each in members]  # fmt: skip
-    documents = [*declared, *(each for number in range(objects) for each in _a_random_object(random, number, clusters))]
+    documents = [*declared, *(each for number in range(objects) for each in a_random_object(random, number, clusters))]
     return desired_of(documents), facts
 
 
@@ -44,7 +44,7 @@ def desired_of(documents: Iterable[Any]) -> Desired:
     return loaded.desired
 
 
-def _a_random_cluster(random: Random, number: int) -> dict[str, Any]:
+def a_random_cluster(random: Random, number: int) -> dict[str, Any]:
     place: dict[str, Any] = {
         "region": random.choice(REGIONS),
         "zones": random.sample(ZONES, random.randint(0, 2)),
@@ -55,14 +55,14 @@ def _a_random_cluster(random: Random, number: int) -> dict[str, Any]:
     return {**made, "status": {"resourceSummary": {"allocatable": room}}}
 
 
-def _observed(cluster: dict[str, Any], random: Random) -> tuple[str, ClusterFacts]:
+def observed_cluster(cluster: dict[str, Any], random: Random) -> tuple[str, ClusterFacts]:
     name, room = cluster["metadata"]["name"], cluster["status"]["resourceSummary"]["allocatable"]
     used = {"cpu": f"{random.randint(0, 900)}m", "pods": "3"}
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     return name, ClusterFacts(name=name, status={**ready, "resourceSummary": {"allocatable": room, "allocated": used}})
 
 
-def _a_random_object(random: Random, number: int, clusters: int) -> list[dict[str, Any]]:
+def a_random_object(random: Random, number: int, clusters: int) -> list[dict[str, Any]]:
     name = f"o{number}"
     if random.random() < 0.2:
         template = a_config_map(name, key="value")
@@ -72,10 +72,10 @@ def _a_random_object(random: Random, number: int, clusters: int) -> list[dict[st
         if random.random() < 0.8:
             template["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": requests}
     selector = {"apiVersion": template["apiVersion"], "kind": template["kind"], "name": name}
-    return [template, a_policy(name, selectors=[selector], placement=_a_random_placement(random, clusters))]
+    return [template, a_policy(name, selectors=[selector], placement=a_random_placement(random, clusters))]
 
 
-def _a_random_placement(random: Random, clusters: int) -> dict[str, Any]:
+def a_random_placement(random: Random, clusters: int) -> dict[str, Any]:
     names = [f"m{number}" for number in range(clusters)]
     some = {"clusterNames": random.sample(names, random.randint(1, clusters))}
     labelled = {"labelSelector": {"matchLabels": {"tier": random.choice("xyz")}}}

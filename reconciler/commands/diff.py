@@ -20,6 +20,7 @@ from reconciler.guards.allowances import Allowed
 from reconciler.members.options import AccessOptions
 
 if TYPE_CHECKING:
+    from reconciler.diff.comparison import Comparison
     from reconciler.diff.difference import Difference
     from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import Repository
@@ -122,9 +123,8 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     With ``check`` the question is whether the change may be made: GuardRefused when a guard says no, 1 when something
     finds no place any more, else 0.
     """
-    from reconciler.diff.comparison import Revisions, compare_commits, difference_of
-    from reconciler.diff.guards import check_comparison, lines_of_unjudged_costs, refusal_lines
-    from reconciler.diff.holds import holds_on_members, is_newer_than_held
+    from reconciler.diff.comparison import Revisions, compare_commits
+    from reconciler.diff.guards import check_comparison, lines_of_unjudged_costs
     from reconciler.diff.rendered_revisions import refuse_rendered_commits, words_about_rendered_difference
     from reconciler.guards.accepted_settings import Acceptance
     from reconciler.rendering.memory import SourceMemory
@@ -141,9 +141,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         )
         comparison = compare_commits(repository, revisions, memory or SourceMemory(), log)
     with log.timed("compare"):
-        refused, holds = refusal_lines(comparison, options.allowed), holds_on_members(comparison)
-        is_newer = is_newer_than_held(comparison, holds)
-        difference = replace(difference_of(comparison), refused=refused, holds=holds, is_newer=is_newer)
+        difference = _judged_difference(comparison, options.allowed)
         if difference.is_empty and head and (words := words_about_rendered_difference(comparison, log)):
             log.warning(words)
     for text in _difference_texts(difference, options, is_full=log.level >= VERBOSE):
@@ -153,6 +151,18 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         check_comparison(comparison, options.allowed, Acceptance(is_whole=options.accept_settings))
         return 1 if difference.problems else 0
     return 0 if difference.is_empty else 1
+
+
+def _judged_difference(comparison: "Comparison", allowed: Allowed) -> "Difference":
+    """Return a difference with what guards, holds and the past have to say about it."""
+    from reconciler.diff.comparison import difference_of
+    from reconciler.diff.guards import refusal_lines
+    from reconciler.diff.holds import holds_on_members, is_newer_than_held
+    from reconciler.diff.reverts import revert_in
+
+    refused, holds = refusal_lines(comparison, allowed), holds_on_members(comparison)
+    is_newer, revert = is_newer_than_held(comparison, holds), revert_in(comparison)
+    return replace(difference_of(comparison), refused=refused, holds=holds, is_newer=is_newer, revert=revert)
 
 
 def _difference_texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> Iterable[str]:

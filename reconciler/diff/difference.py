@@ -22,6 +22,7 @@ from render.object_rollout import name_of_rollout
 from render.rollouts.plan import PlannedWave
 from render.rollouts.state import OneWayChange, SplitToRestore
 from render.scheduling.unknown_capacity import UnknownCapacity
+from render.words import first_few
 
 from .costs import CostDifference
 
@@ -197,6 +198,41 @@ class HeldChange(Struct, frozen=True, kw_only=True):
     is_ended: bool = False
 
 
+class Revert(Struct, frozen=True, kw_only=True):
+    """A source that is again that of an earlier rendered commit, or takes one commit back.
+
+    ``split`` are the objects whose replicas or clusters are not as they were, of ``objects`` in all. ``is_whole``: all
+    files are as they were.
+    """
+
+    to: str
+    source: str
+    objects: int
+    split: tuple[ObjectRef, ...] = ()
+    is_whole: bool = True
+
+    @property
+    def command(self) -> str:
+        """The command by which the split returns, too; empty where it does so by itself."""
+        if not self.split:
+            return ""
+        if self.is_whole:
+            return f"argosy rollback --to {self.to[:12]}"
+        spaces = sorted({ref.namespace for ref in self.split})
+        where = f" -n {spaces[0]}" if len(spaces) == 1 and spaces[0] else ""
+        words = " ".join(f"{ref.kind.lower()}/{ref.name}" for ref in self.split)
+        return f"argosy rollback {words}{where} --to {self.to[:12]}"
+
+    @property
+    def words(self) -> str:
+        """The source that it brings back, and whether the split of replicas returns with it."""
+        what = "the source is again that of" if self.is_whole else "this takes back a commit after"
+        of = f"{what} rendered commit {self.to[:12]}"
+        if not self.split:
+            return f"{of}; replicas are where they were"
+        return f"{of}; replicas are not where they were, of {first_few([str(ref) for ref in self.split])}"
+
+
 class Difference(Struct, frozen=True, kw_only=True):
     """The difference between the renderings of two sources ("" is a work tree as it stands).
 
@@ -217,7 +253,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     the change goes out, or that it has to wait for. ``delivered`` are objects that
     are delivered by other rules. ``held_changes`` are those that rollouts keep out. ``holds`` are those on
     clusters now, which a difference ends if the head ``is_newer`` than what they keep out. ``costs`` are those of a
-    month on both sides (None: the head has no prices).
+    month on both sides (None: the head has no prices). ``revert`` is set where the head is an earlier source again.
     """
 
     base: str
@@ -256,6 +292,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     rollouts: tuple[PlannedRollout, ...] = ()
     held_changes: tuple[HeldChange, ...] = ()
     costs: CostDifference | None = None
+    revert: Revert | None = None
 
     @property
     def ends_holds(self) -> bool:

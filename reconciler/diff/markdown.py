@@ -29,6 +29,7 @@ from .difference import (
     Difference,
     ObjectChange,
     PendingChange,
+    Revert,
     StayNote,
     Takeover,
     Unplaced,
@@ -92,17 +93,14 @@ def difference_markdown(difference: Difference, *, max_bytes: int, is_full: bool
 
 def _sections_of_difference(difference: Difference, groups: LineGroups) -> Iterator[MarkdownSection]:
     yield MarkdownSection(title="Settings", lines=_setting_rows(difference), before=_SETTING_HEADER, is_open=True)
-    yield MarkdownSection(
-        title="Allowed by the change itself",
-        lines=[f"- {inline_code(each.trailer)} in {inline_code(each.commit[:12])}\n" for each in difference.allowances],
-        is_open=True,
-    )
+    yield _allowance_section(difference)
     yield _hold_section(difference)
     refused = [f"{line}\n" for line in difference.refused]
     yield MarkdownSection(title="Refused", lines=refused, before="```\n", after="```\n", is_open=True)
     yield replace(_problem_section("Problems", difference, difference.problems, groups), is_open=True)
     yield _unplaced_section(difference, groups)
     yield _problem_section("Solved", difference, difference.solved, groups)
+    yield _revert_section(difference.revert)
     yield _rollout_section(difference)
     yield _pending_section(difference, groups)
     yield _unselected_section(difference, groups)
@@ -207,6 +205,18 @@ def _problem_section(
         return _item(f"{_names_of_objects(each.ref for each in group)}{where}: {first.reason}: {first.message}")
 
     return groups.section(title, problems, what_is_said_of_problem, line)
+
+
+def _allowance_section(difference: Difference) -> MarkdownSection:
+    lines = [f"- {inline_code(each.trailer)} in {inline_code(each.commit[:12])}\n" for each in difference.allowances]
+    return MarkdownSection(title="Allowed by the change itself", lines=lines, is_open=True)
+
+
+def _revert_section(revert: Revert | None) -> MarkdownSection:
+    lines = [] if revert is None else [_item(revert.words)]
+    if revert is not None and revert.command:
+        lines.append(f"- {inline_code(revert.command)} puts them back as well\n")
+    return MarkdownSection(title="Revert", lines=lines, is_open=True)
 
 
 def _rollout_section(difference: Difference) -> MarkdownSection:

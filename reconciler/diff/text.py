@@ -94,6 +94,7 @@ def _sections_with_lines(difference: Difference, *, is_full: bool) -> Iterator[t
     yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
     yield "TAKEN OVER", _lines_of_taken_over(difference, is_full=is_full)
     yield "OBJECTS", _lines_of_objects(difference, is_full=is_full)
+    yield "REVERT", _lines_of_revert(difference)
     yield "ROLLOUTS", _lines_of_rollouts(difference)
     yield "PENDING", _lines_of_pending(difference, is_full=is_full)
     yield "POLICIES", _lines_of_takeovers(difference, is_full=is_full)
@@ -123,6 +124,14 @@ def _lines_of_holds(difference: Difference) -> Iterator[str]:
         yield f"  ! {held}\n      {ending}\n"
     for held, ending in map(words_of_held_change, difference.held_changes):
         yield f"  ! {held}\n      {ending}\n"
+
+
+def _lines_of_revert(difference: Difference) -> Iterator[str]:
+    if difference.revert is None:
+        return
+    yield f"  {difference.revert.words}\n"
+    if difference.revert.command:
+        yield f"      hint: {difference.revert.command} puts them back as well\n"
 
 
 def _lines_of_rollouts(difference: Difference) -> Iterator[str]:

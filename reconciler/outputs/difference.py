@@ -26,6 +26,7 @@ from .difference_parts import (
     PendingChangePart,
     ReleasePart,
     ReplicasPart,
+    RevertPart,
     SettingPart,
     StayPart,
     SummaryPart,
@@ -36,6 +37,9 @@ from .difference_parts import (
     WithoutClusterPart,
     movement_part,
     object_identity_part,
+    revert_part,
+    stay_part,
+    undivided_part,
 )
 from .document import OutputDocument, meaning_of_field, value_unless_empty
 from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_parts, unknown_capacity_part
@@ -50,14 +54,13 @@ if TYPE_CHECKING:
         OriginChange,
         PartChange,
         PendingChange,
-        StayNote,
         Takeover,
         Unplaced,
     )
     from reconciler.pipeline.movements import Movement
+    from reconciler.pipeline.released import Released
     from reconciler.pipeline.unselected import Unselected
     from reconciler.rendering.problems import ObjectProblem
-    from render.divisions import DivisionWarning
     from render.model import ObjectRef
 
 
@@ -208,6 +211,7 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         tuple[MisplacedPart, ...],
         meaning_of_field("What could not be placed or built before the change, and can be now."),
     ]
+    revert: Annotated[RevertPart, meaning_of_field("The earlier source that the head is again.")] | UnsetType = UNSET
     refused: (
         Annotated[
             tuple[str, ...],
@@ -236,31 +240,35 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         taken=value_unless_empty(_taken_parts(difference)),
         takeovers=tuple(map(_takeover_part, difference.takeovers)),
         delivered=value_unless_empty(tuple(map(_delivery_part, difference.delivered))),
-        released=tuple(
-            ReleasePart(object=object_identity_part(each.ref), clusters=each.clusters, outdated=each.is_outdated)
-            for each in difference.released
-        ),
+        released=tuple(map(_release_part, difference.released)),
         rollouts=value_unless_empty(tuple(map(planned_rollout_part, difference.rollouts))),
         pending=tuple(map(_pending_change_part, difference.pending)),
         ended=tuple(map(_pending_change_part, difference.ended)),
         movements=tuple(_movement_part(difference, each) for each in difference.movements),
         cost=cost_part(difference.costs),
-        undivided=value_unless_empty(tuple(map(_undivided_part, difference.undivided))),
+        undivided=value_unless_empty(tuple(map(undivided_part, difference.undivided))),
         held=value_unless_empty(hold_parts(difference.holds)),
         ends_holds=value_unless_empty(difference.clusters_no_longer_held),
         held_changes=value_unless_empty(tuple(map(held_change_part, difference.held_changes))),
         unselected=value_unless_empty(tuple(map(_unselected_part, difference.unselected))),
         unknown_capacities=value_unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
         unplaced=value_unless_empty(tuple(map(_part_without_cluster, difference.unplaced))),
-        staying=value_unless_empty(tuple(map(_stay_part, difference.staying))),
+        staying=value_unless_empty(tuple(map(stay_part, difference.staying))),
         problems=tuple(_misplaced_part(difference, each) for each in difference.problems),
         solved=tuple(_misplaced_part(difference, each) for each in difference.solved),
+        revert=revert_part(difference.revert),
         refused=value_unless_empty(difference.refused),
     )
 
 
 def _taken_parts(difference: "Difference") -> tuple[TakenPart, ...]:
     return tuple(TakenPart(object=object_identity_part(ref), by=by) for ref, by in sorted(difference.taken.items()))
+
+
+def _release_part(released: "Released") -> ReleasePart:
+    return ReleasePart(
+        object=object_identity_part(released.ref), clusters=released.clusters, outdated=released.is_outdated
+    )
 
 
 def _takeover_part(takeover: "Takeover") -> TakeoverPart:
@@ -279,21 +287,8 @@ def _delivery_part(change: "DeliveryChange") -> DeliveryPart:
     )
 
 
-def _undivided_part(warning: "DivisionWarning") -> UndividedPart:
-    where = warning.field or UNSET
-    return UndividedPart(
-        object=object_identity_part(warning.ref), field=where, message=warning.message, hint=warning.hint
-    )
-
-
 def _part_without_cluster(unplaced: "Unplaced") -> WithoutClusterPart:
     return WithoutClusterPart(object=object_identity_part(unplaced.ref), clusters=unplaced.clusters)
-
-
-def _stay_part(note: "StayNote") -> StayPart:
-    return StayPart(
-        object=object_identity_part(note.ref), clusters=note.clusters, reason=note.reason, message=note.message
-    )
 
 
 def _unselected_part(template: "Unselected") -> UnselectedPart:

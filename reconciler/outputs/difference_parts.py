@@ -9,7 +9,9 @@ from .document import DocumentPart, meaning_of_field, value_unless_empty
 from .parts import ClusterName, ClustersConcerned, Fields, Message, PendingReason, Reason
 
 if TYPE_CHECKING:
+    from reconciler.diff.difference import Revert, StayNote
     from reconciler.pipeline.movements import Movement, ReplicaChange
+    from render.divisions import DivisionWarning
     from render.model import ObjectRef
 
 
@@ -285,3 +287,45 @@ def _replica_change_part(change: "ReplicaChange") -> ReplicaChangePart:
 def object_identity_part(ref: "ObjectRef") -> ObjectIdentityPart:
     """Return the identity of an object as a part."""
     return ObjectIdentityPart(group=ref.group, kind=ref.kind, namespace=ref.namespace, name=ref.name)
+
+
+class RevertPart(DocumentPart, frozen=True, kw_only=True):
+    """An earlier source that comes back, and the replicas that do not come back with it."""
+
+    to: Annotated[str, meaning_of_field("The rendered commit that was made from that source.")]
+    source: Annotated[str, meaning_of_field("That source.")]
+    whole: Annotated[bool, meaning_of_field("Whether all files are as they were; else one commit is taken back.")]
+    split: Annotated[
+        tuple[ObjectIdentityPart, ...], meaning_of_field("The objects whose replicas are not where they were.")
+    ]
+    command: Annotated[
+        str | UnsetType, meaning_of_field("The command that puts the replicas back as well, where they are not.")
+    ] = UNSET
+
+
+def revert_part(revert: "Revert | None") -> RevertPart | UnsetType:
+    """Return a revert as a part; unset where there is none."""
+    if revert is None:
+        return UNSET
+    return RevertPart(
+        to=revert.to,
+        source=revert.source,
+        whole=revert.is_whole,
+        split=tuple(map(object_identity_part, revert.split)),
+        command=revert.command or UNSET,
+    )
+
+
+def undivided_part(warning: "DivisionWarning") -> UndividedPart:
+    """Return a warning about what is not divided as a part."""
+    where = warning.field or UNSET
+    return UndividedPart(
+        object=object_identity_part(warning.ref), field=where, message=warning.message, hint=warning.hint
+    )
+
+
+def stay_part(note: "StayNote") -> StayPart:
+    """Return a note about what stays as a part."""
+    return StayPart(
+        object=object_identity_part(note.ref), clusters=note.clusters, reason=note.reason, message=note.message
+    )

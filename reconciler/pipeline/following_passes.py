@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from render.gitobjects import TreeEntry, parse_tree
 
+from .former_splits import NO_RESTORATIONS
 from .pass_values import Inputs, Rendered
 from .previous import Previous, RenderedTree
 from .reserves import RESERVED_FILE, parse_reserves
@@ -65,6 +66,7 @@ def inputs_of_next_pass(inputs: Inputs, before: Rendered, memory: PassMemory, no
         previous=previous,
         reserves=parse_reserves(reserves) if reserves else {},
         scope=None,
+        restorations=NO_RESTORATIONS,
         allowed_removals=dict.fromkeys(previous.tree.clusters, 0) if inputs.allowed_removals else {},
         failover=replace(inputs.failover, now=now, taints=before.built.tainted.recorded),
         rollouts=replace(

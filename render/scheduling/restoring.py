@@ -2,8 +2,8 @@
 
 1. Clusters that the source has no more, or that a filter rejects, are left out. A cluster that has the object now may
    keep it as any current target may. How much room there is does not matter: the split is asked for as it was.
-2. Divided replicas stand exactly as they stood. Those of clusters that are left out go to clusters that had none, so
-   that every other one has what it had; only where no other cluster takes them do the restored ones get more.
+2. Divided replicas stand exactly as they stood. Those of clusters that are left out stay in, or go to, clusters that
+   had none then, so that every other one has what it had; only where no such cluster takes them do these get more.
 3. Where the object asks for other replicas than then, or its policy divides by other weights, the split is what the
    division starts from, as if it were the present one.
 4. Copies, and objects without replicas, go where their policy sends them; where it chooses, the former ones stay.
@@ -88,7 +88,9 @@ def _restored_shares(scheduler: Scheduler, now: Binding, wanted: TargetList, spl
         return _restored_share_of_cluster(scheduler, now, wanted, split.cluster)
     is_same_demand = split.replicas == now.replicas and _are_weights_unchanged(now, split)
     if is_same_demand:
-        exact = _division_beside_fixed(scheduler, now, wanted, others=(), absent=(each.name for each in wanted))
+        names = _names_of(wanted)
+        others = tuple(each for each in now.targets if each.name not in names)
+        exact = _division_beside_fixed(scheduler, now, wanted, others=others, absent=names)
         if exact is not None:
             return exact
     cycle, decision = _cycle_and_decision(scheduler, replace(now, targets=wanted, applied_placement=None))
@@ -112,16 +114,22 @@ def _division_beside_fixed(
     cycle = scheduler.cycle(inner)
     group = affinity_groups_to_try(cycle.task)[0]
     targets, affinity = (*fixed, *others), group.name if cycle.task.rules.is_grouped else ""
-    if rest != sum(each.replicas for each in others):
+    if not rest:
+        targets = fixed
+    elif rest != sum(each.replicas for each in others) or not _names_of(others) <= names_allowed_again(
+        scheduler, inner
+    ):
         found = scheduler.decision(cycle)
         if not found.is_scheduled:
             return None
         targets, affinity = (*fixed, *found.targets), found.observed_affinity
-    elif not rest:
-        targets = fixed
     if not targets or _are_too_many(scheduler, targets, cycle.task.rules):
         return None
     return cycle, decision_of_success(now, Trigger.RESCHEDULE_TRIGGERED, targets, affinity)
+
+
+def _names_of(targets: TargetList) -> frozenset[str]:
+    return frozenset(each.name for each in targets)
 
 
 def _are_weights_unchanged(now: Binding, split: FormerSplit) -> bool:
