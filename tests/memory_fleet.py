@@ -32,7 +32,8 @@ from reconciler.members.visits import MemberReach
 from reconciler.observe.members import ObserveOptions
 from reconciler.passes.agent_pass import Agent, AgentOptions, AgentPass, run_agent_pass
 from reconciler.passes.applying import ApplyRun, Delivery
-from reconciler.passes.observation import Observation, PassRecord, observe_members
+from reconciler.passes.observation import Observation, observe_members
+from reconciler.passes.record_of_pass import PassRecord
 from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import commit_outcome, run_pass
 from reconciler.repository import open_repository, open_repository_for_branches

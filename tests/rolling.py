@@ -35,6 +35,7 @@ from render.documents import emit, parse_documents
 from render.gitobjects import TreeEntry, parse_tree
 from render.model import ObjectRef
 from render.rollouts.checks import Answers, CheckQuestion
+from render.rollouts.status_ages import StatusLooks
 from render.timing import instant_text
 
 from .build import a_cluster, a_deployment, a_policy, on_clusters
@@ -80,7 +81,8 @@ def a_control(name: str, change: str, verb: str, *, at: str = "2026-03-01T00:00:
 class RollingFleet:
     """Clusters by name, each with the Deployment web; ``told`` has a line for each rendered commit.
 
-    ``unwell`` clusters do not become healthy, ``down`` ones do not answer. ``signers`` have signed controls, by name.
+    ``unwell`` clusters do not become healthy, ``down`` ones do not answer. No pass looks at clusters that are
+    ``unseen`` since a time, and each does before it decides at all others. ``signers`` have signed controls, by name.
     ``reviews`` are those of controls, by name, and ``origin`` is that of every change.
     ``checks`` has for the name of each check whether it is met (None: nobody answers); one about a cluster is also
     found as ``name cluster``. ``said`` are the sentences of all passes about rollouts.
@@ -91,6 +93,7 @@ class RollingFleet:
     engine: str = "1"
     unwell: set[str] = field(default_factory=set)
     down: set[str] = field(default_factory=set)
+    unseen: dict[str, datetime] = field(default_factory=dict)
     previous: Previous | None = None
     last: Rendered | None = None
     latest: Rendered | None = None
@@ -105,6 +108,12 @@ class RollingFleet:
     _trees: dict[bytes, tuple[TreeEntry, ...]] = field(default_factory=dict)
     _blobs: dict[bytes, bytes] = field(default_factory=dict)
     _seen: tuple[str, dict[ObjectRef, str], frozenset[ObjectRef]] | None = None
+    _last_seen: dict[tuple[ObjectRef, str], tuple[str, str, str]] = field(default_factory=dict)
+
+    def known_health(self) -> dict[tuple[ObjectRef, str], tuple[str, str, str]]:
+        """The health of clusters as passes know it: as it is, or was at the last look."""
+        seen = {key: each for key, each in self.health.items() if key[1] not in self.unseen}
+        return {**seen, **self._last_seen}
 
     @classmethod
     def of(cls, clusters: Iterable[str], files: Mapping[str, Any], **policy: Any) -> Self:
@@ -130,6 +139,18 @@ class RollingFleet:
             if not self.pass_once():
                 return self.told[told:]
         raise AssertionError(f"passes go on and on: {self.told[told:]}")
+
+    def look_no_more(self, *names: str) -> None:
+        """Let no pass look at some clusters from now on: what is known of them stays."""
+        self.look_again(*names)
+        self.unseen |= dict.fromkeys(names, self.now)
+        self._last_seen |= {key: each for key, each in self.health.items() if key[1] in names}
+
+    def look_again(self, *names: str) -> None:
+        """Let passes look at some clusters again."""
+        for name in names:
+            self.unseen.pop(name, None)
+        self._last_seen = {key: each for key, each in self._last_seen.items() if key[1] not in names}
 
     def settle(self) -> None:
         """Let members come to what they were given."""
@@ -226,6 +247,8 @@ class RollingFleet:
     def _inputs(
         self, desired: Desired, health: ObservedHealth, scope: Scope | None = None, answers: Answers | None = None
     ) -> Inputs:
+        is_replayed = answers is not None
+        looks = {} if is_replayed else {each.name: self.unseen.get(each.name, self.now) for each in desired.clusters}
         states = rollout_states_of_tree(self.previous.tree) if self.previous else {}
         emergencies = emergencies_of_tree(self.previous.tree) if self.previous else ()
         return Inputs(
@@ -244,6 +267,7 @@ class RollingFleet:
                 emergencies=emergencies,
                 attributes=self._attributes_before(),
                 upgrade=self.engine if self.previous and self.previous.version != self.engine else "",
+                looks=StatusLooks.of(looks, health.status_ages),
             ),
         )
 
@@ -270,7 +294,7 @@ class RollingFleet:
             for each in desired.clusters
         }
         workloads: dict[ObjectRef, list[ReportedHealth]] = {}
-        for (ref, cluster), (version, health, since) in sorted(self.health.items()):
+        for (ref, cluster), (version, health, since) in sorted(self.known_health().items()):
             reported = ReportedHealth(cluster=cluster, health=health, since=since, version=version)
             workloads.setdefault(ref, []).append(reported)
         return ObservedHealth(conditions=conditions, workloads={ref: tuple(found) for ref, found in workloads.items()})

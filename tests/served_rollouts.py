@@ -59,6 +59,9 @@ class ServedRollouts:
     def verify(self) -> str:
         return argosy(self.repository, self._out, "verify", "-n", "20").out
 
+    def rollout(self, *words: str) -> Ended:
+        return argosy(self.repository, self._out, "rollout", *words)
+
     def live(self) -> str:
         """The version of web in each member, as one digit for each of the names."""
         found = (self.members[name].objects["deployments.apps", "default", "web"] for name in NAMES)

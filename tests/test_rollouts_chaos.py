@@ -150,6 +150,7 @@ class Chaos:
         chance = self.chance
         gate: dict[str, Any] = {"healthyFor": chance.choice(["0s", "1m"])}
         gate |= {"deadline": "5m"} if chance.random() < 0.5 else {}
+        gate |= {"maxStatusAge": chance.choice(["30s", "2m"])} if chance.random() < 0.4 else {}
         spec: dict[str, Any] = {
             "gate": gate,
             "maxFailures": chance.randint(0, 1),
@@ -186,6 +187,8 @@ class Chaos:
         found = {
             "silence": lambda: fleet.down.add(name),
             "answer": lambda: fleet.down.discard(name),
+            "look no more": lambda: fleet.look_no_more(name),
+            "look again": lambda: fleet.look_again(name),
             "break": lambda: fleet.unwell.add(name),
             "mend": lambda: fleet.unwell.discard(name),
             "mend again": lambda: fleet.unwell.discard(name),
@@ -233,6 +236,7 @@ class Chaos:
         fleet = self.fleet
         fleet.unwell.clear()
         fleet.down.clear()
+        fleet.look_again(*NAMES)
         fleet.checks["errors"] = True
         fleet.commit(policy=a_policy("all", selectors=SELECTORS, placement=on_clusters()))
         for _ in range(60):

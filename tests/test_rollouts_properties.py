@@ -24,7 +24,10 @@ from .rolling import WEB_REF, RollingFleet, a_control, web
 NAMES = tuple("abcdefgh")
 WAVES = ("canary", "early", "rest")
 LIMITS = (None, 1, 1, 2, "25%", "50%")
-EVENTS = ("join", "leave", "relabel", "silence", "answer", "answer", "break", "mend", "mend", "change", "back", "scale")
+EVENTS = (
+    *("join", "leave", "relabel", "silence", "answer", "answer", "break", "mend", "mend", "change", "back", "scale"),
+    *("look no more", "look again"),
+)
 
 
 @dataclass
@@ -37,6 +40,7 @@ class Terms:
     failures: int
     unreachable: int | None
     goes_back: bool
+    age: int | None
 
     @classmethod
     def at_random(cls, chance: Random) -> "Terms":
@@ -47,6 +51,7 @@ class Terms:
             failures=chance.randint(0, 1),
             unreachable=chance.choice([None, 0, 1]),
             goes_back=chance.random() < 0.3,
+            age=chance.choice([None, 20, 120]),
         )
 
     def spec(self) -> dict[str, Any]:
@@ -58,6 +63,7 @@ class Terms:
             limit = self.concurrent[wave]
             waves.append({"name": wave, "allowEmpty": True, **taken} | ({"maxConcurrent": limit} if limit else {}))
         gate = {"healthyFor": f"{self.healthy_for}s"} | ({"deadline": f"{self.deadline}s"} if self.deadline else {})
+        gate |= {"maxStatusAge": f"{self.age}s"} if self.age else {}
         unreachable = {} if self.unreachable is None else {"maxUnreachable": self.unreachable}
         failure = {"maxFailures": self.failures, "onFailure": "Rollback" if self.goes_back else "Pause"}
         return {"waves": waves, "gate": gate, **failure, **unreachable}
@@ -155,22 +161,31 @@ class Judge:
             clock = self.clocks[name]
             if self._is_through(name, images):
                 clock.was_through = True
-            elif clock.was_through:
+            elif clock.was_through and not self._has_old_status(name):
                 self.clocks[name] = Clock(self._well_since(name) or self.fleet.now)
 
     def _well_since(self, name: str) -> datetime | None:
-        _, health, since = self.fleet.health.get((WEB_REF, name), ("", "", ""))
-        return parse_instant(since) if health == "Healthy" else None
+        version, health, since = self.fleet.known_health().get((WEB_REF, name), ("", "", ""))
+        given = self.fleet.health.get((WEB_REF, name), ("", "", ""))[0]
+        return parse_instant(since) if health == "Healthy" and version == given else None
+
+    def _has_old_status(self, name: str) -> bool:
+        """Say whether a cluster was well when a pass looked at it last, which is too long ago."""
+        at, age = self.fleet.unseen.get(name), self.terms.age
+        is_old = at is not None and age is not None and at + timedelta(seconds=age) < self.fleet.now
+        return is_old and self._well_since(name) is not None
 
     def _is_through(self, name: str, images: dict[str, int]) -> bool:
         since = self._well_since(name)
         if name not in self.clocks or since is None or images.get(name) != self.newest:
             return False
         opens = max(since, self.clocks[name].at) + timedelta(seconds=self.terms.healthy_for)
-        return opens <= self.fleet.now
+        return opens <= self.fleet.now and not self._has_old_status(name)
 
     def _is_failed(self, name: str, images: dict[str, int]) -> bool:
         if name not in self.clocks or self.terms.deadline is None or self._is_through(name, images):
+            return False
+        if self._has_old_status(name):
             return False
         return self.clocks[name].at + timedelta(seconds=self.terms.deadline) <= self.fleet.now
 
@@ -239,6 +254,8 @@ class Life:
                 (self.fleet.down.add if event == "silence" else self.fleet.down.discard)(name)
             case "break" | "mend":
                 (self.fleet.unwell.add if event == "break" else self.fleet.unwell.discard)(name)
+            case "look no more" | "look again":
+                (self.fleet.look_no_more if event == "look no more" else self.fleet.look_again)(name)
             case "scale":
                 self.fleet.commit(web=web(self.judge.newest, replicas=self.chance.randint(1, 9)))
             case "change":
@@ -264,6 +281,7 @@ class Life:
         """Let everybody be well and answer, and somebody do what comes next, until all have the newest version."""
         self.fleet.unwell.clear()
         self.fleet.down.clear()
+        self.fleet.look_again(*NAMES)
         for _ in range(3 * len(NAMES)):
             self.judge.run()
             state = self.fleet.state()

@@ -1,12 +1,15 @@
 """Rollouts over clusters that agents, Argo CD or Flux apply to: what these report is the version that stands there."""
 
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from render.settings.emission import Deployer
+from render.timing import instant_text
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .fakes import FakeCluster
@@ -141,6 +144,83 @@ def test_a_wave_begins_once_the_tool_says_that_the_one_before_has_the_version_an
     passed(work, capsys)
     assert passed(work, capsys) != second
     assert given(work) == "web:2 web:2"
+
+
+def half_an_hour_later() -> tuple[str, str]:
+    return "--now", instant_text(datetime.now(UTC) + timedelta(minutes=30))
+
+
+@pytest.mark.parametrize("is_well", [True, False], ids=["is still well", "is well no more"])
+def test_a_pass_that_comes_rarely_goes_by_what_the_tool_says_now(
+    tmp_path: Path, hub: FakeCluster, capsys: pytest.CaptureFixture[str], *, is_well: bool
+) -> None:
+    work = a_rolling_fleet(tmp_path, Deployer.ARGO_CD)
+    waves, gate = [a_wave("first", "eu"), a_wave("rest")], {"healthyFor": "5m", "maxStatusAge": "5m"}
+    work.commit({"rollout.yaml": a_rollout_policy(waves=waves, gate=gate)})
+    first = passed(work, capsys, "--bootstrap")
+    tell(hub, Deployer.ARGO_CD, first, "eu", "us")
+    passed(work, capsys)
+    work.commit({"web.yaml": a_deployment("web", image="web:2")})
+    second = passed(work, capsys)
+    tell(hub, Deployer.ARGO_CD, second, "eu")
+    passed(work, capsys)
+    if not is_well:
+        found = resources("Synced", "Synced", health={"status": "Degraded"})
+        put(hub, an_application("eu", sync="Synced", revision=second, resources=found))
+    passed(work, capsys, *half_an_hour_later())
+    assert given(work) == ("web:2 web:2" if is_well else "web:2 nginx:1.29")
+    assert argosy(work, capsys, "verify", "-n", "9").code == 0
+
+
+def test_a_tool_that_cannot_be_asked_leaves_a_status_that_is_too_old(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work, made = a_rolling_fleet(tmp_path, Deployer.ARGO_CD), a_hub()
+    gate = {"healthyFor": "5m", "maxStatusAge": "5m"}
+    work.commit({"rollout.yaml": a_rollout_policy(waves=[a_wave("first", "eu"), a_wave("rest")], gate=gate)})
+    with serving_members([made], tmp_path / "kubeconfigs"):
+        tell(made, Deployer.ARGO_CD, passed(work, capsys, "--bootstrap"), "eu", "us")
+        passed(work, capsys)
+        work.commit({"web.yaml": a_deployment("web", image="web:2")})
+        tell(made, Deployer.ARGO_CD, passed(work, capsys), "eu")
+        passed(work, capsys)
+    third = passed(work, capsys, *half_an_hour_later())
+    assert "reason: StatusTooOld" in work.show("rollouts/default/web.yaml", "argosy/rendered")
+    assert passed(work, capsys, *half_an_hour_later()) == third
+    assert given(work) == "web:2 nginx:1.29"
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["which is new", "which is too old"])
+def test_the_last_commit_of_an_agent_is_its_look(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_new: bool
+) -> None:
+    gate = {"maxStatusAge": "5m"}
+    placed = a_policy("web", selectors=[WEB], placement=on_clusters())
+    rollout = a_rollout_policy(waves=[a_wave("canary", "oslo", gate=gate), a_wave("rest")])
+    files = {"web.yaml": web(1), "policy.yaml": placed, "rollout.yaml": rollout}
+    names = dict.fromkeys(("oslo", "paris"), NODES)
+    fleet = MemoryFleet.create(tmp_path / "fleet", names, files, by_agent=True)
+
+    def pull() -> None:
+        fleet.now = time.time()
+        for name in names:
+            fleet.pull(name)
+            settle(fleet.members[name])
+            fleet.pull(name)
+
+    passed(fleet.repository, capsys, "--bootstrap")
+    pull()
+    passed(fleet.repository, capsys)
+    fleet.repository.commit({"web.yaml": web(2)})
+    passed(fleet.repository, capsys)
+    pull()
+    later = () if is_new else half_an_hour_later()
+    commits = [passed(fleet.repository, capsys, *later) for _ in range(3)]
+    assert commits[1] == commits[2]
+    reason = fleet.recorded("rollouts/default/web.yaml", "argosy/rendered")["reason"]
+    assert reason == ("ClustersUnderWay" if is_new else "StatusTooOld")
+    paris = fleet.repository.show("clusters/paris/default/Deployment.apps/web.yaml", "argosy/rendered")
+    assert ("web:2" in paris) is is_new
 
 
 def test_a_part_that_has_an_older_commit_does_not_speak_for_the_newest(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from reconciler.members.options import DeliveryOptions
 from reconciler.run.pass_job import PassJob, PassReport
 from render.documents import parse_documents
 from render.failover.health import HealthThresholds
+from render.timing import instant_text
 
 from .build import Ended, Repository, a_cluster, a_policy, argosy, on_clusters
 from .clusters import Member, members_of_a_fleet
@@ -344,3 +346,27 @@ def test_the_first_delivery_goes_to_servers_by_waves_and_a_removal_at_once(fleet
         fleet.settle(name)
     fleet.run()
     assert fleet.phase() == "Completed"
+
+
+def test_a_pass_that_comes_rarely_looks_at_servers_before_it_opens_a_gate(fleet: ServedFleet) -> None:
+    """One pass by hand each half hour: what broke after the last look opens nothing, and what is well does."""
+    fleet.begin([WAVES[0], WAVES[2]], gate={"healthyFor": "5m", "maxStatusAge": "5m"})
+    fleet.repository.commit({"web.yaml": web(2)})
+    assert fleet.run(1) == "211"
+    fleet.settle("oslo")
+    assert fleet.run() == "211", "this pass sees that it is well"
+    live, begin = fleet.live("oslo"), datetime.now(UTC)
+    fleet.report("oslo", availableReplicas=0, readyReplicas=0, unavailableReplicas=live["spec"]["replicas"])
+
+    def pass_after(minutes: int) -> tuple[str, str, str]:
+        later = instant_text(begin + timedelta(minutes=minutes))
+        assert fleet.reconcile("--now", later).code == 0
+        return fleet.images(), fleet.phase(), fleet.health("oslo")[0]
+
+    assert pass_after(30) == ("211", "Progressing", "Unhealthy")
+    assert pass_after(60) == ("211", "Progressing", "Unhealthy")
+    fleet.report("oslo", **dict.fromkeys(("availableReplicas", "readyReplicas"), live["spec"]["replicas"]))
+    assert pass_after(90) == ("222", "Progressing", "Healthy")
+    fleet.settle("paris", "rome")
+    assert pass_after(120) == ("222", "Completed", "Healthy"), "those that were given it are looked at first, too"
+    assert argosy(fleet.repository, fleet.capsys, "verify", "-n", "9").code == 0

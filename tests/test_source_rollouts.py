@@ -57,6 +57,12 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
         priority=3, maxConcurrent="25%", maxFailures=1, maxUnreachable="10%",
         gate={"healthyFor": "10m"}, onDeadline="Wait", onFailure="Pause", onNewChange="Wait",
     ), []),
+    ("an age of statuses", a_rollout(waves=[{**CANARY, "gate": {"maxStatusAge": "90s"}}], gate={"maxStatusAge": "5m"}),
+     []),
+    ("an age of no time", a_rollout(gate={"maxStatusAge": "0s"}), ["spec.gate.maxStatusAge: no status is ever so new"]),
+    ("an age that is no time", a_rollout(waves=[{**CANARY, "gate": {"maxStatusAge": "new"}}]), [
+        "spec.waves[0].gate.maxStatusAge: 'new' is no time in whole seconds"
+    ]),
     ("a share", a_rollout(waves=[{**CANARY, "gate": {"share": 2}}], gate={"share": "80%"}), []),
     ("a share of nobody", a_rollout(gate={"share": 0}), ["spec.gate.share: must be between 1 and 2147483647, not 0"]),
     ("limits of each region", a_rollout(
@@ -199,10 +205,11 @@ def test_two_policies_of_one_name_are_a_problem() -> None:
 
 def test_what_is_said_for_all_waves_stands_in_each_that_says_nothing() -> None:
     waves = [{**CANARY, "gate": {"deadline": "1h"}, "maxConcurrent": 1}, {"name": "half", "size": "50%"}]
-    policies = loaded(a_rollout(waves=waves, gate={"healthyFor": "10m"}, maxConcurrent="25%")).desired.rollout_policies
+    gate = {"healthyFor": "10m", "maxStatusAge": "5m"}
+    policies = loaded(a_rollout(waves=waves, gate=gate, maxConcurrent="25%")).desired.rollout_policies
     assert [(each.gate, each.max_concurrent, each.size) for each in policies[0].waves] == [
-        (Gate(healthy_for=600, deadline=3600), Limit(1), None),
-        (Gate(healthy_for=600), Limit(25, is_percentage=True), Limit(50, is_percentage=True)),
+        (Gate(healthy_for=600, deadline=3600, max_status_age=300), Limit(1), None),
+        (Gate(healthy_for=600, max_status_age=300), Limit(25, is_percentage=True), Limit(50, is_percentage=True)),
     ]
 
 

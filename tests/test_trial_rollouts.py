@@ -104,6 +104,30 @@ COURSES = [
     ),
 ]
 
+AGED = {"healthyFor": "5m", "maxStatusAge": "5m"}
+COURSES += [
+    Course(
+        "without an age what was seen last counts, however old it is",
+        {
+            "changes": [a_change(2)],
+            "controls": [{**APPROVED, "at": MERGED}],
+            "notLookedAt": {"oslo": "2026-03-01T09:11:00Z"},
+        },
+        [expected("09:59:00", "222")],
+        {"gate": {"healthyFor": "5m"}},
+    ),
+    Course(
+        "with one nobody is through by a status that is older",
+        {
+            "changes": [a_change(2)],
+            "controls": [{**APPROVED, "at": "2026-03-01T09:17:00Z"}],
+            "notLookedAt": {"oslo": "2026-03-01T09:11:00Z"},
+        },
+        [expected("09:59:00", "211")],
+        {"gate": AGED},
+    ),
+]
+
 ERRORS = {"name": "errors", "http": {"url": "https://errors.example.com"}}
 COURSES += [
     Course(
@@ -186,6 +210,8 @@ MISTAKES = [
             "spec.given.controls[0].verb: unknown value 'Approved'"),
     Mistake("a policy that there is not", {"controls": [{**APPROVED, "policy": "RolloutPolicy default/wep"}]},
             expected("09:12:00", "111"), "spec.given.controls[0].policy: the source has no RolloutPolicy default/wep"),
+    Mistake("a cluster to look at that there is not", {"notLookedAt": {"osl": MERGED}}, expected("09:12:00", "111"),
+            "spec.given.notLookedAt.osl: the source has no cluster called"),
     Mistake("a check that there is not", {"notMet": {"errors": MERGED}},
             expected("09:12:00", "111"), "spec.given.notMet.errors: no rollout policy has a check 'errors'"),
     Mistake("a check that is not met at no time", {"notMet": {"errors": "noon"}},

@@ -33,7 +33,8 @@ _FOREIGN = "is not this cluster's to say"
 class AgentFiles(DiscreetStruct, frozen=True, kw_only=True):
     """The files that agents gave, by path on the status branch, and why others were left out.
 
-    A file is None where its agent took it back. ``unreached_tools`` says of other tools why they could not be asked.
+    A file is None where its agent took it back. ``unreached_tools`` says of other tools why they could not be asked;
+    ``reported_by_tools`` are the clusters about which tools were.
     ``tips`` are the commits of the branches of all agents of members that pull; ``faulty`` are the members of which a
     file was left out.
     """
@@ -45,6 +46,7 @@ class AgentFiles(DiscreetStruct, frozen=True, kw_only=True):
     faulty: frozenset[str] = frozenset()
     ignored: tuple[str, ...] = ()
     unreached_tools: tuple[str, ...] = ()
+    reported_by_tools: frozenset[str] = frozenset()
 
 
 class _Read(DiscreetStruct, frozen=True):

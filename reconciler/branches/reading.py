@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,6 +44,7 @@ from render.rollouts.policy import RolloutControl
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
+from .looks import known_looks
 from .publication import publication_of
 from .schemas import recorded_schemas
 
@@ -96,7 +98,8 @@ class ObservedInputs(Struct, frozen=True, kw_only=True):
     are the ids that the files in it have in a rendered commit, where they have no version. ``schemas`` are those of
     members' custom kinds; they decide what is refused, and nothing of what is rendered. ``health`` is that of clusters
     and workloads, with the time since when. ``checks`` are the answers to checks of rollouts, ``pauses``
-    those of them that somebody has paused at once.
+    those of them that somebody has paused at once. ``looks`` are the times at which clusters were looked at last, as
+    far as this machine knows.
     """
 
     facts: Facts = field(default_factory=dict)
@@ -107,6 +110,7 @@ class ObservedInputs(Struct, frozen=True, kw_only=True):
     health: ObservedHealth = field(default_factory=ObservedHealth)
     checks: CheckAnswers = field(default_factory=dict)
     pauses: tuple[RolloutControl, ...] = ()
+    looks: Mapping[str, datetime] = field(default_factory=dict)
 
 
 class MemoryCache(Struct, frozen=True):
@@ -325,6 +329,7 @@ def _observed_inputs_of_tree(repository: Repository, commit: str, root: bytes) -
         else ObservedHealth(),
         checks=ChecksFile.read(ChecksFile.PATH, repository.read_blobs([checks])[checks]).answers if checks else {},
         pauses=PausesFile.read(PausesFile.PATH, repository.read_blobs([pauses])[pauses]).controls if pauses else (),
+        looks=known_looks(repository, health.hex() if health else ""),
         folder=folder,
         rendered_ids={path.removeprefix("facts/"): rendered_id for path, (_, rendered_id) in found.items()},
         schemas=schemas,

@@ -151,7 +151,8 @@ def _applied_reports(
     from reconciler.passes.applying import ApplyRun, Delivery
     from reconciler.passes.going_back import check_last_copies_of_pulling_members, hold_wish, update_held_mirrors
     from reconciler.passes.logged_apply import apply_and_log
-    from reconciler.passes.observation import PassRecord, observe_and_warn
+    from reconciler.passes.observation import observe_and_warn
+    from reconciler.passes.record_of_pass import PassRecord
 
     chosen, removals = options.delivery, options.allowed.removals_by_cluster
     context, desired, commit = context_and_source_of_commit(repository, options.revision)

@@ -16,6 +16,7 @@ from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.failover.workload import WorkloadHealth
 from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingReplicas
+from render.rollouts.status_ages import StatusAge
 from render.runs import ReportedRun
 from render.timing import parse_instant
 
@@ -43,13 +44,15 @@ class ObservedHealth(Struct, frozen=True, kw_only=True):
     """The conditions of clusters by name, and the health of workloads in their clusters.
 
     ``pending`` are the replicas of workloads that clusters cannot start; only a descheduler asks for them. ``runs`` are
-    those of objects that run to completion.
+    those of objects that run to completion. ``status_ages`` are what a rendered commit was decided by: whether what was
+    known of a cluster was too old for gates of rollouts.
     """
 
     conditions: Mapping[str, tuple[ClusterCondition, ...]] = field(default_factory=dict)
     workloads: Mapping[ObjectRef, tuple[ReportedHealth, ...]] = field(default_factory=dict)
     pending: Mapping[ObjectRef, tuple[PendingReplicas, ...]] = field(default_factory=dict)
     runs: Mapping[ObjectRef, tuple[ReportedRun, ...]] = field(default_factory=dict)
+    status_ages: tuple[StatusAge, ...] = ()
 
     def of(self, ref: ObjectRef) -> WorkloadHealth:
         """Return the health of one workload, as the rules take it."""
@@ -109,18 +112,20 @@ class HealthFile(BranchFile, frozen=True, kw_only=True):
     KIND: ClassVar[str] = "ObservedHealth"
     ABOUT: ClassVar[str] = (
         "The conditions of clusters, and the health of workloads, that rules of failover ask for; and where objects"
-        " that run to completion have begun, or are over."
+        " that run to completion have begun, or are over. In a rendered commit, also whether what was known of a"
+        " cluster was too old for gates of rollouts."
     )
 
     clusters: tuple[_ClusterHealth, ...]
     workloads: tuple[_WorkloadHealth, ...]
     pending: tuple[_PendingWorkload, ...] = ()
     runs: tuple[_RunsOfObject, ...] = ()
+    status_ages: tuple[StatusAge, ...] = field(name="statusAges", default=())
 
     @classmethod
     def of_health(cls, health: ObservedHealth) -> "HealthFile | None":
         """Return observed health as a file; None where there is none."""
-        if not health.conditions and not health.workloads and not health.pending and not health.runs:
+        if not any((health.conditions, health.workloads, health.pending, health.runs, health.status_ages)):
             return None
         return cls(
             clusters=tuple(
@@ -139,6 +144,7 @@ class HealthFile(BranchFile, frozen=True, kw_only=True):
                 _RunsOfObject(object=ObjectName.of_ref(ref), clusters=found)
                 for ref, found in sorted(health.runs.items())
             ),
+            status_ages=health.status_ages,
         )
 
     @property
@@ -153,4 +159,5 @@ class HealthFile(BranchFile, frozen=True, kw_only=True):
             workloads={each.object.ref: each.clusters for each in self.workloads},
             pending={each.object.ref: each.clusters for each in self.pending},
             runs={each.object.ref: each.clusters for each in self.runs},
+            status_ages=self.status_ages,
         )

@@ -32,6 +32,15 @@ class ClusterInRolloutPart(DocumentPart, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    status_too_old: (
+        Annotated[
+            bool,
+            meaning_of_field(
+                "True while it was well at the last look, which is older than `maxStatusAge` of its gate allows."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     given: Annotated[str | None, meaning_of_field("The time at which it was given the change; null while it was not.")]
     through: Annotated[
         str | None, meaning_of_field("The time at which it was seen through its gate; null while it is not.")
@@ -137,7 +146,8 @@ def rollouts_document(
 def _parts_of_clusters(state: RolloutState, unasked: Mapping[str, str]) -> Iterator[ClusterInRolloutPart]:
     given, back = {each.cluster: each for each in state.given}, {each.cluster for each in state.back}
     for name, wave in sorted(state.seats.items()):
-        at, through = (given[name].at, given[name].through) if name in given else (None, None)
+        known = given.get(name)
+        at, through = (None, None) if known is None else (known.at, known.through if known.is_through else None)
         yield ClusterInRolloutPart(
             policy=str(state.plan),
             group=value_unless_empty(state.group),
@@ -151,6 +161,7 @@ def _parts_of_clusters(state: RolloutState, unasked: Mapping[str, str]) -> Itera
             if through is None
             else "through",
             unasked=value_unless_empty(unasked.get(name, "")),
+            status_too_old=True if known is not None and known.has_old_status else UNSET,
             given=instant_text(at) if at is not None else None,
             through=instant_text(through) if through is not None else None,
         )

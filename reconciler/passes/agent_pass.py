@@ -36,8 +36,9 @@ from render.timing import epoch_text
 
 from .applying import ApplyRun, Delivery
 from .logged_apply import apply_and_log
-from .observation import Observation, PassRecord, log_warnings_of_observation, observe_members
+from .observation import Observation, log_warnings_of_observation, observe_members
 from .options import never_stop
+from .record_of_pass import PassRecord
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):

@@ -50,8 +50,8 @@ from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef
 from render.timing import epoch_text
 
-from .observation import PassRecord
 from .options import never_stop
+from .record_of_pass import PassRecord
 from .recording import ReportRecording
 from .remembered_members import RememberedMember
 

@@ -15,6 +15,7 @@ What depends on time is settled before: a status that is to be written when its 
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ from msgspec.structs import replace
 from reconciler.branches.checkpoint import Checkpoint
 from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.known_fleets import read_known_fleet
+from reconciler.branches.looks import remember_repeated_looks
 from reconciler.branches.publication import publication_of
 from reconciler.console.log import Log
 from reconciler.ledger.branch_file import is_same_but_for_version
@@ -65,11 +67,13 @@ def fleet_still_idle(
     checkpoint: Checkpoint,
     options: DeliveryOptions,
     log: Log,
+    at: datetime,
+    *,
     clock: Callable[[], float] = time.time,
 ) -> RememberedFleet | None:
     """Return the fleet that the checkpoint's pass left idle if it still is so; None where a pass has to be done.
 
-    All branches stand where that pass left them.
+    All branches stand where that pass left them. ``at`` is the time of the pass, and of its look at the members.
     """
     remembered, now = RememberedFleet.parse(checkpoint.members), epoch_text(clock())
     if not remembered.is_idle or remembered.options != plain_options(options):
@@ -89,6 +93,8 @@ def fleet_still_idle(
             )
     if observation is None or not (_is_as_recorded(observation) and _is_pending_as_recorded(observation, remembered)):
         return None
+    names = [member.cluster for member in remembered.answering]
+    remember_repeated_looks(repository, fleet.status_branch, checkpoint.tips.status, names, at)
     log.warn_of(observation.warnings)
     for line in remembered.lines if log.tells_each else ():
         log.info(line)

@@ -17,7 +17,6 @@ from reconciler.branches.in_force import BranchPlace
 from reconciler.branches.last_good import LastGood
 from reconciler.branches.mirrors import update_mirrors
 from reconciler.branches.reading import read_again_with_facts
-from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.allowances import Allowed
 from reconciler.guards.continuity import continued_source
@@ -32,7 +31,6 @@ from render.errors import ConfigError, GuardRefused, InputError
 from .asked_checks import pass_with_checks_asked
 from .asked_reviews import inputs_with_reviews
 from .ended_holds import end_holds_of_pulling_members
-from .options import ReconcileOptions
 from .pass_inputs import is_proposing
 from .result import PassResult
 
@@ -57,9 +55,7 @@ def _are_moves_under_way(good: LastGood) -> bool:
     return any(binding.moving is not None for binding in good.previous.bindings.values())
 
 
-def step_of_last_good(
-    good: LastGood, members: "ReachedMembers", options: ReconcileOptions, log: Log
-) -> PassResult | None:
+def step_of_last_good(good: LastGood, members: "ReachedMembers", log: Log) -> PassResult | None:
     """Commit the step that rollouts of the last good commit take now; None where none is under way, or it is refused.
 
     SourceMoved means that somebody else was faster.
@@ -67,7 +63,7 @@ def step_of_last_good(
     if not are_rollouts_under_way(good):
         return None
     try:
-        outcome = _guarded_outcome(good, members, options, log)
+        outcome = _guarded_outcome(good, members, log)
     except (InputError, ConfigError, GuardRefused) as error:
         log.warning(f"rollouts wait until a source is accepted again: {error}")
         return None
@@ -81,13 +77,12 @@ def step_of_last_good(
     return replace(result, ended_holds=end_holds_of_pulling_members(good.source.desired, good.publication, commit, log))
 
 
-def _guarded_outcome(good: LastGood, members: "ReachedMembers", options: ReconcileOptions, log: Log) -> Outcome:
+def _guarded_outcome(good: LastGood, members: "ReachedMembers", log: Log) -> Outcome:
     """Return the outcome of the last good source now, which has passed the guards; what is allowed is not for it."""
     repository, observed = good.publication.repository, members.observed
     source = read_again_with_facts(repository, good.source_as_rendered, observed.facts)
     source = continued_source(repository, source, good.previous)
-    now = given_or_current_time(options.now, behind=members.observation.behind)
-    given = RenderInputs(observed=observed, now=now)
+    given = RenderInputs(observed=observed, now=members.now)
     if source.desired.fleet.rollouts.reviewers:
         given, _ = inputs_with_reviews(given, good.publication, source, good.previous, log)
     outcome = members.with_webhook_answers(run_pass(repository, source, good.previous, given, log), log)

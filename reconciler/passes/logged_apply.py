@@ -16,7 +16,7 @@ from reconciler.ledger.holds import lines_of_ended_holds
 
 from .apply_progress import ApplyProgress
 from .applying import ApplyRun
-from .observation import PassRecord
+from .record_of_pass import PassRecord
 
 
 def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:

@@ -1,11 +1,14 @@
 """The members' part of a pass: observed before it renders, applied to and recorded after it."""
 
+from datetime import datetime
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.branches.fleet_context import FleetContext
 from reconciler.branches.publication import Publication
 from reconciler.branches.reading import ObservedInputs
+from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.deliver.orphans import orphan_agreement_on_terminal
 from reconciler.deliver.results import ClusterReport
@@ -25,8 +28,10 @@ from render.interpreter.webhooks import Send
 
 from .applying import ApplyRun, Delivery
 from .logged_apply import apply_and_log
-from .observation import Observation, PassRecord, observe_and_warn
+from .looks_of_apply import are_looks_asked_for, remember_looks_of_apply
+from .observation import Observation, observe_and_warn
 from .options import ReconcileOptions, is_reaching
+from .record_of_pass import PassRecord
 from .remembered_members import RememberedMembers
 
 MOST_ROUNDS = 10
@@ -38,12 +43,13 @@ _AT_ONCE = 16
 
 
 class ReachedMembers(Struct, frozen=True, kw_only=True):
-    """The members a pass reaches: how they are reached, and what was observed of them."""
+    """The members a pass reaches: how they are reached, and what was observed of them; ``now`` is its time."""
 
     context: FleetContext
     delivery: Delivery
     reach: MemberReach
     observation: Observation
+    now: datetime
 
     @property
     def observed(self) -> ObservedInputs:
@@ -55,6 +61,7 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
             health=self.observation.health,
             checks=self.observation.recorded.check_answers(),
             pauses=self.observation.recorded.pauses(),
+            looks=self.observation.looks,
         )
 
     def for_source(self, desired: Desired, publication: Publication, options: DeliveryOptions) -> "ReachedMembers":
@@ -85,14 +92,21 @@ class ReachedMembers(Struct, frozen=True, kw_only=True):
             recorded_folders=members_before.recorded_folders,
         )
         run = replace(self._run(commit, record, log), remembered=members_before.members)
-        return apply_and_log(replace(run, previous=outcome.as_previous(commit), manifests=outcome.manifests()), log)
+        run = replace(run, previous=outcome.as_previous(commit), manifests=outcome.manifests())
+        reports = apply_and_log(run, log)
+        if are_looks_asked_for(outcome.source.desired, outcome.rendered.built.rolled.states):
+            remember_looks_of_apply(self.observation, self.now, reports)
+        return reports
 
     def apply_again(
         self, desired: Desired, commit: str, refusal: SourceRefusal | None, log: Log
     ) -> tuple[ClusterReport, ...]:
         """Apply a commit that was rendered before, and record why a newer source is refused; report on each member."""
         record = PassRecord(observation=self.observation, desired=desired, refusal=refusal)
-        return apply_and_log(self._run(commit, record, log), log)
+        reports = apply_and_log(self._run(commit, record, log), log)
+        if are_looks_asked_for(desired, {}):
+            remember_looks_of_apply(self.observation, self.now, reports)
+        return reports
 
     def apply_merged(self, desired: Desired, commit: str, log: Log) -> tuple[ClusterReport, ...]:
         """Apply the commit that is merged, of this source, while a newer one waits for a person."""
@@ -131,6 +145,7 @@ def observe_and_connect(
         refuse_unknown_choice(options.delivery, (cluster.name for cluster in desired.clusters))
         warn_of_unreachable_pull_members(desired.clusters, options.delivery, log)
     reach = member_reach(desired.fleet, options.delivery, publication.repository.folder)
+    observation = observe_and_warn(context, members, reach, log)
     return ReachedMembers(
         context=context,
         delivery=Delivery(
@@ -141,7 +156,8 @@ def observe_and_connect(
             is_making_way=options.is_making_way,
         ),
         reach=reach,
-        observation=observe_and_warn(context, members, reach, log),
+        observation=observation,
+        now=given_or_current_time(options.now, behind=observation.behind),
     )
 
 

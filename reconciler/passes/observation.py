@@ -2,7 +2,7 @@
 
 1. ``observe_members`` reads the status branch, takes in what agents wrote, and looks at every chosen member;
 2. its ``facts`` are what to render by: the recorded ones for a member that has not answered when the others have;
-3. a ``PassRecord`` of it gives what the status files are made from once the rendered commit is known;
+3. a ``PassRecord`` (``record_of_pass``) of it gives what the status files are made from once the commit is known;
 4. what came late is recorded with what was applied to its member, and is what the next pass renders by.
 """
 
@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from reconciler.branches.agent_branches import AgentFiles, files_from_agents
 from reconciler.branches.fleet_context import FleetContext
+from reconciler.branches.looks import Looks, id_of_recorded_health, known_looks
 from reconciler.branches.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.console.log import Log
 from reconciler.ledger.agents import AgentsFile, AgentWord, AgentWords
 from reconciler.ledger.cluster import ClusterState
 from reconciler.ledger.facts import Facts
-from reconciler.ledger.health import ObservedHealth
-from reconciler.ledger.refusal import SourceRefusal
+from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.webhook_answers import Answers
 from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import UNREACHABLE, Failure
@@ -38,9 +38,7 @@ from reconciler.observe.pending_pods import pending_with_times_of_our_clock
 from reconciler.pipeline.health import PendingByCluster, cluster_conditions, health_with_pending
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.source.schemas.observed import ObservedSchemas
-from render.binding import Binding
 from render.cluster import Cluster, is_applied_by_own_agent
-from render.model import ObjectRef
 from render.parsing.clusters import recorded_scales
 from render.settings.fleet import Fleet
 from render.timing import epoch_text
@@ -50,8 +48,7 @@ from .hearing import files_with_corrected_times, words_of_agents, words_of_reach
 from .silent_agents import states_of_silent
 
 if TYPE_CHECKING:  # only a pass that records something needs it
-    from reconciler.record.status_changes import StatusInputs
-    from reconciler.source.desired import Desired
+    pass
 
 _OF_CLUSTERS = ("clusters", "facts", "inventory", AgentsFile.PATH)
 """The entries of the status branch that concern no objects."""
@@ -66,7 +63,7 @@ class Observation(Struct, frozen=True, kw_only=True):
     pulling members gave. ``recorded`` is the status branch as it was; ``has_new_schemas``: it records other schemas.
     ``seconds`` are those that the members in time took to answer. ``behind`` are the seconds by which the clock here is
     behind those of the members, where it is wrong; ``now`` is the time without that error. ``words`` are those of
-    agents.
+    agents. ``looks`` led to the recorded health, whose id is ``health_id``.
     """
 
     context: FleetContext
@@ -84,6 +81,8 @@ class Observation(Struct, frozen=True, kw_only=True):
     has_new_schemas: bool = False
     behind: float = 0.0
     words: AgentWords = field(default_factory=dict)
+    looks: Looks = field(default_factory=dict)
+    health_id: str = ""
 
     @property
     def health(self) -> ObservedHealth:
@@ -184,55 +183,6 @@ class Observation(Struct, frozen=True, kw_only=True):
         return (*((wrong,) if self.behind else ()), *unread, *unchecked, *without_pending, *ignored, *unasked)
 
 
-class PassRecord(Struct, frozen=True, kw_only=True):
-    """The record of a pass beside its reports: the observation, the source, and the answers it rendered by, if it did.
-
-    ``answers`` are None for a pass that applies what was rendered before; the recorded ones stay then. ``refusal`` is
-    that of the newer source which such a pass was asked to render. ``recorded_folders`` are the ids of the folders
-    that record the objects, if they are of this source and the commit that is applied (None: not known to be).
-    """
-
-    observation: Observation
-    desired: "Desired"
-    answers: Answers | None = None
-    refusal: SourceRefusal | None = None
-    recorded_folders: Mapping[str, str] | None = None
-
-    def status_inputs(
-        self, commit: str, bindings: Mapping[ObjectRef, Binding], observation: Observation | None = None
-    ) -> "StatusInputs":
-        """Return what the status files are made from, given the rendered commit that is applied and its bindings.
-
-        ``observation`` is another one than that of the members which answered in time.
-        """
-        from reconciler.record.status_changes import StatusInputs
-        from reconciler.source.desired import interpreter_of_source, known_scales
-        from reconciler.source.facts import clusters_corrected_by_facts
-
-        observation = observation or self.observation
-        interpreter = observation.context.interpreter or interpreter_of_source(self.desired)
-        scales = known_scales(self.desired, clusters_corrected_by_facts(self.desired.clusters, observation.facts))
-        return StatusInputs(
-            now=observation.now,
-            members=frozenset(cluster.name for cluster in self.desired.clusters),
-            commit=commit,
-            bindings=bindings,
-            templates={template.ref: template for template in self.desired.templates},
-            interpreter=interpreter.with_scales(scales),
-            states=observation.states,
-            turned=observation.turned,
-            facts={name: facts for name, facts in observation.facts.items() if name in observation.states},
-            pending=observation.pending,
-            answers=self.answers,
-            schemas=observation.schemas,
-            desired=self.desired,
-            agents=observation.agents.files,
-            refusal=self.refusal,
-            words=observation.words,
-            reporting=None if observation.context.is_of_agent else frozenset(self.observation.agents.tips),
-        )
-
-
 def observe_and_warn(context: FleetContext, members: Iterable[Cluster], reach: MemberReach, log: Log) -> Observation:
     """Observe the members a command is for, and say what a person should know of it."""
     observing = ObserveOptions(reach=reach.within(MOST_SECONDS))
@@ -291,7 +241,16 @@ def observe_members(
         behind=behind,
         words=words,
     )
-    return _observation_with_states(begun, known, observed.in_time)
+    return _observation_with_states(_observation_with_looks(begun, tip), known, observed.in_time)
+
+
+def _observation_with_looks(begun: Observation, tip: str | None) -> Observation:
+    """Return an observation with the last looks that led to the health which a commit of the status branch records."""
+    if HealthFile.PATH not in begun.recorded.files:
+        return begun
+    repository = begun.context.publication.repository
+    health_id = id_of_recorded_health(repository, tip)
+    return replace(begun, looks=known_looks(repository, health_id), health_id=health_id)
 
 
 def _observation_with_states(

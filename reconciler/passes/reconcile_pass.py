@@ -138,13 +138,18 @@ def _check_named_clusters(inputs: PassInputs, options: ReconcileOptions) -> None
 
 
 def _reach_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
-    """Observe the members of a pass; None where it reaches none, and no agent or other tool tells of one."""
+    """Observe the members of a pass, and look at those again of which a gate asks for a newer status.
+
+    None where it reaches none, and no agent or other tool tells of one.
+    """
     desired = inputs.source.desired
     is_reported_by_others = desired.fleet.is_reported_by_tools or any(map(is_applied_by_own_agent, desired.clusters))
     if is_reaching(desired.fleet, options) or (not options.dry_run and is_reported_by_others):
+        from .fresh_looks import members_after_looks
         from .members import observe_and_connect
 
-        return observe_and_connect(inputs.source.desired, inputs.publication, options, log)
+        members = observe_and_connect(desired, inputs.publication, options, log)
+        return members_after_looks(members, inputs.previous, desired, inputs.source.commit, log)
     if not options.dry_run:
         refuse_given_options(options.delivery.names(), f"goes with clusters that are reached: {WAYS} say how")
     return None
@@ -178,9 +183,7 @@ def render_for_members(
     """Run the first part of a pass that reaches members: render and commit by what they answered."""
     repository = inputs.publication.repository
     source = _source_with_facts(repository, inputs, members.observed, log)
-    behind = members.observation.behind
-    now = given_or_current_time(options.now, behind=behind)
-    given = RenderInputs(observed=members.observed, now=now, allowed=options.allowed)
+    given = RenderInputs(observed=members.observed, now=members.now, allowed=options.allowed)
     given = replace(given, scope=_scope_of_members(inputs, source, given))
     given, asked = _inputs_with_reviews(given, inputs, source, options, log)
     outcome = run_pass(repository, source, inputs.previous, given, log)
@@ -189,7 +192,7 @@ def render_for_members(
         outcome = _outcome_with_checks(outcome, given, inputs, log, members.reach)
     outcome = replace(outcome, next_question=earliest_flip((outcome.next_question, asked)))
     refuse_objects_clusters_reject(outcome, log)
-    return replace(_commit_pass(outcome, inputs, options, log), behind=behind)
+    return replace(_commit_pass(outcome, inputs, options, log), behind=members.observation.behind)
 
 
 def _inputs_with_reviews(

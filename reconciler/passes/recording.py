@@ -25,7 +25,8 @@ from reconciler.record.status_changes import StatusInputs, ask_webhooks_ahead, s
 from reconciler.record.status_messages import status_message
 from render.words import counted_noun, first_few
 
-from .observation import Observation, PassRecord
+from .observation import Observation
+from .record_of_pass import PassRecord
 
 
 class ReportRecording(Struct, kw_only=True):

@@ -29,6 +29,7 @@ from render.cluster import is_applied_by_own_agent
 from render.errors import GitError, ReconcileError
 from render.words import counted_noun
 
+from .fresh_looks import members_after_looks
 from .last_good_rollouts import are_rollouts_under_way, step_of_last_good
 from .options import ReconcileOptions
 from .result import OnCommit, PassResult
@@ -80,7 +81,9 @@ def keep_last_good(
     members = _members_of_last_good(
         good, refused, replace(options, delivery=replace(options.delivery, orphans=False, yes=False)), log
     )
-    step = step_of_last_good(good, members, options, log)
+    if are_rollouts_under_way(good):
+        members = members_after_looks(members, good.previous, desired, good.previous.source, log)
+    step = step_of_last_good(good, members, log)
     if step is not None and step.commit is not None:
         on_commit(step)
         rendered = step.commit

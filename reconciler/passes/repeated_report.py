@@ -54,7 +54,8 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
     if checkpoint.members is not None:
         from .idle_pass import fleet_still_idle
 
-        remembered = fleet_still_idle(repository, checkpoint, options.delivery, log)
+        at = given_or_current_time(options.now)
+        remembered = fleet_still_idle(repository, checkpoint, options.delivery, log, at)
         if remembered is None:
             return None
         table, problems, code = remembered.table, remembered.problems, remembered.code

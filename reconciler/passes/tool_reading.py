@@ -95,7 +95,8 @@ class _ToolReading(Struct, frozen=True, kw_only=True):
                 files |= made.files_of_unheard_cluster(name, collected.unasked[name])
             else:
                 files |= made.files([ToolReport(cluster=name, deployer=first)])
-        return replace(agents, files=files, unreached_tools=tuple(collected.warnings))
+        reported = frozenset(served) - (collected.unasked.keys() - collected.reports.keys())
+        return replace(agents, files=files, unreached_tools=tuple(collected.warnings), reported_by_tools=reported)
 
     def _ask_member_for_reports(
         self, settings: EmissionSettings, served: list[str], collected: _ReportsOfTools

@@ -88,6 +88,7 @@ def health_of_members(health: ObservedHealth, names: Iterable[str]) -> ObservedH
             for ref, runs in health.runs.items()
             if (begun := tuple(run for run in runs if run.cluster in known))
         },
+        status_ages=tuple(each for each in health.status_ages if each.cluster in known),
     )
 
 

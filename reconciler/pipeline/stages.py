@@ -148,6 +148,7 @@ def _rollout_context(inputs: Inputs, index: ClusterIndex, suspended: Mapping[Obj
         controls=(*inputs.controls, *given.pauses),
         calendar=CalendarOfPass(calendar=FleetCalendar.of(desired.fleet.rollouts, index), now=now),
         answers=given.answers,
+        looks=given.looks,
         suspended=suspended,
     )
 

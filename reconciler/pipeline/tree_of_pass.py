@@ -178,6 +178,7 @@ def _health_that_decided(inputs: Inputs, built: Built) -> ObservedHealth:
     decided = health_that_decided(inputs.failover.health, built.bindings, is_asked=is_asked)
     if built.moved.decided:
         decided = health_with_workloads(decided, inputs.moves.health, built.moved.decided)
+    decided = replace(decided, status_ages=built.rolled.status_ages)
     if not built.rolled.under_way:
         return decided
     return health_with_workloads(decided, inputs.rollouts.health, built.rolled.under_way)

@@ -56,6 +56,10 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
         "The checks of rollouts that are not met, each with the time since when; nobody is asked, and all others are.",
         {},
     ),
+    "spec.given.notLookedAt": Field(
+        "The clusters at which no pass looks any more, each with the time of the last look: what was seen then stays.",
+        {},
+    ),
     "spec.given.unschedulable": Field("The clusters in which no node takes more pods of any workload.", []),
     "spec.given.unschedulable[].cluster": Field("The cluster."),
     "spec.given.unschedulable[].since": Field("The time since when it is so."),

@@ -69,6 +69,7 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.waves[].gate": Field("As `spec.gate`, for this wave; what it does not say is as there."),
     "spec.waves[].gate.healthyFor": Field("As `spec.gate.healthyFor`, for this wave."),
     "spec.waves[].gate.deadline": Field("As `spec.gate.deadline`, for this wave."),
+    "spec.waves[].gate.maxStatusAge": Field("As `spec.gate.maxStatusAge`, for this wave."),
     "spec.waves[].gate.share": Field("As `spec.gate.share`, for this wave."),
     **fields_of_checks_as_above("spec.waves[].gate", "spec.gate"),
     "spec.maxConcurrent": Field(
@@ -89,6 +90,12 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.gate.deadline": Field(
         "A cluster that is not through so long after it got the change has failed, unless it is well by then: then it"
         " only has to stay so until its gate opens. Unset, it may take its time."
+    ),
+    "spec.gate.maxStatusAge": Field(
+        "No cluster is through by a status that is older, such as `5m`. A pass that is to decide on one looks at the"
+        " cluster first, if it reaches it; of an agent its last commit counts, so it should have a `--heartbeat` that"
+        " is shorter. What nobody can look at is not through meanwhile; if it was well at the last look, it has not"
+        " failed by that, and its time goes on. Unset, what the last pass saw counts, however long ago that was."
     ),
     "spec.gate.share": Field(
         "The next wave begins when so many clusters of a wave, or such a percentage of them, rounded up, are through,"

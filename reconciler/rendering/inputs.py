@@ -35,6 +35,7 @@ from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.repository import Repository
 from reconciler.repository.trailers import NOW, commit_written_by_argosy, engine_version
 from reconciler.source.desired import is_failing_over
+from render.rollouts.status_ages import StatusLooks
 from render.rollouts.step import state_with_renamed_clusters
 from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
@@ -124,6 +125,7 @@ def _rollout_inputs(
         emergencies=emergencies,
         attributes={names.get(name, name): each for name, each in attributes.items()},
         upgrade=engine_version() if previous is not None and previous.version != engine_version() else "",
+        looks=StatusLooks.of(given.observed.looks, given.observed.health.status_ages),
     )
 
 

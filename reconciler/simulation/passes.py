@@ -31,6 +31,7 @@ from render.failover.tasks import HEALTHY
 from render.model import ObjectRef
 from render.rebalancers.rebalancing import NamedWorkload
 from render.rescheduling.requests import RescheduleRequest
+from render.rollouts.status_ages import StatusLooks
 from render.timing import SECOND, Flip, instant_text
 
 from .alterations import Alteration, altered, altered_clusters, lost_clusters, newly_tainted_clusters
@@ -265,7 +266,12 @@ class _AnsweringFleet(Struct, kw_only=True):
             following,
             reserves=reserves_of_changed_facts(following.reserves, self.facts, inputs.facts),
             failover=replace(following.failover, health=self._health(inputs.failover.health, bindings)),
-            rollouts=replace(following.rollouts, health=self._health(inputs.rollouts.health, bindings)),
+            rollouts=replace(
+                following.rollouts,
+                health=self._health(inputs.rollouts.health, bindings),
+                # Every pass looks at all that answer before it decides.
+                looks=StatusLooks(times={each.name: at for each in inputs.desired.clusters}),
+            ),
             moves=replace(following.moves, health=self._health(inputs.moves.health, bindings)),
         )
 

@@ -94,8 +94,8 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     pass), ``since`` that of the first pass before; ``not_ready`` and ``unhealthy`` are the clusters that fail, or all
     in them, with the time since when. Agents of those ``reporting`` report meanwhile; ``unschedulable`` are those in
     which no more pods start, from when on. ``not_met`` are the checks of rollouts whose sources say no, with the time
-    since when; all others say yes. ``changes`` are those of the source on the way, and ``requests`` what people
-    say about rollouts.
+    since when; all others say yes. ``not_looked_at`` are clusters that no pass looks at since a time. ``changes`` are
+    those of the source on the way, and ``requests`` what people say about rollouts.
     """
 
     name: str
@@ -113,6 +113,7 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     unhealthy: Mapping[str, datetime] = field(default_factory=dict)
     unschedulable: tuple[StartedReplicas, ...] = ()
     not_met: Mapping[str, datetime] = field(default_factory=dict)
+    not_looked_at: Mapping[str, datetime] = field(default_factory=dict)
     changes: tuple[TriedChange, ...] = ()
     requests: tuple[RolloutRequest, ...] = ()
 
@@ -195,6 +196,7 @@ def _parse_test(
         reporting=tuple(given.get("reporting") or ()),
         unhealthy=_instants_by_name(given.get("unhealthy")),
         not_met=_instants_by_name(given.get("notMet")),
+        not_looked_at=_instants_by_name(given.get("notLookedAt")),
         unschedulable=tuple(
             StartedReplicas(each["cluster"], since, each.get("ready") or 0)
             for each in given.get("unschedulable") or ()

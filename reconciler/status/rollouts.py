@@ -170,7 +170,7 @@ def text_of_rollouts(states: Sequence[RolloutState], unasked: UnaskedClusters) -
 
 
 def _row_of_rollout(state: RolloutState) -> tuple[str, ...]:
-    total, through = len(state.seats), sum(each.through is not None for each in state.given)
+    total, through = len(state.seats), sum(each.is_through for each in state.given)
     return (
         state.name,
         state.change,
@@ -234,6 +234,8 @@ def _words_of_cluster(given: Given | None, back: Given | None, unasked: str) -> 
         return f"went back{why}", instant_text(back.at)
     if given is None:
         return f"waits{why}", ""
+    if given.has_old_status:
+        return "under way (status too old)", instant_text(given.at)
     if given.through is None:
         return f"under way{why}", instant_text(given.at)
     return "through", instant_text(given.through)

@@ -53,5 +53,5 @@ def _concerns_subject(state: RolloutState, of_object: Binding | None, cluster: s
         return rollout is not None and rollout.is_unfinished and rollout.name == state.name
     if not cluster:
         return True
-    through = {each.cluster for each in state.given if each.through is not None}
+    through = {each.cluster for each in state.given if each.is_through}
     return cluster in state.seats and cluster not in through

@@ -81,12 +81,11 @@ def _last_part_of_name(name: str) -> str:
 def _names_used_in_test(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
     for number, name in enumerate(test.without_clusters):
         yield _named_cluster(f"spec.given.withoutClusters[{number}]", name, names)
-    for name in test.not_ready:
-        yield _named_cluster(f"spec.given.notReady.{name}", name, names)
+    of_clusters = {"notReady": test.not_ready, "unhealthy": test.unhealthy, "notLookedAt": test.not_looked_at}
+    for field, known in of_clusters.items():
+        yield from (_named_cluster(f"spec.given.{field}.{name}", name, names) for name in known)
     for number, name in enumerate(test.reporting):
         yield _named_cluster(f"spec.given.reporting[{number}]", name, names)
-    for name in test.unhealthy:
-        yield _named_cluster(f"spec.given.unhealthy.{name}", name, names)
     for name in test.not_met:
         yield Named(f"spec.given.notMet.{name}", name, f"no rollout policy has a check {name!r}", names.checks)
     for number, each in enumerate(test.unschedulable):

@@ -34,6 +34,7 @@ from render.model import ObjectRef
 from render.rescheduling.descheduling import PendingPods, PendingReplicas
 from render.rollouts.checks import CheckAnswer, CheckQuestion
 from render.rollouts.policy import RolloutControl
+from render.rollouts.status_ages import StatusLooks
 from render.timing import SECOND, instant_text
 
 _MOST_STEPS = 1000
@@ -42,7 +43,7 @@ _MOST_STEPS = 1000
 def render_passes(test: PolicyTest, inputs: Inputs, times: Collection[datetime]) -> Mapping[datetime, Rendered]:
     """Return what the passes at some times render, after all that went before them; a replay of at most 1000."""
     last = max(times)
-    failing = (test.not_ready, test.unhealthy, test.not_met)
+    failing = (test.not_ready, test.unhealthy, test.not_met, test.not_looked_at)
     begun = (*(at for each in failing for at in each.values()), *(each.since for each in test.unschedulable))
     said = (*(each.at for each in test.changes), *(each.at for each in test.requests))
     changes = sorted({at for at in (*begun, *said, *times) if at <= last})
@@ -141,11 +142,17 @@ class TriedFleet(Struct, kw_only=True):
             facts={name: _facts_of_cluster(name, is_ready=name not in failed) for name in names},
             previous=previous,
             failover=FailoverInputs(now=at, health=health, taints=before.built.tainted.recorded if before else {}),
-            rollouts=self._rollout_inputs(states, health, before),
+            rollouts=self._rollout_inputs(states, health, before, self._looks(names, at)),
             moves=MoveInputs(health=health),
         )
 
-    def _rollout_inputs(self, states: RolloutStates, health: ObservedHealth, before: Rendered | None) -> RolloutInputs:
+    def _looks(self, names: Iterable[str], at: datetime) -> StatusLooks:
+        """Return the last looks at clusters: every pass looks at all of them, unless the test says otherwise."""
+        return StatusLooks(times={name: min(at, self.test.not_looked_at.get(name, at)) for name in names})
+
+    def _rollout_inputs(
+        self, states: RolloutStates, health: ObservedHealth, before: Rendered | None, looks: StatusLooks
+    ) -> RolloutInputs:
         attributes = before.built.rolled.attributes if before else b""
         signed = ((self.test.requests[number].by, control) for number, control in self._controls.items())
         return replace(
@@ -154,6 +161,7 @@ class TriedFleet(Struct, kw_only=True):
             health=health,
             answers=dict(self._answers),
             attributes=parse_attributes(attributes) if attributes else {},
+            looks=looks,
             speakers={digest_of_control(control): by for by, control in signed},
         )
 
@@ -175,9 +183,11 @@ class TriedFleet(Struct, kw_only=True):
 
     def _reported_health(self, binding: Binding, at: datetime) -> Iterator[ReportedHealth]:
         for target in binding.targets:
-            since = self.test.unhealthy.get(target.name)
-            is_failing = since is not None and since <= at
+            since, seen = self.test.unhealthy.get(target.name), self.test.not_looked_at.get(target.name, at)
+            is_failing = since is not None and since <= min(seen, at)
             version, applied = self._versions.get((binding.ref, target.name), ("", None))
+            if applied is not None and applied > seen:
+                version, applied = "", None
             begins = since if is_failing else applied
             yield ReportedHealth(
                 cluster=target.name,

@@ -47,6 +47,7 @@ POLICY_TEST_SPEC = Record(
                 "reporting": TEXTS,
                 "unhealthy": MapOf(TEXT),
                 "notMet": MapOf(TEXT),
+                "notLookedAt": MapOf(TEXT),
                 "unschedulable": ListOf(
                     Record({"cluster!": TEXT, "since!": TEXT, "ready": Whole(INT32, minimum=0, keep=True)})
                 ),
@@ -80,6 +81,8 @@ POLICY_TEST_SPEC = Record(
 )
 
 
+_SINCE_WHEN = ("notReady", "unhealthy", "notMet", "notLookedAt")
+"""Names with the time since when something is so."""
 _SOMEWHERE = ("clusters", "notIn", "replicas", "fields")
 """Expectations of an object that goes somewhere."""
 
@@ -100,7 +103,7 @@ def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
 
 def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
     """Report what is no time, and what means nothing without the time that is asked about."""
-    for name in ("since", "changes", "controls", "notReady", "reporting", "unhealthy", "notMet", "unschedulable"):
+    for name in ("since", "changes", "controls", "reporting", *_SINCE_WHEN, "unschedulable"):
         if given.get(name) and not given.get("now"):
             findings.problem(f"spec.given.{name}", "means nothing without spec.given.now")
     for path, text in _times_by_path(given):
@@ -114,7 +117,7 @@ def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
 def _times_by_path(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield every time that a test is given, with its path."""
     yield from ((f"spec.given.{name}", given[name]) for name in ("now", "since") if given.get(name))
-    for name in ("notReady", "unhealthy", "notMet"):
+    for name in _SINCE_WHEN:
         yield from ((f"spec.given.{name}.{each}", text) for each, text in (given.get(name) or {}).items())
     for key, time in (("unschedulable", "since"), ("changes", "at"), ("controls", "at")):
         found = enumerate(given.get(key) or ())

@@ -33,7 +33,9 @@ CONTROL_KIND = "RolloutControl"
 FLEET_KIND = "Fleet"
 """The kind of the rollout that stands for what the calendar of argosy.yaml holds back."""
 
-_GATE = Record({"healthyFor": TEXT, "deadline": TEXT, "share": Portion(minimum=1), "checks": CHECKS})
+_GATE = Record(
+    {"healthyFor": TEXT, "deadline": TEXT, "maxStatusAge": TEXT, "share": Portion(minimum=1), "checks": CHECKS}
+)
 _EVERYWHERE: Mapping[str, Node] = {
     "maxConcurrent": Portion(minimum=1),
     "maxConcurrentPer": ListOf(
@@ -197,7 +199,9 @@ def _check_group(group: Plain, findings: Findings) -> None:
 
 
 def _check_gate(gate: Plain, path: str, findings: Findings) -> None:
-    seconds = {name: seconds_of_duration(gate[name]) for name in ("healthyFor", "deadline") if name in gate}
+    seconds = {
+        name: seconds_of_duration(gate[name]) for name in ("healthyFor", "deadline", "maxStatusAge") if name in gate
+    }
     for name, found in seconds.items():
         if found is None or not found.is_integer():
             message = f"{quoted_text(gate[name])} is no time in whole seconds"
@@ -206,6 +210,8 @@ def _check_gate(gate: Plain, path: str, findings: Findings) -> None:
     if deadline is not None and deadline <= (healthy_for or 0):
         hint = "a cluster can only be in time if the deadline is longer than healthyFor"
         findings.problem(f"{path}.deadline", "is over before any cluster can be through", hint=hint)
+    if seconds.get("maxStatusAge") == 0:
+        findings.problem(f"{path}.maxStatusAge", "no status is ever so new", hint="write it as '90s' or '5m'")
     check_checks(gate.get("checks") or (), f"{path}.checks", findings)
 
 

@@ -117,8 +117,14 @@ def _wait_for_checks(look: ChecksLook) -> StepOutcome:
 def outcome_under_way(number: int, positions: Positions, started: frozenset[str]) -> StepOutcome:
     """Return what a rollout waits for that nothing holds up."""
     under_way = started | positions.under_way
+    old = under_way & positions.having_old_status
+    if old and old == under_way:
+        next_step = f"waits for a look at {first_few(sorted(old))}: the last one is too old for the gate"
+        return StepOutcome(RolloutPhase.WAITING, RolloutReason.STATUS_TOO_OLD, next_step)
     if under_way:
         next_step = f"waits for {first_few(sorted(under_way))} to come through the gate"
+        if old:
+            next_step += f", and for a look at {first_few(sorted(old))}, as the last one is too old for it"
         if positions.unmet_checks:
             next_step += f", and for {first_few(positions.unmet_checks)}"
         return StepOutcome(RolloutPhase.PROGRESSING, RolloutReason.CLUSTERS_UNDER_WAY, next_step)

@@ -9,11 +9,11 @@
    their wave.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct
 
-from render.timing import Flip
+from render.timing import Flip, Timed
 from render.words import first_few
 
 from .barriers import StepOutcome
@@ -21,6 +21,7 @@ from .policy import RollbackOrder
 from .positions import Positions, deadline_of_cluster
 from .room import clusters_with_room
 from .state import Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState
+from .status_ages import StatusAge
 
 
 class WayBack(Struct, frozen=True, kw_only=True):
@@ -34,6 +35,7 @@ class WayBack(Struct, frozen=True, kw_only=True):
     wave: str = ""
     outcome: StepOutcome
     flips: tuple[Flip, ...] = ()
+    status_ages: tuple[StatusAge, ...] = ()
 
 
 def way_back(state: RolloutState, positions: Positions, facts: RolloutFacts, stop: StepOutcome) -> WayBack:
@@ -42,7 +44,10 @@ def way_back(state: RolloutState, positions: Positions, facts: RolloutFacts, sto
         return WayBack(outcome=stop)
     back = {each.cluster: each for each in state.back if each.cluster in positions.clusters}
     remaining = (facts.away & positions.clusters) - back.keys()
-    unwell = {name for name, each in back.items() if _is_to_be_well_again(each, positions, facts)}
+    ages = tuple(_ages_of_statuses(back, positions, facts))
+    answers = tuple(age.answer for age in ages)
+    old = {each.cluster for each in answers if each.is_too_old}
+    unwell = {name for name, each in back.items() if _is_to_be_well_again(each, positions, facts, old)}
     wave = ""
     for each in reversed(positions.waves):
         leaving = [name for name in each.clusters if name in remaining]
@@ -55,21 +60,33 @@ def way_back(state: RolloutState, positions: Positions, facts: RolloutFacts, sto
             wave = each.wave.name
             break
     if not wave:
-        return WayBack(outcome=stop)
+        return WayBack(outcome=stop, status_ages=answers)
     next_step = f"waits for {first_few(sorted(unwell))} to be well again with the version before"
     return WayBack(
         back=tuple(back[name] for name in sorted(back)),
         remaining=remaining,
         wave=wave,
         outcome=StepOutcome(RolloutPhase.HELD, RolloutReason.ROLLING_BACK, next_step),
-        flips=tuple(_ends_of_waiting((back[name] for name in sorted(unwell)), positions)),
+        flips=(
+            *_ends_of_waiting((back[name] for name in sorted(unwell)), positions),
+            *(age.flip for age in ages if age.flip is not None),
+        ),
+        status_ages=answers,
     )
 
 
-def _is_to_be_well_again(given: Given, positions: Positions, facts: RolloutFacts) -> bool:
-    """Say whether the others have to wait for a cluster that went back."""
+def _ages_of_statuses(back: Iterable[str], positions: Positions, facts: RolloutFacts) -> Iterator[Timed[StatusAge]]:
+    """Yield how old the status is of each cluster that went back and is well by it, where a gate asks for that."""
+    for name in sorted(positions.asked.intersection(back)):
+        seconds = positions.wave_of_cluster(name).gate.max_status_age
+        if seconds is not None and facts.observed[name].well_since is not None:
+            yield facts.looks.age_of(name, seconds, facts.now)
+
+
+def _is_to_be_well_again(given: Given, positions: Positions, facts: RolloutFacts, old: Container[str]) -> bool:
+    """Say whether the others have to wait for a cluster that went back; ``old`` are those with a status too old."""
     name = given.cluster
-    if name not in positions.asked or facts.observed[name].well_since is not None:
+    if name not in positions.asked or (facts.observed[name].well_since is not None and name not in old):
         return False
     ends = deadline_of_cluster(given, positions.wave_of_cluster(name).gate)
     return ends is None or facts.now < ends

@@ -113,13 +113,17 @@ def _parse_freeze(plain: Manifest) -> Freeze:
 
 
 def _parse_gate(plain: Manifest) -> Gate:
-    healthy_for, deadline = plain.get("healthyFor"), plain.get("deadline")
     return Gate(
-        healthy_for=int(seconds_of_duration(healthy_for or "") or 0),
-        deadline=None if deadline is None else int(seconds_of_duration(deadline) or 0),
+        healthy_for=_parse_seconds(plain.get("healthyFor")) or 0,
+        deadline=_parse_seconds(plain.get("deadline")),
         share=_parse_limit(plain.get("share")),
         checks=tuple(map(parse_check, plain.get("checks") or ())),
+        max_status_age=_parse_seconds(plain.get("maxStatusAge")),
     )
+
+
+def _parse_seconds(text: str | None) -> int | None:
+    return None if text is None else int(seconds_of_duration(text) or 0)
 
 
 def _parse_limit(plain: int | str | None) -> Limit | None:
@@ -240,13 +244,17 @@ def _plain_freeze(freeze: Freeze) -> Plain:
 
 
 def _plain_gate(gate: Gate) -> Plain:
-    deadline = None if gate.deadline is None else f"{gate.deadline}s"
     return _fields_with_values(
         healthyFor=f"{gate.healthy_for}s",
-        deadline=deadline,
+        deadline=_plain_seconds(gate.deadline),
+        maxStatusAge=_plain_seconds(gate.max_status_age),
         share=_plain_limit(gate.share),
         checks=list(map(plain_check, gate.checks)) or None,
     )
+
+
+def _plain_seconds(seconds: int | None) -> str | None:
+    return None if seconds is None else f"{seconds}s"
 
 
 def _plain_limit(limit: Limit | None) -> int | str | None:

@@ -22,13 +22,15 @@ class Gate(Struct, frozen=True, kw_only=True):
 
     A cluster that is not through ``deadline`` seconds after it was given the change has failed (None: it may take its
     time). The next wave begins once ``share`` of the wave's clusters that are asked about are through (None: once all
-    are, but for those that failed). ``checks`` are what somebody outside is asked.
+    are, but for those that failed). ``checks`` are what somebody outside is asked. No cluster is through by a status
+    that is more than ``max_status_age`` seconds old (None: however old it is).
     """
 
     healthy_for: int = 0
     deadline: int | None = None
     share: Limit | None = None
     checks: tuple[GateCheck, ...] = ()
+    max_status_age: int | None = None
 
     @property
     def cluster_checks(self) -> tuple[GateCheck, ...]:

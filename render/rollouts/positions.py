@@ -2,7 +2,8 @@
 
 A cluster is *asked* about if it can be reached and is not suspended. It is *through* if it was given the change and is
 healthy with it for as long as its gate says, *failed* if its deadline has passed before that and it is not well, and
-*under way* if it was given the change and is neither.
+*under way* if it was given the change and is neither. One that was well at a look which is too old for its gate is
+under way until somebody looks again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +19,7 @@ from .calendar import closed_reason
 from .checks import Asking, CheckQuestion, ChecksLook
 from .policy import DeadlineAction, Gate, Wave
 from .state import ClusterObservation, Given, RolloutFacts, RolloutPhase, RolloutState
+from .status_ages import StatusAge, StatusLooks, answers_in_order
 from .wave_checks import WaveLook, look_at_wave, look_before_wave
 from .waves import WaveOfClusters, names_fitting_wave, waves_of_clusters
 
@@ -31,7 +33,8 @@ class Positions(Struct, frozen=True, kw_only=True):
     given it at this time ("": everybody may). ``unaffected`` are the waves in whose clusters nothing changes.
     ``closed_clusters`` has what those wait for that the calendar of argosy.yaml closes now.
     ``wave_checks`` are the looks at the checks of waves that are through, ``late_waves`` those that did not pass them
-    in time; ``unmet_checks`` says which checks of clusters are not met.
+    in time; ``unmet_checks`` says which checks of clusters are not met. ``status_ages`` are the answers how old the
+    status of clusters is that gates asked about, and ``age_flips`` when one that counts is too old.
     """
 
     waves: tuple[WaveOfClusters, ...]
@@ -53,6 +56,8 @@ class Positions(Struct, frozen=True, kw_only=True):
     late_waves: frozenset[int] = frozenset()
     questions: tuple[CheckQuestion, ...] = ()
     unmet_checks: tuple[str, ...] = ()
+    status_ages: tuple[StatusAge, ...] = ()
+    age_flips: tuple[Flip, ...] = ()
 
     @property
     def clusters(self) -> frozenset[str]:
@@ -68,6 +73,11 @@ class Positions(Struct, frozen=True, kw_only=True):
     def under_way(self) -> frozenset[str]:
         """The clusters that were given the change and are neither through nor failed."""
         return (self.asked & self.given.keys()) - self.through - self.failed
+
+    @property
+    def having_old_status(self) -> frozenset[str]:
+        """The clusters that were well at the last look, which is too old for their gates."""
+        return frozenset(name for name in self.asked & self.given.keys() if self.given[name].has_old_status)
 
     @property
     def are_all_asked_through(self) -> bool:
@@ -192,9 +202,9 @@ def _positions_beside_wave_checks(state: RolloutState, facts: RolloutFacts) -> P
     asked = frozenset(name for name, each in observed.items() if each.is_reachable) - suspended
     asking = _asking_of_rollout(state, facts)
     looks = {
-        each.cluster: _look_at_given_cluster(each, observed[each.cluster], waves[numbers[each.cluster]], asking)
+        name: _look_at_given_cluster(each, observed[name], waves[numbers[name]], asking, facts.looks)
         for each in state.given
-        if each.cluster in numbers
+        if (name := each.cluster) in numbers
     }
     calendar = Timed("") if facts.is_calendar_lifted else closed_reason(state.plan, facts.now)
     fails = state.plan.on_deadline is DeadlineAction.FAIL
@@ -217,6 +227,8 @@ def _positions_beside_wave_checks(state: RolloutState, facts: RolloutFacts) -> P
         asking=asking,
         questions=tuple(each for name, look in looks.items() if name in asked for each in look.checks.questions),
         unmet_checks=tuple(each for name, look in looks.items() if name in asked for each in look.checks.unmet),
+        status_ages=answers_in_order(look.age for name, look in looks.items() if name in asked),
+        age_flips=tuple(filter(None, (look.age_flip for name, look in looks.items() if name in asked))),
     )
 
 
@@ -236,10 +248,30 @@ class _Look(Struct, frozen=True, kw_only=True):
     is_late: bool = False
     flip: Flip | None = None
     checks: ChecksLook = field(default_factory=ChecksLook)
+    age: StatusAge | None = None
+    age_flip: Flip | None = None
 
 
-def _look_at_given_cluster(given: Given, observed: ClusterObservation, wave: WaveOfClusters, asking: Asking) -> _Look:
-    """Return where a cluster stands that can be asked about; one that was through and is unwell starts anew."""
+def _look_at_given_cluster(
+    given: Given, observed: ClusterObservation, wave: WaveOfClusters, asking: Asking, looks: StatusLooks
+) -> _Look:
+    """Return where a cluster stands that can be asked about.
+
+    One that was well at a look which is too old is not through; nor has it failed, or does its time begin anew.
+    """
+    given = replace(given, has_old_status=False) if given.has_old_status else given
+    look, seconds = _look_at_known_cluster(given, observed, wave, asking), wave.wave.gate.max_status_age
+    if seconds is None or observed.well_since is None:
+        return look
+    age = looks.age_of(given.cluster, seconds, asking.now)
+    if not age.answer.is_too_old:
+        return replace(look, age=age.answer, age_flip=age.flip)
+    known = given if look.is_through else look.given
+    return replace(look, given=replace(known, has_old_status=True), is_through=False, age=age.answer)
+
+
+def _look_at_known_cluster(given: Given, observed: ClusterObservation, wave: WaveOfClusters, asking: Asking) -> _Look:
+    """Return where a cluster stands by its last status; one that was through and is unwell starts anew."""
     gate, name, now = wave.wave.gate, given.cluster, asking.now
     begins = None if observed.well_since is None else max(observed.well_since, given.at)
     checks = _look_at_cluster_checks(given, begins, wave, asking)

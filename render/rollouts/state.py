@@ -14,6 +14,7 @@ from render.words import first_few
 
 from .checks import Answers, CheckQuestion
 from .policy import RolloutControl, RolloutPolicy
+from .status_ages import StatusAge, StatusLooks
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -63,7 +64,8 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     which nobody knows anything. ``controls`` are all RolloutControls of the source. ``closed`` are the clusters that
     the calendar of argosy.yaml closes now, with what they wait for, and ``calendar_flip`` is when it does no longer, or
     closes others. ``is_calendar_lifted``: no window and no freeze counts, neither its own nor those of the policy.
-    Clusters that are ``away`` stand at other bytes than those of the version that was completed last.
+    Clusters that are ``away`` stand at other bytes than those of the version that was completed last. ``looks`` say how
+    old the status of a cluster is.
     """
 
     fleet: ClusterIndex
@@ -78,17 +80,26 @@ class RolloutFacts(Struct, frozen=True, kw_only=True):
     is_calendar_lifted: bool = False
     away: frozenset[str] = frozenset()
     answers: Answers = field(default_factory=dict)
+    looks: StatusLooks = field(default_factory=StatusLooks)
 
 
 class Given(Struct, frozen=True, kw_only=True):
     """A cluster that was given the change, since when its deadline runs, and when it was seen through its gate.
 
-    A cluster that was through and is no longer starts anew: ``at`` is the instant of that observation.
+    A cluster that was through and is no longer starts anew: ``at`` is the instant of that observation. While it
+    ``has_old_status``, of an age that its gate does not go by, nobody knows whether it still is well: it is not through
+    meanwhile, and its time goes on.
     """
 
     cluster: str
     at: datetime
     through: datetime | None = None
+    has_old_status: bool = False
+
+    @property
+    def is_through(self) -> bool:
+        """Say whether it is through its gate, as far as is known."""
+        return self.through is not None and not self.has_old_status
 
 
 class RolloutPhase(StrEnum):
@@ -120,6 +131,7 @@ class RolloutReason(StrEnum):
     ROLLED_BACK = "RolledBack"
     ABORTED_BY_CONTROL = "AbortedByControl"
     CHECK_NOT_MET = "CheckNotMet"
+    STATUS_TOO_OLD = "StatusTooOld"
     EVERY_CLUSTER_THROUGH = "EveryClusterThrough"
 
 
@@ -215,7 +227,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
             return bool(self.queue)  # the next pass begins with the first that waits
         if self.is_completed:
             return False
-        has_stragglers = any(each.through is None for each in self.given)
+        has_stragglers = any(not each.is_through for each in self.given)
         return has_stragglers or (self.phase in _GOING_ON and self.reason not in _WAITING_FOR_NO_CLUSTER)
 
 
@@ -224,7 +236,8 @@ class RolloutStep(Struct, frozen=True, kw_only=True):
 
     ``due``: all other clusters keep the version that they stand at, but for those that are ``withdrawn``: these go back
     to the version that was completed last. ``flip`` is when the same facts give another answer. ``notes`` are sentences
-    about clusters that are passed over. ``questions`` are those whose answers it goes by.
+    about clusters that are passed over. ``questions`` are those whose answers it goes by, and ``status_ages`` the
+    answers how old what is known of clusters is.
     """
 
     state: RolloutState | None
@@ -233,3 +246,4 @@ class RolloutStep(Struct, frozen=True, kw_only=True):
     flip: Flip | None = None
     notes: tuple[str, ...] = ()
     questions: tuple[CheckQuestion, ...] = ()
+    status_ages: tuple[StatusAge, ...] = ()

@@ -29,12 +29,14 @@ from .policy import FailureAction, RolloutPolicy
 from .positions import Positions, deadline_of_cluster, positions_of_clusters
 from .room import clusters_with_room
 from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
+from .status_ages import answers_in_order
 
 NOTHING_LEFT = "nothing: every cluster that can be reached and is not suspended is through its gate"
 """The next step of a rollout that is completed."""
 
 _ENDED = frozenset({RolloutPhase.COMPLETED, RolloutPhase.FAILED, RolloutPhase.HELD})
 """Phases that only a retry or a newer change ends."""
+_GOING_ON = frozenset({RolloutPhase.PROGRESSING, RolloutPhase.WAITING})
 
 
 def next_step(
@@ -155,6 +157,9 @@ def _step_of_rollout(state: RolloutState, positions: Positions, requests: Reques
         return _step_back(state, positions, facts, outcome)
     given, is_completed = {**positions.given, **started}, outcome.phase is RolloutPhase.COMPLETED
     wave = positions.waves[number].wave.name if number >= 0 else ""
+    flips = [*positions.flips, *(look.flip(facts.now) for look in before), *_deadlines_of_clusters(started, positions)]
+    if outcome.phase in _GOING_ON:  # what waits for a person asks for no look meanwhile
+        flips += positions.age_flips
     return RolloutStep(
         state=replace(
             _state_after_step(state, positions, outcome, facts.now),
@@ -163,13 +168,10 @@ def _step_of_rollout(state: RolloutState, positions: Positions, requests: Reques
             given=tuple(given[name] for name in sorted(given)),
         ),
         due=positions.clusters if is_completed else frozenset(given),
-        flip=None
-        if is_completed
-        else earliest_flip(
-            [*positions.flips, *(look.flip(facts.now) for look in before), *_deadlines_of_clusters(started, positions)]
-        ),
+        flip=None if is_completed else earliest_flip(flips),
         notes=tuple(notes_about_clusters(number, positions)),
         questions=(*positions.questions, *(question for look in before for question in look.questions)),
+        status_ages=positions.status_ages,
     )
 
 
@@ -189,6 +191,7 @@ def _step_back(state: RolloutState, positions: Positions, facts: RolloutFacts, s
         withdrawn=positions.clusters - way.remaining,
         flip=earliest_flip([*positions.flips, *way.flips]),
         questions=positions.questions,
+        status_ages=answers_in_order((*positions.status_ages, *way.status_ages)),
     )
 
 

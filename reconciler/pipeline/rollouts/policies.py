@@ -25,6 +25,7 @@ from render.rollouts.checks import Answers, CheckQuestion
 from render.rollouts.policy import FailureAction, RolloutControl, RolloutPolicy
 from render.rollouts.queue import versions_that_wait
 from render.rollouts.state import RolloutFacts, RolloutState, RolloutStep, SplitToRestore, WaitingChange
+from render.rollouts.status_ages import StatusAge, StatusLooks
 from render.rollouts.step import next_step
 from render.timing import Flip, earliest_flip
 
@@ -39,7 +40,7 @@ class RolledPolicy(Struct, frozen=True, kw_only=True):
     """A rollout policy after a pass: its objects, the state of its rollout, and when that goes on by itself.
 
     ``under_way`` are the objects of the change that goes out, ``waiting`` those of newer ones that wait for its end.
-    ``questions`` are those of its checks.
+    ``questions`` are those of its checks, ``status_ages`` the answers how old what is known of clusters is.
     """
 
     objects: Mapping[ObjectRef, RolledObject]
@@ -49,13 +50,14 @@ class RolledPolicy(Struct, frozen=True, kw_only=True):
     under_way: frozenset[ObjectRef] = frozenset()
     waiting: frozenset[ObjectRef] = frozenset()
     questions: tuple[CheckQuestion, ...] = ()
+    status_ages: tuple[StatusAge, ...] = ()
 
 
 class RolloutContext(Struct, frozen=True, kw_only=True):
     """The clusters, the health, the time (None: it rests) and the source that steps go by, and what people ask for.
 
     ``suspended`` are the clusters of each object to which dispatching is suspended, and ``calendar`` is that of
-    argosy.yaml. ``answers`` are those to questions of checks.
+    argosy.yaml. ``answers`` are those to questions of checks, and ``looks`` the last ones at clusters.
     """
 
     index: ClusterIndex
@@ -66,6 +68,7 @@ class RolloutContext(Struct, frozen=True, kw_only=True):
     suspended: Mapping[ObjectRef, Mask] = field(default_factory=dict)
     calendar: CalendarOfPass = field(default_factory=CalendarOfPass)
     answers: Answers = field(default_factory=dict)
+    looks: StatusLooks = field(default_factory=StatusLooks)
 
 
 class RollingPolicy(Struct, frozen=True, kw_only=True):
@@ -100,7 +103,10 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         later = [each.with_rollout(rolled.objects[each.ref].rollout) for each in self.objects]
         then = replace(self, state=rolled.state, objects=later, queue=going.queue).rolled()
         return replace(  # the health of both, and the answers about both, have decided
-            then, under_way=then.under_way | rolled.under_way, questions=(*rolled.questions, *then.questions)
+            then,
+            under_way=then.under_way | rolled.under_way,
+            questions=(*rolled.questions, *then.questions),
+            status_ages=(*rolled.status_ages, *then.status_ages),
         )
 
     @property
@@ -146,7 +152,7 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
         if step is None:
             return rolled
         flip = earliest_flip([step.flip, *(each.restored.flip for each in objects.values() if each.restored)])
-        return replace(rolled, flip=flip, notes=step.notes, questions=step.questions)
+        return replace(rolled, flip=flip, notes=step.notes, questions=step.questions, status_ages=step.status_ages)
 
     def _object_beside_change(self, each: VersionedObject, *, is_waiting: bool) -> RolledObject:
         """Return an object that is not of the change which goes out."""
@@ -224,20 +230,20 @@ class RollingPolicy(Struct, frozen=True, kw_only=True):
             return None
         clusters = self._names_of_clusters(concerned)
         versions = self._versions_looked_for(changing, goals, clusters, (known, back & concerned))
-        suspended = self._suspended_clusters(changing)
         closed = self.context.calendar.closed_to_change([each.ref for each in changing], index)
         facts = RolloutFacts(
             fleet=index,
             clusters=clusters,
             unaffected=self._names_of_clusters(every & ~concerned),
             given_before=self._names_of_clusters(there & ~moving),
-            observed=observations_of_clusters(versions, self.context.health, suspended),
+            observed=observations_of_clusters(versions, self.context.health, self._suspended_clusters(changing)),
             controls=self.context.controls,
             now=now,
             closed=closed.answer,
             calendar_flip=closed.flip,
             away=self._names_of_clusters(away),
             answers=self.context.answers,
+            looks=self.context.looks,
         )
         return next_step(self.policy, self.state, going.change, facts)
 

@@ -20,6 +20,7 @@ from render.object_rollout import ABSENT, ObjectRollout, name_of_rollout
 from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.rollouts.selection import RolloutIndex, only_scales
 from render.rollouts.state import RolloutState
+from render.rollouts.status_ages import answers_in_order
 from render.settings.removal_guard import GuardScope
 from render.timing import earliest_flip
 from render.works import Works
@@ -111,6 +112,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
             waiting={name: each.waiting for name, each in rolled.items() if each.waiting},
             has_calendar=bool(self.context.calendar) and self.context.now is not None,
             questions=tuple(question for each in rolled.values() for question in each.questions),
+            status_ages=answers_in_order(age for each in rolled.values() for age in each.status_ages),
             attributes=attributes_file(self.context.index.clusters),
             departures=self._departures((each for each in every if each.ref in found), found),
         )

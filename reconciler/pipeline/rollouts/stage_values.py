@@ -12,6 +12,7 @@ from render.model import ObjectRef
 from render.rollouts.checks import Answers, CheckQuestion
 from render.rollouts.emergencies import Emergency
 from render.rollouts.policy import RolloutControl
+from render.rollouts.status_ages import StatusAge, StatusLooks
 from render.timing import Flip
 from render.words import counted_noun
 from render.works import Works
@@ -29,7 +30,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     ``are_over``: every cluster gets the newest version, as if all rollouts were over. ``speakers`` have signed
     RolloutControls, and ``emergencies`` are those that nobody had confirmed. ``pauses`` are those that somebody asked
     for at once. ``attributes`` are those that clusters had in the previous commit. ``upgrade`` is the engine, where
-    another one made that.
+    another one made that. ``looks`` are the last ones at clusters.
     """
 
     states: RolloutStates = field(default_factory=dict)
@@ -42,6 +43,7 @@ class RolloutInputs(Struct, frozen=True, kw_only=True):
     emergencies: tuple[Emergency, ...] = ()
     attributes: Mapping[str, ClusterAttributes] = field(default_factory=dict)
     upgrade: str = ""
+    looks: StatusLooks = field(default_factory=StatusLooks)
 
 
 class RolledOut(Struct, frozen=True, kw_only=True):
@@ -49,9 +51,10 @@ class RolledOut(Struct, frozen=True, kw_only=True):
 
     ``contents`` are those of versions that may be new, by object and digest; ``states`` the rollouts after the pass
     by their policy. ``under_way`` are the objects that health counts for, ``waiting`` those of newer changes that wait
-    for the end of one, by policy. ``questions`` are those of checks that the steps went by. ``emergencies`` are those
-    that nobody has confirmed. ``attributes`` is the file of those that clusters have now. ``departures``
-    are what removals of several waves take away, as guards are to judge it: all of it when it begins.
+    for the end of one, by policy. ``questions`` are those of checks that the steps went by, and ``status_ages`` the
+    answers how old what is known of clusters is. ``emergencies`` are those that nobody has confirmed. ``attributes`` is
+    the file of those that clusters have now. ``departures`` are what removals of several waves take away, as guards are
+    to judge it: all of it when it begins.
     """
 
     bindings: tuple[Binding, ...]
@@ -64,6 +67,7 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     waiting: Mapping[str, frozenset[ObjectRef]] = field(default_factory=dict)
     has_calendar: bool = False
     questions: tuple[CheckQuestion, ...] = ()
+    status_ages: tuple[StatusAge, ...] = ()
     emergencies: tuple[Emergency, ...] = ()
     attributes: bytes = b""
     departures: Departures = NO_DEPARTURES

@@ -62,6 +62,7 @@ class _RecordedCluster(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str = field(name="cluster")
     at: str
     through: str = ""
+    has_old_status: bool = field(name="statusTooOld", default=False)
 
 
 class _VersionOfObject(Struct, frozen=True, kw_only=True):
@@ -147,7 +148,9 @@ def _split_of_record(recorded: _SplitRecord) -> SplitToRestore:
 
 def _recorded_cluster(given: Given) -> _RecordedCluster:
     through = instant_text(given.through) if given.through else ""
-    return _RecordedCluster(name=given.cluster, at=instant_text(given.at), through=through)
+    return _RecordedCluster(
+        name=given.cluster, at=instant_text(given.at), through=through, has_old_status=given.has_old_status
+    )
 
 
 def _cluster_of_record(recorded: _RecordedCluster) -> Given:
@@ -155,6 +158,7 @@ def _cluster_of_record(recorded: _RecordedCluster) -> Given:
         cluster=recorded.name,
         at=_instant_of_text(recorded.at),
         through=_instant_of_text(recorded.through) if recorded.through else None,
+        has_old_status=recorded.has_old_status,
     )
 
 

@@ -332,7 +332,7 @@ def _rollouts_after_pass(result: "PassResult") -> dict[str, RolloutEnd]:
             wave=state.wave,
             clusters=len(state.seats),
             given=len(state.given),
-            through=sum(each.through is not None for each in state.given),
+            through=sum(each.is_through for each in state.given),
             is_of_calendar=state.plan.is_of_fleet,
         )
         for name, state in result.outcome.rendered.built.rolled.states.items()
