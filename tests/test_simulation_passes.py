@@ -55,7 +55,7 @@ def test_a_lost_cluster_is_left_after_the_toleration_and_an_ideal_reschedule_lea
     assert timeline(found) == [
         (0, {"oslo": 2, "paris": 2, "rome": 2}, []),
         (300, {"oslo": 3, "rome": 3}, ["paris"]),
-        (301, {"oslo": 3, "rome": 3}, []),
+        (302, {"oslo": 3, "rome": 3}, []),
     ]
     assert (found.is_whole, found.next_flip) == (True, None)
 

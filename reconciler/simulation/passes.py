@@ -8,7 +8,8 @@
    an answer flips by itself. So tolerations, the guard against mass failures, paced and graceful evictions act.
 
 Clusters that answer apply at once what they are given, and it is healthy a second later, unless the record says
-otherwise of what they have already. Clusters that do not answer are as they were last seen.
+otherwise of what they have already. As in real passes, what one finds of workloads is known to the next one: so two
+passes come after something was given, a second apart. Clusters that do not answer are as they were last seen.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -211,8 +212,8 @@ class _Course(Struct, kw_only=True):
 
     @staticmethod
     def _flip_after(done: SimulatedPass, *, is_moving: bool) -> Flip | None:
-        """Return when the next pass comes: what clusters were given now is healthy in a second, which it then sees."""
-        seen = Flip(done.at + SECOND, "what was placed is healthy") if is_moving else None
+        """Return when the next pass comes: at a flip, or in a second to see what clusters make of what they have."""
+        seen = Flip(done.at + SECOND, "what was placed is seen to be healthy") if is_moving else None
         coming = [each for each in (done.rendered.built.flip, seen) if each is not None and each.at > done.at]
         return min(coming, key=lambda each: each.at, default=None)
 
@@ -236,6 +237,8 @@ class _AnsweringFleet(Struct, kw_only=True):
     memory: PassMemory
     silent: frozenset[str]
     _last: Rendered | None = None
+    _seen_at: datetime | None = None
+    _newest: datetime | None = None
     _given: dict[tuple[ObjectRef, str], _Given] = field(default_factory=dict)
 
     def observe_base(self, base: SimulatedPass) -> None:
@@ -246,16 +249,17 @@ class _AnsweringFleet(Struct, kw_only=True):
                 self._given[binding.ref, name] = given
 
     def apply(self, done: SimulatedPass) -> bool:
-        """Let the clusters that answer have what a pass gives them; say whether that is anything new."""
+        """Let the clusters that answer have what a pass gives them; say whether the next pass will find news there."""
         is_changed = self._last is None or self._last.tree.root != done.rendered.tree.root
-        self._last = done.rendered
+        before, self._seen_at, self._last = self._seen_at, done.at, done.rendered
         for binding in done.rendered.built.bindings if is_changed else ():
             for name, given in _given_by_binding(binding):
                 known = self._given.get((binding.ref, name))
                 is_same = known is not None and (known.replicas, known.version) == (given.replicas, given.version)
                 if name not in self.silent and not is_same:
                     self._given[binding.ref, name] = replace(given, since=done.at)
-        return is_changed
+                    self._newest = done.at
+        return is_changed or (self._newest is not None and self._newest == before)
 
     def inputs_at(self, at: datetime) -> Inputs:
         """Return the inputs of the next pass."""
@@ -288,8 +292,12 @@ class _AnsweringFleet(Struct, kw_only=True):
             given, before = self._given.get((binding.ref, name)), known.get(name)
             if before is not None and (given is None or given.since is None or name in self.silent):
                 yield before
-            elif given is not None and name not in self.silent:
+            elif given is not None and name not in self.silent and self._is_seen(given):
                 yield self._report(binding, name, given, before)
+
+    def _is_seen(self, given: _Given) -> bool:
+        """Say whether a pass has looked at what a cluster was given, once it was there."""
+        return given.since is None or (self._seen_at is not None and given.since < self._seen_at)
 
     def _report(self, binding: Binding, name: str, given: _Given, before: ReportedHealth | None) -> ReportedHealth:
         """Return the health of what a cluster was given; what was unhealthy there before stays so."""
