@@ -22,13 +22,19 @@ from tests.sources import source_of
 REGIONS, ZONES, PROVIDERS = ("eu", "us", "ap", ""), ("a", "b", "c"), ("north", "south", "")
 
 
-def a_random_fleet(random: Random, *, clusters: int = 6, objects: int = 8) -> tuple[Desired, Facts]:
-    """Return a source with clusters of different places and room, and objects that are placed in every way."""
+def a_random_fleet(
+    random: Random, *, clusters: int = 6, objects: int = 8, spread: bool = True
+) -> tuple[Desired, Facts]:
+    """Return a source with clusters of different places and room, and objects that are placed in every way.
+
+    Without ``spread`` no policy has constraints or several groups of clusters.
+    """
     members = [a_random_cluster(random, number) for number in range(clusters)]
     facts = dict(observed_cluster(each, random) for each in members if random.random() < 0.4)
     declared = [{key: each[key] for key in each if key != "status"} if each["metadata"]["name"] in facts else each
                 for each in members]  # fmt: skip
-    documents = [*declared, *(each for number in range(objects) for each in a_random_object(random, number, clusters))]
+    made = (a_random_object(random, number, clusters, spread=spread) for number in range(objects))
+    documents = [*declared, *(each for several in made for each in several)]
     return desired_of(documents), facts
 
 
@@ -62,7 +68,7 @@ def observed_cluster(cluster: dict[str, Any], random: Random) -> tuple[str, Clus
     return name, ClusterFacts(name=name, status={**ready, "resourceSummary": {"allocatable": room, "allocated": used}})
 
 
-def a_random_object(random: Random, number: int, clusters: int) -> list[dict[str, Any]]:
+def a_random_object(random: Random, number: int, clusters: int, *, spread: bool = True) -> list[dict[str, Any]]:
     name = f"o{number}"
     if random.random() < 0.2:
         template = a_config_map(name, key="value")
@@ -72,10 +78,13 @@ def a_random_object(random: Random, number: int, clusters: int) -> list[dict[str
         if random.random() < 0.8:
             template["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": requests}
     selector = {"apiVersion": template["apiVersion"], "kind": template["kind"], "name": name}
-    return [template, a_policy(name, selectors=[selector], placement=a_random_placement(random, clusters))]
+    return [
+        template,
+        a_policy(name, selectors=[selector], placement=a_random_placement(random, clusters, spread=spread)),
+    ]
 
 
-def a_random_placement(random: Random, clusters: int) -> dict[str, Any]:
+def a_random_placement(random: Random, clusters: int, *, spread: bool = True) -> dict[str, Any]:
     names = [f"m{number}" for number in range(clusters)]
     some = {"clusterNames": random.sample(names, random.randint(1, clusters))}
     labelled = {"labelSelector": {"matchLabels": {"tier": random.choice("xyz")}}}
@@ -87,7 +96,7 @@ def a_random_placement(random: Random, clusters: int) -> dict[str, Any]:
             {"clusterAffinities": [{"affinityName": "one", **some}, {"affinityName": "rest", "clusterNames": names}]},
         )
     )
-    spread = random.choice(
+    constrained = random.choice(
         (
             {},
             {},
@@ -119,7 +128,9 @@ def a_random_placement(random: Random, clusters: int) -> dict[str, Any]:
             },
         )
     )
-    return {**affinity, **spread, "replicaScheduling": scheduling}
+    if not spread:
+        return {**({} if "clusterAffinities" in affinity else affinity), "replicaScheduling": scheduling}
+    return {**affinity, **constrained, "replicaScheduling": scheduling}
 
 
 class PassesInMemory:

@@ -50,6 +50,7 @@ IDLE = [
     Idle("diff --allow-removal member1=1", "--allow-removal goes with --check, which asks the guards"),
     Idle("diff --allow-movement *=1", "--allow-movement goes with --check, which asks the guards"),
     Idle("diff --allow-cost 1", "--allow-cost goes with --check, which asks the guards"),
+    Idle("diff --allow-fragile *", "--allow-fragile goes with --check, which asks the guards"),
     Idle("diff --max-bytes 9000", "--max-bytes goes with -o markdown"),
     Idle("diff --stat -o json", "--stat goes with -o text"),
     Idle("diff --stat -o markdown", "--stat goes with -o text"),

@@ -57,3 +57,24 @@ def test_a_former_split_that_the_pass_restored_is_not_restored_once_more() -> No
     split = FormerSplit(request="back", replicas=6, targets=(TargetCluster("a", 6),))
     (placed,) = after.placed_after_loss({"c"}, [replace(each, restored=split) for each in schedule.bindings])
     assert placed.binding.target_replicas == {"a": 3, "b": 3}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_is_certain_without_a_decision_is_so(seed: int) -> None:
+    """A decision places everything of which the bounds say so, with room for each replica."""
+    inputs, rendered = PassesInMemory().first(*a_random_fleet(Random(seed), spread=False))
+    schedule = rendered.built.schedule
+    after = SchedulerAfterPass(schedule.scheduler, schedule.bindings, schedule.context)
+    for lost in losses_of(inputs):
+        concerned = [each for each in schedule.bindings if any(target.name in lost for target in each.targets)]
+        if not after.are_all_placed(lost, concerned):
+            continue
+        before = {each.ref: each for each in concerned}
+        for placed in after.placed_after_loss(lost, concerned):
+            binding, former = placed.binding, before[placed.binding.ref]
+            assert not placed.without_room
+            assert not placed.of_unknown_room
+            if binding.is_divided:
+                assert sum(binding.target_replicas.values()) == binding.replicas
+            else:
+                assert {each.name for each in binding.targets} == {each.name for each in former.targets} - {*lost}

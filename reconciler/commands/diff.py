@@ -8,7 +8,7 @@ import click
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.allowances import with_allowances_of_diff
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_access_options
 from reconciler.commands.options.now_option import with_now_option
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import Repository
 
-_GUARDED = ("allowed", "allowed_moves", "allowed_costs", "accept_settings")
+_GUARDED = ("allowed", "allowed_moves", "allowed_costs", "allowed_fragile", "accept_settings")
 _OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "watch", "bootstrap", *_GUARDED)
 
 
@@ -65,7 +65,7 @@ class DiffOptions(Struct, frozen=True, kw_only=True):
 )
 @click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
 @with_accept_settings_option
-@with_allowance_options
+@with_allowances_of_diff
 @with_now_option
 @click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
@@ -148,7 +148,8 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         print_output(text, options.output)
     if options.check:
         log.warn_of(lines_of_unjudged_costs(comparison))
-        check_comparison(comparison, options.allowed, Acceptance(is_whole=options.accept_settings))
+        accepted = Acceptance(is_whole=options.accept_settings)
+        check_comparison(comparison, options.allowed, accepted, difference.resilience)
         return 1 if difference.problems else 0
     return 0 if difference.is_empty else 1
 
@@ -160,9 +161,10 @@ def _judged_difference(comparison: "Comparison", allowed: Allowed) -> "Differenc
     from reconciler.diff.holds import holds_on_members, is_newer_than_held
     from reconciler.diff.reverts import revert_in
 
-    refused, holds = refusal_lines(comparison, allowed), holds_on_members(comparison)
+    difference, holds = difference_of(comparison), holds_on_members(comparison)
+    refused = refusal_lines(comparison, allowed, difference.resilience)
     is_newer, revert = is_newer_than_held(comparison, holds), revert_in(comparison)
-    return replace(difference_of(comparison), refused=refused, holds=holds, is_newer=is_newer, revert=revert)
+    return replace(difference, refused=refused, holds=holds, is_newer=is_newer, revert=revert)
 
 
 def _difference_texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> Iterable[str]:

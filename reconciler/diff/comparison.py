@@ -64,6 +64,7 @@ from .objects import FileChange, Texts, changed_files, object_changes
 from .origins import difference_with_origins
 from .past import Past, last_render_before
 from .pending import pending_difference
+from .resilience import resilience_changes
 from .rollouts import first_passes, held_changes, planned_rollouts
 from .staying import new_stays, newly_unplaced
 
@@ -257,7 +258,7 @@ def _replicas_after(
 
 
 def _difference_with_pending(found: Difference, comparison: Comparison) -> Difference:
-    """Return a difference with what is pending or rolled out, goes nowhere, or is divided by unknown capacity."""
+    """Return a difference with what is pending, rolled out, in no cluster, of unknown capacity, or not resilient."""
     base, head = comparison.base, comparison.head
     pending = pending_difference(base, head)
     return replace(
@@ -268,6 +269,7 @@ def _difference_with_pending(found: Difference, comparison: Comparison) -> Diffe
         unknown_capacities=_new_unknown_capacities(base, head),
         rollouts=planned_rollouts(base, head, comparison.first_passes),
         held_changes=held_changes(base, head, comparison.first_passes),
+        resilience=resilience_changes(base, head),
     )
 
 

@@ -25,6 +25,7 @@ from render.scheduling.unknown_capacity import UnknownCapacity
 from render.words import first_few
 
 from .costs import CostDifference
+from .resilience import ResilienceChange
 
 
 class ChangeAction(StrEnum):
@@ -254,6 +255,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     are delivered by other rules. ``held_changes`` are those that rollouts keep out. ``holds`` are those on
     clusters now, which a difference ends if the head ``is_newer`` than what they keep out. ``costs`` are those of a
     month on both sides (None: the head has no prices). ``revert`` is set where the head is an earlier source again.
+    ``resilience`` is what becomes of losses that objects have to
+    survive, which is no difference in any cluster.
     """
 
     base: str
@@ -293,6 +296,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     held_changes: tuple[HeldChange, ...] = ()
     costs: CostDifference | None = None
     revert: Revert | None = None
+    resilience: tuple[ResilienceChange, ...] = ()
 
     @property
     def ends_holds(self) -> bool:

@@ -1,6 +1,6 @@
 """The guards asked about a comparison: whether the change of the source may be made, and what would let it pass."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from reconciler.guards.accepted_settings import NOBODY, Acceptance, check_settings_are_accepted
@@ -8,6 +8,7 @@ from reconciler.guards.allowances import Allowed
 from reconciler.guards.cost_guard import words_of_unjudged_objects
 from reconciler.guards.limits import check_limits, check_some_member_is_left
 from reconciler.guards.protection import Folders, ProtectedLoss, losses_between, losses_of_clusters, protected_losses
+from reconciler.guards.resilience_guard import LostResilience, check_resilience
 from reconciler.guards.source_trailers import allowed_between
 from reconciler.pipeline.cluster_removals import (
     Departures,
@@ -22,17 +23,32 @@ from reconciler.rendering.guarded_outcome import cost_increase_between, movement
 from render.errors import GuardRefused
 
 from .comparison import Comparison, new_names_by_head, tree_reader
+from .resilience import ResilienceChange, ResilienceEffect
 
 
-def check_comparison(comparison: Comparison, allowed: Allowed, acceptance: Acceptance = NOBODY) -> None:
-    """Refuse a change of the source that would take or move too much, or change settings that are in other hands."""
+def check_comparison(
+    comparison: Comparison,
+    allowed: Allowed,
+    acceptance: Acceptance = NOBODY,
+    resilience: Iterable[ResilienceChange] = (),
+) -> None:
+    """Refuse a change of the source that would take or move too much, or change settings that are in other hands.
+
+    ``resilience`` is what it does to that, as its difference says.
+    """
     fleet = comparison.head.source.desired.fleet
     waiting = acceptance.still_waiting(comparison.settings, fleet)
-    refused = []
-    for check in (
+    _check_all(
         partial(check_settings_are_accepted, waiting, fleet.path, consequence=""),
         partial(_check_limits, comparison, allowed),
-    ):
+        partial(_check_resilience, comparison, allowed, resilience),
+    )
+
+
+def _check_all(*checks: Callable[[], None]) -> None:
+    """Ask all guards before any refuses, so that one error names everything there is to allow."""
+    refused = []
+    for check in checks:
         try:
             check()
         except GuardRefused as error:
@@ -70,6 +86,19 @@ def _check_limits(comparison: Comparison, allowed: Allowed) -> None:
     )
 
 
+def _check_resilience(comparison: Comparison, allowed: Allowed, changes: Iterable[ResilienceChange]) -> None:
+    lost = [
+        LostResilience(subject=str(each.judgement.requirement.ref), message=each.message)
+        for each in changes
+        if each.effect is ResilienceEffect.LOST
+    ]
+    if lost:
+        base, head = comparison.base, comparison.head
+        check_resilience(
+            lost, (allowed | allowed_between(head.repository, base.source.commit, head.source.commit)).fragile
+        )
+
+
 def _copies_that_begin_to_leave(comparison: Comparison) -> Mapping[str, Paths]:
     """Return the paths that leave clusters by moves which the change of the source begins."""
     before, after = (side.rendered.built.begun_removals for side in (comparison.base, comparison.head))
@@ -102,13 +131,18 @@ def _protected_losses(comparison: Comparison, folders: Mapping[str, bytes]) -> t
     return protected_losses(losses_of_clusters(both), of_source)
 
 
-def refusal_lines(comparison: Comparison, allowed: Allowed) -> tuple[str, ...]:
+def refusal_lines(
+    comparison: Comparison, allowed: Allowed, resilience: Iterable[ResilienceChange] = ()
+) -> tuple[str, ...]:
     """Return the refusal of a change that takes or moves too much, line by line with its hints; none where it passes.
 
-    The last line of a hint is a commit to copy that allows the change.
+    ``resilience`` is what it does to that, as its difference says. The last line of a hint is a commit to copy that
+    allows the change.
     """
     try:
-        _check_limits(comparison, allowed)
+        _check_all(
+            partial(_check_limits, comparison, allowed), partial(_check_resilience, comparison, allowed, resilience)
+        )
     except GuardRefused as error:
         return (*error.message.split("\n"), *f"  hint: {error.hint}".split("\n"))
     return ()

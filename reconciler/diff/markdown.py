@@ -36,6 +36,7 @@ from .difference import (
 )
 from .markdown_sections import LineGroups, MarkdownSection, section_that_fits
 from .origins import origin_words
+from .resilience import lines_of_resilience
 from .rollouts import words_of_held_change, words_of_rollout
 from .staying import unplaced_words
 from .text import (
@@ -106,14 +107,9 @@ def _sections_of_difference(difference: Difference, groups: LineGroups) -> Itera
     yield _unselected_section(difference, groups)
     yield _cluster_section(difference)
     yield _cost_section(difference.costs)
-    yield MarkdownSection(
-        title="Origins",
-        lines=[
-            f"| {inline_code(each.build)} | {escape_markdown(origin_words(each))} |\n" for each in difference.builds
-        ],
-        before=_ORIGIN_HEADER,
-        is_open=True,
-    )
+    lost = [_item(line) for line in lines_of_resilience(difference.resilience)]
+    yield MarkdownSection(title="Resilience", lines=lost, is_open=True)
+    yield _origin_section(difference)
     yield _taken_section(difference, groups)
     yield _replica_section(difference, groups)
     yield groups.section("Stay", difference.staying, lambda each: (each.reason, each.message), _staying_line)
@@ -128,6 +124,17 @@ def _sections_of_difference(difference: Difference, groups: LineGroups) -> Itera
     yield _delivery_section(difference, groups)
     yield MarkdownSection(title="Released", lines=[_item(str(each)) for each in difference.released])
     yield _object_section(difference, groups)
+
+
+def _origin_section(difference: Difference) -> MarkdownSection:
+    return MarkdownSection(
+        title="Origins",
+        lines=[
+            f"| {inline_code(each.build)} | {escape_markdown(origin_words(each))} |\n" for each in difference.builds
+        ],
+        before=_ORIGIN_HEADER,
+        is_open=True,
+    )
 
 
 _SETTING_HEADER = "| setting | before | after | |\n|---|---|---|---|\n"

@@ -19,6 +19,7 @@ from render.scheduling.unknown_capacity import unknown_capacities_joined
 from .costs import cost_cell, lines_of_costs, lines_of_unknown_costs, words_of_cost_change
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .origins import origin_words
+from .resilience import lines_of_resilience
 from .rollouts import words_of_held_change, words_of_rollout
 from .staying import unplaced_words
 from .words import (
@@ -103,6 +104,7 @@ def _sections_with_lines(difference: Difference, *, is_full: bool) -> Iterator[t
     yield "GO NOWHERE", (f"  ! {line}\n" for line in _unselected_lines(difference, is_full=is_full))
     yield "REPLICAS", _lines_of_replicas(difference, is_full=is_full)
     yield "COST", _lines_of_costs(difference)
+    yield "RESILIENCE", (f"  {line}\n" for line in lines_of_resilience(difference.resilience))
     yield "STAYS", _stays(difference, is_full=is_full)
     yield "ENDS IN NO CLUSTER", _unplaced_lines(difference, is_full=is_full)
     yield "NOT DIVIDED", _undivided_lines(difference, is_full=is_full)

@@ -68,13 +68,14 @@ class CostAllowance(Struct, frozen=True, kw_only=True):
 class Allowed(Struct, frozen=True, kw_only=True):
     """The removals, movements and costs that are allowed beyond the limits.
 
-    ``objects`` may be taken away though they are protected.
+    ``objects`` may be taken away though they are protected, ``fragile`` ones may lose resilience (``*``: each).
     """
 
     removals: tuple[RemovalAllowance, ...] = ()
     movements: tuple[MovementAllowance, ...] = ()
     costs: tuple[CostAllowance, ...] = ()
     objects: frozenset[str] = frozenset()
+    fragile: frozenset[str] = frozenset()
 
     def __or__(self, other: "Allowed") -> "Allowed":
         return Allowed(
@@ -82,6 +83,7 @@ class Allowed(Struct, frozen=True, kw_only=True):
             movements=self.movements + other.movements,
             costs=self.costs + other.costs,
             objects=self.objects | other.objects,
+            fragile=self.fragile | other.fragile,
         )
 
     @property

@@ -28,7 +28,7 @@ def check_allowed_subjects(allowed: Allowed, desired: Desired, previous: Previou
     """
     known = {cluster.name for cluster in desired.clusters} | (previous.tree.clusters.keys() if previous else set())
     refuse_unknown_clusters((each.cluster for each in allowed.removals if each.cluster != EACH), known)
-    subjects = [each.subject for each in allowed.movements if each.subject != EACH]
+    subjects = [each for each in (*(it.subject for it in allowed.movements), *sorted(allowed.fragile)) if each != EACH]
     if subjects:
         refs = {str(each.ref) for each in desired.templates} | set(map(str, previous.bindings if previous else ()))
         _refuse_unknown_objects(subjects, refs)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import ALLOW_COST, ALLOW_MOVEMENT, ALLOW_REMOVAL, EVICTED
+from reconciler.repository.trailers import ALLOW_COST, ALLOW_FRAGILE, ALLOW_MOVEMENT, ALLOW_REMOVAL, EVICTED
 from render.errors import GitError
 
 from .allowances import Allowed, CostAllowance, MovementAllowance, RemovalAllowance
@@ -26,7 +26,8 @@ def allowed_by(commits: Sequence[CommitInfo]) -> Allowed:
         removals=tuple(_parsed_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
         movements=tuple(_parsed_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
         costs=tuple(_parsed_trailers(commits, ALLOW_COST, CostAllowance.parse)),
-        objects=frozenset(" ".join(text.split()) for each in commits for text in each.trailer(ALLOW_REMOVAL)),
+        objects=frozenset(_subjects_of_trailers(commits, ALLOW_REMOVAL)),
+        fragile=frozenset(_subjects_of_trailers(commits, ALLOW_FRAGILE)),
     )
 
 
@@ -38,7 +39,7 @@ def allowances_between(repository: Repository, old: str, new: str) -> tuple[tupl
     return tuple(
         (commit.id, f"{name}: {text}")
         for commit in commits
-        for name in (ALLOW_REMOVAL, ALLOW_MOVEMENT, ALLOW_COST)
+        for name in (ALLOW_REMOVAL, ALLOW_MOVEMENT, ALLOW_COST, ALLOW_FRAGILE)
         for text in commit.trailer(name)
     )
 
@@ -62,6 +63,10 @@ def _commits_between(repository: Repository, old: str, new: str) -> tuple[Commit
     except GitError:
         return (repository.commit_info(new),)
     return repository.commits_between(old, new, _MOST_COMMITS)
+
+
+def _subjects_of_trailers(commits: Iterable[CommitInfo], name: str) -> Iterable[str]:
+    return (" ".join(text.split()) for each in commits for text in each.trailer(name))
 
 
 def _parsed_trailers(

@@ -44,6 +44,7 @@ from .difference_parts import (
 from .document import OutputDocument, meaning_of_field, value_unless_empty
 from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_parts, unknown_capacity_part
 from .planned_rollouts import HeldChangePart, PlannedRolloutPart, held_change_part, planned_rollout_part
+from .resilience import ResilienceOfChange, resilience_parts
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import (
@@ -161,6 +162,7 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         tuple[MovementPart, ...], meaning_of_field("The workloads whose replicas change, cluster by cluster.")
     ]
     cost: CostOfChange = UNSET
+    resilience: ResilienceOfChange = UNSET
     undivided: (
         Annotated[
             tuple[UndividedPart, ...],
@@ -246,6 +248,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         ended=tuple(map(_pending_change_part, difference.ended)),
         movements=tuple(_movement_part(difference, each) for each in difference.movements),
         cost=cost_part(difference.costs),
+        resilience=resilience_parts(difference.resilience),
         undivided=value_unless_empty(tuple(map(undivided_part, difference.undivided))),
         held=value_unless_empty(hold_parts(difference.holds)),
         ends_holds=value_unless_empty(difference.clusters_no_longer_held),

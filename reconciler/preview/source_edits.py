@@ -82,7 +82,7 @@ def outcome_of_edit(
     holds = holds_on_members(comparison)
     found = replace(
         found,
-        refused=refusal_lines(comparison, Allowed(removals=tuple(removals))),
+        refused=refusal_lines(comparison, Allowed(removals=tuple(removals)), found.resilience),
         holds=holds,
         is_newer=bool(contents) or is_newer_than_held(comparison, holds),
     )

@@ -82,6 +82,11 @@ TRAILERS = (
                 "`<amount> [currency]`: the fleet may cost so much more a month, such as `43.80 EUR`, whatever"
                 " `maxCostIncrease` says.",
             ),
+            Entry(
+                "Argosy-Allow-Fragile",
+                "`<object|*>`: an object may lose resilience that a ResiliencePolicy asks for, such as `Deployment.apps"
+                " shop/web`, or each may. It is about `argosy diff` alone: no pass asks.",
+            ),
         ),
     ),
     TopicSection(

@@ -171,9 +171,14 @@ def _sections_on_resilience_fields() -> tuple[TopicSection, ...]:
         "A ResiliencePolicy (`apiVersion: argosy.dev/v1alpha1`) names objects as a PropagationPolicy selects them,"
         " those of its namespace, and the losses of clusters that they have to survive; a ClusterResiliencePolicy names"
         " any objects. Every policy that names an object counts. `argosy validate` takes each loss in turn, and a loss"
-        " that leaves too little is a problem. No pass asks: what is pushed is delivered. Only what policies name is"
-        " placed anew, the objects of all of them together, in the order of a pass; what else the lost clusters had"
-        " takes no room. `argosy schema ResiliencePolicy` prints its JSON Schema."
+        " that leaves too little is a problem. `argosy diff` shows what a change does to resilience, and with `--check`"
+        " refuses it (exit code 6) where an object does not survive any more what it survived before, also where the"
+        " same change edits the policy, unless the trailer `Argosy-Allow-Fragile` or `--allow-fragile` allows it. No"
+        " pass asks: what is pushed is delivered, and a fleet that has lost a cluster goes on to be repaired.\n\n"
+        "Replicas count where they are placed, whether they run or not. Only what policies name is placed anew, the"
+        " objects of all of them together, in the order of a pass; what else the lost clusters had takes no room."
+        " Static weights and copies ask no cluster for room: of these, what there is no room for does not count, where"
+        " the capacity is known. `argosy schema ResiliencePolicy` prints its JSON Schema."
     )
     return (TopicSection(before=before, entries=_entries_of_kind_fields("ResiliencePolicy")),)
 

@@ -22,6 +22,7 @@ RENDERED = "Argosy-Rendered"
 ALLOW_REMOVAL = "Argosy-Allow-Removal"
 ALLOW_MOVEMENT = "Argosy-Allow-Movement"
 ALLOW_COST = "Argosy-Allow-Cost"
+ALLOW_FRAGILE = "Argosy-Allow-Fragile"
 
 
 def engine_version() -> str:

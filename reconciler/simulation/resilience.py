@@ -109,13 +109,17 @@ def judgements_of_pass(desired: Desired, built: Built | Decisions) -> tuple[Judg
         return ()
     requirements = tuple(_requirements_of_source(desired, {each.ref: each for each in built.bindings}))
     judge = _Judge(built, frozenset(each.ref for each in requirements))
-    found: dict[tuple[str, int, ObjectRef], Judgement] = {}
+    found: list[Judgement] = []
     for field, count in sorted({(each.survived.field, each.survived.count) for each in requirements}):
         asked = [each for each in requirements if (each.survived.field, each.survived.count) == (field, count)]
         losses = losses_of_fleet(clusters_lost_together(desired.clusters, field), field, count)
-        for each in judge.judgements(asked, losses):
-            found[str(each.requirement.policy), each.requirement.number, each.requirement.ref] = each
-    return tuple(found[key] for key in sorted(found))
+        found += judge.judgements(asked, losses)
+    return tuple(sorted(found, key=_rank_of_judgement))
+
+
+def _rank_of_judgement(judgement: Judgement) -> tuple[str, int, ObjectRef]:
+    asked = judgement.requirement
+    return str(asked.policy), asked.number, asked.ref
 
 
 def _requirements_of_source(desired: Desired, placed: Mapping[ObjectRef, Binding]) -> Iterator[ResilienceRequirement]:
@@ -161,15 +165,17 @@ def _counts_of_binding(binding: Binding, owners: Iterable[Binding] = ()) -> dict
 class _Judge:
     """The objects that policies name as a pass placed them, to be asked what is left of them after a loss."""
 
-    __slots__ = ("_after_pass", "_decided", "_owners", "_placed", "_refs", "_there")
+    __slots__ = ("_after_pass", "_counts", "_decided", "_owners", "_placed", "_refs", "_targets", "_there")
 
     def __init__(self, built: Built | Decisions, refs: frozenset[ObjectRef]) -> None:
         schedule = built.schedule
         self._placed = {each.ref: each for each in built.bindings if each.ref in refs}
-        self._there = {ref: frozenset(_counts_of_binding(each)) for ref, each in self._placed.items()}
+        self._counts = {ref: _counts_of_binding(each) for ref, each in self._placed.items()}
+        self._there = {ref: frozenset(each) for ref, each in self._counts.items()}
         self._owners = {ref: [each.ref for each in built.following.owners.get(ref, ())] for ref in refs}
         self._refs = refs.union(*self._owners.values())
         self._decided = {each.ref: each for each in schedule.bindings if each.ref in self._refs}
+        self._targets = {ref: frozenset(target.name for target in each.targets) for ref, each in self._decided.items()}
         self._after_pass = SchedulerAfterPass(schedule.scheduler, schedule.bindings, schedule.context)
 
     def judgements(self, asked: Sequence[ResilienceRequirement], losses: Iterable[Loss]) -> Iterator[Judgement]:
@@ -198,21 +204,43 @@ class _Judge:
         self, loss: Loss, concerned: Mapping[int, ResilienceRequirement]
     ) -> Iterator[tuple[int, Shortfall | frozenset[str]]]:
         """Yield by requirement what a loss leaves too little of, or the clusters of which no capacity is known."""
-        after: Mapping[ObjectRef, PlacedAfterLoss] | None = None
+        unsure = {}
         for number, each in concerned.items():
-            binding = self._placed[each.ref]
-            left = _left_of(each, _counts_of_binding(binding), loss.clusters)
-            is_at_once = each.survived.when is CountingTime.AT_ONCE
-            if left >= each.needed and (is_at_once or self._can_only_gain(binding)):
-                continue
-            answer = Shortfall(loss=loss, left=left)
-            if not is_at_once:
-                after = self._placed_after(loss) if after is None else after
-                answer = self._answer_when_rescheduled(each, loss, after)
-                if answer.left >= each.needed and (placed := after.get(each.ref)) is not None:
-                    yield number, placed.of_unknown_room
+            left, is_at_once = self._left_at_once(each, loss), each.survived.when is CountingTime.AT_ONCE
+            if left < each.needed and is_at_once:
+                yield number, Shortfall(loss=loss, left=left)
+            if not is_at_once and (left < each.needed or not self._can_only_gain(self._placed[each.ref])):
+                unsure[number] = each
+        if unsure:
+            yield from self._answers_when_rescheduled(loss, unsure)
+
+    def _answers_when_rescheduled(
+        self, loss: Loss, concerned: Mapping[int, ResilienceRequirement]
+    ) -> Iterator[tuple[int, Shortfall | frozenset[str]]]:
+        moving = [each for ref, each in self._decided.items() if not self._targets[ref].isdisjoint(loss.clusters)]
+        is_plain = not any(
+            self._owners[each.ref] or self._placed[each.ref].undispatched_clusters for each in concerned.values()
+        )
+        if is_plain and self._after_pass.are_all_placed(loss.clusters, moving):
+            for number, each in concerned.items():
+                left = self._left_at_once(each, loss) if each.is_copied else each.total
+                if left < each.needed:
+                    yield number, Shortfall(loss=loss, left=left)
+            return
+        after = {each.binding.ref: each for each in self._after_pass.placed_after_loss(loss.clusters, moving)}
+        for number, each in concerned.items():
+            answer = self._answer_when_rescheduled(each, loss, after)
             if answer.left < each.needed:
                 yield number, answer
+            elif (placed := after.get(each.ref)) is not None:
+                yield number, placed.of_unknown_room
+
+    def _left_at_once(self, requirement: ResilienceRequirement, loss: Loss) -> int:
+        """Return how much of an object the clusters have that are left."""
+        counts = self._counts[requirement.ref]
+        if requirement.is_copied:
+            return len(counts) - len(self._there[requirement.ref] & loss.clusters)
+        return sum(counts.values()) - sum(counts.get(name, 0) for name in loss.clusters)
 
     def _can_only_gain(self, binding: Binding) -> bool:
         """Say whether an object keeps what other clusters have of it, whatever becomes of the rest.
@@ -221,13 +249,6 @@ class _Judge:
         """
         placement = binding.placement
         return placement is not None and not placement.spread_constraints and not self._owners[binding.ref]
-
-    def _placed_after(self, loss: Loss) -> Mapping[ObjectRef, PlacedAfterLoss]:
-        """Return what a loss concerns of all that policies name, placed anew."""
-        concerned = [
-            each for each in self._decided.values() if any(target.name in loss.clusters for target in each.targets)
-        ]
-        return {each.binding.ref: each for each in self._after_pass.placed_after_loss(loss.clusters, concerned)}
 
     def _answer_when_rescheduled(
         self, requirement: ResilienceRequirement, loss: Loss, after: Mapping[ObjectRef, PlacedAfterLoss]

@@ -21,8 +21,8 @@ class ResilienceIndex:
     def policies_for_template(self, template: Template) -> tuple[ResiliencePolicy, ...]:
         """Return the policies that select a template, by name."""
         found = {
-            str(entry.owner): entry.owner
+            id(entry.owner): entry.owner
             for met in self._index.selecting_entries_by_bucket(template)
             for entry in met.all_entries()
         }
-        return tuple(found[name] for name in sorted(found))
+        return tuple(sorted(found.values(), key=str))

@@ -70,6 +70,11 @@ class Capacity:
             if cluster.resource_summary is not None and cluster.resource_summary.reserved
         }
 
+    @property
+    def has_models(self) -> bool:
+        """Say whether the room of some cluster depends on its nodes."""
+        return bool(self._nodes_of_modelled_clusters())
+
     def copy(self) -> "Capacity":
         """Return capacity that goes on by itself from what is left now."""
         self._subtract_taken()

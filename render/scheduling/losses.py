@@ -19,6 +19,7 @@ from render.quota.enforcement import QuotaLedger
 
 from .batch import BatchContext, decisions_after_pass, register_current, take_room
 from .decisions import binding_with_decision
+from .loss_bounds import LossBounds
 from .rules import Strategy, strategy_for_binding
 from .scheduler import Scheduler
 
@@ -44,7 +45,7 @@ class PlacedAfterLoss(Struct, frozen=True, kw_only=True):
 class SchedulerAfterPass:
     """The scheduler as the next pass begins, to be asked what comes of a loss."""
 
-    __slots__ = ("_context", "_ledger", "_scheduler")
+    __slots__ = ("_bounds", "_context", "_ledger", "_scheduler")
 
     def __init__(self, scheduler: Scheduler, decided: Sequence[Binding], context: BatchContext | None = None) -> None:
         """Begin where the scheduler of a pass ended that has decided some bindings."""
@@ -53,6 +54,16 @@ class SchedulerAfterPass:
         self._scheduler = Scheduler(_index_after_pass(scheduler), scheduler.state.options)
         register_current(self._scheduler, everybody)
         self._ledger = QuotaLedger(self._context.quotas, everybody)
+        self._bounds = LossBounds(self._scheduler)
+
+    def are_all_placed(self, lost: Collection[str], bindings: Sequence[Binding]) -> bool:
+        """Say whether it is certain, before anything is decided, that a loss leaves all replicas of bindings a place.
+
+        No other cluster gets a copy of what is not divided then.
+        """
+        if self._context.quotas:
+            return False
+        return self._bounds.are_all_placed(self._scheduler.state.index.clusters_named(lost), bindings)
 
     def placed_after_loss(self, lost: Collection[str], bindings: Iterable[Binding]) -> tuple[PlacedAfterLoss, ...]:
         """Return bindings with the targets that they would have without some clusters, in the order of decisions.

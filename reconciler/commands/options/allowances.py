@@ -52,6 +52,15 @@ _cost_option = click.option(
 )
 
 
+_fragile_option = click.option(
+    "--allow-fragile",
+    "allowed_fragile",
+    multiple=True,
+    metavar="OBJECT",
+    help="Let an object lose resilience that a ResiliencePolicy asks for (* for each).",
+)
+
+
 def with_removal_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--allow-removal`` to a command; it gets what is allowed as one value, ``allowed``."""
     return _removal_option(_with_gathered_allowances(command))
@@ -62,6 +71,11 @@ def with_allowance_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _removal_option(_movement_option(_cost_option(_with_gathered_allowances(command))))
 
 
+def with_allowances_of_diff(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the guards that passes ask, and of those that are asked about a change alone."""
+    return _removal_option(_movement_option(_cost_option(_fragile_option(_with_gathered_allowances(command)))))
+
+
 def _with_gathered_allowances(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def command_with_allowances(
@@ -69,9 +83,15 @@ def _with_gathered_allowances(command: Callable[..., Any]) -> Callable[..., Any]
         allowed: tuple[RemovalAllowance, ...],
         allowed_moves: tuple[MovementAllowance, ...] = (),
         allowed_costs: tuple[CostAllowance, ...] = (),
+        allowed_fragile: tuple[str, ...] = (),
         **options: Any,
     ) -> Any:
-        gathered = Allowed(removals=allowed, movements=allowed_moves, costs=allowed_costs)
+        gathered = Allowed(
+            removals=allowed,
+            movements=allowed_moves,
+            costs=allowed_costs,
+            fragile=frozenset(" ".join(each.split()) for each in allowed_fragile),
+        )
         return command(*arguments, allowed=gathered, **options)
 
     return command_with_allowances
