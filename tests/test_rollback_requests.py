@@ -5,6 +5,10 @@ from typing import Any
 
 import pytest
 
+from render.binding import Binding, GracefulEvictionTask
+from render.former_split import FormerSplit
+from render.model import ObjectRef, TargetCluster
+from render.rescheduling.rollbacks import bindings_with_former_splits
 from tests.build import Repository, a_policy, argosy, on_clusters
 from tests.test_rebalance import BINDING, DYNAMIC, _placed, _rebalancer, _requesting, _sized
 
@@ -171,3 +175,16 @@ def test_a_first_run_has_nothing_to_restore(tmp_path: Path, capsys: pytest.Captu
     assert _placed(repository) == ["{name: lyon, replicas: 2}", "{name: paris, replicas: 2}"]
     assert argosy(repository, capsys, "render", "--commit").code == 0
     assert argosy(repository, capsys, "verify", "argosy/rendered").code == 0
+
+
+def test_what_is_being_left_is_left_no_more_where_it_is_to_stand_again() -> None:
+    """An eviction that its taint still asks for begins anew in the same pass, as any."""
+    ref = ObjectRef("apps", "Deployment", "shop", "web")
+    tasks = tuple(GracefulEvictionTask(from_cluster=name) for name in ("paris", "rome"))
+    now = Binding(ref=ref, api_version="apps/v1", eviction_tasks=tasks, reschedule_requests=("tidy",))
+    targets = (TargetCluster("paris", 2), TargetCluster("oslo", 2))
+    for cluster, left in (("", ["rome"]), ("oslo", ["paris", "rome"])):
+        split = FormerSplit(request="RollbackRequest/back@0", replicas=4, targets=targets, cluster=cluster)
+        (found,) = bindings_with_former_splits([now], {ref: split})
+        assert [each.from_cluster for each in found.eviction_tasks] == left
+        assert (found.restored, found.reschedule_requests) == (split, ("RollbackRequest/back@0", "tidy"))

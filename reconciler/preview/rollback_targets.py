@@ -11,11 +11,15 @@ from reconciler.edit.rollback import RollbackPlan, RollbackSubject, plan_of_roll
 from reconciler.history.subjects import ref_of_rendered_object
 from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
 from reconciler.names.subjects import error_of_unknown_cluster
+from reconciler.pipeline.previous import RenderedTree
+from render.binding import Binding
 from render.errors import UnknownName
 from render.layout import file_name_of_object
 from render.model import ObjectRef
 
 from .rollbacks import blobs_of_objects
+
+_BINDINGS, _COPIES = "bindings", "copies"
 
 
 def newest_rendered_commit(source: MemberSource) -> str:
@@ -62,7 +66,7 @@ def plan_without_commit(source: MemberSource, tip: str, subject: RollbackSubject
         if plan.restored.contents:
             return plan
     is_everything = subject == RollbackSubject()
-    part = None if is_everything else partial(_part_of_clusters, source, subject)
+    part = None if is_everything else partial(_part_of_commit, source, subject, {})
     found = rendered_commit_before_change(source.repository, tip, part)
     if found is None:
         raise UnknownName(
@@ -74,14 +78,24 @@ def plan_without_commit(source: MemberSource, tip: str, subject: RollbackSubject
     return plan_of_rollback(source, found, subject)
 
 
-def _part_of_clusters(source: MemberSource, subject: RollbackSubject, commit: str) -> Mapping[str, object]:
-    """Return what clusters had of a subject at a rendered commit, to be compared."""
-    tree = read_previous(source.repository, commit).tree
+def _part_of_commit(
+    source: MemberSource, subject: RollbackSubject, parsed: dict[bytes, Binding], commit: str
+) -> Mapping[str, object]:
+    """Return what was decided of a subject at a rendered commit, and what clusters had of it, to be compared."""
+    previous = read_previous(source.repository, commit, parsed)
+    tree = previous.tree
     if subject.cluster:
-        return {subject.cluster: tree.clusters.get(subject.cluster)}
+        shares = {str(ref): each.target_replicas.get(subject.cluster) for ref, each in previous.bindings.items()}
+        return {**shares, _COPIES: tree.clusters.get(subject.cluster)}
+    folders = {**tree.clusters, **_folder_of_bindings(tree)}
     if subject.namespace:
-        folder = (file_name_of_object(subject.namespace),)
-        entries = {name: tree.trees.entry(tree_id, folder) for name, tree_id in tree.clusters.items()}
+        path = (file_name_of_object(subject.namespace),)
+        entries = {name: tree.trees.entry(tree_id, path) for name, tree_id in folders.items()}
         return {name: entry.id for name, entry in entries.items() if entry is not None}
     refs = sorted(subject.refs)
-    return {name: blobs_of_objects(tree.trees, tree_id, refs) for name, tree_id in tree.clusters.items()}
+    return {name: blobs_of_objects(tree.trees, tree_id, refs) for name, tree_id in folders.items()}
+
+
+def _folder_of_bindings(tree: RenderedTree) -> Mapping[str, bytes]:
+    entry = tree.trees.entries(tree.root).get(_BINDINGS)
+    return {f"{_BINDINGS}/": entry.id} if entry is not None else {}

@@ -94,5 +94,8 @@ def bindings_with_former_splits(
 
 
 def _binding_with_former_split(binding: Binding, split: FormerSplit) -> Binding:
+    """Return a binding with a split; what it is leaving of that it leaves no more, unless something evicts it again."""
     requests = tuple(sorted({*binding.reschedule_requests, split.request}))
-    return replace(binding, restored=split, reschedule_requests=requests)
+    names = {each.name for each in split.restored_targets}
+    tasks = tuple(each for each in binding.eviction_tasks if each.from_cluster not in names)
+    return replace(binding, restored=split, reschedule_requests=requests, eviction_tasks=tasks)
