@@ -107,6 +107,29 @@ def test_a_look_that_finds_everything_as_it_was_commits_nothing(rare: RarePasses
     assert json.loads(rare.looks.read_text()) != known, "and the time of the look is known"
 
 
+def test_a_pass_over_a_fleet_at_rest_is_a_look(rare: RarePasses) -> None:
+    """It asks members for digests alone, and is over where these are as before."""
+    rare.fleet.repository.commit({"web.yaml": web(2)})
+    sicken(rare.fleet.members["oslo"])
+    for _ in range(4):
+        rare.run(0)
+    known = rare.looks.read_text()
+    for _ in range(3):
+        assert rare.run(4) == ("211", "Progressing")
+        assert "looking at" not in rare.said
+        assert rare.looks.read_text() != known
+        known = rare.looks.read_text()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"branches": {"argosy/status": {"times": 3}}}', "\0"])
+def test_a_damaged_record_of_looks_is_none(rare: RarePasses, content: str) -> None:
+    rare.release(2)
+    sicken(rare.fleet.members["oslo"])
+    rare.looks.write_text(content)
+    assert rare.run(5) == ("211", "Progressing")
+    assert "looking at oslo first" in rare.said
+
+
 def test_what_cannot_be_looked_at_is_too_old_by_value(rare: RarePasses) -> None:
     """A pass over another member alone does not reach oslo."""
     rare.release(2)

@@ -48,6 +48,11 @@ def _write_file(repository: Repository, file: _LooksFile) -> None:
         write_privately(repository.cache_dir / FILE_NAME, json_text(file).encode())
 
 
+def are_looks_known(repository: Repository) -> bool:
+    """Say whether this machine keeps any looks; a fleet whose gates ask for none has no such file."""
+    return (repository.cache_dir / FILE_NAME).exists()
+
+
 def id_of_recorded_health(repository: Repository, commit: str | None) -> str:
     """Return the id of the record of health that a commit of the status branch has ("": it has none)."""
     tree = repository.commit_info(commit).tree if commit else None

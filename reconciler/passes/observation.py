@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reconciler.branches.agent_branches import AgentFiles, files_from_agents
 from reconciler.branches.fleet_context import FleetContext
-from reconciler.branches.looks import Looks, id_of_recorded_health, known_looks
+from reconciler.branches.looks import Looks, are_looks_known, id_of_recorded_health, known_looks
 from reconciler.branches.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.console.log import Log
 from reconciler.ledger.agents import AgentsFile, AgentWord, AgentWords
@@ -246,9 +246,9 @@ def observe_members(
 
 def _observation_with_looks(begun: Observation, tip: str | None) -> Observation:
     """Return an observation with the last looks that led to the health which a commit of the status branch records."""
-    if HealthFile.PATH not in begun.recorded.files:
-        return begun
     repository = begun.context.publication.repository
+    if HealthFile.PATH not in begun.recorded.files or not are_looks_known(repository):
+        return begun
     health_id = id_of_recorded_health(repository, tip)
     return replace(begun, looks=known_looks(repository, health_id), health_id=health_id)
 
