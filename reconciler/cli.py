@@ -33,6 +33,9 @@ _REFUSED = frozenset(
 )
 """Errors of this machine, which nothing but somebody's help removes."""
 
+_COMPLETION_OF_PLUGIN = "kubectl_complete-argosy"
+"""The program that kubectl runs to complete ``kubectl argosy``."""
+
 _VERBOSE = frozenset({"-v", "-vv", "--verbose"})
 
 COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
@@ -167,11 +170,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _open_standard_streams()
     # One command makes many values and drops few; looking for cycles among them would cost a tenth of its time.
     gc.disable()
-    code = _code_after_flush(run(arguments))
+    is_completing = arguments is None and sys.argv[0].endswith(_COMPLETION_OF_PLUGIN)
+    code = _code_after_flush(_complete_for_kubectl(sys.argv[1:]) if is_completing else run(arguments))
     # Files that held credentials go now. Nothing else is left to do but to take all these values apart again, which of
     # a large fleet takes a while.
     atexit._run_exitfuncs()  # noqa: SLF001 - what an ordinary exit calls
     os._exit(code)
+
+
+def _complete_for_kubectl(words: Sequence[str]) -> int:
+    """Print what may come next in ``kubectl argosy WORDS``, as kubectl asks a plug-in for it."""
+    from reconciler.commands.completion import completions_for_kubectl
+
+    sys.stdout.write(completions_for_kubectl(argosy, words))
+    return 0
 
 
 def _open_standard_streams() -> None:

@@ -10,8 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
+import pytest
 
-from reconciler.cli import COMMAND_GROUPS, COMMANDS, argosy
+from reconciler.cli import COMMAND_GROUPS, COMMANDS, argosy, run
+from reconciler.commands.completion import completions_for_kubectl
+from reconciler.commands.man_pages import manual_pages
 from reconciler.reference.examples import EXAMPLES
 from render import federations
 from tests.tables import each_row
@@ -243,3 +246,35 @@ def test_no_line_of_help_ends_within_a_word(width: int) -> None:
         if re.search(r"\w-$", line) and not line.startswith("  argosy ")  # an example may take away a taint
     ]
     assert (broken, [path for path, text in texts.items() if "\u2011" in text]) == ([], [])
+
+
+def test_every_command_has_a_manual_page_of_its_help(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "man1"
+    assert run(["help", "--man-pages", str(folder)]) == 0
+    assert {path.name for path in folder.iterdir()} >= {f"argosy-{name.replace(' ', '-')}.1" for name in EVERY}
+    page = (folder / "argosy-history.1").read_text()
+    assert page.startswith('.TH "ARGOSY-HISTORY" "1" ')
+    assert ".TP\n.B \\-\\-limit N\n" in page
+    assert "argosy history deploy/web \\-n shop" in page
+    assert run(["help", "--man-pages", str(folder), "history"]) == 2
+    capsys.readouterr()
+
+
+def test_no_line_of_a_manual_page_is_a_request_by_mistake() -> None:
+    requests = {".TH", ".SH", ".B", ".TP", ".PP", ".RS", ".RE", ".nf", ".fi", ".BR"}
+    for name, page in manual_pages(ROOT).items():
+        begun = {line.split()[0] for line in page.splitlines() if line.startswith((".", "'"))}
+        assert begun <= requests, name
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (["histo"], ["history", ":4"]),
+        (["cluster", "cordo"], ["cordon", ":4"]),
+        (["history", "--out"], ["--output", ":4"]),
+        (["history", "-o", "js"], ["json", ":4"]),
+    ],
+)
+def test_kubectl_completes_the_words_of_the_plug_in(words: list[str], lines: list[str]) -> None:
+    assert [line.partition("\t")[0] for line in completions_for_kubectl(argosy, words).splitlines()] == lines

@@ -1,5 +1,7 @@
 """``argosy completion``: the completion script of a shell."""
 
+from collections.abc import Sequence
+
 import click
 
 from reconciler.commands.options.help_pages import DocumentedCommand
@@ -24,3 +26,19 @@ def command(shell: str) -> None:
     print_data(
         completer(click.get_current_context().find_root().command, {}, "argosy", "_ARGOSY_COMPLETE").source() + "\n"
     )
+
+
+_FILES_AS_WELL, _NO_FILES = 0, 4
+"""Directives of kubectl's shell completion: whether the shell offers names of files beside what is printed."""
+
+
+def completions_for_kubectl(program: click.Command, words: Sequence[str]) -> str:
+    """Return what may stand for the last of some words, a line each, and the line that says whether files may, too."""
+    from click.shell_completion import ShellComplete
+
+    *before, incomplete = words or [""]
+    found = ShellComplete(program, {}, "argosy", "_ARGOSY_COMPLETE").get_completions(list(before), incomplete)
+    names = [each for each in found if each.type == "plain"]
+    lines = [f"{each.value}\t{each.help}" if each.help else each.value for each in names]
+    directive = _NO_FILES if len(names) == len(found) else _FILES_AS_WELL
+    return "".join(f"{line}\n" for line in (*lines, f":{directive}"))

@@ -36,8 +36,15 @@ def _complete_help_words(context: click.Context, _param: click.Parameter, incomp
 @click.option(
     "--search", "is_search", is_flag=True, help="Find the entries of the whole reference that have all WORDS."
 )
+@click.option(
+    "--man-pages",
+    "folder_of_pages",
+    default="",
+    metavar="FOLDER",
+    help="Write the manual page of every command into a folder, for man.",
+)
 @click.pass_context
-def command(context: click.Context, /, words: tuple[str, ...], *, is_search: bool) -> int:
+def command(context: click.Context, /, words: tuple[str, ...], *, is_search: bool, folder_of_pages: str) -> int:
     """Show the help of a command, or a topic of reference  [default: list both].
 
     A topic is a table of names and what they mean, such as the exit codes or the fields of argosy.yaml.
@@ -49,6 +56,10 @@ def command(context: click.Context, /, words: tuple[str, ...], *, is_search: boo
     """
     from reconciler.reference.topics import TOPICS, load_topic
 
+    if folder_of_pages:
+        if words or is_search:
+            raise click.UsageError("--man-pages writes the pages of all commands, and goes alone")
+        return _write_manual_pages(context.find_root(), folder_of_pages)
     if is_search:
         return _search_help_and_show(context.find_root(), words)
     formatter = context.find_root().make_formatter()
@@ -63,6 +74,16 @@ def command(context: click.Context, /, words: tuple[str, ...], *, is_search: boo
         print_text(_command_help(context.find_root(), words, TOPICS))
         return 0
     print_text(formatter.getvalue(), end="")
+    return 0
+
+
+def _write_manual_pages(root: click.Context, folder: str) -> int:
+    from pathlib import Path
+
+    from reconciler.commands.man_pages import write_manual_pages
+
+    count = write_manual_pages(root, Path(folder))
+    print_text(f"{count} manual pages are in {folder}; man -M reads a folder that has them in man1")
     return 0
 
 
