@@ -52,6 +52,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "blame": "Show which commit each replica count and field comes from.",
         "bisect": "Find the commit since which something is so.",
         "simulate": "Show what would happen if, for example, a cluster was lost.",
+        "backtest": "Show what policies would have done in the past.",
         "verify": "Replay rendered commits and compare them byte for byte.",
     },
     "Look into members": {

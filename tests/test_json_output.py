@@ -57,6 +57,7 @@ KINDS = {
     "simulate --cordon member1": "Simulation",
     "simulate --n-minus 1": "Losses",
     "simulate --without-cluster member1 --explain cm/one": "ObjectExplanation",
+    "backtest --since 90d": "Backtest",
 }
 
 

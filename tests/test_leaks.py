@@ -150,6 +150,7 @@ SAID = [
         for kind, name in (("Secret", "coded"), ("Deployment", "web"))
         for output in ("text", "json")
     ),
+    *(("backtest", "--since", "90d", "-o", output) for output in ("text", "json", "markdown")),
     ("bisect", "Deployment", "web", "-n", SPACE, "--on", "member1"),
     *(("simulate", "--without-cluster", "member1", "-o", output) for output in ("text", "json")),
     ("simulate", "--scale", "deploy/web=3", "-n", SPACE, "--explain", "deploy/web"),

@@ -25,6 +25,7 @@ ARGUMENTS = {
     "cluster taint": ("m1", "a=b:NoSchedule"),
     "cluster uncordon": ("m1",),
     "cluster unjoin": ("m1",),
+    "backtest": ("--since", "90d"),
     "bisect": ("deploy/nginx", "--unplaced"),
     "blame": ("deploy/nginx",),
     "diff": ("--live",),
@@ -55,6 +56,7 @@ WITHOUT = {
     ("bisect", "--on"): ("deploy/nginx",),
     ("bisect", "--replicas"): ("deploy/nginx",),
     ("bisect", "--value"): ("deploy/nginx", "--cluster", "m1"),
+    ("backtest", "--since"): (),
     ("lock", "--base"): ("--fetch",),
     ("emit flux", "--interval"): ("--url", "https://git.example.com/fleet"),
     ("diff", "--allow-removal"): ("--check",),
@@ -86,6 +88,7 @@ NONSENSE = {
     "--cluster-selector": "a b c",
     "--field-selector": "a b c",
     "--explain": "nonsense",
+    "--flap-within": "soon",
     "--fleet": "Not_A_Name",
     "--grace": "long",
     "--heartbeat": "often",
@@ -106,6 +109,7 @@ NONSENSE = {
     "--pass-timeout": "long",
     "--path": "../elsewhere",
     "--pods": "1.5",
+    "--policy": "nowhere.yaml",
     "--poll": "often",
     "--on": "nowhere",
     "--output": "nonsense",
@@ -118,6 +122,7 @@ NONSENSE = {
     "--service-account": "Not/A/Name",
     "--settings": "nowhere.yaml",
     "--shard": "4/3",
+    "--since": "nowhere",
     "--status-file": "nowhere.yaml",
     "--taint": "a=b:Never",
     "--take-from": "nonsense",
@@ -248,7 +253,7 @@ def test_nonsense_is_refused_and_changes_nothing(
     before = fleet.git("for-each-ref"), fleet.git("status", "--porcelain")
     arguments = WITHOUT.get((words, name), ARGUMENTS.get(words, ()))
     ended = argosy(fleet, capsys, *words.split(), *arguments, name, value)
-    expected = {4} if name in {"--rev", "--base", "--to"} else {2, 3}
+    expected = {4} if name in {"--rev", "--base", "--since", "--to"} else {2, 3}
     assert ended.code in expected, ended
     assert ended.out == ""
     said = value.partition("=")[0] if name != "--label" else "a b"

@@ -24,6 +24,7 @@ ON_RENDERED = (
     "  hint: git switch main: the fleet is rendered from that branch\n"
 )
 ARGUMENTS: Mapping[str, str] = {
+    "backtest": "--since 90d",
     "bisect": "deployment/nginx --unplaced",
     "blame": "deployment/nginx",
     "cluster agent": "member1 --repository https://example.com/fleet.git",

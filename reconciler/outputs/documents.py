@@ -1,6 +1,7 @@
 """Every document that ``-o json`` prints, in the order of the reference."""
 
 from .application import ApplicationDocument
+from .backtest import BacktestDocument
 from .bisection import BisectionDocument
 from .blame import BlameDocument
 from .cluster_explanation import ClusterExplanationDocument
@@ -51,6 +52,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     BisectionDocument,
     SimulationDocument,
     LossesDocument,
+    BacktestDocument,
     WaitingDocument,
     VerificationDocument,
     DiagnosisDocument,

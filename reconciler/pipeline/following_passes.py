@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.gitobjects import TreeEntry, parse_tree
+from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
 
 from .former_splits import NO_RESTORATIONS
 from .pass_values import Inputs, Rendered
@@ -37,6 +37,19 @@ class PassMemory(Struct):
         bindings = {binding.ref: binding for binding in before.built.bindings}
         tree = RenderedTree.of(before.tree.root, self._read_trees, self._read_blobs)
         return Previous(commit="", source=source, version="", bindings=bindings, tree=tree)
+
+    def forget_all_but(self, root: bytes) -> None:
+        """Forget the trees and files of passes that the tree of the last one has no more."""
+        kept: dict[bytes, bytes] = {}
+        level = {root}
+        while level:
+            made = {id_: self._known[id_] for id_ in level if id_ in self._known}
+            kept |= made
+            entries = [entry for content in made.values() for entry in parse_tree(content)]
+            files = (entry.id for entry in entries if entry.mode != TREE_MODE)
+            kept |= {id_: self._known[id_] for id_ in files if id_ in self._known}
+            level = {entry.id for entry in entries if entry.mode == TREE_MODE} - kept.keys()
+        self._known = kept
 
     def _read_trees(self, ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
         wanted = set(ids)

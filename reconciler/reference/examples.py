@@ -93,6 +93,10 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy kubeconfig > fleet.kubeconfig", "Have one kubeconfig of the whole fleet"),
         ("argosy kubeconfig --cluster paris", "The context of one member"),
     ),
+    "backtest": (
+        ("argosy backtest --since 90d --policy web.yaml", "What this policy would have done in 90 days"),
+        ("argosy backtest --since 2026-09-01T00:00:00Z", "Check that all since then comes out as it really was"),
+    ),
     "validate": (
         ("argosy validate", "Check the files as they stand"),
         ("argosy validate --strict --base main", "Let a pipeline fail for warnings too, judged by the limits of main"),

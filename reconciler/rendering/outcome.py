@@ -247,7 +247,10 @@ class Outcome(Struct, frozen=True, dict=True):
         blob_by_id = {blob_id: blobs[blob_id] for blob_id in wanted if blob_id in blobs}
         found = {blob_id: blob if isinstance(blob, bytes) else blob.data() for blob_id, blob in blob_by_id.items()}
         missing = wanted - found.keys()
-        return {**found, **self.repository.read_blobs(missing)} if missing else found
+        if not missing:
+            return found
+        read = self.previous.tree.read_blobs if self.previous is not None else None
+        return {**found, **(read or self.repository.read_blobs)(missing)}
 
 
 def run_pass(

@@ -14,13 +14,14 @@ def with_now_option(command: Command) -> Command:
     option = click.option(
         "--now",
         metavar="TIME",
-        callback=_parse_instant,
+        callback=instant_of_option,
         help="The time to answer for, as 2026-03-01T14:05:00Z  [default: the time of day]",
     )
     return option(command)
 
 
-def _parse_instant(_context: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+def instant_of_option(_context: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+    """Return the time that an option names; a usage error where it is none."""
     from render.timing import parse_instant
 
     if value is None:
