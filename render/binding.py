@@ -132,9 +132,13 @@ class Undivided(Struct, frozen=True, kw_only=True):
 
 
 class Moving(Struct, frozen=True, kw_only=True):
-    """A move that is under way step by step: ``asked`` are the targets that were decided, and that it ends with."""
+    """A move that is under way step by step: ``asked`` are the targets that were decided, and that it ends with.
+
+    ``since`` is when the last step was taken, as RFC 3339 text, where that has a deadline.
+    """
 
     asked: tuple[TargetCluster, ...]
+    since: str = ""
 
 
 class Binding(Struct, frozen=True, kw_only=True):

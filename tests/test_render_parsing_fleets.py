@@ -123,6 +123,7 @@ def test_every_setting_has_its_default() -> None:
             "is_make_before_break": False,
             "surge": {"amount": 25, "is_percentage": True},
             "max_unavailable": {"amount": 0, "is_percentage": False},
+            "deadline": "",
         },
         "field_rules": (),
         "decryption": {"key_services": (), "secret": None},

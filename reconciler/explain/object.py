@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reconciler.pipeline.claims import policy_index
 from reconciler.pipeline.cron import CappedReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
-from reconciler.pipeline.eviction_notes import MAKE_BEFORE_BREAK, NOTES
+from reconciler.pipeline.eviction_notes import MAKE_BEFORE_BREAK, MOVE_STOPPED, NOTES
 from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pass_values import Built, Rendered
 from reconciler.pipeline.pending import SUSPENDED, pending_of
@@ -340,7 +340,7 @@ def _clusters_evicted_from(binding: Binding) -> Iterator[Kept]:
             message = f"left since {task.creation_timestamp}; what is there stays until {until}"
             yield Kept(clusters=(task.from_cluster,), reason=task.reason, message=message)
     for condition in binding.conditions:
-        if condition.reason in {NO_ROOM, STILL_NEEDED, MAKE_BEFORE_BREAK, *NOTES}:
+        if condition.reason in {NO_ROOM, STILL_NEEDED, MAKE_BEFORE_BREAK, MOVE_STOPPED, *NOTES}:
             yield Kept(clusters=condition.clusters, reason=condition.reason, message=condition.message)
 
 

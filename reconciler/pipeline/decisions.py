@@ -287,6 +287,7 @@ def _moved_bindings(
         source=inputs.source,
         is_judged_whole=desired.fleet.removal_guard.scope is GuardScope.FLEET,
         placed=placed,
+        now=inputs.failover.now,
     )
     return stage.moved(bindings)
 

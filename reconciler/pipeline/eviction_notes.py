@@ -13,8 +13,8 @@ UNSEEN = "ClusterUnseen"
 PAUSES = "MovePaused"
 RUN_BEGUN, RUN_OVER = "RunBegun", "RunOver"
 RUN_NOTES = frozenset({RUN_BEGUN, RUN_OVER})
-MOVING, MAKE_BEFORE_BREAK = "Moving", "MakeBeforeBreak"
-"""The type and the reason of the note about an object that moves step by step."""
+MOVING, MAKE_BEFORE_BREAK, MOVE_STOPPED = "Moving", "MakeBeforeBreak", "MoveStopped"
+"""The type of the note about an object that moves step by step, and its reasons: the latter after its deadline."""
 NOTES = frozenset({BLOCKED, REPORTS, UNSEEN, PAUSES}) | RUN_NOTES
 NOTES_OF_NO_PROBLEM = RUN_NOTES | {MAKE_BEFORE_BREAK}
 """The reasons of what is as it should be, though not as it ends."""

@@ -5,13 +5,15 @@
 3. the binding has that step as its targets, so that works, dependencies, rollouts and everything that reads bindings go
    by what clusters are given; what it ends with is kept beside it (``Binding.moving``) until both are the same.
 
-The decision of a move asks no clock. It waits for health as it was observed, which stands in the rendered commit.
+The decision of a move asks no clock: a deadline only says when its waiting is a problem. It waits for health as it was
+observed, which stands in the rendered commit.
 
 What is evicted from a cluster that is not known to be well is held there no longer than its grace period, and what
 leaves directly not at all: these are the business of failover.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,10 +30,12 @@ from render.model import ObjectRef, TargetCluster
 from render.moves.steps import Move, clusters_waited_for, replicas_of_next_step
 from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.settings.moves import MoveSettings
+from render.timing import Flip, earliest_flip
 from render.words import first_few
 
 from .cluster_removals import Paths
-from .eviction_notes import MAKE_BEFORE_BREAK, MOVING
+from .eviction_notes import MAKE_BEFORE_BREAK, MOVE_STOPPED, MOVING
+from .move_waits import MoveWait
 from .need_notes import needed_notes
 from .rendered_condition import with_condition
 
@@ -49,6 +53,7 @@ class MovedBindings(Struct, frozen=True, kw_only=True):
 
     ``decided`` are the objects whose health was asked. ``begun`` are the paths that leave clusters once moves that
     begin in this pass are done, ``ended`` those that leave with this pass. ``notes`` say what is waited for.
+    ``flip`` is when the next deadline of one passes; ``is_timed``: some have one.
     """
 
     bindings: tuple[Binding, ...]
@@ -56,6 +61,8 @@ class MovedBindings(Struct, frozen=True, kw_only=True):
     begun: Mapping[str, Paths] = field(default_factory=dict)
     ended: Mapping[str, Paths] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    flip: Flip | None = None
+    is_timed: bool = False
 
     @property
     def is_under_way(self) -> bool:
@@ -86,6 +93,7 @@ class MoveStage(Struct, frozen=True, kw_only=True):
     source: str
     is_judged_whole: bool = True
     placed: Container[ObjectRef] = frozenset()
+    now: datetime | None = None
 
     def moved(self, bindings: Sequence[Binding]) -> MovedBindings:
         """Return bindings with the targets of the next step, where they are to move step by step."""
@@ -101,6 +109,8 @@ class MoveStage(Struct, frozen=True, kw_only=True):
             begun=paths_by_cluster((each.binding.ref, each.begun) for each in steps if self.is_judged_whole),
             ended=paths_by_cluster((each.binding.ref, each.ended) for each in steps if self.is_judged_whole),
             notes=tuple(note for each in steps for note in each.notes),
+            flip=earliest_flip(each.flip for each in steps),
+            is_timed=any(each.binding.moving is not None and bool(each.binding.moving.since) for each in steps),
         )
 
     def _step(self, decided: Binding, unwell: frozenset[str]) -> "_Step":
@@ -114,12 +124,16 @@ class MoveStage(Struct, frozen=True, kw_only=True):
             return _Step(binding=binding)
         move = self._move_of(binding, before, unwell)
         replicas = replicas_of_next_step(move, settings)
+        is_step = replicas != _counts_by_cluster(before.targets, binding)
+        wait = MoveWait.of_pass(before, settings.deadline_seconds, self.now, is_step=is_step)
+        at_step = self._binding_at_step(binding, before, replicas, wait)
         return _Step(
-            binding=self._binding_at_step(binding, before, replicas),
+            binding=at_step,
+            flip=wait.flip(binding.ref) if at_step.moving is not None else None,
             is_decided=True,
             begun=_names_left(before.final_targets, binding.targets) & replicas.keys() - _evicted_from(binding),
             ended=_names_left(before.targets, before.final_targets) - replicas.keys(),
-            notes=tuple(self._notes(binding, move, replicas)),
+            notes=tuple(self._notes(binding, move, replicas, wait)),
         )
 
     def _move_of(self, binding: Binding, before: Binding, unwell: frozenset[str]) -> Move:
@@ -137,7 +151,9 @@ class MoveStage(Struct, frozen=True, kw_only=True):
             is_under_way=before.moving is not None,
         )
 
-    def _binding_at_step(self, binding: Binding, before: Binding, replicas: Mapping[str, int]) -> Binding:
+    def _binding_at_step(
+        self, binding: Binding, before: Binding, replicas: Mapping[str, int], wait: MoveWait
+    ) -> Binding:
         """Return a binding at a step, with a note; one that has all that was decided as it is."""
         asked = {each.name: each.replicas for each in binding.targets}
         if not binding.replicas:
@@ -150,24 +166,25 @@ class MoveStage(Struct, frozen=True, kw_only=True):
         at_step = replace(
             binding,
             targets=tuple(TargetCluster(name, replicas[name]) for name in listed),
-            moving=Moving(asked=binding.targets),
+            moving=Moving(asked=binding.targets, since=wait.since),
         )
         changing = sorted(name for name in {*replicas, *asked} if replicas.get(name) != asked.get(name))
         note = Condition(
             type=MOVING,
             status="False",
-            reason=MAKE_BEFORE_BREAK,
-            message=_words_of_step(asked, replicas, changing, is_whole=counts_whole_copies(binding)),
+            reason=MOVE_STOPPED if wait.is_over else MAKE_BEFORE_BREAK,
+            message=wait.words(_words_of_step(asked, replicas, changing, is_whole=counts_whole_copies(binding))),
             clusters=tuple(name for name in changing if name in replicas),
         )
         return with_condition(at_step, note, self.before, self.source)
 
-    def _notes(self, binding: Binding, move: Move, replicas: Mapping[str, int]) -> Iterator[str]:
+    def _notes(self, binding: Binding, move: Move, replicas: Mapping[str, int], wait: MoveWait) -> Iterator[str]:
         """Yield what a move waits for."""
         waiting = clusters_waited_for(move, replicas)
         if waiting and replicas.keys() | move.asked.keys() and dict(replicas) != dict(move.asked):
             words = [_words_of_waiting(name, move, replicas[name]) for name in waiting]
-            yield f"{binding.ref} moves step by step, and waits for {first_few(words)}"
+            verb = "has stopped on its way" if wait.is_over else "moves step by step"
+            yield f"{binding.ref} {verb}, and waits for {first_few(words)}"
 
 
 def move_settings_of_policy(policy: RolloutPolicy | None, fleet: MoveSettings) -> MoveSettings:
@@ -181,6 +198,7 @@ def move_settings_of_policy(policy: RolloutPolicy | None, fleet: MoveSettings) -
         is_make_before_break=fleet.is_make_before_break if is_gradual is None else is_gradual,
         surge=fleet.surge if surge is None else surge,
         max_unavailable=fleet.max_unavailable if unavailable is None else unavailable,
+        deadline=policy.move_deadline or fleet.deadline,
     )
 
 
@@ -197,6 +215,7 @@ class _Step(Struct, frozen=True, kw_only=True):
     begun: frozenset[str] = frozenset()
     ended: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    flip: Flip | None = None
 
 
 def moves_in_steps(binding: Binding) -> bool:

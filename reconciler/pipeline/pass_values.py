@@ -101,12 +101,14 @@ class Built(Struct, frozen=True, kw_only=True):
     @property
     def flip(self) -> Flip | None:
         """The next instant at which the same inputs give another outcome, and what happens then."""
-        return earliest_flip((self.failover.flip, self.descheduling.flip, self.cron.flip, self.rolled.flip))
+        return earliest_flip(
+            (self.failover.flip, self.descheduling.flip, self.cron.flip, self.rolled.flip, self.moved.flip)
+        )
 
     @property
     def is_timed(self) -> bool:
         """Say whether a rule asked for the time."""
-        return any(each.is_timed for each in (self.failover, self.descheduling, self.cron, self.rolled))
+        return any(each.is_timed for each in (self.failover, self.descheduling, self.cron, self.rolled, self.moved))
 
     @property
     def flips_by_waiting_object(self) -> Mapping[ObjectRef, Flip]:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from reconciler.ledger.facts import Facts
-from render.binding import Binding, BindingSnapshot, Moving
+from render.binding import Binding, BindingSnapshot
 from render.cluster import Cluster
 from render.gitobjects import TREE_MODE
 from render.model import ObjectRef, TargetCluster
@@ -193,7 +193,9 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
         ),
         kept=tuple(replace(each, clusters=_renamed_clusters(each.clusters, names)) for each in binding.kept),
         rollout=_renamed_rollout(binding.rollout, names),
-        moving=None if (moving := binding.moving) is None else Moving(asked=_renamed_targets(moving.asked, names)),
+        moving=None
+        if (moving := binding.moving) is None
+        else replace(moving, asked=_renamed_targets(moving.asked, names)),
     )
 
 

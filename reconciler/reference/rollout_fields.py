@@ -172,6 +172,9 @@ ROLLOUT_FIELDS: Mapping[str, Field] = {
     "spec.maxUnavailable": Field(
         "A move may leave so many healthy replicas fewer than are asked for; unset, as argosy.yaml says."
     ),
+    "spec.moveDeadline": Field(
+        "How long a move may go without a step before it is a problem of its object; unset, as argosy.yaml says."
+    ),
 }
 """The fields of a RolloutPolicy and of a ClusterRolloutPolicy."""
 

@@ -9,7 +9,7 @@ from reconciler.console.cluster_lists import MOST_NAMED, cluster_with_replica_co
 from reconciler.console.grouping import lines_grouped_by_wording
 from reconciler.console.text import screen_width, text_table
 from reconciler.ledger.holds import release_hint
-from reconciler.pipeline.eviction_notes import MAKE_BEFORE_BREAK
+from reconciler.pipeline.eviction_notes import MAKE_BEFORE_BREAK, MOVE_STOPPED
 from reconciler.pipeline.need_notes import is_needed
 from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
@@ -267,7 +267,9 @@ def _row_of_binding(binding: Binding) -> tuple[str, str, str]:
         verb = "lets its placement out" if rollout.has_gates else "holds its placement back"
         message = f"{rollout.name} {verb}; it ends in {_final_targets_in_words(binding)}"
         return str(binding.ref), _PLACEMENT_GOES_OUT, message
-    state = binding_state(binding) if binding.moving is None else MAKE_BEFORE_BREAK
+    state = binding_state(binding)
+    if binding.moving is not None and state != MOVE_STOPPED:
+        state = MAKE_BEFORE_BREAK
     messages = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]
     placed = placement_outcome_in_words(binding)
     if not messages:

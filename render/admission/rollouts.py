@@ -78,6 +78,7 @@ ROLLOUT_SPEC = Record(
         "moves": Text(choices=(AT_ONCE, MAKE_BEFORE_BREAK)),
         "surge": Portion(),
         "maxUnavailable": Portion(),
+        "moveDeadline": TEXT,
     }
 )
 CONTROL_SPEC = Record(
@@ -152,6 +153,7 @@ def check_rollout_policy(policy: Object, findings: Findings) -> None:
     if "Placements" in (spec.get("alsoFor") or ()) and spec.get("moves") == MAKE_BEFORE_BREAK:
         message = f"{MAKE_BEFORE_BREAK} does not go together with alsoFor: Placements, by which waves free replicas"
         findings.problem("spec.moves", message, hint="keep one of them")
+    _check_move_deadline(spec, findings)
     waves = spec.get("waves") or ()
     _check_names_of_waves(waves, findings)
     for number, wave in enumerate(waves):
@@ -196,6 +198,14 @@ def _check_group(group: Plain, findings: Findings) -> None:
         findings.problem("spec.group.label", "means nothing unless objects are grouped by it", hint="write by: Label")
     elif label and (fault := fault_of_label_key(label)):
         findings.problem("spec.group.label", fault)
+
+
+def _check_move_deadline(spec: Plain, findings: Findings) -> None:
+    text = spec.get("moveDeadline")
+    found = None if text is None else seconds_of_duration(text)
+    if text is not None and (not found or not found.is_integer()):
+        message = f"{quoted_text(text)} is no time in whole seconds that could pass"
+        findings.problem("spec.moveDeadline", message, hint="write it as '30m' or '2h'")
 
 
 def _check_gate(gate: Plain, path: str, findings: Findings) -> None:

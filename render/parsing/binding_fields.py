@@ -206,6 +206,7 @@ class MovingFields(Struct, frozen=True, kw_only=True):
     """A move that is under way step by step."""
 
     asked: list[TargetFields]
+    since: str = ""
 
 
 class ConditionFields(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets, LastMove
+from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets, LastMove, Moving
 from render.cron.records import plain_memories, plain_scaled_bounds, plain_scaled_replicas
 from render.documents import parse_documents
 from render.model import BINDING_API_VERSION, TargetCluster
@@ -60,7 +60,7 @@ def binding_manifest(binding: Binding) -> Plain:
             cron=plain_memories(binding.cron),
             descheduled=_plain_descheduled(binding.descheduled),
             lastMove=plain_last_move(binding.moved),
-            moving=None if binding.moving is None else {"asked": _plain_targets(binding.moving.asked)},
+            moving=_plain_moving(binding.moving),
         ),
     )
 
@@ -167,6 +167,12 @@ def _plain_spec(binding: Binding) -> Plain:
         ),
         rollout=_plain_rollout(binding.rollout),
     )
+
+
+def _plain_moving(moving: Moving | None) -> Plain | None:
+    if moving is None:
+        return None
+    return {"asked": _plain_targets(moving.asked)} | fields_without_empty_ones(since=moving.since)
 
 
 def _plain_rollout(rollout: ObjectRollout | None) -> Plain:

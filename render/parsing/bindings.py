@@ -121,7 +121,9 @@ def _fields_of_status(status: StatusFields) -> dict[str, Any]:
         "bounds": scaled_bounds(status.scaled_bounds),
         "descheduled": _descheduled_replicas_of_fields(status.descheduled),
         "moved": _last_move_of_fields(status.last_move),
-        "moving": None if status.moving is None else Moving(asked=_target_clusters_of_fields(status.moving.asked)),
+        "moving": None
+        if (moving := status.moving) is None
+        else Moving(asked=_target_clusters_of_fields(moving.asked), since=moving.since),
         "conditions": tuple(map(_condition_of_fields, status.conditions or ())),
         "observed_affinity": status.scheduler_observing_affinity_name or "",
         "last_scheduled_at": status.last_scheduled_time or "",

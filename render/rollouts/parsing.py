@@ -65,6 +65,7 @@ def parse_rollout_policy(manifest: Manifest, *, path: str = "", document: int = 
         is_make_before_break=None if (moves := spec.get("moves")) is None else moves == MAKE_BEFORE_BREAK,
         surge=_parse_limit(spec.get("surge")),
         max_unavailable=_parse_limit(spec.get("maxUnavailable")),
+        move_deadline=spec.get("moveDeadline") or "",
         approvers=tuple(spec.get("approvers") or ()),
     )
 
@@ -175,6 +176,7 @@ def plain_rollout_spec(policy: RolloutPolicy) -> Plain:
         moves=_plain_moves(policy),
         surge=_plain_limit(policy.surge),
         maxUnavailable=_plain_limit(policy.max_unavailable),
+        moveDeadline=policy.move_deadline or None,
     )
 
 

@@ -157,9 +157,9 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
 
     ``max_failures`` and ``max_unreachable`` (None: any number) are of all clusters that the change is for. ``gate`` and
     ``max_concurrent`` are those of the implicit last wave; the others have them in themselves. ``group_label`` is the
-    label that objects are grouped by, where they are grouped by one. ``is_make_before_break``, ``surge`` and
-    ``max_unavailable`` say how the replicas of what it selects move (None: as argosy.yaml says). ``approvers`` are the
-    persons whose word counts (none: anybody's).
+    label that objects are grouped by, where they are grouped by one. ``is_make_before_break``, ``surge``,
+    ``max_unavailable`` and ``move_deadline`` say how the replicas of what it selects move (None, or "": as argosy.yaml
+    says). ``approvers`` are the persons whose word counts (none: anybody's).
     """
 
     name: str
@@ -187,6 +187,7 @@ class RolloutPolicy(Struct, frozen=True, kw_only=True):
     is_make_before_break: bool | None = None
     surge: Limit | None = None
     max_unavailable: Limit | None = None
+    move_deadline: str = ""
     approvers: tuple[str, ...] = ()
 
     @property

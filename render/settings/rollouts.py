@@ -11,6 +11,7 @@ from render.notations import WEEKDAYS, minutes_of_time, seconds_of_duration
 from render.syntax import quoted_text
 from render.timing import parse_instant
 
+from .durations import faults_of_duration
 from .rollout_sources import SOURCES, RolloutSource
 from .setting import WAYS, FleetSetting, SettingFault, reach_of_limit
 
@@ -151,12 +152,6 @@ def _faults_of_reviewers(reviewers: Iterable[str]) -> Iterator[SettingFault]:
         seen.add(reviewer.casefold())
 
 
-def _faults_of_duration(text: str) -> Iterator[SettingFault]:
-    found = seconds_of_duration(text)
-    if found is None or not found.is_integer():
-        yield SettingFault("", f"{quoted_text(text)} is no time in whole seconds", "write it as '90m' or '24h'")
-
-
 def _is_longer(before: str, after: str) -> bool:
     return (seconds_of_duration(after) or 0) > (seconds_of_duration(before) or 0)
 
@@ -216,7 +211,7 @@ class RolloutSettings(Struct, frozen=True, kw_only=True):
             "How long a second person may take to confirm an emergency, such as `8h`; after that it is named as one"
             " that nobody has confirmed.",
             reach=reach_of_limit(_is_longer),
-            faults=_faults_of_duration,
+            faults=faults_of_duration,
         ),
     ] = "24h"
 

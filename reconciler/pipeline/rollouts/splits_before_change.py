@@ -186,4 +186,5 @@ class SplitsBefore(Struct, frozen=True, kw_only=True):
 
 def _binding_beside_decision(binding: Binding, decided: Binding) -> Binding:
     is_there = {*binding.targets} == {*decided.targets}
-    return replace(binding, moving=None if is_there else Moving(asked=decided.targets))
+    since = binding.moving.since if binding.moving is not None else ""
+    return replace(binding, moving=None if is_there else Moving(asked=decided.targets, since=since))
