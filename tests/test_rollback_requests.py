@@ -9,7 +9,7 @@ from render.binding import Binding, GracefulEvictionTask
 from render.former_split import FormerSplit
 from render.model import ObjectRef, TargetCluster
 from render.rescheduling.rollbacks import bindings_with_former_splits
-from tests.build import Repository, a_policy, argosy, on_clusters
+from tests.build import Repository, a_config_map, a_policy, argosy, on_clusters
 from tests.test_rebalance import BINDING, DYNAMIC, _placed, _rebalancer, _requesting, _sized
 
 ALLOWED = ("--allow-removal", "lyon=9", "--allow-removal", "paris=9")
@@ -188,3 +188,20 @@ def test_what_is_being_left_is_left_no_more_where_it_is_to_stand_again() -> None
         (found,) = bindings_with_former_splits([now], {ref: split})
         assert [each.from_cluster for each in found.eviction_tasks] == left
         assert (found.restored, found.reschedule_requests) == (split, ("RollbackRequest/back@0", "tidy"))
+
+
+def test_a_pass_that_looks_at_what_changed_alone_keeps_the_record(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It makes the tree that a pass over everything makes, which is what verify compares it with."""
+    others = {f"cm{number}.yaml": a_config_map(f"cm{number}", key="value") for number in range(5)}
+    policy = a_policy("rest", selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters("lyon"))
+    fleet.commit({**others, "rest.yaml": policy, "back.yaml": a_request(rendered(fleet, "argosy/rendered~1"))})
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    fleet.commit({"cm1.yaml": a_config_map("cm1", key="other")})
+    ended = argosy(fleet, capsys, "-v", "-v", "reconcile")
+    assert ended.code == 0, ended.err
+    record = f"- RollbackRequest/back@{rendered(fleet, 'argosy/rendered~3')[:12]}"
+    assert fleet.show("rollbacks.yaml").endswith(record)
+    assert sorted(_placed(fleet)) == ["{name: lyon, replicas: 2}", "{name: paris, replicas: 2}"]
+    assert argosy(fleet, capsys, "verify", "argosy/rendered").code == 0
