@@ -10,13 +10,14 @@ import pytest
 
 from reconciler.cli import run
 from reconciler.outputs.documents import DOCUMENTS
-from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy, copied, on_clusters
+from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, copied, on_clusters
 from tests.fakes import FakeCluster
 from tests.schemas import closed, faults
 from tests.served import serving_members
 
 pytestmark = pytest.mark.xdist_group("json output")  # one process makes the shared fleet for all of them
 
+DEPLOYMENTS = {"apiVersion": "apps/v1", "kind": "Deployment"}
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 TEST = {
     "apiVersion": "argosy.dev/v1alpha1",
@@ -56,6 +57,7 @@ KINDS = {
     "bisect cm/one --unplaced": "Bisection",
     "simulate --cordon member1": "Simulation",
     "simulate --n-minus 1": "Losses",
+    "simulate --headroom deploy/one": "Headroom",
     "simulate --without-cluster member1 --explain cm/one": "ObjectExplanation",
     "backtest --since 90d": "Backtest",
 }
@@ -63,8 +65,9 @@ KINDS = {
 
 def a_fleet(folder: Path) -> Repository:
     made = Repository.create(folder / "fleet")
-    policy = a_policy("all", selectors=[CONFIG_MAPS], placement=on_clusters("member1"))
-    made.commit({"fleet.yaml": [a_cluster("member1"), a_config_map("one"), policy], "one_test.yaml": TEST})
+    policy = a_policy("all", selectors=[CONFIG_MAPS, DEPLOYMENTS], placement=on_clusters("member1"))
+    objects = [a_cluster("member1"), a_config_map("one"), a_deployment("one"), policy]
+    made.commit({"fleet.yaml": objects, "one_test.yaml": TEST})
     return made
 
 

@@ -154,6 +154,7 @@ SAID = [
     ("bisect", "Deployment", "web", "-n", SPACE, "--on", "member1"),
     *(("simulate", "--without-cluster", "member1", "-o", output) for output in ("text", "json")),
     ("simulate", "--scale", "deploy/web=3", "-n", SPACE, "--explain", "deploy/web"),
+    *(("simulate", "--headroom", "deploy/web", "-n", SPACE, "-o", output) for output in ("text", "json")),
     *(("simulate", "--n-minus", "1", "-o", output) for output in ("text", "json", "junit", "markdown")),
     ("reconcile",),
     *(("status", "-o", output) for output in ("wide", "json", "yaml", "name")),

@@ -149,6 +149,7 @@ ANY_TEXT = {
     "--credentials": "Other repositories are asked with it, and say what is wrong.",
     "--git-secret": "It is the name of an object that another tool looks up.",
     "--group": "It is one of a rollout, which says what groups it has: its own tests try others.",
+    "--headroom": "deploy/nowhere",
     "--image": "A registry knows its images.",
     "--kubeconfig": "That it is not there is said of each cluster that it should lead to, with exit code 5.",
     "--kubeconfigs": "That it is not there is said of each cluster that it should lead to, with exit code 5.",

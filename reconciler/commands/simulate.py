@@ -29,13 +29,17 @@ _IDLE_WITH_EVERY_LOSS = (
 """The options that say nothing of every loss: which clusters are lost, and what happens by itself after that."""
 
 
+_IDLE_WITH_HEADROOM = ("n_minus", "by", "horizon", "allowed", "allowed_moves", "allowed_costs", "explained")
+"""The options that say nothing of room: what is lost one after the other, and what happens by itself."""
+
+
 @click.command(
     cls=DocumentedCommand,
-    epilog="Exit codes: 0 everything finds a place; 1 something finds none, or is short of replicas at the horizon;"
-    " 2 no such name; 3 input refused; 4 Git; 6 a guard would refuse what follows.",
+    epilog="Exit codes: 0 everything finds a place; 1 something finds none, or is short of replicas at the horizon, or"
+    " no more fit; 2 no such name; 3 input refused; 4 Git; 6 a guard would refuse what follows.",
 )
 @with_suppositions
-@with_namespace_options("The namespace of what --scale and --explain name.")
+@with_namespace_options("The namespace of what --scale, --explain and --headroom name.")
 @click.option("--rev", default="", metavar="REV", help="A source commit  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Take the files as they stand, committed or not.")
 @with_now_option
@@ -65,6 +69,12 @@ _IDLE_WITH_EVERY_LOSS = (
     help="What --n-minus loses.",
 )
 @click.option(
+    "--headroom",
+    default="",
+    metavar="KIND/NAME",
+    help="Say how many more of its replicas fit, and what gives out first.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Choice(["text", "json", "junit", "markdown"]),
@@ -83,16 +93,27 @@ def command(log: Log, /, supposed: Suppositions, **options: Any) -> int:
 
     With --n-minus every single loss is placed anew, or every pair of them, and the answer is a table: what breaks, how
     many replicas move, which capacity is missing, and what is left behind.
+
+    With --headroom the answer is how many more replicas of one object fit beside all that is placed: in each cluster,
+    and by its policy, and which cluster and resource give out first.
     """
+    if options["headroom"]:
+        refuse_given_options(_IDLE_WITH_HEADROOM, "goes without --headroom")
+        _refuse_reports(options["output"])
+        return show_headroom(log, supposed, SimulateOptions(**options))
     if options["n_minus"]:
         from reconciler.commands.every_loss import show_every_loss
 
         refuse_given_options(_IDLE_WITH_EVERY_LOSS, "goes without --n-minus")
         return show_every_loss(log, supposed, SimulateOptions(**options))
     refuse_given_options(["by"], "goes with --n-minus")
-    if options["output"] in {"junit", "markdown"}:
-        raise click.UsageError(f"-o {options['output']} goes with --n-minus")
+    _refuse_reports(options["output"])
     return simulate_and_show(log, supposed, SimulateOptions(**options))
+
+
+def _refuse_reports(output: str) -> None:
+    if output in {"junit", "markdown"}:
+        raise click.UsageError(f"-o {output} goes with --n-minus")
 
 
 def simulate_and_show(log: Log, supposed: Suppositions, options: SimulateOptions) -> int:
@@ -125,6 +146,39 @@ def simulate_and_show(log: Log, supposed: Suppositions, options: SimulateOptions
         else:
             _print_outcome(log, options, fleet, outcome, tuple(sorted(added)))
     return exit_code_of_simulation(outcome)
+
+
+def show_headroom(log: Log, supposed: Suppositions, options: SimulateOptions) -> int:
+    """Print the headroom of an object; return 1 where not one more replica fits."""
+    from reconciler.commands.supposed_changes import added_files, alterations_of_words
+    from reconciler.console.text import sections_as_terminal_text
+    from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.headroom import headroom_document
+    from reconciler.repository import open_repository
+    from reconciler.simulation.headroom import headroom_report, sections_of_headroom, summary_of_headroom
+    from reconciler.simulation.supposed_fleet import SupposedSource, read_supposed_fleet
+
+    if options.worktree:
+        refuse_given_options(["rev"], "goes without --worktree")
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        commit = "" if options.worktree else repository.resolve(options.rev or "HEAD")
+        added = added_files(repository, commit, supposed.added) if supposed.added else {}
+        with log.timed("read source"):
+            wanted = SupposedSource(commit=commit, added=added)
+            fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
+        desired = fleet.source_in_force.desired
+        noun, name = parse_kind_and_name([options.headroom])
+        ref = ref_of_named_object(noun, name, options.namespace, desired.templates)
+        alterations = alterations_of_words(supposed, options.namespace, desired)
+        with log.timed("find room"):
+            report = headroom_report(fleet, ref, alterations, added)
+    if options.output == "json":
+        print_output(document_text(headroom_document(report, source=fleet.source_in_force.commit)), "json")
+    else:
+        text = sections_as_terminal_text(sections_of_headroom(report))
+        print_text(f"{summary_of_headroom(report)}\n\n{text}", end="")
+    return 1 if report.headroom.fits == 0 else 0
 
 
 def exit_code_of_simulation(outcome: "SimulationOutcome") -> int:

@@ -10,6 +10,7 @@ from .diagnosis import DiagnosisDocument
 from .difference import DifferenceDocument
 from .document import OutputDocument
 from .fleet_status import FleetStatusDocument
+from .headroom import HeadroomDocument
 from .history import HistoryDocument
 from .import_report import ImportReportDocument
 from .live_difference import LiveDifferenceDocument
@@ -53,6 +54,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     SimulationDocument,
     LossesDocument,
     BacktestDocument,
+    HeadroomDocument,
     WaitingDocument,
     VerificationDocument,
     DiagnosisDocument,

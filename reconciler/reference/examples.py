@@ -56,6 +56,10 @@ EXAMPLES: Mapping[str, Examples] = {
             "argosy simulate --n-minus 1 --by region",
             "What breaks when any region is lost, and which capacity is missing",
         ),
+        (
+            "argosy simulate --headroom deploy/web -n shop",
+            "How many more replicas fit, and which cluster and resource give out first",
+        ),
     ),
     "describe": (
         ("argosy describe deploy/web -n shop", "One object in every member that has it, with its events"),

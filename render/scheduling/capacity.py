@@ -25,6 +25,7 @@ from .resource_models import (
 
 UNLIMITED = 2**31 - 1
 PODS = "pods"
+NODES = "nodes"
 
 Shares = Mapping[int, int]
 """Replicas by the index of their cluster."""
@@ -104,6 +105,13 @@ class Capacity:
             self._estimate_changed_clusters(known.values, set(self._changed[known.changes :]), request)
             known.changes = len(self._changed)
         return known.values
+
+    def resource_that_gives_out(self, requirements: ReplicaRequirements | None, position: int) -> str:
+        """Return the resource by which a cluster has room for no more replicas; ``nodes``: no node has room for one."""
+        estimate, amounts = self.replicas(requirements)[position], ((PODS, 1), *request_of_replica(requirements))
+        room = {name: self._free_amounts_of_resource(name)[position] // amount for name, amount in amounts}
+        least = min(room, key=lambda name: (room[name], name))
+        return least if max(room[least], 0) <= estimate else NODES
 
     def component_sets(self, components: tuple[Component, ...]) -> Sequence[int]:
         """Return how many full sets of components fit each cluster, by index."""

@@ -65,17 +65,21 @@ class SchedulerAfterPass:
             return False
         return self._bounds.are_all_placed(self._scheduler.state.index.clusters_named(lost), bindings)
 
+    def scheduler_without(self, lost: Collection[str]) -> Scheduler:
+        """Return the scheduler as it goes on by itself without some clusters."""
+        state = self._scheduler.state
+        return Scheduler.of_state(state.copy_without(state.index.clusters_named(lost)))
+
     def placed_after_loss(self, lost: Collection[str], bindings: Iterable[Binding]) -> tuple[PlacedAfterLoss, ...]:
         """Return bindings with the targets that they would have without some clusters, in the order of decisions.
 
         A binding that is refused keeps what the others have of it, and one that fits no cluster has none.
         """
         names = frozenset(lost)
-        state = self._scheduler.state
-        after = Scheduler.of_state(state.copy_without(state.index.clusters_named(names)))
+        after = self.scheduler_without(names)
         asked = {each.ref: _binding_without_clusters(each, names) for each in bindings}
         decisions = decisions_after_pass(after, tuple(asked.values()), self._context, self._ledger.copy())
-        room = _Room(Scheduler.of_state(state.copy_without(0)))
+        room = _Room(self.scheduler_without(()))
         return tuple(
             room.placed(asked[each.ref], _binding_of_members(binding_with_decision(asked[each.ref], each)))
             for each in decisions

@@ -24,6 +24,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         "horizon",
     ),
     "Losses": ("without_clusters", "without_regions", "without_zones", "without_providers", "n_minus", "by"),
+    "Room": ("headroom",),
     "Other changes": ("cordoned", "tainted", "sized", "scaled", "added"),
     "Other programs": ("webhook", "webhook_secrets", "inside", "channels", "lease"),
     "Which clusters": ("live", "clusters", "cluster_selector", "selector", "shard", "context"),

@@ -19,4 +19,5 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     explained: str = ""
     n_minus: int | None = None
     by: str = "cluster"
+    headroom: str = ""
     output: str = "text"
