@@ -15,7 +15,8 @@ from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.rollouts.stage_values import RolloutInputs
 from reconciler.pipeline.stages import render_pass
 from reconciler.simulation.alterations import Alteration
-from reconciler.simulation.passes import SimulatedPass, Simulation, simulation_of
+from reconciler.simulation.passes import Simulation, simulation_of
+from reconciler.simulation.simulated_pass import IdealPlacement, SimulatedPass
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from render.cluster import ClusterCondition
@@ -130,7 +131,7 @@ def supposed(
     return simulation_of(following, alterations, NINE, horizon=horizon)
 
 
-def split(simulated: SimulatedPass, ref: ObjectRef = WEB_REF) -> dict[str, int]:
+def split(simulated: SimulatedPass | IdealPlacement, ref: ObjectRef = WEB_REF) -> dict[str, int]:
     """The replicas of an object by cluster after a pass."""
     return {target.name: target.replicas for target in simulated.bindings[ref].targets}
 

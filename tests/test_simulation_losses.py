@@ -13,7 +13,8 @@ from reconciler.simulation.alterations import LostClusters, altered
 from reconciler.simulation.loss_outcomes import LossJudge, LossOutcome
 from reconciler.simulation.losses import Losses
 from reconciler.simulation.objects import ObjectCourse
-from reconciler.simulation.passes import SimulatedPass, ideal_inputs
+from reconciler.simulation.passes import ideal_inputs
+from reconciler.simulation.simulated_pass import SimulatedPass
 from render.binding import Binding
 from render.model import ObjectRef
 from render.placement import SpreadField

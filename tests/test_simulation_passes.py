@@ -3,8 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from reconciler.pipeline.following_passes import PassMemory, inputs_of_next_pass
 from reconciler.pipeline.stages import render_pass
+from reconciler.simulation import answering_fleet
 from reconciler.simulation.alterations import (
     ChangedCapacity,
     CordonedClusters,
@@ -15,7 +18,7 @@ from reconciler.simulation.alterations import (
 from reconciler.simulation.passes import simulation_of
 from render.cluster import DRAIN, Taint
 
-from .build import a_deployment, a_policy
+from .build import a_deployment, a_policy, weighted
 from .supposed_fleets import (
     DIVIDED,
     NINE,
@@ -155,3 +158,27 @@ def test_a_cluster_that_is_unready_already_keeps_the_time_since_when_it_is() -> 
     changed = later.configured[0].inputs.failover.health.conditions["paris"]
     assert [each.since for each in changed] == ["2026-03-01T09:00:00Z"]
     assert memory is not None
+
+
+def test_passes_that_look_at_a_part_come_to_what_those_over_everything_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the first pass nothing but what is under way, due or seen otherwise is looked at again."""
+    files = a_failing_fleet(names=("oslo", "paris", "rome", "turin"))
+    for number in range(12):
+        name = f"app-{number}"
+        selector = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+        weights = dict.fromkeys((("oslo", "rome"), ("rome", "turin"), ("oslo", "turin"))[number % 3], 1)
+        toleration = {"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30 * number}
+        placement = {"clusterTolerations": [toleration], "replicaScheduling": weighted(**weights)}
+        policy = a_policy(name, selectors=[selector], placement=placement, failover={"cluster": {}})
+        files |= {name: a_deployment(name, replicas=4), f"{name}-policy": policy}
+    for lost in ("oslo", "paris", "turin"):
+        alteration = LostClusters(names=frozenset({lost}))
+        found = supposed(files, alteration)
+        looked_at = [len(each.inputs.scope.refs) if each.inputs.scope else 13 for each in found.configured]
+        with monkeypatch.context() as whole:
+            whole.setattr(answering_fleet, "scope_of_next_pass", lambda *_passes: None)
+            expected = supposed(files, alteration)
+        assert min(looked_at) < 13
+        assert [(each.at, each.rendered.tree.root, each.bindings) for each in found.configured] == [
+            (each.at, each.rendered.tree.root, each.bindings) for each in expected.configured
+        ]

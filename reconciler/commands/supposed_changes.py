@@ -23,7 +23,8 @@ from reconciler.simulation.alterations import (
     ScaledObject,
     TaintedCluster,
 )
-from reconciler.simulation.passes import SimulatedPass, Simulation
+from reconciler.simulation.passes import Simulation
+from reconciler.simulation.simulated_pass import SimulatedPass
 from reconciler.simulation.supposed_fleet import SupposedFleet
 from reconciler.source.desired import Desired
 from reconciler.source.files import may_be_read
@@ -141,7 +142,7 @@ def deciding_pass(simulation: Simulation, ref: ObjectRef) -> tuple[SimulatedPass
         decision = each.rendered.built.schedule.decisions.get(ref)
         if decision is not None and decision.trigger is not Trigger.NONE:
             return each, f"as the pass at {instant_text(each.at)} would decide, which comes by itself:"
-    return simulation.ideal, "by itself it stays where it is; placed anew, this would be decided:"
+    return simulation.ideal.rendered_pass(), "by itself it stays where it is; placed anew, this would be decided:"
 
 
 def replay_of_simulated_pass(fleet: SupposedFleet, found: SimulatedPass, log: Log) -> Replay:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
 
 from .former_splits import NO_RESTORATIONS
+from .movements import Bindings
 from .pass_values import Inputs, Rendered
 from .previous import Previous, RenderedTree
 from .reserves import RESERVED_FILE, parse_reserves
@@ -29,12 +30,18 @@ class PassMemory(Struct):
     beneath: RenderedTree | None = None
     _known: dict[bytes, bytes] = field(default_factory=dict)
 
-    def previous_from_rendered(self, before: Rendered, *, source: str = "") -> Previous:
-        """Return a pass as the next one reads it back, as if it had been committed."""
+    def previous_from_rendered(
+        self, before: Rendered, *, source: str = "", bindings: Bindings | None = None
+    ) -> Previous:
+        """Return a pass as the next one reads it back, as if it had been committed.
+
+        ``bindings`` are those after it, where it did not look at all objects (None: it did).
+        """
         self._known |= before.tree.trees
         blobs = before.tree.blobs.items()
         self._known |= {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in blobs}
-        bindings = {binding.ref: binding for binding in before.built.bindings}
+        if bindings is None:
+            bindings = {binding.ref: binding for binding in before.built.bindings}
         tree = RenderedTree.of(before.tree.root, self._read_trees, self._read_blobs)
         return Previous(commit="", source=source, version="", bindings=bindings, tree=tree)
 
@@ -66,12 +73,15 @@ class PassMemory(Struct):
         return {**found, **self.beneath.contents(missing)} if missing and self.beneath is not None else found
 
 
-def inputs_of_next_pass(inputs: Inputs, before: Rendered, memory: PassMemory, now: datetime) -> Inputs:
+def inputs_of_next_pass(
+    inputs: Inputs, before: Rendered, memory: PassMemory, now: datetime, bindings: Bindings | None = None
+) -> Inputs:
     """Return the inputs of the pass after another, over the same source and by the same observations.
 
-    What the first pass was allowed to remove it has removed, and the engine is the same from now on.
+    ``bindings`` are those after the former, where it did not look at all objects. What the first pass was allowed to
+    remove it has removed, and the engine is the same from now on.
     """
-    previous = memory.previous_from_rendered(before, source=inputs.source)
+    previous = memory.previous_from_rendered(before, source=inputs.source, bindings=bindings)
     reserves = _file_at_root(previous.tree, RESERVED_FILE)
     attributes = before.built.rolled.attributes
     return replace(

@@ -15,7 +15,7 @@ from reconciler.repository import Repository
 from render.errors import GuardRefused
 from render.settings.removal_guard import GuardScope
 
-from .passes import SimulatedPass
+from .simulated_pass import SimulatedPass
 
 _CONSEQUENCE = "; nothing of this pass would be committed"
 _HELD = "; these clusters would keep what they have"
@@ -57,6 +57,7 @@ class PassGuard(Struct, frozen=True, kw_only=True):
             source=replace(self.source, desired=done.inputs.desired),
             previous=done.inputs.previous,
             rendered=done.rendered,
+            scope=done.inputs.scope,
             allowed=self.allowed,
             now=done.at,
             clock=done.at,

@@ -121,6 +121,6 @@ def _concerned_objects(simulation: Simulation, lost: frozenset[str]) -> Iterator
 
 def _objects_kept_by_quota(simulation: Simulation) -> frozenset[ObjectRef]:
     """Return the objects that a quota keeps as they are, though it does not so far."""
-    schedules = [each.rendered.built.schedule for each in (simulation.base, simulation.ideal, *simulation.configured)]
-    known, *found = (each.objects_kept_by_quota for each in schedules)
+    schedules = [each.rendered.built.schedule for each in (simulation.base, *simulation.configured)]
+    known, *found = (each.objects_kept_by_quota for each in (*schedules, simulation.ideal.decisions.schedule))
     return frozenset[ObjectRef]().union(*found) - known

@@ -12,30 +12,26 @@ otherwise of what they have already. As in real passes, what one finds of worklo
 passes come after something was given, a second apart. Clusters that do not answer are as they were last seen.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.ledger.facts import Facts
-from reconciler.ledger.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.following_passes import PassMemory, inputs_of_next_pass
-from reconciler.pipeline.health import are_ready_replicas_asked_for, is_health_asked_for
 from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.previous import Previous
-from reconciler.pipeline.reserves import reserves_of_changed_facts
 from reconciler.pipeline.stages import render_pass
 from render.binding import Binding
 from render.errors import GuardRefused
-from render.failover.tasks import HEALTHY
 from render.model import ObjectRef
 from render.rebalancers.rebalancing import NamedWorkload
 from render.rescheduling.requests import RescheduleRequest
-from render.rollouts.status_ages import StatusLooks
-from render.timing import SECOND, Flip, instant_text
+from render.timing import SECOND, Flip
 
 from .alterations import Alteration, altered, altered_clusters, lost_clusters, newly_tainted_clusters
+from .answering_fleet import AnsweringFleet
+from .simulated_pass import IdealPlacement, SimulatedPass
 
 HORIZON = timedelta(hours=1)
 """The time that a simulation looks ahead, unless it is asked for another."""
@@ -47,21 +43,8 @@ RenderPass = Callable[[Inputs], Rendered]
 """Compute the tree of a pass; whoever reads a source of people's has the records named over which that stumbles."""
 
 
-Judge = Callable[["SimulatedPass", "SimulatedPass"], GuardRefused | None]
+Judge = Callable[[SimulatedPass, SimulatedPass], GuardRefused | None]
 """Say which guard would refuse a pass, given the one before it; None lets it pass."""
-
-
-class SimulatedPass(Struct, frozen=True, kw_only=True):
-    """A pass that was rendered in memory, and the time it was rendered for."""
-
-    at: datetime
-    inputs: Inputs
-    rendered: Rendered
-
-    @property
-    def bindings(self) -> Mapping[ObjectRef, Binding]:
-        """The bindings of the pass by their objects."""
-        return {binding.ref: binding for binding in self.rendered.built.bindings}
 
 
 class StoppedPass(Struct, frozen=True, kw_only=True):
@@ -91,7 +74,7 @@ class Simulation(Struct, frozen=True, kw_only=True):
 
     alterations: tuple[Alteration, ...]
     base: SimulatedPass
-    ideal: SimulatedPass
+    ideal: IdealPlacement
     configured: tuple[SimulatedPass, ...]
     horizon: datetime
     next_flip: Flip | None = None
@@ -123,8 +106,8 @@ def simulation_of(
     wanted = replace(after, previous=inputs.previous) if after is not None else inputs
     following = inputs_of_next_pass(wanted, base.rendered, memory, now)
     changed = altered(following, alterations, now)
-    ideal = _pass_at(ideal_inputs(changed, alterations, base.bindings), now, rules.render)
-    fleet = _AnsweringFleet(inputs=changed, facts=inputs.facts, memory=memory, silent=lost_clusters(alterations))
+    ideal = IdealPlacement(at=now, inputs=ideal_inputs(changed, alterations, base.bindings))
+    fleet = AnsweringFleet(inputs=changed, facts=inputs.facts, memory=memory, silent=lost_clusters(alterations))
     fleet.observe_base(base)
     course = _Course(fleet=fleet, end=now + horizon, rules=rules)
     course.run(base, now)
@@ -188,7 +171,7 @@ class _Course(Struct, kw_only=True):
     ``flip`` is what comes after the last of them.
     """
 
-    fleet: "_AnsweringFleet"
+    fleet: AnsweringFleet
     end: datetime
     rules: PassRules
     passes: list[SimulatedPass] = field(default_factory=list)
@@ -216,109 +199,3 @@ class _Course(Struct, kw_only=True):
         seen = Flip(done.at + SECOND, "what was placed is seen to be healthy") if is_moving else None
         coming = [each for each in (done.rendered.built.flip, seen) if each is not None and each.at > done.at]
         return min(coming, key=lambda each: each.at, default=None)
-
-
-class _Given(Struct, frozen=True, kw_only=True):
-    """The replicas and the version of an object that a cluster has, and since when (None: since before)."""
-
-    replicas: int
-    version: str
-    since: datetime | None = None
-
-
-class _AnsweringFleet(Struct, kw_only=True):
-    """The fleet on its way: the last pass, and what each cluster that answers has applied of all of them.
-
-    ``facts`` are those from before the alterations: what the base reserved of capacity is reserved of these.
-    """
-
-    inputs: Inputs
-    facts: Facts
-    memory: PassMemory
-    silent: frozenset[str]
-    _last: Rendered | None = None
-    _seen_at: datetime | None = None
-    _newest: datetime | None = None
-    _given: dict[tuple[ObjectRef, str], _Given] = field(default_factory=dict)
-
-    def observe_base(self, base: SimulatedPass) -> None:
-        """Begin with what the pass before the alterations gave to clusters."""
-        self._last = base.rendered
-        for binding in base.rendered.built.bindings:
-            for name, given in _given_by_binding(binding):
-                self._given[binding.ref, name] = given
-
-    def apply(self, done: SimulatedPass) -> bool:
-        """Let the clusters that answer have what a pass gives them; say whether the next pass will find news there."""
-        is_changed = self._last is None or self._last.tree.root != done.rendered.tree.root
-        before, self._seen_at, self._last = self._seen_at, done.at, done.rendered
-        for binding in done.rendered.built.bindings if is_changed else ():
-            for name, given in _given_by_binding(binding):
-                known = self._given.get((binding.ref, name))
-                is_same = known is not None and (known.replicas, known.version) == (given.replicas, given.version)
-                if name not in self.silent and not is_same:
-                    self._given[binding.ref, name] = replace(given, since=done.at)
-                    self._newest = done.at
-        return is_changed or (self._newest is not None and self._newest == before)
-
-    def inputs_at(self, at: datetime) -> Inputs:
-        """Return the inputs of the next pass."""
-        assert self._last is not None, "a base comes before the passes that go on from it"
-        inputs, bindings = self.inputs, self._last.built.bindings
-        following = inputs_of_next_pass(inputs, self._last, self.memory, at)
-        return replace(
-            following,
-            reserves=reserves_of_changed_facts(following.reserves, self.facts, inputs.facts),
-            failover=replace(following.failover, health=self._health(inputs.failover.health, bindings)),
-            rollouts=replace(
-                following.rollouts,
-                health=self._health(inputs.rollouts.health, bindings),
-                # Every pass looks at all that answer before it decides.
-                looks=StatusLooks(times={each.name: at for each in inputs.desired.clusters}),
-            ),
-            moves=replace(following.moves, health=self._health(inputs.moves.health, bindings)),
-        )
-
-    def _health(self, recorded: ObservedHealth, bindings: Iterable[Binding]) -> ObservedHealth:
-        """Return recorded health with that of what clusters were given since."""
-        asked = (each for each in bindings if is_health_asked_for(self.inputs.desired, each))
-        found = {each.ref: tuple(self._reports(each, recorded.workloads.get(each.ref, ()))) for each in asked}
-        return replace(recorded, workloads={**recorded.workloads, **found})
-
-    def _reports(self, binding: Binding, recorded: Iterable[ReportedHealth]) -> Iterator[ReportedHealth]:
-        known = {each.cluster: each for each in recorded}
-        names = dict.fromkeys([*(each.name for each in binding.targets), *known])
-        for name in names:
-            given, before = self._given.get((binding.ref, name)), known.get(name)
-            if before is not None and (given is None or given.since is None or name in self.silent):
-                yield before
-            elif given is not None and name not in self.silent and self._is_seen(given):
-                yield self._report(binding, name, given, before)
-
-    def _is_seen(self, given: _Given) -> bool:
-        """Say whether a pass has looked at what a cluster was given, once it was there."""
-        return given.since is None or (self._seen_at is not None and given.since < self._seen_at)
-
-    def _report(self, binding: Binding, name: str, given: _Given, before: ReportedHealth | None) -> ReportedHealth:
-        """Return the health of what a cluster was given; what was unhealthy there before stays so."""
-        is_asked = are_ready_replicas_asked_for(self.inputs.desired, binding)
-        found = ReportedHealth(
-            cluster=name,
-            health=HEALTHY,
-            since=instant_text(given.since + SECOND) if given.since is not None else "",
-            version=given.version,
-            ready=given.replicas if is_asked else None,
-        )
-        if before is not None and before.health != HEALTHY:
-            return replace(before, version=given.version)
-        return replace(found, status=before.status) if before is not None else found
-
-
-def _given_by_binding(binding: Binding) -> Iterator[tuple[str, _Given]]:
-    """Yield the clusters that an object is delivered to, each with what it gets."""
-    rollout, replicas = binding.rollout, binding.assigned_replicas
-    versions = rollout.version_by_cluster if rollout is not None else {}
-    completed = rollout.completed if rollout is not None else ""
-    for target in binding.targets:
-        if target.name in replicas:
-            yield target.name, _Given(replicas=replicas[target.name], version=versions.get(target.name, completed))

@@ -28,7 +28,8 @@ from reconciler.repository import Repository
 from .alterations import Alteration, altered
 from .guarded_passes import PassGuard
 from .losses import Losses
-from .passes import PassRules, SimulatedPass, Simulation, simulation_of
+from .passes import PassRules, Simulation, simulation_of
+from .simulated_pass import SimulatedPass
 
 AddedFiles = Mapping[str, bytes]
 """The contents of files that are supposed to be in the source, by their paths in the repository."""
