@@ -14,6 +14,7 @@ import pytest
 from reconciler.run.pass_job import PassJob
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy
+from .build import argosy as argosy_here
 from .controllers import SETTINGS, a_fleet, controller, is_rendered, pushed, rendered_source
 from .fakes import FakeCluster
 from .served import serving_members
@@ -63,6 +64,39 @@ def test_changed_settings_wait_until_the_file_of_the_controller_has_them(work: R
         argosy.says("spec.validation: Strict -> Off")
         accepted.write_text(json.dumps({**fleet, "spec": {"validation": "Off"}}))
         is_rendered(bare, pushed(work, "two"))
+
+
+@pytest.mark.parametrize("is_remote", [False, True], ids=["a repository here", "a remote"])
+def test_settings_that_another_run_accepts_are_in_force_at_once(
+    work: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, is_remote: bool
+) -> None:
+    bare = tmp_path / "fleet.git"
+    place = (f"file://{bare}", "--poll", "200ms") if is_remote else (str(bare),)
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    with controller(tmp_path, *place, "--bootstrap") as argosy:
+        is_rendered(bare, work.git("rev-parse", "HEAD"))
+        work.commit({"argosy.yaml": {**fleet, "spec": {"validation": "Off"}}})
+        work.git("push", "-q")
+        argosy.says("spec.validation: Strict -> Off")
+        assert argosy_here(work, capsys, "reconcile", "--accept-settings").code == 0
+        argosy.says("the last pass went well again")
+    assert argosy.said.count("pass cause=change") == 2
+
+
+def test_settings_that_the_file_of_the_controller_gets_afterwards_are_in_force_at_once(
+    work: Repository, tmp_path: Path
+) -> None:
+    bare, accepted = tmp_path / "fleet.git", tmp_path / "accepted.yaml"
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    accepted.write_text(json.dumps(fleet))
+    place = (f"file://{bare}", "--poll", "200ms", "--bootstrap", "--accepted-settings", str(accepted))
+    with controller(tmp_path, *place) as argosy:
+        is_rendered(bare, work.git("rev-parse", "HEAD"))
+        changed = work.commit({"argosy.yaml": {**fleet, "spec": {"validation": "Off"}}})
+        work.git("push", "-q")
+        argosy.says("spec.validation: Strict -> Off")
+        accepted.write_text(json.dumps({**fleet, "spec": {"validation": "Off"}}))
+        is_rendered(bare, changed)
 
 
 def test_a_remote_is_polled_for_its_branch(work: Repository, tmp_path: Path) -> None:

@@ -79,6 +79,12 @@ STEPS = [
         replace(LOOKING, activity=WAITING, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
     ),
     Step(
+        "one that did not, and that somebody has accepted since, gets one, too",
+        LOOKING,
+        Looked("a", is_accepted=True),
+        replace(LOOKING, activity=WAITING, tip="a", pass_at=100.0, cause=PassCause.CHANGE),
+    ),
+    Step(
         "a remote that is lost is asked again soon",
         LOOKING,
         Looked(None),

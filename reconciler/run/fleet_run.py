@@ -17,6 +17,7 @@ from render.errors import ReconcileError
 from .fleets import FleetLocation
 from .pacing import Event, FleetState, Looked, Pace, SourceRead, TimeNow, Woken, state_after_event
 from .pass_job import KILLED, PassJob, PassReport
+from .refusals import Acceptances, acceptances_of_source, digest_of_file, is_refused_by_guard
 from .settings import RunSettings
 from .watching import RefWatch
 
@@ -45,6 +46,7 @@ class FleetRun(Struct, kw_only=True):
     is_closed: bool = False
     _is_waking: bool = False
     _went_well_once: bool = False
+    _known_acceptances: Acceptances = field(default_factory=Acceptances)
 
     def open(self) -> None:
         """Begin to listen for changes of the source; where that cannot be known yet, the source is polled."""
@@ -84,16 +86,27 @@ class FleetRun(Struct, kw_only=True):
     def _look_at_source(self) -> None:
         try:
             tip: str | None = source_tip(self.source)
-            self.fault = ""
+            is_accepted, self.fault = self._has_been_accepted(str(tip)), ""
         except (ReconcileError, OSError) as error:
             said = error.message if isinstance(error, ReconcileError) else str(error)
             if said != self.fault:
                 self.log.warning(said)
-            tip, self.fault = None, said
-        self.tell(self, Looked(tip))
+            tip, is_accepted, self.fault = None, False, said
+        self.tell(self, Looked(tip, is_accepted))
+
+    def _has_been_accepted(self, tip: str) -> bool:
+        """Say whether somebody has accepted what the last pass was refused for; each acceptance counts once."""
+        if self.worker is not None or not is_refused_by_guard(self.report):
+            return False
+        before = self._known_acceptances
+        self._known_acceptances = acceptances_of_source(self.source, tip, self.settings.accepted_settings)
+        is_rendered = self._known_acceptances.rendered not in {"", before.rendered}
+        return is_rendered or self._known_acceptances.file != before.file
 
     def run_pass(self) -> None:
         """Begin a pass in a process of its own, once there is a place for it."""
+        accepted = digest_of_file(self.settings.accepted_settings)
+        self._known_acceptances = replace(self._known_acceptances, file=accepted)
         job = PassJob(
             fleet=self.source.name,
             repository=self.source.location,
@@ -128,6 +141,8 @@ class FleetRun(Struct, kw_only=True):
     def keep_report(self, report: PassReport) -> None:
         """Keep the report of a pass, and say how it failed unless the one before failed alike."""
         before, self.report = self.report, report
+        if report.rendered:
+            self._known_acceptances = replace(self._known_acceptances, rendered=report.rendered)
         self._went_well_once = self._went_well_once or (report.code in {0, 1, 7} and bool(report.rendered))
         if report.is_unchanged and before is not None:
             self.report = replace(report, clusters=before.clusters, unplaced=before.unplaced)

@@ -11,7 +11,7 @@ asked once to make way: it finishes the members it is at, and the next one begin
 A pass runs when the source has moved, when members are due to be looked at for drift, sooner while a rollout waits for
 members, when a time rule asked for a pass, and again after a failure: later each time, by a span that is drawn between
 half and all of it, so that many fleets do not come back at once. What was refused is not tried again before it
-changes, or members are due to be looked at.
+changes, somebody accepts it, or members are due to be looked at.
 
 ``now`` counts seconds on a clock that never jumps. ``wall`` is the time of day, and only compared with what a time rule
 asked for: it may jump.
@@ -126,9 +126,13 @@ class Began(Struct, frozen=True):
 
 
 class Looked(Struct, frozen=True):
-    """A look ended: the source stands at this commit, or could not be asked (None)."""
+    """A look ended: the source stands at this commit, or could not be asked (None).
+
+    ``is_accepted``: the last pass was refused, and somebody has accepted since what it was refused for.
+    """
 
     tip: str | None
+    is_accepted: bool = False
 
 
 class SourceRead(Struct, frozen=True):
@@ -207,7 +211,7 @@ def state_after_event(state: FleetState, event: Event, time_now: TimeNow, pace: 
         case Began():
             state = _state_at_begin(state, event.step, time_now, pace)
         case Looked():
-            state = _state_after_look(state, event.tip, time_now, pace)
+            state = _state_after_look(state, event, time_now, pace)
         case SourceRead():
             state = replace(state, reading=event.source)
         case PassEnded():
@@ -256,15 +260,17 @@ def _state_with_next_look(state: FleetState, tip: str | None, time_now: TimeNow,
     return replace(state, lost=lost, look_at=time_now.now + wait)
 
 
-def _state_after_look(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -> FleetState:
+def _state_after_look(state: FleetState, looked: Looked, time_now: TimeNow, pace: Pace) -> FleetState:
     """Return the state after a look; whoever woke the fleet during it has it looked at once more."""
-    is_woken, state = state.is_woken, _state_with_next_look(replace(state, is_woken=False), tip, time_now, pace)
+    is_woken, tip = state.is_woken, looked.tip
+    state = _state_with_next_look(replace(state, is_woken=False), tip, time_now, pace)
     if state.activity is Activity.PASSING:
         state = replace(state, is_looking=False, seen=tip or state.seen)
     else:
         state = replace(state, activity=Activity.WAITING)
-        # A commit that is tried already waits for its next try.
-        state = state if tip in {None, state.tip} else _state_after_move(state, str(tip), time_now)
+        # A commit that is tried already waits for its next try, unless it may go otherwise now.
+        is_known = tip is None or (tip == state.tip and not looked.is_accepted)
+        state = state if is_known else _state_after_move(state, str(tip), time_now)
     return _state_after_waking(state, time_now, pace) if is_woken else state
 
 
