@@ -19,6 +19,18 @@ FLEET_FIELDS: Mapping[str, Field] = {
 }
 """The fields of argosy.yaml, kind Fleet."""
 
+
+def _fields_of_losses(start: str) -> dict[str, Field]:
+    """Return the fields of a loss that an expectation names."""
+    return {
+        f"{start}.loss": Field("`cluster`, `region`, `zone` or `provider`: any one of them is lost."),
+        f"{start}.count": Field("So many of them are lost at once: one, or any two.", 1),
+        f"{start}.minReplicas": Field("So many replicas have to be left, where they are divided.", "100%"),
+        f"{start}.minCopies": Field("So many clusters with a copy have to be left, where it is not.", 1),
+        f"{start}.when": Field("`AtOnce`: before anything is placed anew.", "Rescheduled"),
+    }
+
+
 POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "metadata.name": Field("The name of the test; every test has its own."),
     "spec.given": Field("The changes to the source before it is rendered."),
@@ -79,6 +91,14 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "spec.expect[].reason": Field("The reason of its Scheduled condition, such as `Success` or `NoClusterFit`."),
     "spec.expect[].message": Field("A part of the message of that condition."),
     "spec.expect[].messageMatches": Field("A regular expression that a part of that message must match."),
+    "spec.expect[].survives": Field(
+        "The losses that it must survive, as a ResiliencePolicy names them (`argosy help resilience`). What policies of"
+        " the source name is placed anew with it.",
+        [],
+    ),
+    **_fields_of_losses("spec.expect[].survives[]"),
+    "spec.expect[].doesNotSurvive": Field("The losses that it must not survive.", []),
+    **_fields_of_losses("spec.expect[].doesNotSurvive[]"),
     "spec.expect[].fields": Field("The fields it must have in a cluster.", []),
     "spec.expect[].fields[].cluster": Field("The cluster."),
     "spec.expect[].fields[].path": Field("The JSON pointer of the field."),

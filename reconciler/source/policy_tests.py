@@ -11,6 +11,8 @@ from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.cluster import Cluster
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, CLUSTER_API_VERSION, Manifest, ObjectRef, Template, group_of
+from render.resilience.parsing import parse_losses
+from render.resilience.policy import SurvivedLoss
 from render.rollouts.policy import RolloutVerb
 from render.settings.fleet import Fleet
 from render.settings.reading import parse_fleet
@@ -40,7 +42,8 @@ class Expectation(Struct, frozen=True, kw_only=True):
 
     ``replicas`` are by cluster, as are the filters that must refuse it (``refused``). ``message`` is part of the
     Scheduled condition's, ``message_matches`` a pattern that a part of it must match. ``is_absent``: it must be in no
-    cluster; ``not_in`` are those it must not be in. ``at`` is the time that it is about (None: that of the test).
+    cluster; ``not_in`` are those it must not be in. ``survives`` and ``does_not_survive`` are losses of clusters.
+    ``at`` is the time that it is about (None: that of the test).
     """
 
     ref: ObjectRef
@@ -54,6 +57,8 @@ class Expectation(Struct, frozen=True, kw_only=True):
     reason: str | None = None
     message: str | None = None
     message_matches: str | None = None
+    survives: tuple[SurvivedLoss, ...] = ()
+    does_not_survive: tuple[SurvivedLoss, ...] = ()
     fields: tuple[FieldExpectation, ...] = ()
 
 
@@ -133,6 +138,8 @@ def parse_expectation(spec: Manifest, *, namespace: str) -> Expectation:
         reason=spec.get("reason"),
         message=spec.get("message"),
         message_matches=spec.get("messageMatches"),
+        survives=parse_losses(spec.get("survives")),
+        does_not_survive=parse_losses(spec.get("doesNotSurvive")),
         fields=tuple(
             FieldExpectation(
                 cluster=each["cluster"],

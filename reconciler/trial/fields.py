@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from jsonpointer import JsonPointerException, resolve_pointer
+from msgspec import Struct
 
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
@@ -60,3 +61,14 @@ def value_for_message(value: Any, path: str, ref: ObjectRef) -> str:
         return HIDDEN
     text = json_text(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class Mismatch(Struct, frozen=True, kw_only=True):
+    """An expectation that did not come true: the field of the test, what it says, and what is so (plain data).
+
+    A value that may not be shown, or does not exist, is ``WITHHELD``.
+    """
+
+    field: str
+    message: str
+    got: Any = None

@@ -9,7 +9,8 @@ from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from render.words import counted_noun
 
-from .trials import Coverage, Mismatch, Trial
+from .fields import Mismatch
+from .trials import Coverage, Trial
 
 
 class Results(Struct, frozen=True, kw_only=True):

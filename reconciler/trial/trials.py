@@ -21,21 +21,11 @@ from render.model import ObjectRef, TargetCluster
 from render.patterns import matches_whole, pattern_of_partial_match
 from render.words import most_similar_word
 
-from .fields import MISSING, WITHHELD, field_at_json_pointer, objects_rendered_for_clusters, value_for_message
-from .stepping import render_passes
+from .fields import MISSING, WITHHELD, Mismatch, field_at_json_pointer, objects_rendered_for_clusters, value_for_message
+from .stepping import desired_with_changes, render_passes
+from .survival import mismatches_of_survival
 
 NO_ANSWERS: Answers = {}
-
-
-class Mismatch(Struct, frozen=True, kw_only=True):
-    """An expectation that did not come true: the field of the test, what it says, and what is so (plain data).
-
-    A value that may not be shown, or does not exist, is ``WITHHELD``.
-    """
-
-    field: str
-    message: str
-    got: Any = None
 
 
 class Trial(Struct, frozen=True, kw_only=True):
@@ -78,7 +68,10 @@ def _run_trial_unguarded(test: PolicyTest, desired: Desired, answers: Answers) -
         mismatch
         for number, each in enumerate(test.expectations)
         for at in (each.at or test.now,)
-        for mismatch in _mismatches_of_expectation(f"spec.expect[{number}]", each, passes[at], bindings[at])
+        for mismatch in (
+            *_mismatches_of_expectation(f"spec.expect[{number}]", each, passes[at], bindings[at]),
+            *mismatches_of_survival(f"spec.expect[{number}]", each, _desired_at(given, test, at), passes[at]),
+        )
     ]
     found = (binding for several in bindings.values() for binding in several.values())
     return Trial(
@@ -87,6 +80,11 @@ def _run_trial_unguarded(test: PolicyTest, desired: Desired, answers: Answers) -
         policies=frozenset(each.policy for each in found if each.policy),
         rules=frozenset(rule for each in passes.values() for rule in _override_rules_applied(refs, each)),
     )
+
+
+def _desired_at(given: Desired, test: PolicyTest, at: datetime | None) -> Desired:
+    """Return the source of a test as it is at a time."""
+    return given if at is None else desired_with_changes(given, test.changes, at)
 
 
 def _rendered_passes(test: PolicyTest, inputs: Inputs) -> Mapping[datetime | None, Rendered]:

@@ -15,9 +15,9 @@ from render.documents.positions import path_of_field_name
 from render.errors import InputError, Problem
 from render.words import counted_noun
 
-from .fields import MISSING, WITHHELD
+from .fields import MISSING, WITHHELD, Mismatch
 from .runs import PlaceByTest
-from .trials import Mismatch, Trial
+from .trials import Trial
 
 _FIELD = re.compile(r"(?P<field>.+\.fields\[\d+\])\.value")
 

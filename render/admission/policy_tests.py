@@ -8,6 +8,7 @@ from render.syntax import quoted_text
 from render.timing import parse_instant
 
 from .findings import Findings
+from .resilience import SURVIVED_LOSS
 from .rollouts import CONTROL_SPEC
 from .schema import INT32, Anything, Flag, ListOf, MapOf, Record, Text, Whole
 from .shared_schema import TEXT, TEXTS
@@ -70,6 +71,8 @@ POLICY_TEST_SPEC = Record(
                     "reason": TEXT,
                     "message": TEXT,
                     "messageMatches": TEXT,
+                    "survives": ListOf(SURVIVED_LOSS),
+                    "doesNotSurvive": ListOf(SURVIVED_LOSS),
                     "fields": ListOf(
                         Record({"cluster!": TEXT, "path!": TEXT, "value": Anything(), "absent": Flag(keep=True)})
                     ),
@@ -83,7 +86,7 @@ POLICY_TEST_SPEC = Record(
 
 _SINCE_WHEN = ("notReady", "unhealthy", "notMet", "notLookedAt")
 """Names with the time since when something is so."""
-_SOMEWHERE = ("clusters", "notIn", "replicas", "fields")
+_SOMEWHERE = ("clusters", "notIn", "replicas", "fields", "survives", "doesNotSurvive")
 """Expectations of an object that goes somewhere."""
 
 

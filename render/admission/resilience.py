@@ -19,21 +19,19 @@ RESILIENCE_KINDS = ("ResiliencePolicy", "ClusterResiliencePolicy")
 RESCHEDULED, AT_ONCE = "Rescheduled", "AtOnce"
 _MOST_LOST = 2
 
+SURVIVED_LOSS = Record(
+    {
+        "loss!": Text(choices=("cluster", "region", "zone", "provider")),
+        "count": Whole(INT32, minimum=1, maximum=_MOST_LOST),
+        "minReplicas": Portion(minimum=1),
+        "minCopies": Portion(minimum=1),
+        "when": Text(choices=(RESCHEDULED, AT_ONCE), default=RESCHEDULED),
+    }
+)
 RESILIENCE_SPEC = Record(
     {
         "resourceSelectors!": ListOf(RESOURCE_SELECTOR, min_items=1),
-        "survive!": ListOf(
-            Record(
-                {
-                    "loss!": Text(choices=("cluster", "region", "zone", "provider")),
-                    "count": Whole(INT32, minimum=1, maximum=_MOST_LOST),
-                    "minReplicas": Portion(minimum=1),
-                    "minCopies": Portion(minimum=1),
-                    "when": Text(choices=(RESCHEDULED, AT_ONCE), default=RESCHEDULED),
-                }
-            ),
-            min_items=1,
-        ),
+        "survive!": ListOf(SURVIVED_LOSS, min_items=1),
     }
 )
 

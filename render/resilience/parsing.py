@@ -1,5 +1,7 @@
 """ResiliencePolicies from admitted objects."""
 
+from collections.abc import Iterable
+
 from render.limits import Limit
 from render.model import Manifest
 from render.parsing.selectors import parse_resource_selectors
@@ -15,10 +17,15 @@ def parse_resilience_policy(manifest: Manifest, *, path: str = "", document: int
         name=metadata["name"],
         namespace=metadata.get("namespace") or "",
         resource_selectors=parse_resource_selectors(spec.get("resourceSelectors") or ()),
-        survive=tuple(map(_parse_loss, spec.get("survive") or ())),
+        survive=parse_losses(spec.get("survive")),
         path=path,
         document=document,
     )
+
+
+def parse_losses(plain: Iterable[Manifest] | None) -> tuple[SurvivedLoss, ...]:
+    """Return admitted losses, as policies and tests name them."""
+    return tuple(map(_parse_loss, plain or ()))
 
 
 def _parse_loss(plain: Manifest) -> SurvivedLoss:
