@@ -13,17 +13,19 @@ from reconciler.ledger.webhook_answers import Answers
 from reconciler.pipeline.claims import SCHEDULED
 from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.stages import render_pass
+from reconciler.simulation.resilience import judgements_of_pass
 from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.binding import Binding
 from render.boundary import REPORT_IT, result_or_substitute, words_of_unexpected_error
 from render.model import ObjectRef, TargetCluster
 from render.patterns import matches_whole, pattern_of_partial_match
+from render.resilience.policy import ResiliencePolicy
+from render.selectors import ResourceSelector
 from render.words import most_similar_word
 
 from .fields import MISSING, WITHHELD, Mismatch, field_at_json_pointer, objects_rendered_for_clusters, value_for_message
 from .stepping import desired_with_changes, render_passes
-from .survival import mismatches_of_survival
 
 NO_ANSWERS: Answers = {}
 
@@ -70,7 +72,7 @@ def _run_trial_unguarded(test: PolicyTest, desired: Desired, answers: Answers) -
         for at in (each.at or test.now,)
         for mismatch in (
             *_mismatches_of_expectation(f"spec.expect[{number}]", each, passes[at], bindings[at]),
-            *mismatches_of_survival(f"spec.expect[{number}]", each, _desired_at(given, test, at), passes[at]),
+            *_mismatches_of_survival(f"spec.expect[{number}]", each, _desired_at(given, test, at), passes[at]),
         )
     ]
     found = (binding for several in bindings.values() for binding in several.values())
@@ -147,6 +149,37 @@ def _mismatches_of_expectation(
             message = f"{each.path} in {each.cluster}: want {want}, got {text}"
             open_value = WITHHELD if text == HIDDEN else got
             yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)
+
+
+def _mismatches_of_survival(
+    path: str, expected: Expectation, desired: Desired, rendered: Rendered
+) -> Iterator[Mismatch]:
+    """Yield each loss that an object survives or does not, other than a test expects."""
+    losses = (*expected.survives, *expected.does_not_survive)
+    binding = next((each for each in rendered.built.bindings if each.ref == expected.ref), None)
+    if not losses or binding is None:
+        return
+    ref = expected.ref
+    asked = ResiliencePolicy(
+        name=path,
+        namespace=ref.namespace,
+        resource_selectors=(
+            ResourceSelector(api_version=binding.api_version, kind=ref.kind, namespace=ref.namespace, name=ref.name),
+        ),
+        survive=losses,
+    )
+    # What policies of the source name is placed anew with it, and takes room.
+    judged = replace(desired, resilience_policies=(*desired.resilience_policies, asked))
+    for each in judgements_of_pass(judged, rendered.built):
+        number = each.requirement.number
+        if each.requirement.policy is not asked:
+            continue
+        if number < len(expected.survives) and not each.holds:
+            yield Mismatch(field=f"{path}.survives[{number}]", message=each.message, got=WITHHELD)
+        if number >= len(expected.survives) and each.holds:
+            place = number - len(expected.survives)
+            message = f"want it not to survive the loss of {losses[number]}, but it does"
+            yield Mismatch(field=f"{path}.doesNotSurvive[{place}]", message=message, got=WITHHELD)
 
 
 def _mismatches_of_decision(
