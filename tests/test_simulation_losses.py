@@ -12,7 +12,7 @@ from reconciler.pipeline.stages import render_pass
 from reconciler.simulation.alterations import LostClusters, altered
 from reconciler.simulation.loss_outcomes import LossJudge, LossOutcome
 from reconciler.simulation.losses import Losses
-from reconciler.simulation.objects import ObjectCourse
+from reconciler.simulation.objects import ObjectCourse, PlacedReplicas
 from reconciler.simulation.passes import ideal_inputs
 from reconciler.simulation.simulated_pass import SimulatedPass
 from render.binding import Binding
@@ -76,7 +76,7 @@ def expected(placed: Mapping[ObjectRef, Binding], ideal: SimulatedPass, loss: Lo
     broken, copies, stateful = {}, set(), {}
     for ref, before in placed.items():
         after = ideal.bindings.get(ref)
-        course = ObjectCourse(ref=ref, base=before, ideal=after, last=after, lost=loss.clusters)
+        course = ObjectCourse(ref=ref, base=before, ideal=after, last=after, placed=PlacedReplicas(lost=loss.clusters))
         each = course.outcome([], manifests.get(ref, {}))
         if each.is_unplaced_ideally:
             broken[ref] = max(0, each.missing_ideally - each.missing_before)

@@ -79,6 +79,8 @@ def movements_between(before: Bindings, after: Bindings, members: Container[str]
     """
     found = []
     for ref in sorted(before.keys() | after.keys()):
+        if _have_same_targets(before.get(ref), after.get(ref)):
+            continue
         old, new = replicas_of(before.get(ref)), replicas_of(after.get(ref))
         if old != new:
             clusters = sorted(name for name in old.keys() | new.keys() if old.get(name, 0) != new.get(name, 0))
@@ -93,6 +95,13 @@ def movements_between(before: Bindings, after: Bindings, members: Container[str]
             total = sum(old.values()), sum(new.values())
             found.append(Movement(ref=ref, before=total[0], after=total[1], changes=changes))
     return tuple(found)
+
+
+def _have_same_targets(before: Binding | None, after: Binding | None) -> bool:
+    """Say whether two bindings share their list of targets and nothing else decides their replicas, at one glance."""
+    if before is None or after is None or before.targets is not after.targets:
+        return False
+    return not any(each.kept or each.components or each.moving is not None for each in (before, after))
 
 
 def replicas_of(binding: Binding | None) -> dict[str, int]:

@@ -8,15 +8,16 @@ any other object every copy is as good: it is missing once none is left.
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from reconciler.pipeline.eviction_notes import BLOCKED, EVICTED
 from render.binding import Binding
 from render.interpretation.pod_templates import pod_specs_in
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ObjectRef, TargetCluster
 from render.scheduling.decisions import SCHEDULED, ScheduledReason
 from render.timing import SECOND
 
+Targets = tuple[TargetCluster, ...]
 Course = Sequence[tuple[datetime, Binding | None]]
 """The bindings of an object as passes come, each with the time of its pass."""
 
@@ -69,38 +70,67 @@ class SimulatedObject(Struct, frozen=True, kw_only=True):
     is_stopped_by_quota: bool = False
 
 
-def placed_replicas(binding: Binding | None) -> dict[str, int]:
-    """Return the replicas of an object by its target clusters; 0 in each where it has none."""
-    return dict(sorted(binding.target_replicas.items())) if binding is not None else {}
+class PlacedReplicas(Struct, kw_only=True):
+    """The replicas of objects by their target clusters, 0 in each where an object has none, and those that serve.
+
+    What is ``lost`` serves nobody. Many objects have equal targets, so that each list of these is read once.
+    """
+
+    lost: frozenset[str]
+    _by_list: dict[int, tuple[Targets, Mapping[str, int]]] = field(default_factory=dict)
+    _by_value: dict[Targets, Mapping[str, int]] = field(default_factory=dict)
+    _serving: dict[int, tuple[Mapping[str, int], Mapping[str, int]]] = field(default_factory=dict)
+
+    def of(self, binding: Binding | None) -> Mapping[str, int]:
+        """Return the replicas of an object by its target clusters, in the order of their names."""
+        if binding is None:
+            return {}
+        if binding.components:
+            return dict(sorted(binding.target_replicas.items()))
+        known = self._by_list.get(id(binding.targets))
+        if known is None:
+            if binding.targets not in self._by_value:
+                self._by_value[binding.targets] = {each.name: each.replicas for each in sorted(binding.targets)}
+            known = self._by_list[id(binding.targets)] = binding.targets, self._by_value[binding.targets]
+        return known[1]
+
+    def serving(self, binding: Binding | None) -> Mapping[str, int]:
+        """Return those in clusters that are not lost."""
+        placed = self.of(binding)
+        known = self._serving.get(id(placed))
+        if known is None:  # kept alive together with what names it
+            left = {name: count for name, count in placed.items() if name not in self.lost}
+            known = self._serving[id(placed)] = placed, left
+        return known[1]
 
 
 class ObjectCourse(Struct, frozen=True, kw_only=True):
-    """The bindings of one object: before, placed anew, and at the end; ``lost`` are clusters that serve nobody."""
+    """The bindings of one object: before, placed anew, and at the end; ``placed`` knows where each of them is."""
 
     ref: ObjectRef
     base: Binding | None
     ideal: Binding | None
     last: Binding | None
-    lost: frozenset[str]
+    placed: PlacedReplicas
 
     def outcome(self, course: Course, manifest: Manifest, *, is_kept_by_quota: bool = False) -> SimulatedObject:
         """Return what becomes of the object, given its bindings as passes come, and its template."""
         missing = [
-            _missing_among(self.base, placed_replicas(self.base)),
+            _missing_among(self.base, self.placed.of(self.base)),
             *map(self._missing, (self.ideal, self.last)),
         ]
-        had = bool(placed_replicas(self.base))
+        before = self.placed.of(self.base)
         return SimulatedObject(
             ref=self.ref,
             asked=self.last.asked_replicas if self.last is not None else 0,
-            before=placed_replicas(self.base),
-            ideal=placed_replicas(self.ideal),
-            after=placed_replicas(self.last),
+            before=before,
+            ideal=self.placed.of(self.ideal),
+            after=self.placed.of(self.last),
             missing_before=missing[0],
             missing_ideally=missing[1],
             missing=missing[2],
-            is_unplaced_ideally=self._is_worse(missing[0], missing[1], self.ideal, had=had),
-            is_unplaced=self._is_worse(missing[0], missing[2], self.last, had=had),
+            is_unplaced_ideally=self._is_worse(missing[0], missing[1], self.ideal, had=bool(before)),
+            is_unplaced=self._is_worse(missing[0], missing[2], self.last, had=bool(before)),
             reason=_reason_of_binding(self.last),
             reason_ideally=_reason_of_binding(self.ideal),
             down=tuple(self._downtimes(course, missing[0])),
@@ -111,13 +141,10 @@ class ObjectCourse(Struct, frozen=True, kw_only=True):
     def _is_worse(self, before: int, after: int, binding: Binding | None, *, had: bool) -> bool:
         """Say whether more of the object has no place than before, or nothing serves it any more."""
         is_kept = binding is not None or self.last is not None
-        return is_kept and (after > before or (had and not self._serving(binding)))
-
-    def _serving(self, binding: Binding | None) -> dict[str, int]:
-        return {name: count for name, count in placed_replicas(binding).items() if name not in self.lost}
+        return is_kept and (after > before or (had and not self.placed.serving(binding)))
 
     def _missing(self, binding: Binding | None) -> int:
-        return _missing_among(binding, self._serving(binding))
+        return _missing_among(binding, self.placed.serving(binding))
 
     def _downtimes(self, course: Course, before: int) -> Iterator[Downtime]:
         """Yield the times for which more is missing than before, each with as many replicas."""
@@ -136,12 +163,12 @@ class ObjectCourse(Struct, frozen=True, kw_only=True):
 
     def _lost_copies(self, manifest: Manifest) -> LostCopies | None:
         """Return what is lost of an object that is duplicated, or keeps a state in its clusters."""
-        there = {name: count for name, count in placed_replicas(self.base).items() if name in self.lost}
+        there = {name: count for name, count in self.placed.of(self.base).items() if name in self.placed.lost}
         state = kept_state(self.ref, manifest)
         is_duplicated = self.base is not None and self.base.is_workload and not self.base.is_divided
         if not there or not (state or is_duplicated):
             return None
-        remaining = tuple(sorted(self._serving(self.last)))
+        remaining = tuple(sorted(self.placed.serving(self.last)))
         return LostCopies(clusters=there, remaining=remaining, state=state, is_duplicated=is_duplicated)
 
 

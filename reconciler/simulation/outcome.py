@@ -12,7 +12,7 @@ from render.model import ObjectRef
 from render.timing import Flip, parse_instant
 
 from .alterations import ScaledObject, altered_clusters, lost_clusters
-from .objects import ObjectCourse, SimulatedObject, placed_replicas
+from .objects import ObjectCourse, PlacedReplicas, SimulatedObject
 from .passes import Simulation
 
 
@@ -108,12 +108,13 @@ def _concerned_objects(simulation: Simulation, lost: frozenset[str]) -> Iterator
     courses = [(each.at, each.bindings) for each in simulation.configured]
     scaled = {each.ref for each in simulation.alterations if isinstance(each, ScaledObject)}
     kept = _objects_kept_by_quota(simulation)
+    placed = PlacedReplicas(lost=lost)
     for ref in sorted(base.keys() | ideal.keys() | last.keys()):
-        before, *others = (placed_replicas(bindings.get(ref)) for bindings in (base, ideal, last))
-        is_moved = any(placed != before for placed in others) or not altered.isdisjoint(before)
+        before, *others = (placed.of(bindings.get(ref)) for bindings in (base, ideal, last))
+        is_moved = any(each is not before and each != before for each in others) or not altered.isdisjoint(before)
         if not is_moved and ref not in scaled | kept and ref in base:
             continue
-        found = ObjectCourse(ref=ref, base=base.get(ref), ideal=ideal.get(ref), last=last.get(ref), lost=lost)
+        found = ObjectCourse(ref=ref, base=base.get(ref), ideal=ideal.get(ref), last=last.get(ref), placed=placed)
         yield found.outcome(
             [(at, bindings.get(ref)) for at, bindings in courses], manifests.get(ref, {}), is_kept_by_quota=ref in kept
         )
