@@ -200,6 +200,17 @@ def test_an_object_that_is_gone_comes_back_and_one_that_is_new_leaves(
     assert (fleet.path / "shop/api.yaml").exists()
 
 
+def test_an_object_that_only_leaves_asks_for_no_split(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """A request without objects would be about everything."""
+    policies = [divided("all", "lyon", "paris")]
+    fleet.commit({"shop/new.yaml": an_app("new", 2), "policies.yaml": policies}, "Add new")
+    rendered(fleet, capsys)
+    ended = argosy(fleet, capsys, "rollback", "deploy/new", "-n", "shop", "--commit")
+    assert (ended.code, fleet.git("show", "--format=", "--name-status")) == (0, "D\tshop/new.yaml")
+    rendered(fleet, capsys, "--allow-removal", "*=9")
+    assert shares(fleet) == {"lyon": 3, "paris": 3}
+
+
 def test_a_document_among_others_gets_its_former_text(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """Comments come back with it, and what stands around it is not touched."""
     first = "# the shop\n" + _text(an_app("web", 6, "app:1.1")) + "---\n# the api\n" + _text(an_app("api", 4))

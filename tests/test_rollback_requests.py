@@ -205,3 +205,11 @@ def test_a_pass_that_looks_at_what_changed_alone_keeps_the_record(
     assert fleet.show("rollbacks.yaml").endswith(record)
     assert sorted(_placed(fleet)) == ["{name: lyon, replicas: 2}", "{name: paris, replicas: 2}"]
     assert argosy(fleet, capsys, "verify", "argosy/rendered").code == 0
+
+
+def test_an_object_that_is_not_there_is_warned_of(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.write({"back.yaml": a_request("0" * 40, objects=[WEB, {**WEB, "name": "ngnix"}])})
+    assert argosy(fleet, capsys, "validate").out.startswith(
+        "warning: back.yaml:11: spec.objects[1]: there is no Deployment default/ngnix in the source, so nothing is"
+        " restored\n  hint: did you mean 'nginx'?\n"
+    )

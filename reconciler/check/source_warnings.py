@@ -123,6 +123,9 @@ def _named_workloads(desired: Desired) -> Iterator[tuple[str, int, str, ObjectRe
     for request in desired.reschedule_requests:
         for index, workload in enumerate(request.workloads):
             yield request.path, request.document, f"spec.workloads[{index}]", workload.ref, "rescheduled"
+    for rollback in desired.rollback_requests:
+        for index, ref in enumerate(rollback.objects):
+            yield rollback.path, rollback.document, f"spec.objects[{index}]", ref, "restored"
     for autoscaler in desired.cron_autoscalers:
         yield autoscaler.path, autoscaler.document, "spec.scaleTargetRef", autoscaler.target, "scaled"
     for bounding in desired.federated_autoscalers:

@@ -90,7 +90,6 @@ class RollbackPlan(Struct, frozen=True, kw_only=True):
     subject: RollbackSubject
     restored: RestoredFiles
     change: SourceChange
-    request: str
     kept: tuple[KeptDocument, ...] = ()
     one_way: tuple[IrreversiblePart, ...] = ()
 
@@ -117,21 +116,18 @@ def plan_of_rollback(source: MemberSource, target: RenderedSource, subject: Roll
     restored = files_restored(
         now, then, lambda ref: subject.is_about_document(ref, owned), paths if is_everything else ()
     )
-    names = {each.name for each in now.loaded.desired.rollback_requests}
-    path, name = free_path_and_name(source, _FOLDER, "rollback", names)
-    request = _request_manifest(name, target, subject, then.loaded.desired, now.loaded.desired)
+    path, contents = _request_file(source, target, subject, then.loaded.desired)
     change = SourceChange(
-        contents={**restored.contents, path: emit(request)},
-        subject=f"Roll {subject} back to {target.commit[:12]}",
+        contents={**restored.contents, **contents}, subject=f"Roll {subject} back to {target.commit[:12]}"
     )
     after = source.checked_source(change.contents).desired
-    refuse_unread_file(source, path, {each.path for each in after.rollback_requests})
+    if path:
+        refuse_unread_file(source, path, {each.path for each in after.rollback_requests})
     return RollbackPlan(
         target=target,
         subject=subject,
         restored=restored,
         change=change,
-        request=path,
         kept=tuple(sorted(_kept_documents(now, then, deciders, subject, restored))),
         one_way=tuple(sorted(set(_one_way_of_objects(now.loaded.desired, then.loaded.desired, subject)))),
     )
@@ -156,27 +152,33 @@ def _paths_without_documents(source: MemberSource) -> Iterator[str]:
     yield f"{source.base}{LOCK_FILE}"
 
 
-def _request_manifest(
-    name: str, target: RenderedSource, subject: RollbackSubject, then: Desired, now: Desired
-) -> Manifest:
-    version_by_ref = {each.ref: each.api_version for each in (*now.templates, *then.templates)}
-    objects = [
-        {
-            "apiVersion": version_by_ref[ref],
-            "kind": ref.kind,
-            **({"namespace": ref.namespace} if ref.namespace else {}),
-            "name": ref.name,
-        }
-        for ref in sorted(subject.refs)
-        if ref in version_by_ref
-    ]
-    parts = {"objects": objects, "namespace": subject.namespace, "cluster": subject.cluster}
-    return {
+def _request_file(
+    source: MemberSource, target: RenderedSource, subject: RollbackSubject, then: Desired
+) -> tuple[str, Mapping[str, bytes]]:
+    """Return the path and the file of a request for the former split; none where all objects are to be gone again."""
+    version_by_ref = {each.ref: each.api_version for each in then.templates}
+    refs = sorted(subject.refs & version_by_ref.keys())
+    if subject.refs and not refs:
+        return "", {}
+    names = {each.name for each in source.loaded.desired.rollback_requests}
+    path, name = free_path_and_name(source, _FOLDER, "rollback", names)
+    parts = {
+        "objects": [_named_object(ref, version_by_ref[ref]) for ref in refs],
+        "namespace": subject.namespace,
+        "cluster": subject.cluster,
+    }
+    request = {
         "apiVersion": ARGOSY_API_VERSION,
         "kind": "RollbackRequest",
         "metadata": {"name": name},
         "spec": {"to": target.commit, **{part: value for part, value in parts.items() if value}},
     }
+    return path, {path: emit(request)}
+
+
+def _named_object(ref: ObjectRef, api_version: str) -> Manifest:
+    namespace = {"namespace": ref.namespace} if ref.namespace else {}
+    return {"apiVersion": api_version, "kind": ref.kind, **namespace, "name": ref.name}
 
 
 def _deciders_of_sides(sides: Iterable[Desired]) -> _Deciders:

@@ -29,13 +29,9 @@ _MOST = 10
 
 
 class Restorations(Struct, frozen=True, kw_only=True):
-    """The requests that a pass answers, and the split of each object that is to stand again by it.
-
-    ``unknown`` are the objects that a request names and that the earlier commit did not have.
-    """
+    """The split of each object that is to stand again by a pass."""
 
     splits: Mapping[ObjectRef, FormerSplit] = field(default_factory=dict)
-    unknown: tuple[ObjectRef, ...] = ()
 
 
 NO_RESTORATIONS = Restorations()
@@ -79,17 +75,15 @@ def restorations_of_requests(
     ``templates`` are the objects of the source. What is decided as it was then asks for nothing.
     """
     splits: dict[ObjectRef, FormerSplit] = {}
-    unknown: set[ObjectRef] = set()
-    refs = sorted(templates)
+    refs = frozenset(templates)
     for request, former in asked:
-        for ref in filter(request.is_about, refs):
+        for ref in request.refs_among(refs):
             before, current = former.get(ref), now.get(ref)
             if before is None or not before.policy:
-                unknown |= {ref} & request.objects
-            elif current is None or not is_decided_as_before(current, before):
+                continue
+            if current is None or not is_decided_as_before(current, before):
                 splits[ref] = former_split_of(before, request)
-        unknown |= request.objects - set(refs)
-    return Restorations(splits=splits, unknown=tuple(sorted(unknown - splits.keys())))
+    return Restorations(splits=splits)
 
 
 class Unrestored(Struct, frozen=True, kw_only=True, order=True):

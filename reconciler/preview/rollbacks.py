@@ -1,6 +1,7 @@
 """The outcome of a rollback before it is written: what is then as it was, byte for byte, and what is not."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -87,13 +88,25 @@ def _compared_copies(source: MemberSource, plan: RollbackPlan, head: Outcome) ->
     names = {plan.subject.cluster} if plan.subject.cluster else {each.name for each in clusters}
     asked = sorted(filter(plan.subject.is_about_object, refs))
     folders = head.rendered.tree.clusters
+    blobs_then = partial(_blobs_once, {}, then.trees, asked)
+    blobs_now = partial(_blobs_once, {}, after, asked)
     for name in sorted(names):
-        former = blobs_of_objects(then.trees, then.clusters.get(name), asked)
-        present = blobs_of_objects(after, folders.get(name), asked)
-        for ref in asked:
+        former, present = blobs_then(then.clusters.get(name)), blobs_now(folders.get(name))
+        for ref in sorted(former.keys() | present.keys()):
             had, has = former.get(ref), present.get(ref)
-            if had is not None or has is not None:
-                yield UnequalCopy(ref=ref, cluster=name, had=had is not None, has=has is not None), had == has
+            yield UnequalCopy(ref=ref, cluster=name, had=had is not None, has=has is not None), had == has
+
+
+def _blobs_once(
+    known: dict[bytes | None, Mapping[ObjectRef, bytes]],
+    trees: StoredTrees,
+    refs: Sequence[ObjectRef],
+    folder: bytes | None,
+) -> Mapping[ObjectRef, bytes]:
+    """Return the blobs of a folder; many clusters have equal ones, which are read once."""
+    if folder not in known:
+        known[folder] = blobs_of_objects(trees, folder, refs)
+    return known[folder]
 
 
 def _refs_of_bindings(tree: RenderedTree) -> Iterator[ObjectRef]:

@@ -4,7 +4,7 @@ A RollbackRequest of the source names that commit, and the objects that it is ab
 that finds it, and by no later one, so that whatever moves afterwards stays where it went.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,7 +27,7 @@ class RollbackRequest(Struct, frozen=True, kw_only=True):
 
     name: str
     to: str
-    objects: frozenset[ObjectRef] = frozenset()
+    objects: tuple[ObjectRef, ...] = ()
     namespace: str = ""
     cluster: str = ""
     path: str = ""
@@ -38,11 +38,11 @@ class RollbackRequest(Struct, frozen=True, kw_only=True):
         """The name by which rendered commits record it: another commit in the same file is another request."""
         return f"{ROLLBACK}{self.name}@{self.to[:12]}"
 
-    def is_about(self, ref: ObjectRef) -> bool:
-        """Say whether the split of an object is to stand again."""
+    def refs_among(self, refs: Collection[ObjectRef]) -> frozenset[ObjectRef]:
+        """Return those of some objects whose split is to stand again."""
         if self.objects:
-            return ref in self.objects
-        return not self.namespace or ref.namespace == self.namespace
+            return frozenset(self.objects).intersection(refs)
+        return frozenset(ref for ref in refs if not self.namespace or ref.namespace == self.namespace)
 
 
 def parse_rollback_request(manifest: Manifest, *, path: str = "", document: int = 0) -> RollbackRequest:
@@ -51,7 +51,7 @@ def parse_rollback_request(manifest: Manifest, *, path: str = "", document: int 
     return RollbackRequest(
         name=manifest["metadata"]["name"],
         to=spec["to"],
-        objects=frozenset(parse_named_workload(each).ref for each in spec.get("objects") or ()),
+        objects=tuple(parse_named_workload(each).ref for each in spec.get("objects") or ()),
         namespace=spec.get("namespace") or "",
         cluster=spec.get("cluster") or "",
         path=path,
