@@ -47,19 +47,20 @@ class AnsweringFleet(Struct, kw_only=True):
     def observe_base(self, base: SimulatedPass) -> None:
         """Begin with what the pass before the alterations gave to clusters."""
         self._last = base
-        for binding in base.rendered.built.bindings:
-            for name, given in _given_by_binding(binding):
-                self._given[binding.ref, name] = given
 
     def apply(self, done: SimulatedPass) -> bool:
         """Let the clusters that answer have what a pass gives them; say whether the next pass will find news there."""
-        is_changed = self._last is None or self._last.rendered.tree.root != done.rendered.tree.root
-        before, self._seen_at, self._last = self._seen_at, done.at, done
+        last, before = self._last, self._seen_at
+        assert last is not None, "a base comes before the passes that go on from it"
+        is_changed = last.rendered.tree.root != done.rendered.tree.root
+        self._seen_at, self._last = done.at, done
         for binding in done.rendered.built.bindings if is_changed else ():
+            former = last.bindings.get(binding.ref)
+            if former is not None and _gives_the_same(former, binding):
+                continue
+            known = dict(_given_by_binding(former)) if former is not None else {}
             for name, given in _given_by_binding(binding):
-                known = self._given.get((binding.ref, name))
-                is_same = known is not None and (known.replicas, known.version) == (given.replicas, given.version)
-                if name not in self.silent and not is_same:
+                if name not in self.silent and known.get(name) != given:
                     self._given[binding.ref, name] = replace(given, since=done.at)
                     self._newest = done.at
         return is_changed or (self._newest is not None and self._newest == before)
@@ -94,10 +95,10 @@ class AnsweringFleet(Struct, kw_only=True):
         return replace(recorded, workloads={**recorded.workloads, **found})
 
     def _reports(self, binding: Binding, recorded: Iterable[ReportedHealth]) -> Iterator[ReportedHealth]:
-        known = {each.cluster: each for each in recorded}
-        names = dict.fromkeys([*(each.name for each in binding.targets), *known])
-        for name in names:
-            given, before = self._given.get((binding.ref, name)), known.get(name)
+        known, placed = {each.cluster: each for each in recorded}, dict(_given_by_binding(binding))
+        for name in dict.fromkeys([*placed, *known]):
+            given = self._given.get((binding.ref, name), placed[name]) if name in placed else None
+            before = known.get(name)
             if before is not None and (given is None or given.since is None or name in self.silent):
                 yield before
             elif given is not None and name not in self.silent and self._is_seen(given):
@@ -120,6 +121,10 @@ class AnsweringFleet(Struct, kw_only=True):
         if before is not None and before.health != HEALTHY:
             return replace(before, version=given.version)
         return replace(found, status=before.status) if before is not None else found
+
+
+def _gives_the_same(former: Binding, binding: Binding) -> bool:
+    return (former.targets, former.rollout, former.kept) == (binding.targets, binding.rollout, binding.kept)
 
 
 def _given_by_binding(binding: Binding) -> Iterator[tuple[str, _Given]]:
