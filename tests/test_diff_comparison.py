@@ -89,6 +89,7 @@ EDITS = [
         {"weights.yaml": a_policy(placement={"replicaScheduling": weighted(bern=1, oslo=2, lima=1)})},
         (
             "2 clusters change, 1 object changed, 2 of 11 replicas move\n"
+            "risk: touches 2 of 3 clusters, moves 2 of 11 replicas\n"
             "\nOBJECTS\n"
             "  ~ 1 by its replicas\n"
             "\nREPLICAS\n"
@@ -106,6 +107,7 @@ EDITS = [
         {"clusters/lima.yaml": None},
         (
             "1 cluster is disconnected, 2 clusters change, 1 object changed, 4 replicas are placed anew\n"
+            "risk: touches 2 of 2 clusters, moves 4 of 11 replicas\n"
             "\nCLUSTERS\n"
             "  - lima: disconnected, keeps what it holds\n"
             "\nOBJECTS\n"
@@ -125,7 +127,7 @@ EDITS = [
             )
         },
         (
-            "1 cluster changes, 1 object removed\n"
+            "1 cluster changes, 1 object removed\nrisk: touches 1 of 3 clusters\n"
             "\nOBJECTS\n"
             "  - Deployment.apps default/cache in oslo\n"
             "\nREPLICAS\n"
@@ -137,7 +139,7 @@ EDITS = [
         "an image override",
         {"canary.yaml": an_image_override("2.0")},
         (
-            "1 cluster changes, 2 objects changed\n"
+            "1 cluster changes, 2 objects changed\nrisk: touches 1 of 3 clusters\n"
             "\nOBJECTS\n"
             "  ~ Deployment.apps default/cache in oslo\n"
             "      by OverridePolicy default/canary (canary.yaml, added)\n"
@@ -159,6 +161,7 @@ EDITS = [
         },
         (
             "2 clusters change, 1 object added, 1 object removed, 1 object changes hands\n"
+            "risk: touches 2 of 3 clusters\n"
             "\nOBJECTS\n"
             "  + ConfigMap default/settings in lima\n"
             "  - ConfigMap default/settings in bern\n"
@@ -170,7 +173,7 @@ EDITS = [
         "an image in the template",
         {"nginx.yaml": a_deployment(replicas=8, image="nginx:1.30")},
         (
-            "3 clusters change, 1 object changed\n"
+            "3 clusters change, 1 object changed\nrisk: touches 3 of 3 clusters\n"
             "\nOBJECTS\n"
             "  ~ Deployment.apps default/nginx in all 3 clusters\n"
             '      spec.template.spec.containers[nginx].image: "nginx:1.29" -> "nginx:1.30"\n'
@@ -181,6 +184,7 @@ EDITS = [
         {"weights.yaml": a_policy(placement=on_clusters("nowhere"))},
         (
             "3 clusters change, 1 object removed, 1 object ends in no cluster, 1 new problem\n"
+            "risk: touches 3 of 3 clusters\n"
             "\nOBJECTS\n"
             "  - Deployment.apps default/nginx in all 3 clusters\n"
             "\nREPLICAS\n"
@@ -298,6 +302,7 @@ def test_a_line_for_each_cluster(repository: Repository, capsys: pytest.CaptureF
         "CLUSTER   ADDED   CHANGED   REMOVED   REPLICAS\n"
         "lima      +0      ~1        -0        5 -> 3\n"
         "oslo      +0      ~1        -0        3 -> 5\n"
+        "risk: touches 2 of 3 clusters, moves 2 of 11 replicas\n"
         "2 clusters change, 1 object changed, 2 of 11 replicas move\n"
     )
 
@@ -384,6 +389,16 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
                 "clusters": [{"name": "bern", "before": 2, "after": 4}, {"name": "lima", "before": 4, "after": 2}],
             },
         ],
+        "risk": {
+            "clusters": 3,
+            "members": 3,
+            "moved": 2,
+            "alone": {"before": 0, "after": 0},
+            "lost": 0,
+            "gained": 0,
+            "oneWay": [],
+            "freezes": [],
+        },
         "problems": [],
         "solved": [],
     }
@@ -396,6 +411,7 @@ def test_a_cluster_that_left_is_told_the_same_once_that_is_rendered(
     before = argosy(repository, capsys, "diff", "HEAD~1", "HEAD")
     assert before.out.partition(": ")[2].startswith(
         "1 cluster is disconnected, 2 clusters change, 1 object changed, 4 replicas are placed anew\n"
+        "risk: touches 2 of 2 clusters, moves 4 of 11 replicas\n"
     )
     assert argosy(repository, capsys, "reconcile").code == 0
     assert argosy(repository, capsys, "diff", "HEAD~1", "HEAD") == before

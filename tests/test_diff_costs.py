@@ -89,6 +89,7 @@ def test_a_move_to_a_dearer_cluster_has_its_price(tmp_path: Path, capsys: pytest
         "CLUSTER   ADDED   CHANGED   REMOVED   REPLICAS   COST (EUR A MONTH)\n"
         "eu        +0      ~1        -0        2 -> 3     175.20 -> 262.80 (+87.60)\n"
         "us        +0      ~1        -0        2 -> 1     87.60 -> 43.80 (-43.80)\n"
+        "risk: touches 2 of 2 clusters, moves 1 of 4 replicas\n"
         "2 clusters change, 1 object changed, 1 of 4 replicas moves\n"
         "cost of all clusters: 262.80 -> 306.60 EUR a month (+43.80)\n"
     )

@@ -42,7 +42,7 @@ def test_what_many_objects_lose_is_one_line(repository: Repository, capsys: pyte
     ]
     repository.write({"policies.yaml": policies})
     head = repository.git("rev-parse", "HEAD")[:12]
-    summary = f"{head}..work tree: 1 cluster changes, 87 objects removed\n"
+    summary = f"{head}..work tree: 1 cluster changes, 87 objects removed\nrisk: touches 1 of 12 clusters\n"
     paths = ", ".join(f"default/ConfigMap/map{number:02}.yaml" for number in range(5))
     refused = refused_section(
         "this change removes too much at once\n"
@@ -61,6 +61,7 @@ def test_an_equal_change_of_many_is_told_with_its_fields(
 ) -> None:
     repository.write({"maps.yaml": [a_config_map(f"map{number:02}", mode="fast") for number in range(87)]})
     assert argosy(repository, capsys, "diff").out.partition("\n")[2] == (
+        "risk: touches 2 of 12 clusters\n"
         '\nOBJECTS\n  ~ 87 objects in member01, member02: 87 ConfigMap (-v names them)\n      data.mode: added "fast"\n'
     )
 
@@ -69,7 +70,7 @@ def test_a_fleet_that_joins_is_one_line(repository: Repository, capsys: pytest.C
     names = [f"edge{number:04}" for number in range(1000)]
     repository.write({"edge.yaml": [a_cluster(name) for name in names]})
     lines = argosy(repository, capsys, "diff").out.splitlines()
-    assert lines[2:4] == ["CLUSTERS", f"  + 1000 clusters: {', '.join(names[:12])} and 988 more"]
+    assert lines[3:5] == ["CLUSTERS", f"  + 1000 clusters: {', '.join(names[:12])} and 988 more"]
     everywhere = "1000 of 1012: all but member01, member02, member03, member04, member05, member06, ..."
     assert f"  + 11 objects in {everywhere}: 11 Deployment.apps (-v names them)" in lines
     assert max(map(len, lines)) < 200

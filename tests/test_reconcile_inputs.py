@@ -310,7 +310,7 @@ def test_both_sides_of_a_diff_start_from_the_same_past(
     rendered(repository, capsys, "nginx:1")
     repository.commit({"nginx.yaml": a_deployment(image="nginx:2")})
     repository.commit({"nginx.yaml": a_deployment(image="nginx:3")})
-    changed = "1 cluster changes, 1 object changed"
+    changed = "1 cluster changes, 1 object changed\nrisk: touches 1 of 3 clusters"
     told = f"{changed}\n\nOBJECTS\n  ~ Deployment.apps default/nginx in member1\n      "
     path = "spec.template.spec.containers[nginx].image"
     runs = (

@@ -47,6 +47,7 @@ STAT = """\
 CLUSTER   ADDED   CHANGED   REMOVED   REPLICAS
 member1   +0      ~1        -0        4 -> 2
 member2   +0      ~1        -0        2 -> 4
+risk: touches 2 of 3 clusters, moves 2 of 6 replicas
 2 clusters change, 1 object changed, 2 of 6 replicas move
 """
 EMPTIED = (

@@ -90,6 +90,7 @@ UNSELECTED = (
 NOTHING_WRONG = "0 problems, 0 warnings: {}, {} propagation policies, 0 override policies, 3 clusters in {} files\n"
 REMOVED_WITH_POLICY = """\
 <main~1>..<main>: 2 clusters change, 1 object removed, 1 object changes hands
+risk: touches 2 of 3 clusters
 
 OBJECTS
   - Deployment.apps default/nginx in member1, member2
@@ -114,6 +115,7 @@ ABSENT = (
 COUNTS_OF_TWO = "1 template, 1 propagation policy, 0 override policies, 2 clusters in 4 files"
 DISCONNECTED = """\
 <main~1>..<main>: 1 cluster is disconnected, 2 clusters change, 1 object changed, 2 replicas are placed anew
+risk: touches 2 of 2 clusters, moves 2 of 6 replicas
 
 CLUSTERS
   - member3: disconnected, keeps what it holds
@@ -275,6 +277,7 @@ STORIES = [
                 "diff main~1 main",
                 1,
                 "<main~1>..<main>: 1 cluster changes, 1 object removed\n"
+                "risk: touches 1 of 3 clusters, workloads in one cluster alone: 0 -> 1\n"
                 "\nOBJECTS\n  - Deployment.apps default/nginx in member1\n"
                 "\nREPLICAS\n  Deployment.apps default/nginx: 4 -> 2 replicas, 0 moved\n      member1 2 -> 0\n",
             ),
@@ -311,6 +314,7 @@ STORIES = [
                 "diff main~1 main",
                 1,
                 "<main~1>..<main>: 1 cluster changes, 1 object removed\n"
+                "risk: touches 1 of 3 clusters, workloads in one cluster alone: 1 -> 0\n"
                 "\nOBJECTS\n  - Deployment.apps default/nginx in member1: it stays there, and is no longer ours"
                 " (preserveResourcesOnDeletion)\n"
                 "\nREPLICAS\n  Deployment.apps default/nginx: 2 -> 0 replicas, 0 moved\n      member1 2 -> 0\n",
@@ -354,7 +358,8 @@ STORIES = [
             Run(
                 "diff main~1 main",
                 1,
-                "<main~1>..<main>: 1 cluster changes, 1 object changed\n\nOBJECTS\n  ~ Namespace shop in member1\n"
+                "<main~1>..<main>: 1 cluster changes, 1 object changed\n"
+                "risk: touches 1 of 3 clusters\n\nOBJECTS\n  ~ Namespace shop in member1\n"
                 '      metadata.labels: removed, was {"team":"web"}\n',
             ),
             Run("reconcile", 0, COMMITTED.replace("2 clusters", "1 cluster")),
@@ -369,7 +374,7 @@ STORIES = [
             Run(
                 "diff main~1 main",
                 1,
-                "<main~1>..<main>: 1 cluster changes, 2 objects removed\n"
+                "<main~1>..<main>: 1 cluster changes, 2 objects removed\nrisk: touches 1 of 3 clusters\n"
                 "\nOBJECTS\n  - ConfigMap shop/two in member1\n  - Namespace shop in member1\n",
             ),
             Run("reconcile", 0, COMMITTED.replace("2 clusters", "1 cluster")),

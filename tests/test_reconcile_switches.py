@@ -72,6 +72,7 @@ IDLE_BETTER = (
 )
 TAKEOVER = """\
 <main~1>..<main>: 1 cluster changes, 1 object added, 1 object changes hands
+risk: touches 1 of 3 clusters
 
 OBJECTS
   + ConfigMap default/one in member2

@@ -42,6 +42,7 @@ def test_a_difference_has_the_plan_by_which_the_change_goes_out(
     shown = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW)
     assert shown.out.partition(": ")[2] == (
         "4 clusters change, 1 object changed, 1 rollout\n"
+        "risk: touches 4 of 4 clusters\n"
         "\n"
         "OBJECTS\n"
         "  ~ Deployment.apps default/web in all 4 clusters\n"

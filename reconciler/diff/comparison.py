@@ -51,6 +51,7 @@ from render.fleet_settings import SettingChange, SettingSubject
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
+from render.rollouts.one_way import GROUP_KINDS_WITH_ONE_WAY_CHANGES
 from render.scheduling.unknown_capacity import UnknownCapacity
 from render.settings.fleet import Fleet
 from render.settings.removal_guard import GuardScope
@@ -60,10 +61,11 @@ from .causes import difference_with_causes
 from .costs import cost_difference
 from .delivery import delivery_changes
 from .difference import Allowance, ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
-from .objects import FileChange, Texts, changed_files, object_changes
+from .objects import FileChange, Texts, changed_files, changed_manifests, object_changes
 from .origins import difference_with_origins
 from .past import Past, last_render_before
 from .pending import pending_difference
+from .reach import risk_of_difference
 from .resilience import resilience_changes
 from .rollouts import first_passes, held_changes, planned_rollouts
 from .staying import new_stays, newly_unplaced
@@ -246,7 +248,7 @@ def difference_of(comparison: Comparison) -> Difference:
         members=tuple(sorted(names[1])),
     )
     found = _difference_with_what_stays(_difference_with_pending(found, comparison), before, after, base, head)
-    found = replace(found, costs=cost_difference(base, head, before, after, renamed))
+    found = _difference_with_costs_and_risk(found, comparison, before, after, files)
     return difference_with_causes(difference_with_origins(found, base.source.desired, head.source.desired), base, head)
 
 
@@ -287,6 +289,25 @@ def _difference_with_what_stays(
         unplaced=newly_unplaced(before, after, templates),
         staying=new_stays(before.values(), after.values()),
         delivered=delivery_changes(before, after, base, head),
+    )
+
+
+def _difference_with_costs_and_risk(
+    found: Difference,
+    comparison: Comparison,
+    before: Mapping[ObjectRef, Binding],
+    after: Mapping[ObjectRef, Binding],
+    files: Iterable[FileChange],
+) -> Difference:
+    """Return a difference with what both sides cost, and the risk of it."""
+    base, head = comparison.base, comparison.head
+    costs = cost_difference(base, head, before, after, new_names_by_head(base.source, head.source))
+    both = (each for each in files if each.before and each.after)
+    texts, refs = Texts(_contents_of_changed_files(comparison, files)), _ref_by_path(comparison)
+    changes = changed_manifests(both, refs, texts, GROUP_KINDS_WITH_ONE_WAY_CHANGES)
+    now = given_or_current_time(head.clock)
+    return replace(
+        found, costs=costs, risk=risk_of_difference(found, head.source.desired, (before, after), changes, now)
     )
 
 

@@ -26,6 +26,7 @@ from render.words import first_few
 
 from .costs import CostDifference
 from .resilience import ResilienceChange
+from .risks import Risk
 
 
 class ChangeAction(StrEnum):
@@ -254,9 +255,9 @@ class Difference(Struct, frozen=True, kw_only=True):
     the change goes out, or that it has to wait for. ``delivered`` are objects that
     are delivered by other rules. ``held_changes`` are those that rollouts keep out. ``holds`` are those on
     clusters now, which a difference ends if the head ``is_newer`` than what they keep out. ``costs`` are those of a
-    month on both sides (None: the head has no prices). ``revert`` is set where the head is an earlier source again.
-    ``resilience`` is what becomes of losses that objects have to
-    survive, which is no difference in any cluster.
+    month on both sides (None: the head has no prices), ``risk`` is what the change may do. ``revert`` is set where the
+    head is an earlier source again. ``resilience`` is what becomes of losses that objects have to survive, which is no
+    difference in any cluster.
     """
 
     base: str
@@ -297,6 +298,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     costs: CostDifference | None = None
     revert: Revert | None = None
     resilience: tuple[ResilienceChange, ...] = ()
+    risk: Risk | None = None
 
     @property
     def ends_holds(self) -> bool:

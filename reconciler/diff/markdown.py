@@ -37,6 +37,7 @@ from .difference import (
 from .markdown_sections import LineGroups, MarkdownSection, section_that_fits
 from .origins import origin_words
 from .resilience import lines_of_resilience
+from .risks import words_of_risk
 from .rollouts import words_of_held_change, words_of_rollout
 from .staying import unplaced_words
 from .text import (
@@ -76,6 +77,8 @@ def difference_markdown(difference: Difference, *, max_bytes: int, is_full: bool
     """
     title = escape_markdown(summary_of_difference(difference)[:1].upper() + summary_of_difference(difference)[1:])
     head = f"### {title}\n\n{inline_code(sides_of_difference(difference))}\n"
+    if words := words_of_risk(difference.risk):
+        head += f"**Risk**: {escape_markdown(on_one_line(words.removeprefix('risk: ')))}\n"
     text, left_out = head, list[str]()
     groups = LineGroups(is_full=is_full)
     sections = [section for section in _sections_of_difference(difference, groups) if section.lines]

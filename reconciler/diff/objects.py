@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
@@ -203,8 +203,12 @@ class Texts(Struct):
 
     def changed_fields(self, before: bytes, after: bytes) -> tuple[ChangedField, ...]:
         """Return all fields in which two blobs differ, divided numbers too."""
+        return field_changes(*self.manifests(before, after))
+
+    def manifests(self, before: bytes, after: bytes) -> tuple[Manifest, Manifest]:
+        """Return two blobs as manifests."""
         old, new = (self._manifest((_data_of_blob(self.blobs[each]),)) for each in (before, after))
-        return field_changes(old, new)
+        return old, new
 
     def _manifest(self, text: Text) -> Manifest:
         if text not in self._manifests:
@@ -250,6 +254,16 @@ def object_changes(
         for (ref, action, _), (fields, clusters) in grouped.items()
     )
     return tuple(sorted(changes, key=lambda change: (change.ref, change.action, change.clusters)))
+
+
+def changed_manifests(
+    files: Iterable[FileChange], ref_by_path: Mapping[str, ObjectRef], texts: Texts, group_kinds: Container[str]
+) -> Iterator[tuple[ObjectRef, Manifest, Manifest]]:
+    """Yield the manifests before and after of objects of some kinds that are others in some cluster."""
+    for path, before, after in sorted({(each.path, each.before, each.after) for each in files}):
+        ref = ref_by_path.get(path) or ref_of_object_path(path)
+        if before and after and ref.group_kind in group_kinds:
+            yield ref, *texts.manifests(before, after)
 
 
 def _comparable_text_of_fields(fields: Iterable[ChangedField]) -> str:

@@ -20,6 +20,7 @@ from .costs import cost_cell, lines_of_costs, lines_of_unknown_costs, words_of_c
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .origins import origin_words
 from .resilience import lines_of_resilience
+from .risks import words_of_risk
 from .rollouts import words_of_held_change, words_of_rollout
 from .staying import unplaced_words
 from .words import (
@@ -48,7 +49,13 @@ def difference_text(difference: Difference, *, is_full: bool = False) -> Iterato
     Where the same is said of many objects or clusters, they are told together. ``is_full``: each by itself.
     """
     yield f"{sides_of_difference(difference)}: {summary_of_difference(difference)}\n"
+    yield from _risk_line(difference)
     yield from difference_sections(difference, is_full=is_full)
+
+
+def _risk_line(difference: Difference) -> Iterator[str]:
+    if words := words_of_risk(difference.risk):
+        yield f"{words}\n"
 
 
 def difference_sections(difference: Difference, *, is_full: bool = False) -> Iterator[str]:
@@ -76,6 +83,7 @@ def difference_table(difference: Difference) -> Iterator[str]:
     if rows:
         cost = [f"COST ({costs.currency} A MONTH)"] if costs is not None else []
         yield text_table(("CLUSTER", "ADDED", "CHANGED", "REMOVED", "REPLICAS", *cost), rows)
+    yield from _risk_line(difference)
     yield f"{summary_of_difference(difference)}\n"
     if costs is not None:
         yield f"cost of all clusters: {words_of_cost_change(costs.total, costs.currency)}\n"

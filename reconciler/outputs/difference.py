@@ -45,6 +45,7 @@ from .document import OutputDocument, meaning_of_field, value_unless_empty
 from .parts import HoldPart, Previous, UnknownCapacityPart, field_part, hold_parts, unknown_capacity_part
 from .planned_rollouts import HeldChangePart, PlannedRolloutPart, held_change_part, planned_rollout_part
 from .resilience import ResilienceOfChange, resilience_parts
+from .risks import RiskOfChange, risk_part
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import (
@@ -163,6 +164,7 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     ]
     cost: CostOfChange = UNSET
     resilience: ResilienceOfChange = UNSET
+    risk: RiskOfChange = UNSET
     undivided: (
         Annotated[
             tuple[UndividedPart, ...],
@@ -249,6 +251,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         movements=tuple(_movement_part(difference, each) for each in difference.movements),
         cost=cost_part(difference.costs),
         resilience=resilience_parts(difference.resilience),
+        risk=risk_part(difference.risk),
         undivided=value_unless_empty(tuple(map(undivided_part, difference.undivided))),
         held=value_unless_empty(hold_parts(difference.holds)),
         ends_holds=value_unless_empty(difference.clusters_no_longer_held),

@@ -91,3 +91,5 @@ _REASONS: Mapping[str, Callable[[Manifest, Manifest], Iterator[str]]] = {
     "ConfigMap": _reasons_of_immutable_content,
     "Secret": _reasons_of_immutable_content,
 }
+GROUP_KINDS_WITH_ONE_WAY_CHANGES = frozenset({*_FIXED_FIELDS, *_REASONS})
+"""The kinds of which something may not go back."""
