@@ -10,7 +10,7 @@ import pytest
 
 from render.timing import instant_text
 
-from .rolling import a_wave, web
+from .rolling import a_rollout_policy, a_wave, web
 from .served_rollouts import NAMES, ServedRollouts, served_rollouts
 from .test_rollouts_members import sicken
 
@@ -159,6 +159,14 @@ def test_a_clock_that_was_ahead_has_seen_nothing(rare: RarePasses) -> None:
     rare.looks.write_text(json.dumps(known))
     sicken(rare.fleet.members["oslo"])
     assert rare.run(5) == ("211", "Progressing")
+    assert "looking at oslo first" in rare.said
+
+
+def test_a_plan_asks_for_looks_whose_policy_was_edited_meanwhile(rare: RarePasses) -> None:
+    rare.release(2)
+    rare.fleet.repository.commit({"rollout.yaml": a_rollout_policy(waves=WAVES, gate={"healthyFor": "5m"})})
+    sicken(rare.fleet.members["oslo"])
+    assert rare.run() == ("211", "Progressing")
     assert "looking at oslo first" in rare.said
 
 

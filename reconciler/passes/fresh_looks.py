@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reconciler.branches.looks import id_of_recorded_health, known_looks
+from reconciler.branches.looks import are_looks_known, id_of_recorded_health, known_looks
 from reconciler.branches.reading import read_observed_inputs, read_source
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
@@ -27,7 +27,7 @@ from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState
 from render.rollouts.status_ages import StatusLooks
 from render.words import first_few
 
-from .looks_of_apply import looks_of_others, remember_looks_of_apply
+from .looks_of_apply import are_looks_asked_for, looks_of_others, remember_looks_of_apply
 
 if TYPE_CHECKING:
     from .members import ReachedMembers
@@ -63,9 +63,10 @@ def members_after_looks(
 
     ``desired`` is that of the ``source`` commit which the pass renders.
     """
-    states = rollout_states_of_tree(previous.tree) if previous is not None else {}
-    ages = ages_asked_for(states)
-    if previous is None or not ages or members.delivery.is_stopping():
+    if previous is None or members.delivery.is_stopping() or not _may_be_asked_for(members, desired):
+        return members
+    ages = ages_asked_for(rollout_states_of_tree(previous.tree))
+    if not ages:
         return members
     looks = StatusLooks(times=members.observation.looks)
     old = {name for name, age in ages.items() if looks.age_of(name, age, members.now).answer.is_too_old}
@@ -83,6 +84,11 @@ def members_after_looks(
     reports = narrowed.apply_merged(of_previous, previous.commit, log)
     remember_looks_of_apply(members.observation, members.now, reports)
     return _members_by_new_record(members)
+
+
+def _may_be_asked_for(members: "ReachedMembers", desired: Desired) -> bool:
+    """Say whether a gate may ask for an age: one of a policy, or of a plan from before, which has left looks here."""
+    return are_looks_asked_for(desired, {}) or are_looks_known(members.context.publication.repository)
 
 
 def _desired_of_commit_before(
