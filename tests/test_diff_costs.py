@@ -134,7 +134,7 @@ def test_what_is_unknown_is_counted_and_is_not_nothing(tmp_path: Path, capsys: p
         "  not in it: 1 object that requests nothing: Deployment.apps default/bare\n"
     )
     table = difference(fleet, capsys, "--stat").splitlines()
-    assert table[1].endswith("   175.20 -> 350.40+ (+175.20)")
+    assert table[1].endswith("   175.20+ -> 350.40+ (+175.20)")
     assert table[2].endswith("   ?")
     cost = cost_of(fleet, capsys)
     assert (cost["unknown"], cost["unrequested"]) == (

@@ -331,3 +331,36 @@ def test_a_clone_without_the_branches_is_told_what_to_fetch(
     ended = argosy(clone, capsys, "simulate", "--without-cluster", "paris", *NINE)
     assert "was never fetched here, so nothing is known of the clusters\n  hint: git fetch origin '+refs" in ended.err
     assert "2 replicas move" in ended.out
+
+
+def test_what_is_supposed_has_its_price(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two of six replicas leave paris for rome and oslo, which charge otherwise; those that go nowhere cost nothing."""
+    web = a_deployment("web", replicas=6)
+    web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    rates = {"paris": "1", "rome": "2", "oslo": "3"}
+    entries = [{"clusterAffinity": {"clusterNames": [name]}, "perHour": {"cpu": each}} for name, each in rates.items()]
+    prices = {"kind": "PriceList", "metadata": {"name": "prices"}, "spec": {"currency": "EUR", "prices": entries}}
+    fleet = fleet_of(tmp_path, **{"web.yaml": web, "prices.yaml": {"apiVersion": "argosy.dev/v1alpha1", **prices}})
+    assert argosy(fleet, capsys, "reconcile", "--bootstrap", "--now", "2026-03-01T08:00:00Z").code == 0
+    shown = argosy(fleet, capsys, "simulate", "--without-cluster", "paris", *NINE).out
+    assert shown.partition("\nCOST\n")[2].partition("\n\n")[0] == (
+        "  8760.00 EUR a month as it is\n"
+        "  10950.00 EUR a month placed anew (+2190.00)\n"
+        "  10950.00 EUR a month by itself, in the end (+2190.00)\n"
+        "  not in it: 0 objects of unknown cost, 2 that request nothing"
+    )
+    document = json.loads(argosy(fleet, capsys, "simulate", "--without-cluster", "paris", *NINE, "-o", "json").out)
+    assert document["cost"] == {
+        "currency": "EUR",
+        "before": "8760",
+        "ideal": "10950",
+        "last": "10950",
+        "unknown": [],
+        "unrequested": ["Deployment.apps default/proxy", "StatefulSet.apps default/db"],
+    }
+
+
+def test_a_simulation_without_prices_tells_of_no_cost(rendered: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "COST" not in argosy(rendered, capsys, "simulate", "--without-cluster", "paris", *NINE).out
+    document = json.loads(argosy(rendered, capsys, "simulate", "--without-cluster", "paris", *NINE, "-o", "json").out)
+    assert "cost" not in document

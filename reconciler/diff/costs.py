@@ -154,15 +154,16 @@ def cost_cell(costs: CostDifference, cluster: str) -> str:
 
     A plus after an amount says that the cluster has more than that, of which no cost is known.
     """
-    cells = [_cell_of_side(each.money, cluster) for each in (costs.before, costs.after)]
+    cells = [_cell_of_side(each, cluster) for each in (costs.before, costs.after)]
     change = costs.by_cluster.get(cluster)
     if change is None or not change.difference:
         return cells[1] if cells[0] == cells[1] else " -> ".join(cells)
     return f"{' -> '.join(cells)} ({shown_amount(change.difference, is_signed=True)})"
 
 
-def _cell_of_side(sums: Sums, cluster: str) -> str:
-    amount, is_partial = sums.by_cluster.get(cluster, Fraction(0)), cluster in sums.partly_unknown_clusters
+def _cell_of_side(costs: FleetCosts, cluster: str) -> str:
+    amount = costs.money.by_cluster.get(cluster, Fraction(0))
+    is_partial = cluster in costs.money.partly_unknown_clusters or cluster in costs.clusters_with_unrequested
     if is_partial and not amount:
         return "?"
     return f"{shown_amount(amount)}{'+' if is_partial else ''}"

@@ -9,6 +9,7 @@ from .document import DocumentPart, meaning_of_field
 
 if TYPE_CHECKING:
     from reconciler.diff.costs import CostChange, CostDifference
+    from reconciler.simulation.passes import Simulation
     from render.prices.costs import FleetCosts, UnknownShares
 
 
@@ -69,6 +70,44 @@ class CostPart(DocumentPart, frozen=True, kw_only=True):
 CostOfChange = (
     Annotated[CostPart, meaning_of_field("The costs before and after; absent: the fleet has no PriceList.")] | UnsetType
 )
+
+
+class SimulatedCostPart(DocumentPart, frozen=True, kw_only=True):
+    """The costs of a month of 730 hours in a simulation, as decimal texts."""
+
+    currency: Annotated[str, meaning_of_field("The currency of all amounts, such as EUR.")]
+    before: Annotated[str, meaning_of_field("What the fleet costs as it is, as far as that is known.")]
+    ideal: Annotated[str, meaning_of_field("What it costs with everything concerned placed anew.")]
+    last: Annotated[str, meaning_of_field("What it costs by itself, when the horizon has come.")]
+    unknown: Annotated[
+        tuple[UnknownCostPart, ...], meaning_of_field("What is of unknown cost then; it counts as nothing in any sum.")
+    ]
+    unrequested: Annotated[
+        tuple[str, ...], meaning_of_field("The objects that request nothing then, and are in no sum.")
+    ]
+
+
+SimulatedCost = (
+    Annotated[SimulatedCostPart, meaning_of_field("The costs of it; absent: the fleet has no PriceList.")] | UnsetType
+)
+
+
+def simulated_cost_part(simulation: "Simulation") -> SimulatedCostPart | UnsetType:
+    """Return the costs of a simulation; nothing where there are no prices."""
+    from reconciler.simulation.costs import costs_of_simulation
+    from render.prices.amounts import exact_decimal
+
+    costs = costs_of_simulation(simulation)
+    if costs is None:
+        return UNSET
+    return SimulatedCostPart(
+        currency=costs.before.currency,
+        before=exact_decimal(costs.before.total),
+        ideal=exact_decimal(costs.ideal.total),
+        last=exact_decimal(costs.last.total),
+        unknown=unknown_cost_parts(costs.last.money.unknown),
+        unrequested=unrequested_objects(costs.last),
+    )
 
 
 def cost_part(costs: "CostDifference | None") -> CostPart | UnsetType:

@@ -10,6 +10,7 @@ from reconciler.simulation.outcome import FactAge, SimulationOutcome
 from reconciler.simulation.text import assumptions_of_simulation, supposed_words
 from render.timing import instant_text
 
+from .costs import SimulatedCost, simulated_cost_part
 from .difference_parts import MovementPart, movement_part
 from .document import DocumentPart, OutputDocument, meaning_of_field
 from .parts import ClusterName, ObjectName
@@ -124,6 +125,7 @@ class SimulationDocument(OutputDocument, frozen=True, kw_only=True):
         str | None, meaning_of_field("When something happens by itself after the horizon; null where nothing does.")
     ]
     notes: Annotated[tuple[str, ...], meaning_of_field("Notes of failover, such as on too many failures at once.")]
+    cost: SimulatedCost = UNSET
     facts: Annotated[tuple[FactAgePart, ...], meaning_of_field("The age of what is known of each cluster.")]
     assumptions: Annotated[tuple[str, ...], meaning_of_field("What the answer takes for granted.")]
 
@@ -154,6 +156,7 @@ def simulation_document(
         else None,
         next=instant_text(outcome.next_flip.at) if outcome.next_flip else None,
         notes=outcome.notes,
+        cost=simulated_cost_part(simulation),
         facts=tuple(map(fact_age_part, outcome.facts)),
         assumptions=assumptions_of_simulation(outcome),
     )

@@ -161,8 +161,8 @@ def _sections_on_price_fields() -> tuple[TopicSection, ...]:
         " requested, a cost is unknown, and so are those of DaemonSets, whose pods are as many as there are nodes, and"
         " of Jobs and CronJobs, which run until they are done. Objects that request nothing are counted by themselves."
         " Volumes, load balancers, traffic and what autoscalers add in members are in no cost. `argosy diff` shows what"
-        " a change costs, by the prices after it; `maxCostIncrease` of argosy.yaml is a guard on that. `argosy schema"
-        " PriceList` prints its JSON Schema."
+        " a change costs, by the prices after it, and `argosy simulate` what is supposed does; `maxCostIncrease` of"
+        " argosy.yaml is a guard on that. `argosy schema PriceList` prints its JSON Schema."
     )
     return (TopicSection(before=before, entries=_entries_of_kind_fields("PriceList")),)
 

@@ -23,6 +23,7 @@ from .alterations import (
     TaintedCluster,
     lost_clusters,
 )
+from .costs import lines_of_simulated_costs
 from .objects import Downtime, LostCopies, SimulatedObject
 from .outcome import FactAge, SimulationOutcome
 
@@ -91,6 +92,7 @@ def _sections(
     yield "LOST COPIES", _lines_of_lost_copies(outcome, is_full=is_full)
     yield "NO PLACE", _lines_of_unplaced(outcome, is_full=is_full)
     yield "QUOTAS", _lines_of_quotas(outcome, is_full=is_full)
+    yield "COST", lines_of_simulated_costs(simulation)
     yield "REFUSED", _lines_of_refusal(outcome)
     yield "FACTS", lines_of_facts(outcome.facts, outcome.simulation.base.at)
     yield "ASSUMED", assumptions_of_simulation(outcome)

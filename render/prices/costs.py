@@ -82,12 +82,16 @@ class Sums(Struct, frozen=True, kw_only=True, dict=True):
 
 
 class FleetCosts(Struct, frozen=True, kw_only=True):
-    """The costs of a month in a currency, and the grams of CO2e; ``unrequested`` are objects that request nothing."""
+    """The costs of a month in a currency, and the grams of CO2e.
+
+    ``unrequested`` are objects that request nothing, which stand in ``clusters_with_unrequested``.
+    """
 
     currency: str = ""
     money: Sums = field(default_factory=Sums)
     carbon: Sums = field(default_factory=Sums)
     unrequested: frozenset[ObjectRef] = frozenset()
+    clusters_with_unrequested: frozenset[str] = frozenset()
 
     @property
     def total(self) -> Fraction:
@@ -98,19 +102,26 @@ class FleetCosts(Struct, frozen=True, kw_only=True):
 def costs_of_bindings(bindings: Iterable[Binding], prices: ClusterPrices) -> FleetCosts:
     """Return what the objects of some bindings cost in a month, as far as that is known."""
     ledgers = _Ledger(prices.by_cluster), _Ledger(prices.carbon_by_cluster)
-    unrequested = set()
+    unrequested, clusters = set[ObjectRef](), set[str]()
     for binding in () if prices.is_empty else map(binding_with_final_targets, bindings):
         if not is_running_pods(binding):
             continue
         requests = requests_of_binding(binding)
         if not requests and binding.ref.group_kind not in _REASON_BY_KIND:
             unrequested.add(binding.ref)
+            clusters.update(name for name, count in binding.placed_replicas.items() if count or binding.undivided)
             continue
         reasons = _reasons_not_to_know(binding)
         for ledger in ledgers:
             ledger.add(binding, requests, reasons)
     money, carbon = (ledger.sums() for ledger in ledgers)
-    return FleetCosts(currency=prices.currency, money=money, carbon=carbon, unrequested=frozenset(unrequested))
+    return FleetCosts(
+        currency=prices.currency,
+        money=money,
+        carbon=carbon,
+        unrequested=frozenset(unrequested),
+        clusters_with_unrequested=frozenset(clusters),
+    )
 
 
 def is_running_pods(binding: Binding) -> bool:
