@@ -41,7 +41,7 @@ def test_every_loss_is_told_in_a_table(losing: Repository, capsys: pytest.Captur
         "  rome    2         4          2       0        -         1        -\n"
         "\n"
         "WHAT BREAKS\n"
-        f"  paris: StatefulSet.apps default/db: 3 of 3 replicas fit nowhere: {NO_MATCH.format(2)}\n"
+        f"  paris: StatefulSet.apps default/db: no place for 3 of 3 replicas: {NO_MATCH.format(2)}\n"
         "\n"
         "LEFT BEHIND\n"
         "  StatefulSet.apps default/db: the volumes of its claims in paris\n"
@@ -79,7 +79,7 @@ def test_each_loss_is_a_case_of_junit(losing: Repository, capsys: pytest.Capture
     assert [each.get("name") for each in cases] == ["oslo", "paris", "rome"]
     failures = [failure for each in cases if (failure := each.find("failure")) is not None]
     assert [each.get("message") for each in failures] == ["1 object without a place, missing: pods 3"]
-    assert (failures[0].text or "").startswith("StatefulSet.apps default/db: 3 of 3 replicas fit nowhere")
+    assert (failures[0].text or "").startswith("StatefulSet.apps default/db: no place for 3 of 3 replicas")
 
 
 def test_markdown_has_the_same_table(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -152,7 +152,7 @@ def _lines_of_broken(report: LossReport) -> Iterator[str]:
 def words_of_broken(each: BrokenObject) -> str:
     """Return what has no place of an object, and why."""
     what = (
-        f"{each.missing} of {counted_noun(each.asked, 'replica')} fit nowhere"
+        f"no place for {each.missing} of {counted_noun(each.asked, 'replica')}"
         if each.missing
         else "no cluster has it any more"
     )
