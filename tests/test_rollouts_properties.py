@@ -19,69 +19,21 @@ from render.rollouts.state import RolloutReason
 from render.timing import parse_instant
 
 from .build import a_cluster
+from .random_rollouts import APPROVER, NAMES, WAVES, Changes, Clock, Frozen, Terms
 from .rolling import WEB_REF, RollingFleet, a_control, web
 
-NAMES = tuple("abcdefgh")
-WAVES = ("canary", "early", "rest")
-LIMITS = (None, 1, 1, 2, "25%", "50%")
 EVENTS = (
     *("join", "leave", "relabel", "silence", "answer", "answer", "break", "mend", "mend", "change", "back", "scale"),
-    *("look no more", "look again"),
+    *("look no more", "look again", "freeze", "thaw", "expedite", "expedite"),
 )
-
-
-@dataclass
-class Terms:
-    """The terms of a rollout policy: the limits of each wave, and of all."""
-
-    concurrent: dict[str, Any]
-    healthy_for: int
-    deadline: int | None
-    failures: int
-    unreachable: int | None
-    goes_back: bool
-    age: int | None
-
-    @classmethod
-    def at_random(cls, chance: Random) -> "Terms":
-        return cls(
-            concurrent={wave: chance.choice(LIMITS) for wave in WAVES},
-            healthy_for=chance.choice([0, 60]),
-            deadline=chance.choice([None, 300]),
-            failures=chance.randint(0, 1),
-            unreachable=chance.choice([None, 0, 1]),
-            goes_back=chance.random() < 0.3,
-            age=chance.choice([None, 20, 120]),
-        )
-
-    def spec(self) -> dict[str, Any]:
-        """The policy as people write it, with waves by the label of clusters."""
-        waves = []
-        for wave in WAVES:
-            affinity = {"clusterAffinity": {"labelSelector": {"matchLabels": {"wave": wave}}}}
-            taken: dict[str, Any] = {"rest": True} if wave == "rest" else affinity
-            limit = self.concurrent[wave]
-            waves.append({"name": wave, "allowEmpty": True, **taken} | ({"maxConcurrent": limit} if limit else {}))
-        gate = {"healthyFor": f"{self.healthy_for}s"} | ({"deadline": f"{self.deadline}s"} if self.deadline else {})
-        gate |= {"maxStatusAge": f"{self.age}s"} if self.age else {}
-        unreachable = {} if self.unreachable is None else {"maxUnreachable": self.unreachable}
-        failure = {"maxFailures": self.failures, "onFailure": "Rollback" if self.goes_back else "Pause"}
-        return {"waves": waves, "gate": gate, **failure, **unreachable}
-
-
-@dataclass
-class Clock:
-    """The time at which a cluster was given the change, and whether it was seen through its gate since."""
-
-    at: datetime
-    was_through: bool = False
 
 
 @dataclass
 class Judge:
     """The judge of the passes of a fleet: what each cluster had before one, and what it has afterwards.
 
-    ``newest`` is the version that the source says, ``completed`` the last that everybody came to. ``seen`` are the
+    ``newest`` is the version that the source says, ``changes`` has what goes out of its versions and what waits, and
+    ``completed`` is the last that everybody came to. ``frozen`` is a freeze of argosy.yaml. ``seen`` are the
     clusters that the last pass knew: of one that left and comes back the branch has what it had.
     """
 
@@ -91,6 +43,16 @@ class Judge:
     completed: int = 1
     clocks: dict[str, Clock] = field(default_factory=dict)
     seen: frozenset[str] = frozenset()
+    frozen: Frozen = field(default_factory=Frozen)
+    changes: Changes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.changes = Changes(self.terms.action)
+
+    @property
+    def going(self) -> int:
+        """The version that goes out."""
+        return self.changes.going
 
     def run(self) -> None:
         """Let members settle, and passes run until one commits nothing."""
@@ -104,18 +66,50 @@ class Judge:
         """Run a pass, and look at what it does; say whether it made a commit."""
         before = {name: image for name, image in self.images().items() if name in self.seen}
         self._look(before)
+        late = self._late_clusters(before) if self._is_waited_for() else None
         is_changed, self.seen = self.fleet.pass_once(), frozenset(self.members())
+        self._look_at_queue(before, late)
         self._look_at_outcome(before, self.images())
         return is_changed
 
+    def _is_waited_for(self) -> bool:
+        """Say whether a change is under way that newer ones have to wait for, if they do at all."""
+        state = self.fleet.state()
+        return state is not None and not state.is_completed and state.phase not in {"Failed", "Held"}
+
+    def _late_clusters(self, images: dict[str, int]) -> set[str]:
+        """The clusters that the change is not through in, nor has failed."""
+        names = {name for name in self._asked() & images.keys() if self._is_concerned(name, images)}
+        return {name for name in names if not (self._is_through(name, images) or self._is_failed(name, images))}
+
+    def _look_at_queue(self, before: dict[str, int], late: set[str] | None) -> None:
+        """Let what waits go out where the pass does, and look whether it was due: nobody was ``late``.
+
+        Nothing had to be waited for where that is None: it had failed, or gone back.
+        """
+        state = self.fleet.state()
+        waiting = 0 if state is None else len(state.queue)
+        assert waiting <= len(self.changes.queue), "something waits that nobody asked for"
+        while len(self.changes.queue) > waiting:
+            if late is not None:
+                assert not late, f"it goes on, and {sorted(late)} are not through"
+                self.completed = self.going
+                before.update(dict.fromkeys(before, self.completed))
+            self._begin(self.changes.queue.pop(0), before)
+
+    def _begin(self, version: int, images: dict[str, int], *, is_expedited: bool = False) -> None:
+        self.changes.go_on_to(version, is_expedited=is_expedited)
+        has = {name for name, image in images.items() if image == version != self.completed}
+        self.clocks = {name: Clock(self.fleet.now) for name in has}
+
     def _look_at_outcome(self, before: dict[str, int], after: dict[str, int]) -> None:
         had = {name: before.get(name, self.completed) for name in after}  # a joiner gets the completed version
-        started = {name for name in after if after[name] == self.newest != had[name]}
+        started = {name for name in after if after[name] == self.going != had[name]}
         state = self.fleet.state()
         assert state is None or state.next_step
         if state is None or state.is_completed:
-            assert set(after.values()) <= {self.newest}
-            self.completed, self.clocks = self.newest, {}
+            assert set(after.values()) <= {self.going} == {self.newest}
+            self.completed, self.clocks, self.changes.is_expedited = self.going, {}, False
             return
         if state.reason is RolloutReason.ROLLED_BACK:
             assert set(after.values()) <= {self.completed}
@@ -132,8 +126,12 @@ class Judge:
     def begin_change(self, version: int) -> None:
         """Let the source say another version; who has it already has it from now on."""
         self.newest = version
-        has = {name for name, image in self.images().items() if image == version != self.completed}
-        self.clocks = {name: Clock(self.fleet.now) for name in has}
+        if self.changes.come(version, is_waited_for=self._is_waited_for()):
+            self._begin(version, self.images())
+
+    def expedite(self) -> None:
+        """Let the newest change take the place of all before it, and go to all waves at once."""
+        self._begin(self.newest, self.images(), is_expedited=True)
 
     def give_time_again(self) -> None:
         """Let clusters that have failed begin anew, as somebody asks for a retry."""
@@ -177,7 +175,7 @@ class Judge:
 
     def _is_through(self, name: str, images: dict[str, int]) -> bool:
         since = self._well_since(name)
-        if name not in self.clocks or since is None or images.get(name) != self.newest:
+        if name not in self.clocks or since is None or images.get(name) != self.going:
             return False
         opens = max(since, self.clocks[name].at) + timedelta(seconds=self.terms.healthy_for)
         return opens <= self.fleet.now and not self._has_old_status(name)
@@ -201,12 +199,15 @@ class Judge:
             assert len(silent) <= self.terms.unreachable, f"{started} start though {silent} are silent"
 
     def _is_concerned(self, name: str, images: dict[str, int]) -> bool:
-        return name in images and (images[name] != self.newest or name in self.clocks)
+        return name in images and (images[name] != self.going or name in self.clocks)
 
     def _expect_right_start(self, name: str, before: dict[str, int], begun: str) -> None:
         waves = self.members()
         place = WAVES.index(waves[name])
         assert name in self._asked(), f"{name} does not answer"
+        if self.changes.is_expedited:
+            return
+        assert not self.frozen.closes(name, self.fleet.now), f"{name} is frozen"
         assert place <= WAVES.index(begun), f"{name} starts before its wave"
         for other in self._asked() & before.keys():
             if WAVES.index(waves[other]) < place and self._is_concerned(other, before):
@@ -228,7 +229,9 @@ class Judge:
             found = Limit.of_text(str(limit))
             assert found is not None
             most = found.of_total(len(concerned), at_least=1)
-            assert len(under_way) <= most, f"{sorted(under_way)} are under way, and {most} may be"
+            # What is expedited goes to all waves at once, each of which has room of its own.
+            here = {name for name in under_way if not self.changes.is_expedited or waves[name] == wave}
+            assert len(here) <= most, f"{sorted(here)} are under way, and {most} may be"
 
 
 class Life:
@@ -256,6 +259,11 @@ class Life:
                 (self.fleet.unwell.add if event == "break" else self.fleet.unwell.discard)(name)
             case "look no more" | "look again":
                 (self.fleet.look_no_more if event == "look no more" else self.fleet.look_again)(name)
+            case _:
+                self._source_changes(event)
+
+    def _source_changes(self, event: str) -> None:
+        match event:
             case "scale":
                 self.fleet.commit(web=web(self.judge.newest, replicas=self.chance.randint(1, 9)))
             case "change":
@@ -263,6 +271,11 @@ class Life:
                 self._goes_out(self.versions)
             case "back":
                 self._goes_out(max(1, self.versions - 1))
+            case "freeze" | "thaw":
+                self.judge.frozen = Frozen.at_random(self.chance, self.fleet.now) if event == "freeze" else Frozen()
+                self.fleet.commit(argosy=self.judge.frozen.content())
+            case "expedite":
+                self._expedites()
 
     def _moves(self, event: str, name: str) -> None:
         """Let a cluster join, leave or be relabelled; two are always there."""
@@ -277,12 +290,24 @@ class Life:
             self.judge.begin_change(version)
             self.fleet.commit(web=web(version))
 
+    def _expedites(self) -> None:
+        """Let an approver expedite the newest change, where one waits."""
+        state = self.fleet.state()
+        if self.judge.terms.action != "Expedite" or state is None or not state.queue:
+            return
+        self.controls += 1
+        name = f"hurry-{self.controls}"
+        self.fleet.signers[name] = APPROVER
+        self.judge.expedite()
+        control = a_control(name, state.queue[-1].digest, "Expedite", reason="a hole")
+        self.fleet.commit(**{name: control})
+
     def recover(self) -> None:
         """Let everybody be well and answer, and somebody do what comes next, until all have the newest version."""
         self.fleet.unwell.clear()
         self.fleet.down.clear()
         self.fleet.look_again(*NAMES)
-        for _ in range(3 * len(NAMES)):
+        for _ in range(3 * len(NAMES) * (1 + len(self.judge.changes.queue))):
             self.judge.run()
             state = self.fleet.state()
             if state is None or state.is_completed:
@@ -321,7 +346,7 @@ class WatchedFleet(RollingFleet):
         super()._keep(rendered)
 
 
-@settings(max_examples=12)
+@settings(max_examples=18)
 @given(seed=st.integers(0, 2**32))
 def test_no_pass_gives_a_change_to_a_cluster_that_may_not_have_it(seed: int) -> None:
     """Whatever has happened, a fleet that is well again comes to the newest version by the steps that are named."""
