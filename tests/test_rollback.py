@@ -338,3 +338,42 @@ def test_a_source_that_is_not_here_names_the_fetch(
         4,
         "  hint: fetch the whole history: git fetch --unshallow",
     )
+
+
+def test_an_item_of_a_list_gets_its_former_value(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    def listed(*items: dict[str, Any]) -> dict[str, Any]:
+        return {"apiVersion": "v1", "kind": "List", "items": list(items)}
+
+    fleet.commit({"shop/api.yaml": None, "shop/web.yaml": listed(an_app("web", 6), an_app("api", 4))}, "One list")
+    rendered(fleet, capsys)
+    fleet.commit({"shop/web.yaml": listed(an_app("web", 6, "app:2"), an_app("api", 4, "app:3"))}, "Edit")
+    rendered(fleet, capsys)
+    # Nothing was rendered of the list alone: its source is the one before it, in which web had a file of its own.
+    assert argosy(fleet, capsys, "rollback", "deploy/web", "-n", "shop", "--commit").code == 0
+    rendered(fleet, capsys)
+    assert "app:1" in fleet.show("clusters/lyon/shop/Deployment.apps/web.yaml")
+    assert "app:3" in fleet.show("clusters/lyon/shop/Deployment.apps/api.yaml")
+    fleet.commit({"shop/web.yaml": listed(an_app("web", 6, "app:5"), an_app("api", 4, "app:3"))}, "Edit again")
+    rendered(fleet, capsys)
+    assert argosy(fleet, capsys, "rollback", "deploy/web", "-n", "shop", "--commit").code == 0
+    rendered(fleet, capsys)
+    assert "app:1" in fleet.show("clusters/lyon/shop/Deployment.apps/web.yaml")
+    assert "app:3" in fleet.show("clusters/lyon/shop/Deployment.apps/api.yaml")
+
+
+def test_what_a_tool_builds_goes_back_with_its_files_alone(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Everything goes back with the files it is built from; one object of it alone cannot."""
+    base = {"shop/base/kustomization.yaml": "resources: [web.yaml]\n", "shop/base/web.yaml": an_app("web", 6)}
+    fleet.commit({"shop/web.yaml": None, **base}, "Build")
+    rendered(fleet, capsys)
+    fleet.commit({"shop/base/web.yaml": an_app("web", 6, "app:2")}, "Release")
+    rendered(fleet, capsys)
+    to = fleet.git("rev-parse", "argosy/rendered~1")
+    ended = argosy(fleet, capsys, "rollback", "deploy/web", "-n", "shop", "--to", to)
+    assert "it has no document: shop/base/kustomization.yaml builds it" in ended.out
+    assert "Deployment.apps shop/web in lyon: other bytes than then" in ended.out
+    whole = argosy(fleet, capsys, "rollback", "--to", to)
+    assert "are then as they were, byte for byte" in whole.out
+    assert "it has no document" not in whole.out

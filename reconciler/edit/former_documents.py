@@ -5,7 +5,7 @@
 3. What a tool built has no document of its own, and is named.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from msgspec import Struct
@@ -75,6 +75,8 @@ class SourceSide(Struct, frozen=True, kw_only=True, dict=True):
 
     def _ref_of_manifest(self, place: LocatedManifest) -> ObjectRef:
         ref, kind = ObjectRef.of(place.manifest), admitted_kind(place.manifest)
+        if isinstance(place.file, BuiltFile) and not ref.namespace:
+            return ObjectRef(ref.group, ref.kind, place.file.namespace, ref.name)
         if kind is None or not kind.is_namespaced or ref.namespace:
             return ref
         return ObjectRef(ref.group, ref.kind, self.loaded.desired.fleet.default_namespace, ref.name)
@@ -88,15 +90,16 @@ class RestoredFiles(Struct, frozen=True, kw_only=True):
     unrestorable: Mapping[ObjectRef, str] = {}
 
 
-def files_restored(now: SourceSide, then: SourceSide, is_asked: IsAsked, paths: Iterable[str] = ()) -> RestoredFiles:
+def files_restored(now: SourceSide, then: SourceSide, is_asked: IsAsked, paths: Collection[str] = ()) -> RestoredFiles:
     """Return the files with the documents that an earlier source had of all that is asked for.
 
     ``paths`` are files without documents that are asked for as well.
     """
     asked = sorted(filter(is_asked, now.documents.keys() | then.documents.keys()))
     changed = [ref for ref in asked if _are_changed(now, then, ref)]
-    unrestorable = {ref: reason for ref in changed if (reason := _reason_against(now, then, ref))}
-    refs = [ref for ref in changed if ref not in unrestorable]
+    unrestorable = {ref: reason for ref in changed if (reason := _reason_against(now, then, ref, paths))}
+    built = {ref for ref in changed if _is_built(now, ref) or _is_built(then, ref)}
+    refs = [ref for ref in changed if ref not in unrestorable and ref not in built]
     contents = dict[str, bytes | None]()
     for path in sorted(_whole_paths(now, then, refs, is_asked) | {*paths}):
         if (former := then.content(path)) != now.content(path):
@@ -113,13 +116,18 @@ def _are_changed(now: SourceSide, then: SourceSide, ref: ObjectRef) -> bool:
     return manifests[0] != manifests[1] or now.text_of(ref) != then.text_of(ref)
 
 
-def _reason_against(now: SourceSide, then: SourceSide, ref: ObjectRef) -> str:
-    """Return why the document of an object cannot be put back; empty where it can."""
+def _is_built(side: SourceSide, ref: ObjectRef) -> bool:
+    return any(isinstance(each.file, BuiltFile) for each in side.documents.get(ref, ()))
+
+
+def _reason_against(now: SourceSide, then: SourceSide, ref: ObjectRef, paths: Collection[str]) -> str:
+    """Return why the document of an object cannot be put back; empty where it can, or what it is built from is."""
     for side in (then, now):
         places = side.documents.get(ref, ())
-        if any(isinstance(each.file, BuiltFile) for each in places):
+        built = [path for each in places if isinstance(each.file, BuiltFile) for path, _ in each.file.inputs]
+        if built and not paths:
             return f"it has no document: {places[0].file.path} builds it"
-        if len(places) > 1:
+        if len(places) > 1 and not built:
             return f"it stands in {len(places)} documents"
     return ""
 

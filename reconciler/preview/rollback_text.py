@@ -17,7 +17,8 @@ def lines_on_plan(plan: RollbackPlan, subject: str) -> Iterator[str]:
     yield f"{plan.subject} goes back to rendered commit {target.commit[:12]}, of source {target.source[:12]}{of}"
     count, files = len(plan.restored.refs), len(plan.restored.contents)
     if files:
-        yield f"{counted_noun(count, 'document')} in {counted_noun(files, 'file')} as then"
+        documents = f"{counted_noun(count, 'document')} in " if count else ""
+        yield f"{documents}{counted_noun(files, 'file')} as then"
 
 
 def sections_on_rollback(plan: RollbackPlan, outcome: RollbackOutcome | None, *, is_full: bool) -> Iterator[str]:
