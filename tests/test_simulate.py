@@ -364,3 +364,15 @@ def test_a_simulation_without_prices_tells_of_no_cost(rendered: Repository, caps
     assert "COST" not in argosy(rendered, capsys, "simulate", "--without-cluster", "paris", *NINE).out
     document = json.loads(argosy(rendered, capsys, "simulate", "--without-cluster", "paris", *NINE, "-o", "json").out)
     assert "cost" not in document
+
+
+def test_what_is_not_rendered_or_not_looked_at_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = fleet_of(tmp_path / "fleet")
+    assert argosy(repository, capsys, "reconcile", "--bootstrap", "--now", "2026-03-01T08:00:00Z").code == 0
+    source = repository.commit({"web.yaml": a_deployment("web", replicas=9), "lima.yaml": a_cluster("lima")})
+    _, found = simulated(repository, capsys, "--without-cluster", "paris")
+    assert found["assumptions"][:2] == [
+        f"the pass over source {source[:12]}, which is not rendered yet, comes before all of it",
+        "nobody has looked at lima, and it is taken to be ready",
+    ]
+    assert of_object(found, "web")["before"] == {"oslo": 3, "paris": 3, "rome": 3}

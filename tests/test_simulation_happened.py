@@ -37,7 +37,8 @@ from render.documents import emit, parse_documents
 from render.model import ObjectRef
 
 from .build import a_deployment, a_policy
-from .memory_fleet import MemoryFleet, settle
+from .fakes import FakeCluster
+from .memory_fleet import MemoryFleet, add_pod, settle
 from .test_failover import DOWN, a_fleet
 
 SOME = settings(max_examples=max(4, settings().max_examples // 20), phases=(Phase.reuse, Phase.generate))
@@ -125,10 +126,26 @@ def states_of_bindings(bindings: Iterable[Binding]) -> State:
     }
 
 
-class LivingMembers:
-    """A fleet with members in memory, whose workloads are ready a second after they were applied."""
+def start_pods(member: FakeCluster) -> None:
+    """Give a member the pods of its Deployments, on the one node that it has."""
+    for key in [key for key in member.objects if key[0] == "pods."]:
+        del member.objects[key]
+    for (plural, _, name), live in list(member.objects.items()):
+        if plural == "deployments.apps":
+            containers = live["spec"]["template"]["spec"]["containers"]
+            requests = (containers[0].get("resources") or {}).get("requests") or {}
+            for number in range(live["spec"].get("replicas", 1)):
+                add_pod(member, f"{name}-{number}", node="node-0", **requests)
 
-    def __init__(self, folder: Path, chance: Random) -> None:
+
+class LivingMembers:
+    """A fleet with members in memory, whose workloads are ready a second after they were applied.
+
+    ``has_pods``: their pods take room, which is seen with the next look.
+    """
+
+    def __init__(self, folder: Path, chance: Random, *, has_pods: bool = False) -> None:
+        self.has_pods = has_pods
         nodes, files = a_random_fleet(chance)
         self.names = sorted(nodes)
         self.fleet = MemoryFleet.create(folder / "fleet", nodes, files)
@@ -145,6 +162,8 @@ class LivingMembers:
         for name, member in self.fleet.members.items():
             if name not in self.fleet.down:
                 settle(member)
+                if self.has_pods:
+                    start_pods(member)
 
     def passes_at(self, at: datetime) -> None:
         """Run a pass at a time, and others a second apart while one of the last two has committed something."""
@@ -250,7 +269,7 @@ def test_where_capacity_changes_more_replicas_go_where_they_were_said_to(seed: i
     """Of itself less room moves nothing, so that something grows at the same time."""
     chance = Random(seed)
     with tempfile.TemporaryDirectory() as folder:
-        members = LivingMembers(Path(folder), chance)
+        members = LivingMembers(Path(folder), chance, has_pods=True)
         name, cpu = chance.choice(members.names), str(chance.randrange(2, 40))
         path = "app-0.yaml"
         workload, policy = members.file(path)

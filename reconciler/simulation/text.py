@@ -27,7 +27,7 @@ from .costs import lines_of_simulated_costs
 from .objects import Downtime, LostCopies, SimulatedObject
 from .outcome import FactAge, SimulationOutcome
 
-_WIDTH = 80
+_WIDTH, _SHORT, _FEW_NAMES = 80, 12, 5
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
@@ -262,6 +262,15 @@ def _seconds_in_words(seconds: int) -> str:
 def assumptions_of_simulation(outcome: SimulationOutcome) -> tuple[str, ...]:
     """Return what the answer takes for granted, because no pass can know it."""
     lost, said = lost_clusters(outcome.simulation.alterations), []
+    inputs = outcome.simulation.base.inputs
+    if inputs.previous is not None and inputs.source and inputs.previous.source != inputs.source:
+        said.append(f"the pass over source {inputs.source[:_SHORT]}, which is not rendered yet, comes before all of it")
+    unseen = [each.cluster for each in outcome.facts if each.cluster not in inputs.facts and each.cluster not in lost]
+    if unseen and lost:
+        names = shortened_cluster_list(unseen, ", ", _FEW_NAMES)
+        said.append(
+            f"nobody has looked at {names}, and {'it is' if len(unseen) == 1 else 'they are'} taken to be ready"
+        )
     if lost:
         is_one = len(lost) == 1
         said.append(
