@@ -67,14 +67,14 @@ def test_what_is_certain_without_a_decision_is_so(seed: int) -> None:
     after = SchedulerAfterPass(schedule.scheduler, schedule.bindings, schedule.context)
     for lost in losses_of(inputs):
         concerned = [each for each in schedule.bindings if any(target.name in lost for target in each.targets)]
-        if not after.are_all_placed(lost, concerned):
-            continue
-        before = {each.ref: each for each in concerned}
-        for placed in after.placed_after_loss(lost, concerned):
-            binding, former = placed.binding, before[placed.binding.ref]
-            assert not placed.without_room
-            assert not placed.of_unknown_room
-            if binding.is_divided:
-                assert sum(binding.target_replicas.values()) == binding.replicas
-            else:
-                assert {each.name for each in binding.targets} == {each.name for each in former.targets} - {*lost}
+        for asked in (concerned, *([each] for each in concerned)):
+            outcomes = after.certain_outcomes(lost, asked)
+            before = {each.ref: each for each in asked}
+            for placed in after.placed_after_loss(lost, asked) if outcomes is not None else ():
+                binding, former = placed.binding, before[placed.binding.ref]
+                assert not placed.without_room
+                assert not placed.of_unknown_room
+                if outcomes is not None and binding.is_divided and outcomes[binding.ref]:
+                    assert sum(binding.target_replicas.values()) == binding.replicas
+                else:
+                    assert binding.targets == tuple(each for each in former.targets if each.name not in lost)

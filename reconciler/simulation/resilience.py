@@ -193,12 +193,30 @@ class _Judge:
                     else:
                         unknown[number] |= answer
         for number, each in enumerate(asked):
+            worst_first = sorted(shortfalls[number], key=lambda shortfall: shortfall.left)
             yield Judgement(
                 requirement=each,
-                shortfalls=tuple(sorted(shortfalls[number], key=lambda shortfall: shortfall.left)),
+                shortfalls=tuple(self._with_reason(each, worst_first)),
                 is_placed=bool(self._there[each.ref]) or not each.needed,
                 of_unknown_room=frozenset(unknown[number]),
             )
+
+    def _with_reason(self, requirement: ResilienceRequirement, shortfalls: list[Shortfall]) -> Iterator[Shortfall]:
+        """Yield shortfalls, the worst of them with its reason, which is decided where it was certain without."""
+        is_at_once = requirement.survived.when is CountingTime.AT_ONCE
+        for number, each in enumerate(shortfalls):
+            if number or each.reason or is_at_once:
+                yield each
+            else:
+                yield self._answer_when_rescheduled(requirement, each.loss, self._placed_after(each.loss))
+
+    def _placed_after(self, loss: Loss) -> Mapping[ObjectRef, PlacedAfterLoss]:
+        """Return what a loss concerns of all that policies name, placed anew."""
+        placed = self._after_pass.placed_after_loss(loss.clusters, self._moving_at(loss))
+        return {each.binding.ref: each for each in placed}
+
+    def _moving_at(self, loss: Loss) -> list[Binding]:
+        return [each for ref, each in self._decided.items() if not self._targets[ref].isdisjoint(loss.clusters)]
 
     def _answers_to_loss(
         self, loss: Loss, concerned: Mapping[int, ResilienceRequirement]
@@ -217,17 +235,18 @@ class _Judge:
     def _answers_when_rescheduled(
         self, loss: Loss, concerned: Mapping[int, ResilienceRequirement]
     ) -> Iterator[tuple[int, Shortfall | frozenset[str]]]:
-        moving = [each for ref, each in self._decided.items() if not self._targets[ref].isdisjoint(loss.clusters)]
         is_plain = not any(
             self._owners[each.ref] or self._placed[each.ref].undispatched_clusters for each in concerned.values()
         )
-        if is_plain and self._after_pass.are_all_placed(loss.clusters, moving):
+        outcomes = self._after_pass.certain_outcomes(loss.clusters, self._moving_at(loss)) if is_plain else None
+        if outcomes is not None:
             for number, each in concerned.items():
-                left = self._left_at_once(each, loss) if each.is_copied else each.total
+                is_whole = outcomes.get(each.ref, False) and not each.is_copied
+                left = each.total if is_whole else self._left_at_once(each, loss)
                 if left < each.needed:
                     yield number, Shortfall(loss=loss, left=left)
             return
-        after = {each.binding.ref: each for each in self._after_pass.placed_after_loss(loss.clusters, moving)}
+        after = self._placed_after(loss)
         for number, each in concerned.items():
             answer = self._answer_when_rescheduled(each, loss, after)
             if answer.left < each.needed:

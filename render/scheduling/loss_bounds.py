@@ -1,4 +1,4 @@
-"""Bounds on what a loss does: whether all replicas of some objects certainly find a place, without deciding where.
+"""Bounds on what a loss does: whether all replicas of objects certainly find a place, or none do, before any decision.
 
 1. Replicas that are divided by room are placed exactly if the clusters that are left have room for those that are
    missing. Copies stay where they are.
@@ -6,8 +6,9 @@
    are given one after the other, in an order that a cluster which is gone does not change for the others.
 3. What one object gains may lie in the way of another: a replica takes, wherever it goes, the room of at most so many
    of the other's, by the resource of which it needs most in proportion.
-4. So if the room that is left, less all that others could take of it, is enough for each object, all are placed, in
-   whatever order they are decided. Where it is not, or something else decides (spread constraints, groups, quotas,
+4. What has no room for all that is missing, not even if nobody else took any, is refused, and takes none.
+5. So if the room that is left, less all that others could take of it, is enough for each other object, all are placed,
+   in whatever order they are decided. Where it is not, or something else decides (spread constraints, groups, quotas,
    models of nodes), nothing is certain, and somebody has to decide.
 """
 
@@ -25,6 +26,8 @@ from .filtering import filter_clusters
 from .requests import Request, request_of_replica
 from .rules import Strategy, strategy_for_binding
 from .scheduler import Scheduler, affinity_groups_to_try, is_schedulable
+
+_BY_ROOM = {Strategy.DYNAMIC_WEIGHT, Strategy.AGGREGATED}
 
 
 class _RoomBound(Struct, frozen=True, kw_only=True):
@@ -52,6 +55,15 @@ class _RoomBound(Struct, frozen=True, kw_only=True):
         """Return the most replicas that clusters get of it."""
         return 0 if self.strategy is Strategy.DUPLICATED else self.missing_after(lost)
 
+    def is_refused_after(self, lost: Sequence[int], mask: Mask) -> bool:
+        """Say whether it certainly gets no more: the clusters that are left have no room for all that is missing."""
+        if self.strategy not in _BY_ROOM or not self.feasible & ~mask:
+            return False
+        return self.total - self._room_lost_with(lost) < self.missing_after(lost)
+
+    def _room_lost_with(self, lost: Sequence[int]) -> int:
+        return sum(self.room[position] for position in lost if self.feasible >> position & 1)
+
     def is_placed_after(self, lost: Sequence[int], mask: Mask, taken: int) -> bool:
         """Say whether all of it certainly has room without some clusters, when others take room for so many of it."""
         left = self.feasible & ~mask
@@ -60,8 +72,7 @@ class _RoomBound(Struct, frozen=True, kw_only=True):
                 return left & ~self.clusters == 0
             case Strategy.STATIC_WEIGHT:
                 return left != 0 and self.least - taken >= self.missing_after(lost)
-        gone = sum(self.room[position] for position in lost if self.feasible >> position & 1)
-        return left != 0 and self.total - gone - taken >= self.missing_after(lost)
+        return left != 0 and self.total - self._room_lost_with(lost) - taken >= self.missing_after(lost)
 
 
 class LossBounds:
@@ -74,23 +85,27 @@ class LossBounds:
         self._bounds: dict[ObjectRef, _RoomBound | None] = {}
         self._in_the_way: dict[tuple[Request, Request], int] = {}
 
-    def are_all_placed(self, lost: Mask, bindings: Sequence[Binding]) -> bool:
-        """Say whether it is certain that all replicas of these bindings are placed, and no other copy made."""
+    def outcomes(self, lost: Mask, bindings: Sequence[Binding]) -> Mapping[ObjectRef, bool] | None:
+        """Say which bindings certainly get all their replicas (True), or no more than the other clusters have (False).
+
+        No other copy is made of any. None: of some it is not certain.
+        """
         positions = indexes_of_mask(lost)
-        bounds = [self._bound(each) for each in bindings]
-        known = [each for each in bounds if each is not None]
+        bounds = {each.ref: self._bound(each) for each in bindings}
+        known = {ref: each for ref, each in bounds.items() if each is not None}
         if len(known) < len(bounds):
-            return False
-        gained = [each.most_gained_after(positions) for each in known]
-        for number, each in enumerate(known):
+            return None
+        placed = {ref: each for ref, each in known.items() if not each.is_refused_after(positions, lost)}
+        gained = {ref: each.most_gained_after(positions) for ref, each in placed.items()}
+        for ref, each in placed.items():
             others = (
-                count * self._times_in_the_way(other.request, each.request)
-                for place, (other, count) in enumerate(zip(known, gained, strict=True))
-                if place != number and count
+                count * self._times_in_the_way(placed[other].request, each.request)
+                for other, count in gained.items()
+                if other != ref and count
             )
             if not each.is_placed_after(positions, lost, sum(others)):
-                return False
-        return True
+                return None
+        return {ref: ref in placed for ref in known}
 
     def _bound(self, binding: Binding) -> _RoomBound | None:
         if binding.ref not in self._bounds:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from render.binding import Binding
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
-from render.model import TargetCluster
+from render.model import ObjectRef, TargetCluster
 from render.quota.enforcement import QuotaLedger
 
 from .batch import BatchContext, decisions_after_pass, register_current, take_room
@@ -56,14 +56,14 @@ class SchedulerAfterPass:
         self._ledger = QuotaLedger(self._context.quotas, everybody)
         self._bounds = LossBounds(self._scheduler)
 
-    def are_all_placed(self, lost: Collection[str], bindings: Sequence[Binding]) -> bool:
-        """Say whether it is certain, before anything is decided, that a loss leaves all replicas of bindings a place.
+    def certain_outcomes(self, lost: Collection[str], bindings: Sequence[Binding]) -> Mapping[ObjectRef, bool] | None:
+        """Say before anything is decided which bindings get all their replicas after a loss, and which get no more.
 
-        No other cluster gets a copy of what is not divided then.
+        No other cluster gets a copy of what is not divided. None: of some it is not certain.
         """
         if self._context.quotas:
-            return False
-        return self._bounds.are_all_placed(self._scheduler.state.index.clusters_named(lost), bindings)
+            return None
+        return self._bounds.outcomes(self._scheduler.state.index.clusters_named(lost), bindings)
 
     def scheduler_without(self, lost: Collection[str]) -> Scheduler:
         """Return the scheduler as it goes on by itself without some clusters."""
