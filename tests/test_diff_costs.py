@@ -185,3 +185,14 @@ def test_carbon_is_experimental(tmp_path: Path, capsys: pytest.CaptureFixture[st
     said = "  all clusters: 30660.00 -> 45990.00 g CO2e a month (+15330.00), an experimental figure\n"
     assert said in difference(fleet, capsys)
     assert cost_of(fleet, capsys)["carbon"] == {"before": "30660", "after": "45990", "difference": "15330"}
+
+
+def test_validate_names_the_clusters_without_prices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = a_fleet(tmp_path, capsys, prices=prices(price_of("eu", EU)))
+    ended = argosy(fleet, capsys, "validate")
+    said = "prices.yaml:7: spec.prices: no entry has prices for us: what is placed there is of unknown cost\n"
+    assert (ended.code, ended.out.startswith(f"warning: {said}")) == (0, True)
+    fleet.commit({"prices.yaml": prices(price_of("eu", EU), {"perHour": US})})
+    assert "no entry" not in argosy(fleet, capsys, "validate").out
+    fleet.commit({"prices.yaml": prices({"carbon": {"cpu": 1}})})
+    assert "no entry" not in argosy(fleet, capsys, "validate").out

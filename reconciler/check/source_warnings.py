@@ -13,15 +13,17 @@ from typing import Any
 from overrides.lint import LineOf
 from reconciler.source.desired import Desired
 from reconciler.source.lines import template_problem
+from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.interpretation.fields import value_at
 from render.interpreter.pruning import manifest_without_pruned_fields
 from render.kinds import BUILT_IN, KUBERNETES
 from render.kinds.kind import PrunedField
 from render.model import ObjectRef, Template, is_encrypted_by_sops
+from render.prices.cluster_prices import prices_of_clusters
 from render.rescheduling.descheduling import is_divided_by_room
 from render.template_annotations import PROTECTED, PROTECTED_ALWAYS
-from render.words import most_similar_word
+from render.words import first_few, most_similar_word
 
 _TEMPLATE_TEXT = "TemplateText"
 _HELM = re.compile(r"\.(?:Values|Release|Chart|Capabilities)\.\w|\binclude +\"")
@@ -38,6 +40,7 @@ _OF_ANY_KIND = (
 _PRUNED = {kind.kind: kind.pruned_fields for kind in KUBERNETES if kind.pruned_fields}
 _UNMATCHED_WORKLOAD = "UnmatchedWorkload"
 _IDLE_RULE = "IdleRule"
+_NO_PRICE = "NoPrice"
 _FIELD = "spec.descheduler.enabled"
 _NOT_DIVIDED = "no policy divides replicas by room, so there is nothing to deschedule"
 _DIVIDE = "divide them with Aggregated, or with weightPreference.dynamicWeight"
@@ -157,3 +160,15 @@ def _is_any_observed(desired: Desired) -> bool:
     return any(
         cluster.sync_mode != "Pull" and (reached is None or cluster.name in reached) for cluster in desired.clusters
     )
+
+
+def price_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
+    """Yield a warning for the clusters that no PriceList has prices for, while others have some."""
+    index = ClusterIndex(desired.clusters)
+    known = prices_of_clusters(desired.price_lists, index).by_cluster
+    if unknown := [name for name in index.names if known and name not in known]:
+        first = min(desired.price_lists, key=lambda each: each.name)
+        line = line_of(first.path, first.document, "spec.prices") if line_of else 0
+        message = f"no entry has prices for {first_few(unknown)}: what is placed there is of unknown cost"
+        hint = "an entry without clusterAffinity is for all clusters that none before it selects"
+        yield Problem(first.path, line, "spec.prices", message, hint, _NO_PRICE)

@@ -64,6 +64,7 @@ from .rollouts import move_problems, rollout_problems, rollout_warnings
 from .source_warnings import (
     idle_rule_warnings,
     named_workload_warnings,
+    price_warnings,
     protection_warnings,
     pruned_field_warnings,
     warnings_of_unfilled_texts,
@@ -301,6 +302,7 @@ def _warnings_of_source(repository: Repository, loaded: Loaded, memory: SourceMe
         partial(_warnings_of_renames_by_hand, repository, desired, memory, line_of),
         partial(named_workload_warnings, desired, line_of),
         partial(idle_rule_warnings, desired, line_of),
+        partial(price_warnings, desired, line_of),
         lambda: rollout_warnings(desired, line_of, given_or_current_time()),
         lambda: (replace(each, kind=each.kind or OVERRIDE) for each in overrides()),
         lambda: problems_of_unknown_names(loaded.tests, desired, line_of) if line_of else (),

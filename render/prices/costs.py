@@ -189,19 +189,26 @@ class _Ledger:
             return
         whole = binding.asked_replicas if binding.components else 1
         replicas = binding.placed_replicas if requests else dict.fromkeys(reasons, 0)
-        amounts: dict[int, int | None] = {}
+        known = binding.ref, reasons
+        sums, rates_of = self._sums, self._rates.get
+        amounts: dict[int, int | None] = {id(None): None}
         for cluster, count in replicas.items():
-            rates = self._rates.get(cluster)
-            if rates is not None and cluster not in reasons:
-                if id(rates) not in amounts:
-                    amounts[id(rates)] = self._amount(requests, rates)
-                amount = amounts[id(rates)]
-                if amount is not None and count % whole == 0:
-                    self._sums[cluster] = self._sums.get(cluster, 0) + amount * (count // whole)
-                    continue
-            if count or not requests:
-                share = UnknownShare(replicas=count, reason=reasons.get(cluster, NO_PRICE))
-                self._unknown.setdefault(binding.ref, {})[cluster] = share
+            rates = rates_of(cluster)
+            number = id(rates)
+            if number not in amounts:
+                amounts[number] = self._amount(requests, rates or {})
+            amount = amounts[number]
+            if amount is None or cluster in reasons or count % whole:
+                self._add_unknown(known, cluster, count)
+            else:
+                sums[cluster] = sums.get(cluster, 0) + amount * (count // whole)
+
+    def _add_unknown(self, known: tuple[ObjectRef, Mapping[str, str]], cluster: str, count: int) -> None:
+        """Add that an object is of unknown cost in a cluster; where it has no replicas, there is nothing to know."""
+        ref, reasons = known
+        if count or reasons.get(cluster) in _REASON_BY_KIND.values():
+            share = UnknownShare(replicas=count, reason=reasons.get(cluster, NO_PRICE))
+            self._unknown.setdefault(ref, {})[cluster] = share
 
     def _amount(self, requests: Requests, rates: Rates) -> int | None:
         """Return the amount of one replica in an hour; None where something that it requests has no rate."""
