@@ -10,7 +10,7 @@ from render.documents import emit
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from .failing import observed
-from .test_failover import ALL_UP, DOWN, TOLERATED, WEB, a_fleet
+from .test_failover import ALL_UP, DOWN, PARIS_DOWN, TOLERATED, WEB, a_fleet
 
 NINE = ("--now", "2026-03-01T09:00:00Z")
 PROXY = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "proxy"}
@@ -261,6 +261,13 @@ def test_a_guard_that_would_stop_it_is_named_with_its_limit(tmp_path: Path, caps
     assert web["after"] == {"oslo": 2, "paris": 2, "rome": 2}
     assert [each["until"] for each in web["down"]] == [None]
 
+    observed(repository, ready=PARIS_DOWN)
+    assert argosy(repository, capsys, "reconcile", *NINE).code == 0
+    ended = argosy(repository, capsys, "reconcile", "--now", found["refusal"]["at"])
+    assert ended.code == 6
+    assert "Deployment.apps default/web: 2 of 6 replicas move (more than 1)" in ended.err
+
+    observed(repository, ready=ALL_UP)
     allowed = ("--allow-movement", "Deployment.apps default/web=2")
     code, found = simulated(repository, capsys, "--without-cluster", "paris", *allowed)
     assert (code, found["refusal"], of_object(found, "web")["after"]) == (1, None, {"oslo": 3, "rome": 3})
