@@ -271,7 +271,7 @@ def test_every_command_that_would_commit_asks_and_every_other_one_warns(
         "CLUSTER   ADDED   CHANGED   REMOVED   REPLICAS\n"
         "member1   +0      ~0        -11       0\n"
         "member2   +0      ~0        -11       0\n"
-        "2 clusters change, 11 objects removed\n"
+        "risk: touches 2 of 3 clusters\n2 clusters change, 11 objects removed\n"
     )
     table = (
         "NAMESPACE   OBJECT          CLUSTERS          POLICY\n"
