@@ -4,10 +4,11 @@ Of a cluster that really had the workload the record tells. Of another one nobod
 healthy there a second after it came, and only while the cluster was ready; of a cluster that was not, nothing is known.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.ledger.health import ObservedHealth, ReportedHealth
@@ -20,23 +21,31 @@ Bindings = Mapping[ObjectRef, Binding]
 Arrivals = Mapping[tuple[ObjectRef, str], datetime]
 """The time since when an object is in a cluster, by both; of one that is not listed, since before the first pass."""
 
+KnownReports = dict[ObjectRef, tuple[tuple[Any, ...], tuple[ReportedHealth, ...]]]
+"""The reports of objects, each with the values that they were made of."""
+
 
 class ReplayedPlaces(Struct, frozen=True, kw_only=True):
-    """The places of objects in truth and in a replay, at a time; ``ready`` are the clusters that were ready then."""
+    """The places of objects in truth and in a replay, at a time; ``ready`` are the clusters that were ready then.
+
+    The replay has ``begin`` as its first instant. ``reports`` are those of earlier times, for most stay the same.
+    """
 
     truth: Bindings
     replay: Bindings
     elsewhere: Iterable[ObjectRef]
     arrivals: Arrivals
-    ready: Container[str]
+    ready: frozenset[str]
+    begin: datetime
     at: datetime
+    reports: KnownReports = field(default_factory=dict)
 
     def health(self, recorded: ObservedHealth) -> ObservedHealth:
         """Return recorded health with what is assumed of objects whose places are not those that they really had."""
         refs = [ref for ref in self.elsewhere if ref in self.replay]
         if not refs:
             return recorded
-        workloads = {ref: tuple(self._reports(ref, recorded.workloads.get(ref, ()))) for ref in refs}
+        workloads = {ref: self._known_reports(ref, recorded.workloads.get(ref, ())) for ref in refs}
         same = {ref: self._clusters_with_same_replicas(ref) for ref in refs}
         pending = {
             ref: tuple(each for each in recorded.pending.get(ref, ()) if each.cluster in same[ref]) for ref in refs
@@ -48,6 +57,17 @@ class ReplayedPlaces(Struct, frozen=True, kw_only=True):
             pending={ref: found for ref, found in {**recorded.pending, **pending}.items() if found},
             runs={ref: found for ref, found in {**recorded.runs, **runs}.items() if found},
         )
+
+    def _known_reports(self, ref: ObjectRef, recorded: tuple[ReportedHealth, ...]) -> tuple[ReportedHealth, ...]:
+        """Return the reports of an object, as they were made before from the same knowledge."""
+        made_of = self.replay[ref], self.truth.get(ref), recorded, self.ready
+        known = self.reports.get(ref)
+        if known is not None and all(one is other for one, other in zip(known[0], made_of, strict=True)):
+            return known[1]
+        found = tuple(self._reports(ref, recorded))
+        if all(self._healthy_since(ref, name) <= self.at for name in clusters_of_binding(self.replay[ref])):
+            self.reports[ref] = made_of, found
+        return found
 
     def _reports(self, ref: ObjectRef, recorded: Iterable[ReportedHealth]) -> Iterator[ReportedHealth]:
         """Yield what is known or assumed of an object in each cluster that has it in the replay."""
@@ -70,7 +90,7 @@ class ReplayedPlaces(Struct, frozen=True, kw_only=True):
 
     def _healthy_since(self, ref: ObjectRef, cluster: str) -> datetime:
         arrival = self.arrivals.get((ref, cluster))
-        return self.at if arrival is None else arrival + SECOND
+        return self.begin if arrival is None else arrival + SECOND
 
     def _clusters_with_same_replicas(self, ref: ObjectRef) -> frozenset[str]:
         """Return the clusters in which an object really had the replicas that it has in the replay."""

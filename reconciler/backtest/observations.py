@@ -25,12 +25,14 @@ from .past import RecordedInstant
 class KnownState(Struct, frozen=True, kw_only=True):
     """The knowledge at a time: the commit that recorded it, and what that has.
 
-    ``health`` is what was known by then, also of what no rule asked for at that commit. ``not_ready`` are clusters.
+    ``health`` is what was known by then, also of what no rule asked for at that commit. ``ready`` and ``not_ready``
+    are the clusters of which it was known.
     """
 
     commit: str
     observed: ObservedInputs
     health: ObservedHealth
+    ready: frozenset[str] = frozenset()
     not_ready: frozenset[str] = frozenset()
 
 
@@ -40,6 +42,7 @@ class KnownStates(Struct, kw_only=True):
     reader: InputsReader
     _looked: ObservedHealth = field(default_factory=ObservedHealth)
     _conditions: Conditions = field(default_factory=dict)
+    _ready_clusters: frozenset[str] = frozenset()
     _ready: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def at_instant(self, instant: RecordedInstant) -> KnownState:
@@ -59,7 +62,15 @@ class KnownStates(Struct, kw_only=True):
             runs={**looked.runs, **found.runs},
         )
         not_ready = frozenset(name for name, each in conditions.items() if _is_known_not_to_be_ready(each))
-        return KnownState(commit=instant.commit.id, observed=observed, health=health, not_ready=not_ready)
+        ready = frozenset(conditions.keys() - not_ready)
+        self._ready_clusters = ready if ready != self._ready_clusters else self._ready_clusters
+        return KnownState(
+            commit=instant.commit.id,
+            observed=observed,
+            health=health,
+            ready=self._ready_clusters,
+            not_ready=not_ready,
+        )
 
     def _conditions_of_facts(self, facts: Facts, at: datetime) -> Mapping[str, tuple[ClusterCondition, ...]]:
         """Return the conditions that facts tell, each since it was first told so where it has no time."""

@@ -35,7 +35,7 @@ from render.errors import GuardRefused, InputError
 from render.model import ObjectRef
 from render.timing import SECOND
 
-from .assumed_health import ReplayedPlaces, clusters_of_binding
+from .assumed_health import KnownReports, ReplayedPlaces, clusters_of_binding
 from .course import FleetCourse, TrueCourse
 from .inputs import InputsReader
 from .measures import Changes, FleetCounts
@@ -103,6 +103,7 @@ class PastReplay(Struct, kw_only=True):
     known: KnownState | None = None
     _arrivals: dict[tuple[ObjectRef, str], datetime] = field(default_factory=dict)
     _elsewhere: set[ObjectRef] = field(default_factory=set)
+    _reports: KnownReports = field(default_factory=dict)
     _last: RecordedInstant | None = None
     _at: datetime | None = None
     _wake: datetime | None = None
@@ -279,8 +280,10 @@ class PastReplay(Struct, kw_only=True):
             replay=self.course.bindings,
             elsewhere=sorted(self._elsewhere),
             arrivals=self._arrivals,
-            ready=known.health.conditions.keys() - known.not_ready,
+            ready=known.ready,
+            begin=self.past.begin,
             at=at,
+            reports=self._reports,
         ).health(known.health)
 
     def _note_differences(self, refs: Iterable[ObjectRef]) -> None:

@@ -250,7 +250,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--bindings", type=int, default=1000)
     parser.add_argument("--changes", type=int, default=2000)
     parser.add_argument("--edits", type=float, default=0.5, help="the part of changes that are edits of the source")
-    parser.add_argument("--outages", type=float, default=0.05, help="the part of changes that are outages")
+    parser.add_argument("--outages", type=float, default=0.02, help="the part of changes that are outages")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
