@@ -1,21 +1,24 @@
 """``argosy backtest``: the recorded past of a fleet replayed, as it was and as other policies would have had it."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from reconciler.backtest.proposed import ProposedChanges
-from reconciler.branches.reading import read_source
+from reconciler.backtest.sources import SourceReader
+from reconciler.branches.reading import ObservedInputs, read_source
 from reconciler.pipeline.binding_files import BindingWriter
 from reconciler.repository import Repository as OpenRepository
 from reconciler.repository import open_repository
 from render.policy import PropagationPolicy
 
-from .backtesting import commit_at, eventful_past, recorded_past, replay_of
-from .build import Repository
+from .backtesting import LONG_AGO, commit_at, eventful_past, recorded_past, replay_of
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .simulation import MINUTE, Simulation, Spell, Weather, files_of
 
 RENDERED, STATUS = "refs/heads/argosy/rendered", "refs/heads/argosy/status"
@@ -102,3 +105,203 @@ def test_a_backtest_comes_to_what_a_fleet_with_those_policies_really_did(tmp_pat
     assert {ref: sorted(each.targets) for ref, each in replay.course.bindings.items()} == {
         ref: sorted(each.targets) for ref, each in really.truth.bindings.items()
     }
+
+
+MODEST = {
+    **{f"clusters/{name}.yaml": a_cluster(name) for name in ("oslo", "paris", "rome")},
+    "web.yaml": a_deployment("web", replicas=4),
+}
+
+
+def placed_on(*clusters: str, **more: Any) -> dict[str, Any]:
+    """The policy of the web server, divided over some clusters."""
+    divided = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"}
+    selectors = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}]
+    return a_policy("web", selectors=selectors, placement=on_clusters(*clusters, replicaScheduling=divided), **more)
+
+
+@pytest.fixture
+def lived(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """A fleet whose web server went from oslo and paris to rome, and half an hour later back again."""
+    made = Repository.create(tmp_path / "fleet")
+    for minute, clusters in enumerate([("oslo", "paris"), ("oslo", "rome"), ("oslo", "paris")]):
+        commit_at(made, {**MODEST, "policy.yaml": placed_on(*clusters)}, LONG_AGO + 30 * minute * MINUTE)
+        assert argosy(made, capsys, "-q", "reconcile", "--bootstrap").code == 0
+    return made
+
+
+AS_IT_WAS = """\
+Backtest from 2020-01-01T00:00:00Z to 2020-01-01T01:00:00Z
+  nothing is proposed; 3 rendered commits came out as they really were
+  WHAT                                    REALLY   REPLAYED
+  replicas that moved                     4        4
+  evictions                               0        0
+  flaps (back within 1h)                  1        1
+  minutes that objects were unscheduled   0        0
+  replica minutes in clusters not ready   0        0
+  changes of the outcome                  3        3
+
+How far this reaches
+  3 rendered commits from the first one on; each of them is a pass that was done
+  again.
+"""
+
+
+def test_the_past_as_it_was_in_eighty_columns(lived: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(lived, capsys, "backtest", "--since", "2020-01-01T00:00:00Z")
+
+    assert (ended.code, ended.out, ended.err) == (0, AS_IT_WAS, "")
+
+
+def told(repository: Repository, capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    ended = argosy(repository, capsys, "backtest", *words, "-o", "json")
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+def test_a_proposed_policy_takes_the_place_of_the_one_with_its_name(
+    lived: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    proposed = tmp_path / "proposed" / "any.yaml"
+    proposed.parent.mkdir()
+    proposed.write_text(json.dumps(placed_on("oslo", "rome")))
+    found = told(lived, capsys, "--since", "2020-01-01T00:00:00Z", "--policy", str(proposed.parent))
+
+    assert found["proposed"] == ["PropagationPolicy default/web"]
+    assert found["really"] == {
+        "changes": 3,
+        "movedReplicas": 4,
+        "evictions": 0,
+        "flaps": 1,
+        "unscheduledMinutes": 0.0,
+        "replicaMinutesNotReady": 0.0,
+    }
+    assert found["replayed"] == {**found["really"], "movedReplicas": 0, "flaps": 0, "changes": 1}
+    assert found["samePlaces"] == 1
+    text = argosy(lived, capsys, "backtest", "--since", "2020-01-01T00:00:00Z", "--policy", str(proposed)).out
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_what_is_proposed_and_says_the_same_changes_nothing(
+    lived: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Only the source of half an hour has another one: there, and nowhere else, the replay is another one."""
+    (tmp_path / "same.yaml").write_text(json.dumps(placed_on("oslo", "paris")))
+    found = told(lived, capsys, "--since", "2020-01-01T00:00:00Z", "--policy", str(tmp_path / "same.yaml"))
+
+    assert (found["samePlaces"], found["replayed"]["movedReplicas"]) == (2, 0)
+
+
+REFUSED = {
+    "an object that decides nothing about others": (
+        a_deployment("web"),
+        (
+            "{path}: Deployment.apps default/web cannot be proposed\n  hint: --policy takes PropagationPolicies,"
+            " ClusterPropagationPolicies, ClusterTaintPolicies and FederatedResourceQuotas\n"
+            "1 problem; nothing was changed\n"
+        ),
+    ),
+    "a field that no policy has": (
+        {**placed_on("oslo"), "spec": {**placed_on("oslo")["spec"], "placment": {}}},
+        "{path}:1: spec.placment: unknown field\n  hint: did you mean 'placement'?\n1 problem; nothing was changed\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), REFUSED.values(), ids=REFUSED)
+def test_a_proposed_file_that_is_none_is_refused(
+    content: dict[str, Any], said: str, lived: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "proposed.yaml"
+    path.write_text(json.dumps(content))
+    ended = argosy(lived, capsys, "backtest", "--since", "2020-01-01T00:00:00Z", "--policy", str(path))
+
+    assert (ended.code, ended.out, ended.err) == (3, "", said.format(path=path))
+
+
+def test_a_shallow_clone_says_where_it_ends_and_its_command_brings_the_rest(
+    lived: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    url = f"file://{lived.path}"
+    lived.git("clone", "-q", "--depth", "2", "--no-single-branch", url, str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    cut = told(clone, capsys, "--since", "2020-01-01T00:00:00Z")
+
+    assert (cut["isCutOff"], cut["grain"]["renderedCommits"], cut["identical"]) == (True, 1, 1)
+    assert cut["fetches"] == ["git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*'"]
+    text = argosy(clone, capsys, "backtest", "--since", "2020-01-01T00:00:00Z").out
+    assert f"\n  {cut['fetches'][0]}\n" in text
+    clone.git("fetch", "-q", "--unshallow", "origin", "+refs/heads/*:refs/remotes/origin/*")
+    whole = told(clone, capsys, "--since", "2020-01-01T00:00:00Z")
+    assert (whole["isCutOff"], whole["identical"], whole["fetches"]) == (False, 3, [])
+
+
+def test_since_takes_a_commit_of_either_branch(lived: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    rendered = told(lived, capsys, "--since", "argosy/rendered~1")
+    source = told(lived, capsys, "--since", "main~1")
+
+    assert rendered["base"] == lived.git("rev-parse", "argosy/rendered~1")
+    assert rendered["grain"]["renderedCommits"] == 1
+    assert source["base"] == lived.git("rev-parse", "argosy/rendered~2")
+    assert source["grain"]["renderedCommits"] == 2
+
+
+def test_nothing_is_recorded_of_the_time_after_the_newest_commit(
+    lived: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = argosy(lived, capsys, "backtest", "--since", "2020-01-02T00:00:00Z")
+
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err == (
+        "argosy: nothing is recorded of that time\n  hint: --since takes an earlier time, or a commit\n"
+    )
+
+
+def test_a_commit_by_another_engine_is_named(
+    lived: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reconciler.VERSION", "99")
+    found = told(lived, capsys, "--since", "2020-01-01T00:00:00Z")
+
+    commits = lived.git("rev-list", "--reverse", "argosy/rendered").split()
+    assert [each["commits"] for each in found["engines"]] == [commits]
+    assert "engine 99 replays them" in " ".join(
+        argosy(lived, capsys, "backtest", "--since", "2020-01-01T00:00:00Z").out.split()
+    )
+
+
+def test_a_source_read_from_the_one_before_is_the_whole_source(tmp_path: Path) -> None:
+    """Edits of every sort one after the other: those of templates alone are read from the source before."""
+    made = Repository.create(tmp_path / "fleet")
+    both = [a_deployment("api", replicas=2), a_config_map("settings", colour="red")]
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    edits: list[tuple[dict[str, Any], bool]] = [
+        ({**MODEST, "policy.yaml": placed_on("oslo", "paris"), "both.yaml": both, "space.yaml": space}, False),
+        ({"web.yaml": a_deployment("web", replicas=5)}, True),
+        ({"both.yaml": [both[0], a_config_map("settings", colour="blue")]}, True),
+        ({"both.yaml": [both[0]]}, False),
+        ({"web.yaml": a_deployment("web", replicas=5), "note.md": "nothing"}, False),
+        ({"web.yaml": a_deployment("site", replicas=5)}, False),
+        ({"web.yaml": {**a_deployment("site", replicas=5), "spec": {"replicas": "many"}}}, False),
+        ({"web.yaml": a_deployment("site", replicas=6)}, False),
+        ({"space.yaml": {**space, "metadata": {"name": "shop", "labels": {"team": "web"}}}}, False),
+        ({"policy.yaml": placed_on("oslo", "rome")}, False),
+        ({"web.yaml": a_deployment("site", image="web:2", replicas=6)}, True),
+    ]
+    with opened(made) as repository:
+        reader = SourceReader(repository)
+        reader_of_all = SourceReader(repository)
+        for files, is_alone in edits:
+            commit_at(made, files, LONG_AGO)
+            commit = made.git("rev-parse", "HEAD")
+            before = reader._last
+            found = reader.source(commit, ObservedInputs())
+            again = reader_of_all._read(commit, ObservedInputs())
+
+            assert found.desired == again.desired
+            assert found.desired.source_digest == again.desired.source_digest
+            assert [each.digest for each in found.desired.templates] == [
+                each.digest for each in again.desired.templates
+            ]
+            is_of_last = before is not None and found.files is before.files
+            assert is_of_last is is_alone, files.keys()

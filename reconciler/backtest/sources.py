@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from reconciler.branches.reading import ObservedInputs, Source, read_source
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
+from reconciler.source.digests import is_ordinary_template
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParsedBlob, may_decide_on_others
@@ -94,7 +95,11 @@ def _has_only_templates(loaded: Loaded) -> bool:
     desired = loaded.desired
     bare = replace(Desired(), fleet=desired.fleet, templates=desired.templates, files=desired.files)
     is_bare = replace(desired, warnings=()) == bare and not (loaded.warnings or loaded.broken or loaded.problems)
-    return is_bare and not loaded.tests and all(not (each.variants or each.origin) for each in desired.templates)
+    return is_bare and not loaded.tests and all(map(_is_plain, desired.templates))
+
+
+def _is_plain(template: Template) -> bool:
+    return is_ordinary_template(template) and not (template.variants or template.origin)
 
 
 def _groups_of_definitions(desired: Desired) -> frozenset[str]:

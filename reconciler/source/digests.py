@@ -25,7 +25,7 @@ def source_digest_of(
     fleet_path: str,
 ) -> str:
     """Return a digest of the files that hold anything but ordinary templates, and of where they stand."""
-    plain = {(place.file.path, place.number) for template, place in templates if _is_ordinary_template(template)}
+    plain = {(place.file.path, place.number) for template, place in templates if is_ordinary_template(template)}
     mixed = {place.file.path for place in contents.all_manifests if (place.file.path, place.number) not in plain}
     paths = {path for path, _ in plain} - mixed
     left = paths.union({each.path for each in contents.skipped} - mixed) - {fleet_path}
@@ -33,5 +33,6 @@ def source_digest_of(
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _is_ordinary_template(template: Template) -> bool:
+def is_ordinary_template(template: Template) -> bool:
+    """Say whether no other object is read or scheduled otherwise for a template."""
     return template.ref.group_kind not in _READ_BY_OTHERS
