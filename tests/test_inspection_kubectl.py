@@ -26,6 +26,7 @@ from .fakes import FakeCluster
 from .served import asked_again_at_once, serving_members
 from .tables import each_row
 from .test_inspection import NAMES, applied
+from .waiting import SECONDS
 
 SCRIPT = """#!/bin/sh
 # It prints how it was called; rome has nothing, and a pod called broken breaks it everywhere.
@@ -115,7 +116,9 @@ def test_a_command_for_one_member_gets_everything_behind_two_hyphens(fleet: Flee
     words = ("exec", "-it", "web", "--cluster", "eu-oslo", "--", "sh", "-c", "x", "--cluster", "--context=y")
     program = Path(sys.executable).with_name("argosy")
     place = ("-C", str(fleet.repository.path), "--kubeconfigs", str(fleet.kubeconfigs))
-    ended = subprocess.run([program, words[0], *place, *words[1:]], capture_output=True, check=False, text=True)
+    ended = subprocess.run(
+        [program, words[0], *place, *words[1:]], capture_output=True, check=False, text=True, timeout=SECONDS
+    )
     assert (ended.returncode, ended.stdout) == (0, "exec -it web -- sh -c x --cluster --context=y\n")
 
 
