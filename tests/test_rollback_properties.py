@@ -9,7 +9,7 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
@@ -241,6 +241,7 @@ def test_what_was_asked_for_is_as_it_was_and_the_rest_is_named(seed: int) -> Non
 
 
 @given(seed=st.integers(0, 10**9))
+@example(seed=228373931)  # spread constraints chose other clusters, and one that was allowed lost its share
 def test_no_cluster_that_is_allowed_loses_its_former_share_for_others(seed: int) -> None:
     """The clusters that are left of a split have at least what they had, unless nobody takes the rest."""
     history = played(seed)

@@ -93,8 +93,26 @@ def _restored_shares(scheduler: Scheduler, now: Binding, wanted: TargetList, spl
         exact = _division_beside_fixed(scheduler, now, wanted, others=others, absent=names)
         if exact is not None:
             return exact
-    cycle, decision = _cycle_and_decision(scheduler, replace(now, targets=wanted, applied_placement=None))
+    scaled = replace(now, targets=wanted, applied_placement=None)
+    if not is_same_demand:
+        return _decided_unless_refused(scheduler, scaled)
+    elsewhere = frozenset(scheduler.state.index.names) - _names_of(wanted)
+    for each in (replace(scaled, absent_in=now.absent_in | elsewhere), scaled):
+        found = _decided_unless_refused(scheduler, each)
+        if found is not None and not _does_any_lose(wanted, found[1].targets):
+            return found
+    return None
+
+
+def _decided_unless_refused(scheduler: Scheduler, binding: Binding) -> Decided | None:
+    cycle, decision = _cycle_and_decision(scheduler, binding)
     return (cycle, decision) if decision.is_scheduled else None
+
+
+def _does_any_lose(wanted: TargetList, targets: TargetList) -> bool:
+    """Say whether a cluster gets less than is wanted for it, as spread constraints may choose others instead."""
+    counts = {each.name: each.replicas for each in targets}
+    return any(counts.get(each.name, 0) < each.replicas for each in wanted)
 
 
 def _restored_share_of_cluster(scheduler: Scheduler, now: Binding, wanted: TargetList, name: str) -> Decided | None:
