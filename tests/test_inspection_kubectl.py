@@ -19,7 +19,7 @@ from reconciler.inspection.kubectl import Ran
 from reconciler.members.kubeconfig import Context
 from reconciler.members.merged_kubeconfig import kubeconfig_of_contexts
 from reconciler.members.options import AccessOptions
-from render.documents import parse_documents
+from render.documents import emit, parse_documents
 
 from .build import Ended, Repository, argosy
 from .fakes import FakeCluster
@@ -269,3 +269,18 @@ def test_tables_with_other_titles_stand_alone() -> None:
         "\nCluster:  b\nNAME   GROUP   AGE\ny      -       1\n"
         "\nCluster:  c\nNAME   VERSION\nlong   v1 b\n"
     )
+
+
+def test_a_context_of_the_repository_may_start_no_program(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever can push to the source could otherwise run programs where people look into members."""
+    inside = fleet.repository.path / "kubeconfigs"
+    inside.mkdir()
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "./login", "interactiveMode": "Never"}
+    config = parse_documents((fleet.kubeconfigs / "rome.yaml").read_bytes())[0].value
+    users = [{"name": each["name"], "user": {"exec": plugin}} for each in config["users"]]
+    (inside / "rome.yaml").write_bytes(emit({**config, "users": users}))
+    for command in ("describe", "kubeconfig", "logs", "exec", "get"):
+        words = ["pods"] if command != "kubeconfig" else []
+        ended = argosy(fleet.repository, capsys, command, *words, "--cluster", "rome", "--kubeconfigs", str(inside))
+        assert (ended.code, ended.out) == (5, ""), command
+        assert "would run an exec plugin named in the source repository" in ended.err
