@@ -30,7 +30,7 @@ _MOST_TREES = 5
 def revert_in(comparison: Comparison) -> Revert | None:
     """Return the revert that the head of a comparison is; None where it is none, or asks for the split itself."""
     base, head = comparison.base, comparison.head
-    if base.previous is None or head.source.commit == base.source.commit:
+    if base.previous is None or _have_equal_files(base, head):
         return None
     known = {each.record_name for each in base.source.desired.rollback_requests}
     if any(each.record_name not in known for each in head.source.desired.rollback_requests):
@@ -50,6 +50,13 @@ def revert_in(comparison: Comparison) -> Revert | None:
         changed = _objects_changed_by(comparison)
         split = tuple(ref for ref in split if ref in changed)
     return Revert(to=target.commit, source=target.source, objects=len(shared), split=split, is_whole=is_whole)
+
+
+def _have_equal_files(base: Outcome, head: Outcome) -> bool:
+    """Say whether nothing is taken back from one side to the other, for both have the same files."""
+    if head.source.commit:
+        return _tree_of(head.repository, head.source.commit) == _tree_of(head.repository, base.source.commit)
+    return {(file.path, file.id) for file in head.source.files} == _files_of(head.repository, base.source.commit)
 
 
 def _is_split_changed(former: Binding, now: Binding) -> bool:
