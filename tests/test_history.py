@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -60,7 +61,7 @@ def rendered(repository: Repository, files: dict[str, Any], message: str) -> str
     allowed = "".join(f"\nArgosy-Allow-Removal: {name} 9" for name in ("oslo", "paris", "rome"))
     repository.commit(files, f"{message}\n{allowed}")
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as errors:
-        code = run(["-C", str(repository.path), "-q", "render", "--commit", "--bootstrap"])
+        code = run(["-C", str(repository.path), "-q", "render", "--commit", "--bootstrap", "--accept-rewind"])
     assert code in {0, 1}, errors.getvalue()  # 1: an object has no place
 
     return repository.git("rev-parse", "argosy/rendered")
@@ -182,10 +183,23 @@ def test_history_tells_what_an_edit_changed_and_why(
     assert told["events"][1]["reasons"][0]["reason"] == "FirstDelivered"
 
 
+class Happening(NamedTuple):
+    """An edit of the source and what becomes of it.
+
+    It is rendered at once, or together with the next one (``is_squashed``); the source is rewound before it by so many
+    commits; and an earlier version of the engine made the commit before it.
+    """
+
+    files: dict[str, Any]
+    is_squashed: bool = False
+    rewound: int = 0
+    is_upgraded: bool = False
+
+
 @st.composite
-def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
+def histories(draw: st.DrawFn) -> list[Happening]:
     """Edits one after the other, each of which is a whole fleet's files that change."""
-    edits: list[dict[str, Any]] = []
+    edits: list[Happening] = []
     for _ in range(draw(st.integers(2, 6))):
         edit: dict[str, Any] = {}
         if draw(st.booleans()):
@@ -202,8 +216,27 @@ def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
             edit["override.yaml"] = an_override(f"r{draw(st.integers(1, 2))}.example.com", *clusters)
         if draw(st.integers(0, 3)) == 0:
             edit["clusters/rome.yaml"] = draw(st.sampled_from([a_cluster("rome"), "# left\n"]))
-        edits.append(edit)
+        squashed, upgraded = draw(st.integers(0, 3)) == 0, draw(st.integers(0, 5)) == 0
+        edits.append(Happening(edit, squashed, draw(st.sampled_from([0, 0, 0, 1, 2])), upgraded))
     return edits
+
+
+def carry_out(repository: Repository, happening: Happening, number: int) -> None:
+    """Let something happen to the fleet, and render it unless that is left to the next."""
+    if happening.rewound:
+        depth = int(repository.git("rev-list", "--count", "HEAD"))
+        repository.git("reset", "--hard", "-q", f"HEAD~{min(happening.rewound, depth - 1)}")
+    if happening.is_upgraded:
+        tip = repository.git("rev-parse", "argosy/rendered")
+        words = repository.git("log", "-1", "--format=%B", tip)
+        parent = [f"-p{each}" for each in repository.git("log", "-1", "--format=%P", tip).split()]
+        earlier = re.sub("Argosy-Version: .*", "Argosy-Version: 0.0.1", words)
+        made = repository.git("commit-tree", f"{tip}^{{tree}}", *parent, "-m", earlier)
+        repository.git("update-ref", "refs/heads/argosy/rendered", made)
+    if happening.is_squashed:
+        repository.commit({**happening.files, "note.txt": f"{number}\n"}, f"Edit {number}")
+    else:
+        rendered(repository, {**happening.files, "note.txt": f"{number}\n"}, f"Edit {number}")
 
 
 class Shown(NamedTuple):
@@ -238,15 +271,15 @@ def _is_changed(old: Shown, new: Shown) -> bool:
     return old[:2] != new[:2] or others
 
 
-@settings(max_examples=25)
+@settings(max_examples=max(25, settings().max_examples // 5))
 @given(edits=histories())
 def test_history_and_blame_agree_with_a_walk_over_every_commit(
-    edits: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+    edits: list[Happening], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     repository = Repository.create(tmp_path_factory.mktemp("walk") / "fleet")
     rendered(repository, FLEET, "Begin")
-    for number, edit in enumerate(edits):
-        rendered(repository, edit, f"Edit {number}")
+    for number, happening in enumerate(edits):
+        carry_out(repository, happening, number)
     commits = repository.git("rev-list", "--first-parent", "argosy/rendered").split()
     shown = [*(shown_at(repository, commit) for commit in commits), Shown({}, "", {})]
     pairs = list(zip(commits, shown, shown[1:], strict=False))
@@ -281,6 +314,19 @@ def test_history_and_blame_agree_with_a_walk_over_every_commit(
             for path in group.paths:
                 assert group.origin.step is not None
                 assert group.origin.step.id == _commit_that_made(path, name, pairs), (path, name)
+
+
+def test_what_left_with_a_cluster_is_not_lost_again_when_that_comes_back(repository: Repository, capsys: Any) -> None:
+    names = ("oslo", "paris", "rome")
+    placement = on_clusters(*names, replicaScheduling=weighted(**dict.fromkeys(names, 1)))
+    rendered(repository, {**FLEET, "policy.yaml": a_policy("web", selectors=[SELECTOR], placement=placement)}, "Begin")
+    rendered(repository, {"clusters/rome.yaml": None}, "Leave")
+    rendered(repository, {"clusters/rome.yaml": a_cluster("rome")}, "Join")
+
+    told = json.loads(argosy(repository, capsys, "history", "deploy/web", "-o", "json").out)["events"]
+
+    assert [[each["reason"] for each in event["reasons"]] for event in told] == [["ClusterLeft"], ["FirstDelivered"]]
+    assert repository.contents("argosy/rendered").keys().isdisjoint({"clusters/rome/default/Deployment.apps/web.yaml"})
 
 
 def _commit_that_made(path: str, cluster: str, pairs: list[tuple[str, Shown, Shown]]) -> str:

@@ -164,9 +164,13 @@ def _event_of_decision(ref: ObjectRef, step: RenderedStep, sides: Sides) -> Obje
 
 
 def _event_of_files(ref: ObjectRef, step: RenderedStep, files: Mapping[str, Sequence[ChangedPath]]) -> ObjectEvent:
-    """Return what a commit changed of an object that has no other binding than before, by its files in clusters."""
+    """Return what a commit changed of an object that has no other binding than before, by its files in clusters.
+
+    The folder of a cluster that left the fleet is kept. Where it comes back, what went with it then is not lost again.
+    """
     had, has = ({name for name, found in files.items() if any(each[side] for each in found)} for side in (1, 2))
-    return ObjectEvent(ref=ref, step=step, gained=tuple(sorted(has - had)), lost=tuple(sorted(had - has)))
+    lost = (had - has) & step.members_before
+    return ObjectEvent(ref=ref, step=step, gained=tuple(sorted(has - had)), lost=tuple(sorted(lost)))
 
 
 def _replicas_by_cluster(binding: Binding | None) -> Mapping[str, int]:
