@@ -43,11 +43,11 @@ _GIB = 1 << 30
 _SCALE = _GIB * 10**27
 """Costs are summed as whole numbers of this part: prices have at most 18 decimals, and quantities nine."""
 
-_REQUESTING = re.compile(
-    r".*/(?:resources(?:/.*)?|(?:initContainers|containers)(?:/[^/]+)?|overhead(?:/.*)?|template|spec|podTemplate"
-    r"|[^/]*[cC]ores?|[^/]*[mM]emory|cpu|instances)"
-)
-"""Pointers to requests, to what has them, and to the fields by which kinds without pod templates state them."""
+_ANYWHERE = frozenset({"resources", "overhead"})
+_CONTAINERS = frozenset({"initContainers", "containers"})
+_WHOLE = frozenset({"template", "spec", "podTemplate", "cpu", "instances"})
+_ENDINGS = ("core", "cores", "Core", "Cores", "memory", "Memory")
+"""The parts of pointers to requests, to what has them, and to the fields by which other kinds state them."""
 _PATH = re.compile(r"^ +- path: [\"']?(.*?)[\"']?$", re.MULTILINE)
 
 Requests = tuple[tuple[str, Amount], ...]
@@ -161,15 +161,28 @@ def _clusters_with_overridden_requests(binding: Binding) -> frozenset[str]:
     A binding has the requests of its template, and the record of what overrides changed.
     """
     record = binding.applied_overrides
-    if not any(map(_REQUESTING.fullmatch, _PATH.findall(record))):
+    if not any(map(_is_about_requests, _PATH.findall(record))):
         return frozenset()
     every = frozenset(target.name for target in binding.targets)
     found: frozenset[str] = frozenset()
     for entry in parse_documents(f"entries:\n{record}".encode())[0].value["entries"]:
-        if any(_REQUESTING.fullmatch(change["path"]) for change in entry.get("changes") or ()):
+        if any(_is_about_requests(change["path"]) for change in entry.get("changes") or ()):
             # Of many clusters the record has the number alone.
             found |= every if "clusters" not in entry else every & frozenset(entry["clusters"])
     return found
+
+
+def _is_about_requests(pointer: str) -> bool:
+    """Say whether what a JSON pointer leads to says what a replica requests.
+
+    >>> _is_about_requests("/spec/template/spec/containers/0"), _is_about_requests("/spec/replicas")
+    (True, False)
+    """
+    parts = pointer.split("/")[1:]
+    if not parts:
+        return False
+    is_within = not _ANYWHERE.isdisjoint(parts) or not _CONTAINERS.isdisjoint(parts[-2:])
+    return is_within or parts[-1] in _WHOLE or parts[-1].endswith(_ENDINGS)
 
 
 class _Ledger:

@@ -1,28 +1,63 @@
 """Callbacks of options by which objects of members are chosen: selectors, keys of labels, a namespace."""
 
 import re
+from collections.abc import Iterator
 
 import click
 
-_KEY = r"([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?"
-_VALUE = r"([A-Za-z0-9]([\w.-]*[A-Za-z0-9])?)?"
-_LABEL_KEY = re.compile(_KEY, re.ASCII)
-_REQUIREMENT = re.compile(
-    rf"!?\s*{_KEY}|{_KEY}\s*(=|==|!=|<|>)\s*{_VALUE}|{_KEY}\s+(in|notin)\s*\(\s*{_VALUE}(\s*,\s*{_VALUE})*\s*\)",
-    re.ASCII,
-)
+_LABEL_KEY = re.compile(r"([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", re.ASCII)
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]*[A-Za-z0-9])?)?", re.ASCII)
+_SIGNS = ("!=", "==", "=", "<", ">")
+_SETS = frozenset({"in", "notin"})
 _FIELD = re.compile(r"[A-Za-z][\w.\[\]/-]*(=|==|!=)[^,\s]*", re.ASCII)
-_COMMA = re.compile(r",(?![^()]*\))")
 
 
 def checked_label_selector(_context: click.Context, _option: click.Parameter, value: str) -> str:
     """Take a selector of labels as kubectl writes it: ``app=web,tier in (a,b),!old``."""
-    wrong = [part for part in _COMMA.split(value) if not _REQUIREMENT.fullmatch(part.strip())] if value else []
+    wrong = [part for part in _requirements(value) if not _is_requirement(part.strip())] if value else []
     if wrong:
         raise click.BadParameter(
             f"{wrong[0]!r} is no requirement; write key=value, key!=value, key in (a,b), key or !key"
         )
     return value
+
+
+def _requirements(selector: str) -> Iterator[str]:
+    """Yield the parts of a selector between commas that stand in no brackets.
+
+    >>> list(_requirements("a=b,c in (d,e)"))
+    ['a=b', 'c in (d,e)']
+    """
+    begin, is_inside = 0, False
+    for at, character in enumerate(selector):
+        if character in "()":
+            is_inside = character == "("
+        elif character == "," and not is_inside:
+            yield selector[begin:at]
+            begin = at + 1
+    yield selector[begin:]
+
+
+def _is_requirement(text: str) -> bool:
+    before, bracket, inside = text.partition("(")
+    if bracket:
+        key, _, word = before.strip().rpartition(" ")
+        values, closing, rest = inside.partition(")")
+        is_set = word in _SETS and closing and not rest
+        return bool(is_set and _is_key(key) and all(map(_is_value, values.split(","))))
+    for sign in _SIGNS:
+        key, found, value = text.partition(sign)
+        if found and key.strip():
+            return _is_key(key) and _is_value(value)
+    return _is_key(text.removeprefix("!"))
+
+
+def _is_key(text: str) -> bool:
+    return _LABEL_KEY.fullmatch(text.strip()) is not None
+
+
+def _is_value(text: str) -> bool:
+    return _LABEL_VALUE.fullmatch(text.strip()) is not None
 
 
 def checked_field_selector(_context: click.Context, _option: click.Parameter, value: str) -> str:
