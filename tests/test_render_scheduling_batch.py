@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from render.binding import Binding, Condition
@@ -354,10 +355,13 @@ def test_an_unchanged_pass_hands_back_the_very_same_targets() -> None:
     assert second.targets is duplicated
 
 
-def test_copies_of_no_replicas_do_not_go_where_an_object_without_replicas_goes() -> None:
-    """Both select the same clusters, whichever is decided first."""
+@pytest.mark.parametrize("name", ["before", "zero"])
+def test_copies_of_no_replicas_are_where_the_copies_were(name: str) -> None:
+    """Karmada takes them out of their clusters; both select the same ones, whichever is decided first."""
     settings = a_binding(0, a_placement(), name="middle", requirements=None)
-    idle = a_binding(0, a_placement(DUPLICATED), name="idle")
-    for name in ("before", "zero"):
-        batch = schedule_all([settings, replace(idle, ref=replace(idle.ref, name=name))], with_room(a=1, b=1))
-        assert by_name(batch) == {"middle": {"a": 0, "b": 0}, name: {}}
+    idle = a_binding(0, a_placement(DUPLICATED), name=name)
+    room = with_room(a=1, b=1)
+    everywhere = {"a": 0, "b": 0}
+    assert by_name(schedule_all([settings, idle], room)) == {"middle": everywhere, name: everywhere}
+    as_in_karmada = schedule_all([settings, idle], room, SchedulingOptions.karmada())
+    assert by_name(as_in_karmada) == {"middle": everywhere, name: {}}

@@ -121,7 +121,9 @@ class Scheduler:
 
     def _target_list_of_attempt(self, success: Attempt, shares: Shares) -> TargetList:
         options, division = self.state.options, success.division
-        if options.propagates_empty_workloads:
+        # Karmada takes copies of a workload that is scaled to nothing out of its clusters. Here they stay, with none.
+        is_idle = division is not None and division.is_copied and not shares and options.lists_by_name
+        if options.propagates_empty_workloads or is_idle:
             shares = shares_with_empty_clusters(shares, success.selected)
         elif (
             division

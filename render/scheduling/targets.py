@@ -53,7 +53,7 @@ class TargetLists:
 
     def target_list_of_copies(self, positions: Sequence[int], shares: Sequence[Share]) -> TargetList:
         """Return the target clusters of shares that are all the same; of positions that bindings share, once."""
-        # Copies of no replicas go nowhere; what has no replicas to copy goes everywhere.
+        # Where copies of no replicas go nowhere, what has no replicas to copy goes everywhere all the same.
         replicas = shares[0][1] if shares else None
         known = self._copies.get((id(positions), replicas))
         if known is None:
