@@ -146,6 +146,23 @@ def test_what_is_scaled_after_the_rollback_is_as_the_source_says() -> None:
     assert numbers(fleet) == {"oslo": 4, "rome": 2}, "nothing else is asked for than by the change"
 
 
+def test_what_is_scaled_after_a_change_that_scaled_nothing_is_no_part_of_it() -> None:
+    fleet = fail(a_fleet(oslo=2, rome=1), "oslo", web=web(2, replicas=6))
+    assert (set(fleet.images().values()), numbers(fleet)) == ({"1"}, {"oslo": 4, "rome": 2})
+    fleet.commit(web=web(2, replicas=12)).run()
+    assert (set(fleet.images().values()), numbers(fleet)) == ({"1"}, {"oslo": 8, "rome": 4})
+    assert binding_of_web(fleet).rollout.before_change is None
+
+
+def test_what_is_scaled_under_way_stays_so_where_the_change_scaled_nothing() -> None:
+    fleet = a_fleet(oslo=2, rome=1)
+    fleet.unwell = {"oslo"}
+    fleet.commit(web=web(2, replicas=6)).run()
+    fleet.commit(web=web(2, replicas=12)).run()
+    fleet.run(seconds=601)
+    assert (set(fleet.images().values()), numbers(fleet)) == ({"1"}, {"oslo": 8, "rome": 4})
+
+
 def test_what_is_placed_otherwise_meanwhile_stays_so() -> None:
     fleet = a_fleet(oslo=2, rome=1)
     fleet.unwell = {"oslo"}

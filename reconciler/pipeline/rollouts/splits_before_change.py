@@ -61,6 +61,8 @@ def split_before_change_of_version(
     if known is not None and rollout.is_under_way and rollout.target == goal:
         is_placed_anew = not {*decided.answered_requests} <= {*known.requests}
         return replace(known, asked=_NOTHING if is_placed_anew else known.asked, is_restored=False)
+    if rollout.is_under_way and rollout.target == goal:
+        return None  # the change moved and scaled nothing when it began: whatever did so since is none of it
     if before is None or not before.targets or not moves_in_steps(decided):
         return None
     asked, requests = digest_of_request(decided), decided.answered_requests
