@@ -168,6 +168,21 @@ def test_a_cluster_that_leaves_goes_on_costing(tmp_path: Path, capsys: pytest.Ca
     ]
 
 
+def test_what_is_unknown_in_a_cluster_that_leaves_stays_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policies = [
+        divided(eu=1, us=1),
+        a_policy("bare", selectors=[{**DEPLOYMENTS, "name": "bare"}], placement=on_clusters("eu")),
+    ]
+    listed = prices(price_of("us", EU), {"carbon": {"cpu": 10, "memory": 0}})
+    fleet = a_fleet(tmp_path, capsys, prices=listed, policies=policies, bare=sized(2, name="bare"))
+    fleet.commit({"clusters.yaml": [a_cluster("us")]})
+    cost = cost_of(fleet, capsys)
+    assert [(each["object"], each["clusters"]) for each in cost["unknown"]] == [("Deployment.apps default/web", ["eu"])]
+    assert cost["unrequested"] == ["Deployment.apps default/bare"]
+    # Two of four replicas stay in eu, and as many are placed anew in us.
+    assert cost["carbon"] == {"before": "29200", "after": "43800", "difference": "14600"}
+
+
 def test_a_renamed_cluster_costs_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fleet = a_fleet(tmp_path, capsys, prices=prices({"perHour": EU}))
     renamed = a_cluster("europe")

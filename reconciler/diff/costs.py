@@ -112,18 +112,33 @@ def cost_difference(
     prices = prices_of_clusters(desired.price_lists, ClusterIndex([*desired.clusters, *disconnected]))
     old = costs_of_bindings(before.values(), prices)
     new = costs_of_bindings(after.values(), prices)
-    left = {each.name for each in disconnected}
+    left = frozenset(each.name for each in disconnected)
+    going_on = {ref for ref in old.unrequested if not left.isdisjoint(each.name for each in before[ref].targets)}
     return CostDifference(
         before=old,
-        after=replace(new, money=_with_what_goes_on(new.money, old.money, left)),
+        after=_with_what_goes_on(replace(new, unrequested=new.unrequested | going_on), old, left) if left else new,
         former=_total_by_former_prices(base, former, desired),
     )
 
 
-def _with_what_goes_on(after: Sums, before: Sums, left: Iterable[str]) -> Sums:
-    """Return sums with those of clusters that leave the fleet, and keep what they have."""
-    going_on = {name: before.by_cluster[name] for name in left if name in before.by_cluster}
-    return replace(after, by_cluster={**after.by_cluster, **going_on}) if going_on else after
+def _with_what_goes_on(after: FleetCosts, before: FleetCosts, left: frozenset[str]) -> FleetCosts:
+    """Return costs with those of clusters that leave the fleet, and keep what they have, of known cost or not."""
+    return replace(
+        after,
+        money=_sums_with_what_goes_on(after.money, before.money, left),
+        carbon=_sums_with_what_goes_on(after.carbon, before.carbon, left),
+        clusters_with_unrequested=after.clusters_with_unrequested | (before.clusters_with_unrequested & left),
+    )
+
+
+def _sums_with_what_goes_on(after: Sums, before: Sums, left: frozenset[str]) -> Sums:
+    known = {name: amount for name, amount in before.by_cluster.items() if name in left}
+    unknown = dict(after.unknown)
+    for ref, shares in before.unknown.items():
+        if not left.isdisjoint(shares):
+            there = {name: share for name, share in shares.items() if name in left}
+            unknown[ref] = {**unknown.get(ref, {}), **there}
+    return replace(after, by_cluster={**after.by_cluster, **known}, unknown=unknown)
 
 
 def _total_by_former_prices(base: "Outcome", former: Desired, desired: Desired) -> Fraction | None:
