@@ -157,6 +157,17 @@ def test_other_prices_are_told_apart_from_what_is_placed(tmp_path: Path, capsys:
     assert (cost_of(fleet, capsys)["total"]["difference"], cost_of(fleet, capsys)["former"]) == ("0", "262.8")
 
 
+def test_former_prices_in_another_currency_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = a_fleet(tmp_path, capsys, prices=BOTH)
+    fleet.commit({"prices.yaml": prices(price_of("eu", EU), price_of("us", US), currency="USD")})
+    assert difference(fleet, capsys).partition("\nCOST\n")[2] == (
+        "  all clusters: 262.80 USD a month\n"
+        "  prices are others: by the former ones, what stands there costs 262.80 EUR a month\n"
+    )
+    cost = cost_of(fleet, capsys)
+    assert (cost["currency"], cost["former"], cost["formerCurrency"]) == ("USD", "262.8", "EUR")
+
+
 def test_a_cluster_that_leaves_goes_on_costing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is disconnected and keeps its replicas, while others are placed for them."""
     fleet = a_fleet(tmp_path, capsys, prices=prices({"perHour": EU}))

@@ -43,13 +43,13 @@ class CostChange(Struct, frozen=True, kw_only=True):
 class CostDifference(Struct, frozen=True, kw_only=True):
     """The costs before and after a change, both by the prices after it.
 
-    ``former`` is the total of what stood before by the prices before, where these are others (None: they are not, or
-    there were none).
+    ``former`` are the costs of what stood before by the prices before, in the currency of these, where they are others
+    (None: they are not, or there were none).
     """
 
     before: FleetCosts
     after: FleetCosts
-    former: Fraction | None = None
+    former: FleetCosts | None = None
 
     @property
     def currency(self) -> str:
@@ -117,7 +117,7 @@ def cost_difference(
     return CostDifference(
         before=old,
         after=_with_what_goes_on(replace(new, unrequested=new.unrequested | going_on), old, left) if left else new,
-        former=_total_by_former_prices(base, former, desired),
+        former=_costs_by_former_prices(base, former, desired),
     )
 
 
@@ -141,13 +141,13 @@ def _sums_with_what_goes_on(after: Sums, before: Sums, left: frozenset[str]) -> 
     return replace(after, by_cluster={**after.by_cluster, **known}, unknown=unknown)
 
 
-def _total_by_former_prices(base: "Outcome", former: Desired, desired: Desired) -> Fraction | None:
+def _costs_by_former_prices(base: "Outcome", former: Desired, desired: Desired) -> FleetCosts | None:
     """Return what the base costs by its own prices, where these are others; None where they are not."""
     lists = [[(each.currency, each.entries) for each in side.price_lists] for side in (former, desired)]
-    if not former.price_lists or lists[0] == lists[1] or lists[0][0][0] != lists[1][0][0]:
+    if not former.price_lists or lists[0] == lists[1]:
         return None
     prices = prices_of_clusters(former.price_lists, ClusterIndex(former.clusters))
-    return costs_of_bindings(base.rendered.built.bindings, prices).total
+    return costs_of_bindings(base.rendered.built.bindings, prices)
 
 
 def words_of_cost_change(change: CostChange, unit: str) -> str:
@@ -193,7 +193,7 @@ def lines_of_costs(costs: CostDifference, *, is_by_cluster: bool = True) -> Iter
     if costs.carbon is not None:
         yield f"all clusters: {words_of_cost_change(costs.carbon, _CARBON)}, an experimental figure"
     if costs.former is not None:
-        was = f"{shown_amount(costs.former)} {costs.currency} {MONTH}"
+        was = f"{shown_amount(costs.former.total)} {costs.former.currency} {MONTH}"
         yield f"prices are others: by the former ones, what stands there costs {was}"
     yield from lines_of_unknown_costs(costs.after)
 

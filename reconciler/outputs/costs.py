@@ -58,6 +58,9 @@ class CostPart(DocumentPart, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    former_currency: (
+        Annotated[str, meaning_of_field("The currency of `former`; absent: it is that of all amounts.")] | UnsetType
+    ) = UNSET
     carbon: (
         Annotated[
             AmountsPart,
@@ -116,13 +119,15 @@ def cost_part(costs: "CostDifference | None") -> CostPart | UnsetType:
 
     if costs is None:
         return UNSET
+    former = costs.former
     return CostPart(
         currency=costs.currency,
         total=_amounts_part(costs.total),
         clusters=_cluster_parts(costs.by_cluster),
         unknown=unknown_cost_parts(costs.after.money.unknown),
         unrequested=unrequested_objects(costs.after),
-        former=UNSET if costs.former is None else exact_decimal(costs.former),
+        former=UNSET if former is None else exact_decimal(former.total),
+        former_currency=UNSET if former is None or former.currency == costs.currency else former.currency,
         carbon=UNSET if costs.carbon is None else _amounts_part(costs.carbon),
     )
 
