@@ -273,6 +273,22 @@ def test_a_guard_that_would_stop_it_is_named_with_its_limit(tmp_path: Path, caps
     assert (code, found["refusal"], of_object(found, "web")["after"]) == (1, None, {"oslo": 3, "rome": 3})
 
 
+def test_what_is_lost_is_missing_where_a_guard_refuses_the_first_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = fleet_of(tmp_path / "fleet", settings={"movementGuard": {"workload": {"replicas": 1}}})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap", "--now", "2026-03-01T08:00:00Z").code == 0
+    elsewhere = a_policy("web", selectors=[WEB], placement={"replicaScheduling": weighted(oslo=1)})
+    (repository.path / "policy.yaml").write_bytes(emit(elsewhere))
+    asked = ("--without-cluster", "paris", "--add", str(repository.path / "policy.yaml"))
+    code, found = simulated(repository, capsys, *asked)
+    web = of_object(found, "web")
+    assert (code, found["refusal"]["at"], web["missing"]) == (6, "2026-03-01T09:00:00Z", 2)
+    assert web["down"] == [{"since": "2026-03-01T09:00:00Z", "until": None, "replicas": 2}]
+    ended = argosy(repository, capsys, "simulate", *asked, *NINE)
+    assert "2 of 6 replicas from 2026-03-01T09:00:00Z until somebody acts\n" in ended.out
+
+
 def test_a_quota_that_is_hit_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     web = a_deployment("web", replicas=6)
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}

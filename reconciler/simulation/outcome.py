@@ -105,7 +105,8 @@ def _concerned_objects(simulation: Simulation, lost: frozenset[str]) -> Iterator
     base, ideal, last = (each.bindings for each in (simulation.base, simulation.ideal, simulation.last))
     altered = altered_clusters(simulation.alterations)
     manifests = {each.ref: each.manifest for each in simulation.ideal.inputs.desired.templates}
-    courses = [(each.at, each.bindings) for each in simulation.configured]
+    # Where the first pass is refused, all stays as it was when the alterations began.
+    courses = [(each.at, each.bindings) for each in simulation.configured or (simulation.base,)]
     scaled = {each.ref for each in simulation.alterations if isinstance(each, ScaledObject)}
     kept = _objects_kept_by_quota(simulation)
     placed = PlacedReplicas(lost=lost)
