@@ -165,6 +165,24 @@ def test_what_finds_a_place_ends_with_0(rendered: Repository, capsys: pytest.Cap
     assert "lost" not in of_object(found, "web")
 
 
+def test_what_has_no_replicas_and_no_copy_left_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would find a place, but no policy takes it out of the cluster that is lost."""
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
+    once = on_clusters("oslo", "rome", spreadConstraints=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}])
+    policy = a_policy("c", selectors=[{"apiVersion": "v1", "kind": "ConfigMap", "name": "c"}], placement=once)
+    files: dict[str, Any] = {"c.yaml": [config, policy]}
+    repository = fleet_of(tmp_path / "fleet", **files)
+    assert argosy(repository, capsys, "reconcile", "--bootstrap", "--now", "2026-03-01T08:00:00Z").code == 0
+    ended = argosy(repository, capsys, "simulate", "--without-cluster", "oslo", *NINE)
+    assert ended.code == 1
+    assert ended.out.partition("\n")[0] == (
+        "2 replicas move, 1 object is short of replicas for a while, 1 object has no copy left"
+    )
+    assert "\nNO COPY LEFT\n  ! ConfigMap default/c: is nowhere but in oslo\n" in ended.out
+    ended = argosy(repository, capsys, "simulate", "--without-cluster", "rome", *NINE)
+    assert (ended.code, "COPY LEFT" in ended.out) == (0, False)
+
+
 def test_suppositions_are_combined(rendered: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     code, found = simulated(rendered, capsys, "--cordon", "rome", "--scale", "deploy/web=9", "-n", "default")
     web = of_object(found, "web")

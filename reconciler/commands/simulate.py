@@ -35,8 +35,9 @@ _IDLE_WITH_HEADROOM = ("n_minus", "by", "horizon", "allowed", "allowed_moves", "
 
 @click.command(
     cls=DocumentedCommand,
-    epilog="Exit codes: 0 everything finds a place; 1 something finds none, or is short of replicas at the horizon, or"
-    " no more fit; 2 no such name; 3 input refused; 4 Git; 6 a guard would refuse what follows.",
+    epilog="Exit codes: 0 everything finds a place; 1 something finds none, or is short of replicas or has no copy left"
+    " at the horizon, or a loss breaks something, or no more fit for certain; 2 no such name; 3 input refused; 4 Git;"
+    " 6 a guard would refuse what follows.",
 )
 @with_suppositions
 @with_namespace_options("The namespace of what --scale, --explain and --headroom name.")

@@ -69,6 +69,11 @@ class SimulatedObject(Struct, frozen=True, kw_only=True):
     lost: LostCopies | None = None
     is_stopped_by_quota: bool = False
 
+    @property
+    def has_no_copy_left(self) -> bool:
+        """Say whether nothing serves it at the horizon, though it has no replicas to miss and would find a place."""
+        return self.is_unplaced and not self.is_unplaced_ideally and self.missing <= self.missing_before
+
 
 class PlacedReplicas(Struct, kw_only=True):
     """The replicas of objects by their target clusters, 0 in each where an object has none, and those that serve.

@@ -62,9 +62,11 @@ def summary_of_simulation(outcome: SimulationOutcome) -> str:
     down = [each for each in outcome.objects if each.down]
     lasting = [each for each in down if each.down[-1].until is None]
     unplaced = [each for each in outcome.objects if each.is_unplaced_ideally]
+    gone = sum(each.has_no_copy_left for each in outcome.objects)
     parts = [
         f"{counted_noun(moved, 'replica')} {'moves' if moved == 1 else 'move'}" if moved else "nothing moves by itself",
         _words_of_shortage(len(down), len(lasting)),
+        f"{counted_noun(gone, 'object')} {'has' if gone == 1 else 'have'} no copy left" if gone else "",
         f"{counted_noun(len(unplaced), 'object')} {'finds' if len(unplaced) == 1 else 'find'} no place"
         if unplaced
         else "",
@@ -89,6 +91,7 @@ def _sections(
     yield "PLACED ANEW", _movement_lines(outcome.ideal, is_full=is_full)
     yield "BY ITSELF", _lines_of_steps(outcome, is_full=is_full)
     yield "SHORT OF REPLICAS", _lines_of_downtimes(outcome, is_full=is_full)
+    yield "NO COPY LEFT", _lines_of_lost_objects(outcome, is_full=is_full)
     yield "LOST COPIES", _lines_of_lost_copies(outcome, is_full=is_full)
     yield "NO PLACE", _lines_of_unplaced(outcome, is_full=is_full)
     yield "QUOTAS", _lines_of_quotas(outcome, is_full=is_full)
@@ -184,6 +187,18 @@ def _downtime_words(down: Downtime, asked: int, outcome: SimulationOutcome) -> s
         end = instant_text(outcome.simulation.horizon)
         return f"{what} from {since} {f'to {end} at least' if is_open else 'until somebody acts'}"
     return f"{what} from {since} to {instant_text(down.until)} ({duration_in_words(down.since, down.until)})"
+
+
+def _lines_of_lost_objects(outcome: SimulationOutcome, *, is_full: bool) -> Iterator[str]:
+    concerned = ((each.ref, _words_of_lost_object(each)) for each in outcome.objects if each.has_no_copy_left)
+    for group in group_items(concerned, lambda pair: pair[1], is_full=is_full):
+        yield f"! {_objects([ref for ref, _ in group])}: {group[0][1]}"
+
+
+def _words_of_lost_object(each: SimulatedObject) -> str:
+    names = shortened_cluster_list(sorted(each.after), ", ")
+    place = f"is nowhere but in {names}" if each.after else "is in no cluster"
+    return f"{place}: {each.reason}" if each.reason else place
 
 
 def _lines_of_lost_copies(outcome: SimulationOutcome, *, is_full: bool) -> Iterator[str]:
