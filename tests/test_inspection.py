@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import click
 import pytest
 
 from reconciler.commands.options.selector_checks import checked_label_selector
+from reconciler.inspection.asking import Answered, ObjectQuestion, answers_of_members
 from reconciler.inspection.objects import ObjectOutput, parse_object_output, shown_object, text_of_objects
 from reconciler.inspection.tables import (
     Shown,
@@ -22,10 +23,13 @@ from reconciler.inspection.tables import (
 )
 from reconciler.inspection.wanted import (
     KindWithNames,
+    ObjectsWanted,
     parse_wanted_kinds,
     resources_meant_by,
 )
 from reconciler.members.discovery import Discovery, Resource
+from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
+from reconciler.members.visits import MemberReach
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .fakes import FakeCluster
@@ -292,6 +296,46 @@ def test_a_form_that_is_none_is_a_usage_error(form: str) -> None:
 def test_tables_are_no_form_of_objects(form: str) -> None:
     assert parse_object_output(form) is None
     assert parse_object_output("json") == ObjectOutput(form="json")
+
+
+class Paging:
+    """A server whose list has two pages, the second of which is refused so many times as expired."""
+
+    stopped = None
+    concurrency = 1
+
+    def __init__(self, expired: int) -> None:
+        self.expired = expired
+
+    def send(self, request: Request) -> Answer | Failure:
+        if request.expects is Expected.DISCOVERY:
+            resources = [
+                {"resource": "pods", "responseKind": {"kind": "Pod"}, "verbs": ["list"], "scope": "Namespaced"}
+            ]
+            group = {"versions": [{"version": "v1", "resources": resources}]}
+            return Answer(status=200, body={"kind": "APIGroupDiscoveryList", "items": [group]})
+        if "continue" in request.query and self.expired:
+            self.expired -= 1
+            return Failure(kind=FailureKind.EXPIRED, message="it is too old")
+        name, token = ("b", "") if "continue" in request.query else ("a", "more")
+        rows = [{"cells": [name], "object": {"metadata": {"name": name}}}]
+        columns = [{"name": "Name"}]
+        table = {"kind": "Table", "metadata": {"continue": token}, "columnDefinitions": columns, "rows": rows}
+        return Answer(status=200, body=table)
+
+
+@pytest.mark.parametrize(
+    ("expired", "names", "is_failed"), [(0, ["a", "b"], False), (2, ["a", "b"], False), (3, [], True)]
+)
+def test_a_list_that_expires_begins_again_and_is_never_shown_in_part(
+    expired: int, names: list[str], is_failed: bool
+) -> None:
+    server = cast("Client", Paging(expired))
+    question = ObjectQuestion(wanted=ObjectsWanted(kinds=(KindWithNames(word="pods"),)), now=NOW)
+    answer = answers_of_members(["oslo"], question, MemberReach(open_client=lambda _name, _deadline: server))["oslo"]
+    assert isinstance(answer, Answered)
+    (found,) = answer.kinds
+    assert ([row.name for row in found.table.rows], found.failure is not None) == (names, is_failed)
 
 
 class Fleet(NamedTuple):

@@ -21,6 +21,7 @@ from reconciler.members.options import AccessOptions
 if TYPE_CHECKING:
     from reconciler.inspection.choosing import Chosen
     from reconciler.inspection.found import FoundInMembers
+    from reconciler.inspection.objects import ObjectOutput
     from reconciler.inspection.wanted import ObjectsWanted
 
 
@@ -126,7 +127,7 @@ def get_and_show(log: Log, options: GetOptions) -> int:
 
     from reconciler.inspection.asking import ObjectQuestion, answers_of_members
     from reconciler.inspection.choosing import chosen_members
-    from reconciler.inspection.found import found_in_members
+    from reconciler.inspection.found import FoundInMembers
     from reconciler.inspection.objects import parse_object_output
 
     output = parse_object_output(options.output, has_header=not options.no_headers)
@@ -134,8 +135,8 @@ def get_and_show(log: Log, options: GetOptions) -> int:
     question = ObjectQuestion(wanted=wanted, now=datetime.now(UTC), is_whole=output is not None)
     with chosen_members(log, options.access) as chosen:
         answers = answers_of_members(chosen.names, question, chosen.reach)
-    found = found_in_members(answers, wanted)
-    _print_found(found, options)
+    found = FoundInMembers(answers=answers, wanted=wanted)
+    _print_found(found, options, output)
     return _exit_code_with_words(found, wanted, chosen, options, log)
 
 
@@ -155,11 +156,10 @@ def _wanted_objects(options: GetOptions) -> "ObjectsWanted":
     return wanted
 
 
-def _print_found(found: "FoundInMembers", options: GetOptions) -> None:
-    from reconciler.inspection.objects import parse_object_output, shown_object, text_of_objects
+def _print_found(found: "FoundInMembers", options: GetOptions, output: "ObjectOutput | None") -> None:
+    from reconciler.inspection.objects import shown_object, text_of_objects
     from reconciler.inspection.tables import Shown, kind_rows_of_tables, text_of_kind_rows
 
-    output = parse_object_output(options.output, has_header=not options.no_headers)
     if output is None:
         shown = Shown(
             is_wide=options.output == "wide",

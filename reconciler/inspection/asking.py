@@ -2,17 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
-from reconciler.members.listing import Listing, item_with_kind, list_pages
-from reconciler.members.visits import MemberReach, Visits
+from reconciler.members.gathering import results_of_members
+from reconciler.members.listing import Listing, item_with_kind, list_objects
+from reconciler.members.visits import MemberReach
 from render.model import ObjectRef
 from render.values import DiscreetStruct
 
@@ -20,7 +19,7 @@ from .tables import TABLE, Table, table_of_answer
 from .wanted import KindWithNames, ObjectsWanted, resources_meant_by, words_for_kinds
 
 _PAGE = 500
-_GRACE = 1.0
+_TRIES = 3
 
 
 class FoundKind(DiscreetStruct, frozen=True, kw_only=True):
@@ -63,21 +62,7 @@ def answers_of_members(
     names: Sequence[str], question: ObjectQuestion, reach: MemberReach
 ) -> dict[str, Answered | Failure]:
     """Ask members at once; one that does not answer within its time has failed."""
-    visits: Visits[Answered | Failure] = reach.visits(
-        lambda visit: result_or_failure(partial(_answer_of_member, visit.name, question, reach)), names
-    )
-    found: dict[str, Answered | Failure] = {}
-    end = reach.clock() + reach.timeout + _GRACE
-    while not visits.are_over and reach.clock() < end:
-        visit = visits.next_ended_visit(end)
-        if visit is not None and visit.result is not None:
-            found[visit.name] = visit.result
-    overdue = Failure(
-        kind=FailureKind.DEADLINE,
-        message=f"it did not answer within {reach.timeout:g} s",
-        hint="see what is slow there, or give it more time with --timeout",
-    )
-    return {name: found.get(name, overdue) for name in names}
+    return results_of_members(names, lambda name: _answer_of_member(name, question, reach), reach)
 
 
 def _answer_of_member(name: str, question: ObjectQuestion, reach: MemberReach) -> Answered | Failure:
@@ -140,24 +125,28 @@ def _request_of_object(path: str, *, is_whole: bool) -> Request:
 
 
 def _whole_objects(client: Client, resource: Resource, namespace: str, wanted: ObjectsWanted) -> FoundKind:
-    listing = Listing(resource=resource, selector=wanted.labels, fields=wanted.fields)
-    objects = list[Mapping[str, Any]]()
-    for page in list_pages(client, listing, namespace):
-        if isinstance(page, Failure):
-            return FoundKind(resource=resource, failure=page)
-        objects.extend(page.values())
-    return FoundKind(resource=resource, objects=tuple(objects))
+    listing = Listing(resource=resource, selector=wanted.labels, fields=wanted.fields, only_namespace=namespace)
+    objects = list_objects(client, listing)
+    if isinstance(objects, Failure):
+        return FoundKind(resource=resource, failure=objects)
+    return FoundKind(resource=resource, objects=tuple(objects.values()))
 
 
 def _rows_of_collection(client: Client, resource: Resource, namespace: str, question: ObjectQuestion) -> FoundKind:
-    table, failure = Table(), None
-    for page in _table_pages(client, resource.collection(namespace), question.wanted):
-        if isinstance(page, Failure):
-            failure = page
+    """Return the rows of a list; one that expires in between begins again, for a part of it looks like all of it."""
+    failure: Failure | None = None
+    for _ in range(_TRIES):
+        table = Table()
+        for page in _table_pages(client, resource.collection(namespace), question.wanted):
+            if isinstance(page, Failure):
+                failure = page
+                break
+            table = table.with_rows_of(table_of_answer(page.body, question.now))
+        else:
+            return FoundKind(resource=resource, table=table)
+        if failure.kind is not FailureKind.EXPIRED:
             break
-        table = table.with_rows_of(table_of_answer(page.body, question.now))
-    # A part of a list looks like all of it: none is shown.
-    return FoundKind(resource=resource, table=Table() if failure else table, failure=failure)
+    return FoundKind(resource=resource, failure=failure)
 
 
 def _table_pages(client: Client, path: str, wanted: ObjectsWanted) -> Iterator[Answer | Failure]:

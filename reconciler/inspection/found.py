@@ -90,11 +90,6 @@ class FoundInMembers(Struct, frozen=True, kw_only=True):
         return ((name, each) for name, answer in self._answered() for each in answer.kinds)
 
 
-def found_in_members(answers: Mapping[str, Answered | Failure], wanted: ObjectsWanted) -> FoundInMembers:
-    """Return the answers together."""
-    return FoundInMembers(answers=answers, wanted=wanted)
-
-
 def _is_unreached(answer: Answered | Failure) -> bool:
     return isinstance(answer, Failure) and answer.kind in UNREACHABLE
 

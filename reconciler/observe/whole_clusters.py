@@ -7,17 +7,17 @@ listed in a version that all clusters serve. Contents of Secrets are never asked
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.members.boundary import result_or_failure
 from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Client, Failure, FailureKind
+from reconciler.members.gathering import results_of_members
 from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.parallel import results_in_parallel
-from reconciler.members.visits import MemberReach, Visits
+from reconciler.members.visits import MemberReach
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 from render.values import DiscreetStruct
@@ -26,9 +26,7 @@ from .objects import NAMESPACES
 
 MOST_OBJECTS = 200_000
 """The objects of one cluster that are read at most."""
-_GRACE = 2.0
 _USABLE = frozenset({"list", "create"})
-_Result = TypeVar("_Result")
 _Found = Mapping[ObjectRef, Manifest] | Failure
 
 
@@ -80,11 +78,11 @@ class _Opened(Struct, frozen=True, kw_only=True):
 def read_clusters(names: Sequence[str], options: ReadingOptions) -> dict[str, WholeCluster | Failure]:
     """Read clusters at once; each is either read or has failed."""
     began = options.reach.clock()
-    opened = _results_of_visits(names, partial(_open_cluster, options), options, began)
+    opened = results_of_members(names, partial(_open_cluster, options), options.reach, began=began)
     found = {name: each for name, each in opened.items() if isinstance(each, _Opened)}
     versions = common_versions(each.discovery for each in found.values())
-    read = _results_of_visits(
-        list(found), lambda name: _read_cluster(name, found[name], versions, options), options, began
+    read = results_of_members(
+        list(found), lambda name: _read_cluster(name, found[name], versions, options), options.reach, began=began
     )
     return {name: read.get(name) or _as_failure(opened[name]) for name in names}
 
@@ -92,34 +90,6 @@ def read_clusters(names: Sequence[str], options: ReadingOptions) -> dict[str, Wh
 def _as_failure(outcome: Any) -> Failure:
     assert isinstance(outcome, Failure)
     return outcome
-
-
-def _results_of_visits(
-    names: Iterable[str], call: Callable[[str], _Result | Failure], options: ReadingOptions, began: float
-) -> dict[str, _Result | Failure]:
-    """Call for every cluster in a thread of its own; one that does not end in time is left behind."""
-    visits: Visits[_Result | Failure] = options.reach.visits(
-        lambda visit: result_or_failure(lambda: call(visit.name)), names
-    )
-    outcomes: dict[str, _Result | Failure] = {}
-    end = began + options.reach.timeout + _GRACE
-    while not visits.are_over:
-        visit = visits.next_ended_visit(end)
-        if visit is not None and visit.result is not None:
-            outcomes[visit.name] = visit.result
-        if options.reach.clock() >= end:
-            for name in (*visits.under_way, *visits.waiting):
-                outcomes[name] = _failure_of_overdue_cluster(options)
-            break
-    return outcomes
-
-
-def _failure_of_overdue_cluster(options: ReadingOptions) -> Failure:
-    return Failure(
-        kind=FailureKind.DEADLINE,
-        message=f"it was not read within {options.reach.timeout:g} s",
-        hint="see what is slow there, or give it more time with --timeout",
-    )
 
 
 def _open_cluster(options: ReadingOptions, name: str) -> _Opened | Failure:
