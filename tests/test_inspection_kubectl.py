@@ -40,7 +40,13 @@ for word in "$@"; do
 done
 shift 2
 case "$1" in
-  events) printf 'LAST SEEN   TYPE     MESSAGE\\n5m          Normal   all is well\\n' ;;
+  events)
+    row='5m          Normal   all is well'
+    case "$*" in
+      *--no-headers*) echo '5m   Normal   all is well' ;;
+      *) printf 'LAST SEEN   TYPE     MESSAGE\\n%s\\n' "$row" ;;
+    esac ;;
+  api-resources) printf 'deployments.apps\nsecrets\n'; echo "metrics are away" >&2; exit 1 ;;
   logs) printf 'one\\ntwo of %s\\n' "$context" ;;
   *) echo "$@" ;;
 esac
@@ -97,6 +103,26 @@ def test_tables_of_members_are_one(fleet: Fleet) -> None:
     )
 
 
+def test_tables_without_titles_have_none(fleet: Fleet) -> None:
+    for word in ("--no-headers", "--no-headers=true"):
+        assert fleet.run("events", "-A", word).out == (
+            "eu-oslo    5m   Normal   all is well\neu-paris   5m   Normal   all is well\n"
+        )
+
+
+@pytest.mark.parametrize("words", [("-o", "name"), ("-oname",), ("-o=name",), ("--output=name",)])
+def test_what_is_printed_beside_a_failure_is_shown_with_it(fleet: Fleet, words: tuple[str, ...]) -> None:
+    ended = fleet.run("api-resources", "--cluster", "eu-oslo", *words)
+    assert ended == Ended(1, "eu-oslo   deployments.apps\neu-oslo   secrets\n", "warning: eu-oslo: metrics are away\n")
+
+
+def test_where_nobody_can_be_asked_that_is_no_success(fleet: Fleet) -> None:
+    for command in ("get", "describe", "logs", "exec", "kubeconfig"):
+        words = ("pods",) if command != "kubeconfig" else ()
+        ended = fleet.run(command, *words, "--cluster", "bergen")
+        assert (ended.code, ended.out, "there is no cluster to ask" in ended.err) == (5, "", True)
+
+
 def test_lines_have_their_members_before_them(fleet: Fleet) -> None:
     ended = fleet.run("logs", "deploy/web", "--cluster", "eu-*")
     assert (ended.code, sorted(ended.out.splitlines())) == (
@@ -139,7 +165,7 @@ def test_nobody_but_members_is_asked(fleet: Fleet, word: str) -> None:
 
 
 def test_output_for_programs_is_refused_where_it_would_be_none(fleet: Fleet) -> None:
-    for words in (("-o", "json"), ("-o=json",), ("--output=yaml",)):
+    for words in (("-o", "json"), ("-o=json",), ("-ojson",), ("--output=yaml",)):
         ended = fleet.run("events", *words)
         assert (ended.code, "argosy get events -o json has them for programs" in ended.err) == (2, True)
 

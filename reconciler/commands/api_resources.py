@@ -1,6 +1,6 @@
 """``argosy api-resources``: the kinds that members serve."""
 
-from reconciler.commands.kubectl_outcomes import refuse_data_forms, run_for_each, table_of_outcomes
+from reconciler.commands.kubectl_outcomes import refuse_data_forms, run_for_each, table_shown_for_words
 from reconciler.commands.options.kubectl_commands import command_of_kubectl
 from reconciler.console.log import Log
 from reconciler.members.options import AccessOptions
@@ -17,4 +17,4 @@ def command(log: Log, /, *, words: tuple[str, ...], access: AccessOptions) -> in
     kubectl runs once for each member, all at once. All other words are kubectl's own options.
     """
     refuse_data_forms(words, "write wide, or name")
-    return run_for_each(log, ("api-resources", *words), access, table_of_outcomes)
+    return run_for_each(log, ("api-resources", *words), access, table_shown_for_words(words))

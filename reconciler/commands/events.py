@@ -5,7 +5,7 @@ from reconciler.commands.kubectl_outcomes import (
     refuse_data_forms,
     run_for_each,
     stream_lines,
-    table_of_outcomes,
+    table_shown_for_words,
 )
 from reconciler.commands.options.kubectl_commands import command_of_kubectl
 from reconciler.console.log import Log
@@ -26,4 +26,4 @@ def command(log: Log, /, *, words: tuple[str, ...], access: AccessOptions) -> in
     refuse_data_forms(words, "argosy get events -o json has them for programs")
     if is_streaming(words):
         return stream_lines(log, ("events", *words), access)
-    return run_for_each(log, ("events", *words), access, table_of_outcomes)
+    return run_for_each(log, ("events", *words), access, table_shown_for_words(words))

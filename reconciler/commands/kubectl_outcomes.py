@@ -35,7 +35,7 @@ def run_for_each(
     ):
         names = [name for name in chosen.names if name not in failures]
         ended = outcomes_of_members(kubectl, names, arguments, limit=access.max_parallel)
-    print_text(show({name: each for name, each in ended.items() if each.code == 0}), end="")
+    print_text(show(ended), end="")
     return _code_with_words(log, ended, failures)
 
 
@@ -92,6 +92,8 @@ def refuse_data_forms(words: Sequence[str], instead: str) -> None:
     for number, word in enumerate(words):
         name, equals, value = word.partition("=")
         value = value if equals else next(iter(words[number + 1 :]), "")
+        if word.startswith("-o") and not word.startswith("-o=") and len(word) > len("-o"):
+            name, value = "-o", word.removeprefix("-o")
         if name in _DATA and value not in {"wide", "name"}:
             raise click.UsageError(f"-o {value}: {instead}")
 
@@ -105,7 +107,24 @@ def table_of_outcomes(ended: "Mapping[str, Ran]") -> str:
     """Return the tables that kubectl printed for members as one."""
     from reconciler.inspection.kubectl import text_of_tables
 
-    return text_of_tables({name: each.out for name, each in ended.items() if each.out.strip()})
+    return text_of_tables({name: each.out for name, each in ended.items()})
+
+
+def table_shown_for_words(words: Sequence[str]) -> "Callable[[Mapping[str, Ran]], str]":
+    """Return how the tables are shown that kubectl prints for some words: with titles, or without as is asked for."""
+    return lines_of_outcomes if _has_no_titles(words) else table_of_outcomes
+
+
+def lines_of_outcomes(ended: "Mapping[str, Ran]") -> str:
+    """Return the lines that kubectl printed for members, each behind the name of its member."""
+    width = max(map(len, ended), default=0)
+    return "".join(f"{name.ljust(width)}   {line}\n" for name, each in ended.items() for line in each.out.splitlines())
+
+
+def _has_no_titles(words: Sequence[str]) -> bool:
+    names = (each for each in zip(words, (*words[1:], ""), strict=True) if each[0] in _DATA)
+    is_by_name = any(value == "name" for _, value in names) or any(f"{each}=name" in words for each in _DATA)
+    return is_by_name or "-oname" in words or bool({"--no-headers", "--no-headers=true"} & set(words))
 
 
 def _warn_of_failures(log: Log, failures: "Mapping[str, Failure]") -> None:

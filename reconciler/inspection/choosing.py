@@ -18,7 +18,7 @@ from reconciler.members.visits import MemberReach
 from reconciler.members.ways import member_access
 from reconciler.names.subjects import error_of_unknown_cluster
 from reconciler.repository import open_repository
-from render.errors import UnknownName
+from render.errors import ClusterError, UnknownName
 from render.words import first_few
 
 _SIGNS = frozenset("*?[")
@@ -49,6 +49,11 @@ def chosen_members(log: Log, access: AccessOptions) -> Iterator[Chosen]:
         members = members_for_command(context.fleet, context.members, access, log)
         opened = Members(member_access(context.fleet, access, repository.folder))
         names = tuple(member.name for member in members)
+        if not names:
+            raise ClusterError(
+                "there is no cluster to ask",
+                hint="members that pull are left to their agents; argosy status tells what these published",
+            )
         yield Chosen(names=names, reach=MemberReach.of(access, opened.open), members=opened)
 
 

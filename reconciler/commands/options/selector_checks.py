@@ -5,8 +5,6 @@ from collections.abc import Iterator
 
 import click
 
-_LABEL_KEY = re.compile(r"([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", re.ASCII)
-_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]*[A-Za-z0-9])?)?", re.ASCII)
 _SIGNS = ("!=", "==", "=", "<", ">")
 _SETS = frozenset({"in", "notin"})
 _FIELD = re.compile(r"[A-Za-z][\w.\[\]/-]*(=|==|!=)[^,\s]*", re.ASCII)
@@ -53,11 +51,15 @@ def _is_requirement(text: str) -> bool:
 
 
 def _is_key(text: str) -> bool:
-    return _LABEL_KEY.fullmatch(text.strip()) is not None
+    from render.syntax import fault_of_label_key
+
+    return not fault_of_label_key(text.strip())
 
 
 def _is_value(text: str) -> bool:
-    return _LABEL_VALUE.fullmatch(text.strip()) is not None
+    from render.syntax import fault_of_label_value
+
+    return not fault_of_label_value(text.strip())
 
 
 def checked_field_selector(_context: click.Context, _option: click.Parameter, value: str) -> str:
@@ -70,10 +72,12 @@ def checked_field_selector(_context: click.Context, _option: click.Parameter, va
 
 def checked_label_keys(_context: click.Context, _option: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     """Take keys of labels, several in one word with commas between them, as kubectl does."""
+    from render.syntax import fault_of_label_key
+
     keys = tuple(key for word in value for key in word.split(","))
     for key in keys:
-        if not _LABEL_KEY.fullmatch(key):
-            raise click.BadParameter(f"{key!r} is no key of a label")
+        if fault := fault_of_label_key(key):
+            raise click.BadParameter(fault)
     return keys
 
 
