@@ -12,6 +12,7 @@ from reconciler.history.subjects import ref_of_rendered_object
 from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
 from reconciler.names.subjects import error_of_unknown_cluster
 from reconciler.pipeline.previous import RenderedTree
+from reconciler.pipeline.renames import previous_by_new_names
 from render.binding import Binding
 from render.errors import UnknownName
 from render.layout import file_name_of_object
@@ -82,18 +83,25 @@ def _part_of_commit(
     source: MemberSource, subject: RollbackSubject, parsed: dict[bytes, Binding], commit: str
 ) -> Mapping[str, object]:
     """Return what was decided of a subject at a rendered commit, and what clusters had of it, to be compared."""
-    previous = read_previous(source.repository, commit, parsed)
+    clusters = source.loaded.desired.clusters
+    previous = previous_by_new_names(read_previous(source.repository, commit, parsed), clusters)
     tree = previous.tree
     if subject.cluster:
         shares = {str(ref): each.target_replicas.get(subject.cluster) for ref, each in previous.bindings.items()}
         return {**shares, _COPIES: tree.clusters.get(subject.cluster)}
-    folders = {**tree.clusters, **_folder_of_bindings(tree)}
+    decided: Mapping[str, object] = {}
+    folders = tree.clusters
+    if any(each.former_names for each in clusters):  # the files of bindings name clusters as they were called then
+        decided = {str(ref): each for ref, each in previous.bindings.items() if subject.is_about_object(ref)}
+    else:
+        folders = {**folders, **_folder_of_bindings(tree)}
     if subject.namespace:
         path = (file_name_of_object(subject.namespace),)
         entries = {name: tree.trees.entry(tree_id, path) for name, tree_id in folders.items()}
-        return {name: entry.id for name, entry in entries.items() if entry is not None}
+        return {**decided, **{name: entry.id for name, entry in entries.items() if entry is not None}}
     refs = sorted(subject.refs)
-    return {name: blobs_of_objects(tree.trees, tree_id, refs) for name, tree_id in folders.items()}
+    copies = {name: blobs_of_objects(tree.trees, tree_id, refs) for name, tree_id in folders.items()}
+    return {**decided, **{name: blobs for name, blobs in copies.items() if blobs}}
 
 
 def _folder_of_bindings(tree: RenderedTree) -> Mapping[str, bytes]:

@@ -1,0 +1,65 @@
+"""``argosy rollback`` without a commit: which change of the source it takes back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.build import Repository, argosy
+from tests.test_rebalance import _sized
+from tests.test_rollback import an_app, divided, rendered
+
+OF_WEB = ("deploy/web", "-n", "shop")
+
+
+def _policies(first: str) -> dict[str, Any]:
+    return {"policies.yaml": [divided(name, first, "paris", selects=name) for name in ("web", "api")]}
+
+
+@pytest.fixture
+def released(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """Two apps divided between lyon and paris, of which web got another image."""
+    repository = Repository.create(tmp_path / "fleet")
+    apps = {f"shop/{name}.yaml": an_app(name, 4) for name in ("web", "api")}
+    clusters = {f"c/{name}.yaml": _sized(name, "20") for name in ("lyon", "paris")}
+    repository.commit({**apps, **_policies("lyon"), **clusters}, "Begin")
+    rendered(repository, capsys, "--bootstrap")
+    repository.commit({"shop/web.yaml": an_app("web", 4, "app:2")}, "Release web")
+    rendered(repository, capsys)
+    return repository
+
+
+def _found(repository: Repository, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    ended = argosy(repository, capsys, "rollback", *arguments, "-o", "json")
+    assert ended.code == 0, ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+@pytest.mark.parametrize("arguments", [OF_WEB, ("-n", "shop")])
+def test_a_cluster_that_joined_is_no_change_of_what_it_has_none_of(
+    released: Repository, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    to = released.git("rev-parse", "argosy/rendered~1")
+    other = [an_app("blog", 1, namespace="press"), divided("blog", "oslo", namespace="press")]
+    released.commit({"c/oslo.yaml": _sized("oslo", "20"), "press.yaml": other}, "Join oslo")
+    rendered(released, capsys)
+    found = _found(released, capsys, *arguments)
+    assert (found["to"], found["restored"]) == (to, ["Deployment.apps shop/web"])
+
+
+def _renamed(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = _sized("oslo", "20")
+    cluster["metadata"]["annotations"] = {"argosy.dev/renamed-from": "lyon"}
+    repository.commit({"c/lyon.yaml": None, "c/oslo.yaml": cluster, **_policies("oslo")}, "Rename lyon")
+    rendered(repository, capsys)
+
+
+@pytest.mark.parametrize("arguments", [OF_WEB, ("-n", "shop"), ("--cluster", "oslo")])
+def test_another_name_of_a_cluster_is_no_change_of_what_it_has(
+    released: Repository, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    to = released.git("rev-parse", "argosy/rendered~1")
+    _renamed(released, capsys)
+    assert _found(released, capsys, *arguments)["to"] == to
