@@ -63,3 +63,12 @@ def test_another_name_of_a_cluster_is_no_change_of_what_it_has(
     to = released.git("rev-parse", "argosy/rendered~1")
     _renamed(released, capsys)
     assert _found(released, capsys, *arguments)["to"] == to
+
+
+def test_a_cluster_stays_that_had_another_name(released: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is no cluster that joined since: its Cluster is not taken out of the fleet."""
+    _renamed(released, capsys)
+    found = _found(released, capsys, "--cluster", "oslo")
+    assert (found["files"], found["difference"]["clusters"]) == ([], [])
+    kept = {"object": "Cluster.cluster.karmada.io oslo", "file": "c/oslo.yaml", "reason": "it had another name then"}
+    assert kept in found["kept"]

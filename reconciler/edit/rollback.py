@@ -114,7 +114,10 @@ def plan_of_rollback(source: MemberSource, target: RenderedSource, subject: Roll
     is_everything = subject == RollbackSubject()
     paths = sorted({*_paths_without_documents(source), *paths_of_builds(now), *paths_of_builds(then)})
     restored = files_restored(
-        now, then, lambda ref: subject.is_about_document(ref, owned), paths if is_everything else ()
+        now,
+        then,
+        lambda ref: subject.is_about_document(ref, owned) and not _is_named_otherwise(ref, now, then),
+        paths if is_everything else (),
     )
     path, contents = _request_file(source, target, subject, then.loaded.desired)
     change = SourceChange(
@@ -213,9 +216,27 @@ def _kept_documents(
             others = sum(1 for ref in refs if not subject.is_about_object(ref))
             reason = f"it decides about {counted_noun(others, 'other object')}" if others else "it is of all clusters"
             yield KeptDocument(ref=decider, path=_path_of(now, then, decider), reason=reason)
-    for ref in () if subject.cluster else sorted(now.documents.keys() | then.documents.keys()):
-        if ref.group_kind == _CLUSTER and ref not in done and now.text_of(ref) != then.text_of(ref):
-            yield KeptDocument(ref=ref, path=_path_of(now, then, ref), reason="it is the fleet as it is")
+    for ref in sorted(now.documents.keys() | then.documents.keys()):
+        reason = _reason_to_keep_cluster(ref, now, then, subject)
+        if reason and ref not in done and now.text_of(ref) != then.text_of(ref):
+            yield KeptDocument(ref=ref, path=_path_of(now, then, ref), reason=reason)
+
+
+def _reason_to_keep_cluster(ref: ObjectRef, now: SourceSide, then: SourceSide, subject: RollbackSubject) -> str:
+    """Return why a Cluster stays as it is; empty where it does not, or is none that is asked about."""
+    if ref.group_kind != _CLUSTER or subject.cluster not in {"", ref.name}:
+        return ""
+    if subject.cluster:
+        return "it had another name then" if _is_named_otherwise(ref, now, then) else ""
+    return "it is the fleet as it is"
+
+
+def _is_named_otherwise(ref: ObjectRef, now: SourceSide, then: SourceSide) -> bool:
+    """Say whether it is a Cluster that an earlier source has by a former name alone."""
+    if ref.group_kind != _CLUSTER or ref in then.documents:
+        return False
+    former = {each.name for each in then.loaded.desired.clusters}
+    return any(each.name == ref.name and former & {*each.former_names} for each in now.loaded.desired.clusters)
 
 
 def _path_of(now: SourceSide, then: SourceSide, ref: ObjectRef) -> str:
