@@ -1,4 +1,4 @@
-"""``argosy rollback`` without a commit: which change of the source it takes back."""
+"""``argosy rollback`` without a commit: which change of the source it takes back, and what it counts as it was."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.build import Repository, argosy
+from tests.build import Repository, a_policy, argosy, on_clusters
 from tests.test_rebalance import _sized
 from tests.test_rollback import an_app, divided, rendered
 
@@ -72,3 +72,29 @@ def test_a_cluster_stays_that_had_another_name(released: Repository, capsys: pyt
     assert (found["files"], found["difference"]["clusters"]) == ([], [])
     kept = {"object": "Cluster.cluster.karmada.io oslo", "file": "c/oslo.yaml", "reason": "it had another name then"}
     assert kept in found["kept"]
+
+
+def _verdict(repository: Repository, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    return argosy(repository, capsys, "rollback", *arguments).out.splitlines()[-2]
+
+
+def test_copies_are_counted_each_once(released: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    selectors = [{"apiVersion": "apps/v1", "kind": "Deployment"}]
+    policy = a_policy("all", namespace="shop", selectors=selectors, placement=on_clusters("lyon", "paris"))
+    released.commit({"policies.yaml": policy}, "Copies")
+    to = rendered(released, capsys)
+    released.commit({"shop/web.yaml": an_app("web", 4, "app:3"), "shop/new.yaml": an_app("new", 1)}, "Release again")
+    rendered(released, capsys)
+    assert _verdict(released, capsys, "deploy/new", "-n", "shop") == (
+        "no cluster has a copy of Deployment.apps shop/new then, and none had one"
+    )
+    released.commit({"c/paris.yaml": None}, "Paris left")
+    rendered(released, capsys)
+    assert _verdict(released, capsys, "--to", to) == (
+        "of 4 copies of everything all but 2 are then as they were, byte for byte"
+    )
+    released.commit({"policies.yaml": {**policy, "spec": {**policy["spec"], "placement": on_clusters("lyon")}}}, "Lyon")
+    rendered(released, capsys)
+    assert _verdict(released, capsys, "--to", to, "--cluster", "paris") == (
+        "of 2 copies of cluster paris none is then as it was"
+    )

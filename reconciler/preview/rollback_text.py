@@ -37,11 +37,15 @@ def sections_on_rollback(plan: RollbackPlan, outcome: RollbackOutcome | None, *,
 
 def verdict_on_rollback(plan: RollbackPlan, outcome: RollbackOutcome) -> str:
     """Return how many copies are then as they were, by comparing all of them."""
-    left = len(outcome.shares) + len(outcome.unequal)
-    total = counted_noun(outcome.copies, "copy", "copies")
-    if not left:
-        return f"{total} of {plan.subject} are then as they were, byte for byte"
-    return f"of {total} of {plan.subject} all but {left} are then as they were, byte for byte"
+    if not outcome.copies:
+        return f"no cluster has a copy of {plan.subject} then, and none had one"
+    total = f"{counted_noun(outcome.copies, 'copy', 'copies')} of {plan.subject}"
+    if not outcome.different:
+        words = "is then as it was" if outcome.copies == 1 else "are then as they were"
+        return f"{total} {words}, byte for byte"
+    if outcome.different == outcome.copies:
+        return f"of {total} none is then as it was"
+    return f"of {total} all but {outcome.different} are then as they were, byte for byte"
 
 
 def _section(title: str, lines: Sequence[str], most: int) -> Iterable[str]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from reconciler.branches.reading import read_previous
 from reconciler.console.log import Log
 from reconciler.edit.cluster_files import MemberSource
-from reconciler.edit.rollback import RollbackPlan
+from reconciler.edit.rollback import RollbackPlan, RollbackSubject
 from reconciler.pipeline.former_splits import Unrestored, unrestored_shares
 from reconciler.pipeline.previous import RenderedTree, StoredTrees
 from reconciler.pipeline.renames import previous_by_new_names
@@ -41,7 +41,8 @@ class RollbackOutcome(Struct, frozen=True, kw_only=True):
     """A rollback as a pass would carry it out: the difference that it makes, and what is not as it was afterwards.
 
     ``is_source_changed``: documents are others afterwards. ``shares`` are those that do not stand again, each with its
-    reason; ``unequal`` are copies that differ for another reason. ``copies`` are all that were compared.
+    reason; ``unequal`` are copies that differ for another reason. ``copies`` are all that were compared, with
+    those of clusters that left, ``different`` those that differ.
     """
 
     edit: EditOutcome
@@ -49,6 +50,7 @@ class RollbackOutcome(Struct, frozen=True, kw_only=True):
     shares: tuple[Unrestored, ...] = ()
     unequal: tuple[UnequalCopy, ...] = ()
     copies: int = 0
+    different: int = 0
 
     @property
     def is_idle(self) -> bool:
@@ -69,14 +71,29 @@ def outcome_of_rollback(source: MemberSource, plan: RollbackPlan, log: Log) -> R
     if edit is None:
         return None
     head = edit.comparison.head
-    shares = unrestored_shares(head.rendered.built.schedule)
+    shares = tuple(
+        each for each in unrestored_shares(head.rendered.built.schedule) if _is_asked_for(each, plan.subject)
+    )
     known = {(each.ref, each.cluster) for each in shares}
     copies = list(_compared_copies(source, plan, head))
-    unequal = (each for each, is_equal in copies if not is_equal and (each.ref, each.cluster) not in known)
+    different = [each for each, is_equal in copies if not is_equal]
+    members = {each.name for each in head.source.desired.clusters}
+    gone = sum(1 for each in shares if each.cluster not in members)
+    unequal = (each for each in different if (each.ref, each.cluster) not in known)
     is_changed = bool(plan.restored.contents)
     return RollbackOutcome(
-        edit=edit, is_source_changed=is_changed, shares=shares, unequal=tuple(sorted(unequal)), copies=len(copies)
+        edit=edit,
+        is_source_changed=is_changed,
+        shares=shares,
+        unequal=tuple(sorted(unequal)),
+        copies=len(copies) + gone,
+        different=len(different) + gone,
     )
+
+
+def _is_asked_for(share: Unrestored, subject: RollbackSubject) -> bool:
+    """Say whether a share is of the subject, and not of another request that no pass has answered yet."""
+    return subject.is_about_object(share.ref) and subject.cluster in {"", share.cluster}
 
 
 def _compared_copies(source: MemberSource, plan: RollbackPlan, head: Outcome) -> Iterator[tuple[UnequalCopy, bool]]:
