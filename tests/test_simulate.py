@@ -353,6 +353,18 @@ def test_the_work_tree_may_be_asked_about(rendered: Repository, capsys: pytest.C
         path.write_bytes(before)
 
 
+@pytest.mark.parametrize("question", [("--cordon", "oslo"), ("--n-minus", "1"), ("--headroom", "deploy/web")])
+def test_every_question_is_about_the_source_that_is_named(
+    question: tuple[str, ...], rendered: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = rendered.git("rev-parse", "HEAD").strip()
+    of_head = argosy(rendered, capsys, "simulate", *question, *NINE, "-o", "json")
+    of_tree = argosy(rendered, capsys, "simulate", *question, *NINE, "-o", "json", "--worktree")
+    assert (json.loads(of_head.out)["source"], json.loads(of_tree.out)["source"]) == (head, "")
+    both = argosy(rendered, capsys, "simulate", *question, *NINE, "--worktree", "--rev", "HEAD")
+    assert (both.code, "--rev goes without --worktree" in both.err) == (2, True)
+
+
 def test_nothing_is_committed(rendered: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     before = rendered.git("for-each-ref"), rendered.git("status", "--porcelain")
     argosy(rendered, capsys, "simulate", "--without-cluster", "paris", *NINE)

@@ -14,36 +14,27 @@ if TYPE_CHECKING:
 
 def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) -> int:
     """Print what becomes of the fleet at each loss; return 1 where one breaks something."""
-    from reconciler.commands.supposed_changes import added_files, alterations_of_words
-    from reconciler.repository import open_repository
+    from reconciler.commands.supposed_changes import open_supposition
     from reconciler.simulation.loss_text import LossReport
     from reconciler.simulation.outcome import ages_of_facts
     from reconciler.simulation.shared_work import outcomes_of_every_loss
-    from reconciler.simulation.supposed_fleet import SupposedSource, read_supposed_fleet
     from reconciler.simulation.text import supposed_words
     from render.placement import SpreadField
 
-    count = options.n_minus or 1
-    if options.worktree:
-        refuse_given_options(["rev"], "goes without --worktree")
+    by, count = SpreadField(options.by), options.n_minus or 1
     if not supposed.scaled:
         refuse_given_options(["namespace"], "goes with --scale")
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        commit = "" if options.worktree else repository.resolve(options.rev or "HEAD")
-        added = added_files(repository, commit, supposed.added) if supposed.added else {}
-        with log.timed("read source"):
-            wanted = SupposedSource(commit=commit, added=added)
-            fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
-        alterations = alterations_of_words(supposed, options.namespace, fleet.source_in_force.desired)
+    with open_supposition(log, supposed, options) as supposition:
+        fleet = supposition.fleet
         with log.timed("place everything"):
-            losses = fleet.losses(alterations)
+            losses = fleet.losses(supposition.alterations)
         with log.timed("lose clusters"):
-            outcomes = outcomes_of_every_loss(losses, SpreadField(options.by), count)
+            outcomes = outcomes_of_every_loss(losses, by, count)
         report = LossReport(
-            by=SpreadField(options.by),
+            by=by,
             count=count,
             outcomes=outcomes,
-            supposed=supposed_words(alterations, sorted(added)),
+            supposed=supposed_words(supposition.alterations, supposition.added),
             facts=tuple(ages_of_facts(losses.inputs, fleet.now)),
             now=fleet.now,
             is_full=log.level >= VERBOSE,

@@ -13,13 +13,11 @@ from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.commands.options.suppositions import Suppositions, with_suppositions
 from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import VERBOSE, Log
-from reconciler.console.printing import print_data, print_output, print_text
+from reconciler.console.printing import print_output, print_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from reconciler.commands.supposed_changes import Supposition
     from reconciler.simulation.outcome import SimulationOutcome
-    from reconciler.simulation.supposed_fleet import SupposedFleet
 
 
 _IDLE_WITH_EVERY_LOSS = (
@@ -99,6 +97,8 @@ def command(log: Log, /, supposed: Suppositions, **options: Any) -> int:
     and by its policy, and which cluster and resource give out first.
     """
     if options["headroom"]:
+        from reconciler.commands.supposed_object import show_headroom
+
         refuse_given_options(_IDLE_WITH_HEADROOM, "goes without --headroom")
         _refuse_reports(options["output"])
         return show_headroom(log, supposed, SimulateOptions(**options))
@@ -121,65 +121,24 @@ def simulate_and_show(log: Log, supposed: Suppositions, options: SimulateOptions
     """Print what would become of the fleet; return 1 where something finds no place, 6 where a guard refuses."""
     from datetime import timedelta
 
-    from reconciler.commands.supposed_changes import added_files, alterations_of_words
-    from reconciler.repository import open_repository
+    from reconciler.commands.supposed_changes import open_supposition
     from reconciler.simulation.outcome import outcome_of_simulation
-    from reconciler.simulation.supposed_fleet import SupposedSource, read_supposed_fleet
 
-    if options.worktree:
-        refuse_given_options(["rev"], "goes without --worktree")
     if not (supposed.scaled or options.explained):
         refuse_given_options(["namespace"], "goes with --scale or --explain")
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        commit = "" if options.worktree else repository.resolve(options.rev or "HEAD")
-        added = added_files(repository, commit, supposed.added) if supposed.added else {}
-        with log.timed("read source"):
-            wanted = SupposedSource(commit=commit, added=added)
-            fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
-        alterations = alterations_of_words(supposed, options.namespace, fleet.source_in_force.desired)
-        if not alterations and not added:
+    with open_supposition(log, supposed, options) as supposition:
+        if not supposition.alterations and not supposition.added:
             raise click.UsageError("suppose something: --without-cluster, --cordon, --scale, --add or another of these")
         with log.timed("simulate"):
-            simulation = fleet.simulation(alterations, timedelta(seconds=options.horizon))
+            simulation = supposition.fleet.simulation(supposition.alterations, timedelta(seconds=options.horizon))
             outcome = outcome_of_simulation(simulation)
         if options.explained:
-            _print_explanation(log, options, fleet, outcome)
+            from reconciler.commands.supposed_object import show_simulated_explanation
+
+            show_simulated_explanation(log, options, supposition.fleet, simulation)
         else:
-            _print_outcome(log, options, fleet, outcome, tuple(sorted(added)))
+            _print_outcome(log, options, supposition, outcome)
     return exit_code_of_simulation(outcome)
-
-
-def show_headroom(log: Log, supposed: Suppositions, options: SimulateOptions) -> int:
-    """Print the headroom of an object; return 1 where not one more replica fits."""
-    from reconciler.commands.supposed_changes import added_files, alterations_of_words
-    from reconciler.console.text import sections_as_terminal_text
-    from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
-    from reconciler.outputs.document import document_text
-    from reconciler.outputs.headroom import headroom_document
-    from reconciler.repository import open_repository
-    from reconciler.simulation.headroom import headroom_report, sections_of_headroom, summary_of_headroom
-    from reconciler.simulation.supposed_fleet import SupposedSource, read_supposed_fleet
-
-    if options.worktree:
-        refuse_given_options(["rev"], "goes without --worktree")
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        commit = "" if options.worktree else repository.resolve(options.rev or "HEAD")
-        added = added_files(repository, commit, supposed.added) if supposed.added else {}
-        with log.timed("read source"):
-            wanted = SupposedSource(commit=commit, added=added)
-            fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
-        desired = fleet.source_in_force.desired
-        noun, name = parse_kind_and_name([options.headroom])
-        ref = ref_of_named_object(noun, name, options.namespace, desired.templates)
-        alterations = alterations_of_words(supposed, options.namespace, desired)
-        with log.timed("find room"):
-            report = headroom_report(fleet, ref, alterations, added)
-    if options.output == "json":
-        print_output(document_text(headroom_document(report, source=fleet.source_in_force.commit)), "json")
-    else:
-        text = sections_as_terminal_text(sections_of_headroom(report))
-        print_text(f"{summary_of_headroom(report)}\n\n{text}", end="")
-    return 1 if report.headroom.fits == 0 else 0
 
 
 def exit_code_of_simulation(outcome: "SimulationOutcome") -> int:
@@ -190,39 +149,16 @@ def exit_code_of_simulation(outcome: "SimulationOutcome") -> int:
 
 
 def _print_outcome(
-    log: Log, options: SimulateOptions, fleet: "SupposedFleet", outcome: "SimulationOutcome", added: "Sequence[str]"
+    log: Log, options: SimulateOptions, supposition: "Supposition", outcome: "SimulationOutcome"
 ) -> None:
     from reconciler.outputs.document import document_text
     from reconciler.outputs.simulation import simulation_document
     from reconciler.simulation.text import simulation_text
 
+    added = supposition.added
     if options.output == "json":
-        source = fleet.source_in_force.commit
+        source = supposition.fleet.source_in_force.commit
         print_output(document_text(simulation_document(outcome, source=source, added=added)), "json")
         return
     for text in simulation_text(outcome, added, is_full=log.level >= VERBOSE):
         print_text(text, end="")
-
-
-def _print_explanation(
-    log: Log, options: SimulateOptions, fleet: "SupposedFleet", outcome: "SimulationOutcome"
-) -> None:
-    """Print the explanation of one object, by the pass that decides on it."""
-    from reconciler.commands.supposed_changes import deciding_pass, replay_of_simulated_pass
-    from reconciler.console.text import sections_as_terminal_text
-    from reconciler.explain.answers import ExplainRequest, explain_request
-    from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
-    from reconciler.outputs.document import document_text
-    from reconciler.outputs.explanation_parts import explanation_document
-    from reconciler.outputs.object_explanation import ObjectExplanationDocument
-
-    noun, name = parse_kind_and_name([options.explained])
-    ref = ref_of_named_object(noun, name, options.namespace, fleet.source_in_force.desired.templates)
-    found, words = deciding_pass(outcome.simulation, ref)
-    request = ExplainRequest(noun=noun, name=name, namespace=options.namespace, seats=log.level >= VERBOSE)
-    answer = explain_request(request, replay_of_simulated_pass(fleet, found, log))
-    if options.output == "json":
-        print_data(document_text(explanation_document(ObjectExplanationDocument, answer.value)))
-        return
-    print_text(f"{words}\n")
-    print_output(sections_as_terminal_text(answer.sections), options.output)

@@ -1,20 +1,26 @@
-"""Suppositions as people type them: clusters, regions, taints, amounts, replicas and files, understood or refused."""
+"""Suppositions as people type them: clusters, regions, taints, amounts, replicas and files, understood or refused.
+
+Whatever is asked about a fleet with them, its source is read here, with all that is supposed.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from reconciler.branches.in_force import fleet_source_at
+from reconciler.commands.options.simulate_options import SimulateOptions
 from reconciler.commands.options.suppositions import Suppositions
+from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import Log
 from reconciler.edit.labels import parse_taints
 from reconciler.edit.member_fields import parse_capacity
 from reconciler.edit.member_selection import MemberSelection, names_selected_among
-from reconciler.explain.replay import Replay
 from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
 from reconciler.names.subjects import error_of_unknown_name, refuse_unknown_clusters
-from reconciler.repository import Repository
+from reconciler.repository import Repository, open_repository
 from reconciler.simulation.alterations import (
     Alteration,
     ChangedCapacity,
@@ -23,22 +29,40 @@ from reconciler.simulation.alterations import (
     ScaledObject,
     TaintedCluster,
 )
-from reconciler.simulation.passes import Simulation
-from reconciler.simulation.simulated_pass import SimulatedPass
-from reconciler.simulation.supposed_fleet import SupposedFleet
+from reconciler.simulation.supposed_fleet import SupposedFleet, SupposedSource, read_supposed_fleet
 from reconciler.source.desired import Desired
 from reconciler.source.files import may_be_read
 from render.cluster import Cluster, Taint
 from render.errors import UnknownName
-from render.model import ObjectRef
-from render.scheduling.decisions import Trigger
-from render.timing import instant_text
 
 _BESIDE = "argosy-simulate"
 """The folder in which files from elsewhere are supposed to stand."""
 
 
-def alterations_of_words(supposed: Suppositions, namespace: str, desired: Desired) -> tuple[Alteration, ...]:
+class Supposition(Struct, frozen=True, kw_only=True):
+    """A fleet with what is supposed of it; ``added`` are the paths of files that are supposed to be in its source."""
+
+    fleet: SupposedFleet
+    alterations: tuple[Alteration, ...]
+    added: tuple[str, ...]
+
+
+@contextmanager
+def open_supposition(log: Log, supposed: Suppositions, options: SimulateOptions) -> Iterator[Supposition]:
+    """Read the fleet that is asked about, with what is supposed; its repository is open for as long."""
+    if options.worktree:
+        refuse_given_options(["rev"], "goes without --worktree")
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        commit = "" if options.worktree else repository.resolve(options.rev or "HEAD")
+        added = _added_files(repository, commit, supposed.added) if supposed.added else {}
+        with log.timed("read source"):
+            wanted = SupposedSource(commit=commit, added=added)
+            fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
+        alterations = _alterations_of_words(supposed, options.namespace, fleet.source_in_force.desired)
+        yield Supposition(fleet=fleet, alterations=alterations, added=tuple(sorted(added)))
+
+
+def _alterations_of_words(supposed: Suppositions, namespace: str, desired: Desired) -> tuple[Alteration, ...]:
     """Return what is supposed of a source; UnknownName for a name that nothing there goes by, with the nearest one."""
     found: list[Alteration] = []
     if lost := frozenset(_lost_clusters(supposed, desired.clusters)):
@@ -89,7 +113,7 @@ def _scaled_object(text: str, namespace: str, desired: Desired) -> ScaledObject:
     return ScaledObject(ref=ref_of_named_object(noun, name, namespace, desired.templates), replicas=int(count))
 
 
-def added_files(repository: Repository, commit: str, words: Iterable[str]) -> dict[str, bytes]:
+def _added_files(repository: Repository, commit: str, words: Iterable[str]) -> dict[str, bytes]:
     """Return the contents of files that are supposed to be in a source, by their paths there.
 
     A file of the work tree keeps its path, and stands for the one that the source has there. Others stand in a folder
@@ -131,22 +155,3 @@ def _path_in_source(repository: Repository, path: Path, named: Path, beside: str
         return absolute.relative_to(work_tree.resolve()).as_posix()
     below = path.relative_to(named.parent) if named.is_dir() else Path(path.name)
     return f"{beside}{below.as_posix()}"
-
-
-def deciding_pass(simulation: Simulation, ref: ObjectRef) -> tuple[SimulatedPass, str]:
-    """Return the pass that decides on an object last, and which that is in words.
-
-    Where the passes that would come decide nothing about it, it is the one that places everything anew.
-    """
-    for each in reversed(simulation.configured):
-        decision = each.rendered.built.schedule.decisions.get(ref)
-        if decision is not None and decision.trigger is not Trigger.NONE:
-            return each, f"as the pass at {instant_text(each.at)} would decide, which comes by itself:"
-    return simulation.ideal.rendered_pass(), "by itself it stays where it is; placed anew, this would be decided:"
-
-
-def replay_of_simulated_pass(fleet: SupposedFleet, found: SimulatedPass, log: Log) -> Replay:
-    """Return a simulated pass as one that is explained."""
-    outcome = fleet.outcome_of_pass(found)
-    facts = fleet.repository.commit_info(fleet.facts_commit) if fleet.facts_commit else None
-    return Replay(repository=fleet.repository, log=log, outcome=outcome, facts=facts)

@@ -50,7 +50,7 @@ def headroom_report(
     return HeadroomReport(
         ref=ref,
         headroom=headroom_of_binding(after, binding, lost),
-        supposed=supposed_words(alterations, sorted(added)),
+        supposed=supposed_words(alterations, added),
         facts=tuple(ages_of_facts(inputs, fleet.now)),
         now=fleet.now,
     )
