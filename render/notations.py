@@ -9,6 +9,7 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 _PORTS, _LONGEST_PORT = 65536, 9
 _DECIMAL = re.compile(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?", re.ASCII)
+_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _DIGITS_OF_NUMBER = 15
 """The digits that a number keeps which is read as a float."""
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
@@ -40,6 +41,11 @@ def minutes_of_time(text: str) -> int | None:
     """
     found = _TIME_OF_DAY.fullmatch(text)
     return None if found is None else int(found[1]) * 60 + int(found[2])
+
+
+def is_currency(text: str) -> bool:
+    """Say whether a text is the three letters of a currency, such as EUR."""
+    return _CURRENCY.fullmatch(text) is not None
 
 
 def decimal_number(value: Any) -> Fraction | None:

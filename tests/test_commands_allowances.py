@@ -1,6 +1,7 @@
 """A malformed allowance is refused before anything is read: there is not even a repository here."""
 
 from pathlib import Path
+from shlex import quote, split
 from typing import NamedTuple
 
 import pytest
@@ -27,9 +28,9 @@ MALFORMED = (
         for text in ("3", "Deployment.apps=many")
     ]
     + [
-        Malformed(f"{command} --allow-cost {text}", f"--allow-cost '{text}': write an amount such as 120.50")
+        Malformed(f"{command} --allow-cost {quote(text)}", f"--allow-cost '{text}': write an amount such as 120.50")
         for command in ("reconcile", "diff --check", "render --commit")
-        for text in ("much", "1e3", "*=3", "EUR")
+        for text in ("much", "1e3", "*=3", "EUR", "24EUR", "24 eur", "24 EUR USD")
     ]
 )
 
@@ -39,5 +40,5 @@ def test_it_is_refused(case: Malformed, tmp_path: Path, capsys: pytest.CaptureFi
     command = case.line.partition(" ")[0]
     arguments = {"reconcile": "", "diff": " [BASE] [HEAD]", "render": "", "apply": " [REV]"}[command]
     usage = f"Usage: argosy {command} [OPTIONS]{arguments}\nTry 'argosy {command} --help' for help.\n\n"
-    ended = argosy(Repository(tmp_path), capsys, *case.line.split())
+    ended = argosy(Repository(tmp_path), capsys, *split(case.line))
     assert ended == (2, "", f"{usage}Error: {case.said}\n")

@@ -65,6 +65,16 @@ def test_what_lets_a_dearer_fleet_pass(
     assert argosy(fleet, capsys, "reconcile", *options).code == code, why
 
 
+def test_an_option_in_another_currency_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would allow nothing, which nobody was told."""
+    fleet = guarded(tmp_path, capsys, percent=10)
+    fleet.commit({"policies.yaml": divided(eu=3, us=1)})
+    said = "argosy: the prices are in EUR, so nothing is allowed in USD\n  hint: write EUR\n"
+    for command in ("reconcile", "diff --check HEAD~1 HEAD", "render --commit"):
+        assert argosy(fleet, capsys, *command.split(), "--allow-cost", "99 USD") == (2, "", said)
+    assert argosy(fleet, capsys, "reconcile", "--allow-cost", "43.80 EUR").code == 0
+
+
 def test_the_limits_are_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """43.80 of 262.80 is a sixth: it is not more than 17 %, and more than 16 %; as an amount, more than 43."""
     for number, (limits, code) in enumerate(

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from render.notations import decimal_number
+from render.notations import decimal_number, is_currency
 
 EACH = "*"
 """The subject that stands for each cluster, or for the fleet and each workload."""
@@ -55,10 +55,10 @@ class CostAllowance(Struct, frozen=True, kw_only=True):
     def parse(cls, text: str) -> "CostAllowance":
         """Read ``<amount>`` or ``<amount> <currency>``; ValueError when it is neither."""
         amount, _, currency = text.strip().partition(" ")
-        number = decimal_number(amount)
-        if number is None:
+        number, currency = decimal_number(amount), currency.strip()
+        if number is None or (currency and not is_currency(currency)):
             raise ValueError(text)
-        return cls(amount=number, currency=currency.strip())
+        return cls(amount=number, currency=currency)
 
     def covers(self, increase: Fraction, currency: str) -> bool:
         """Say whether an increase is allowed by it."""

@@ -24,14 +24,23 @@ def check_allowed_subjects(allowed: Allowed, desired: Desired, previous: Previou
     """Raise UnknownName for an option that allows something of a cluster or a workload that there is not and never was.
 
     A cluster that left the source keeps its folder, and may be back. A workload is one that is rendered, or is a
-    template.
+    template. So is a currency refused that is not that of the prices, for it would allow nothing.
     """
+    _refuse_other_currencies((each.currency for each in allowed.costs if each.currency), desired)
     known = {cluster.name for cluster in desired.clusters} | (previous.tree.clusters.keys() if previous else set())
     refuse_unknown_clusters((each.cluster for each in allowed.removals if each.cluster != EACH), known)
     subjects = [each for each in (*(it.subject for it in allowed.movements), *sorted(allowed.fragile)) if each != EACH]
     if subjects:
         refs = {str(each.ref) for each in desired.templates} | set(map(str, previous.bindings if previous else ()))
         _refuse_unknown_objects(subjects, refs)
+
+
+def _refuse_other_currencies(currencies: Iterable[str], desired: Desired) -> None:
+    known = {each.currency for each in desired.price_lists}
+    for currency in currencies:
+        if known and currency not in known:
+            its = first_few(sorted(known))
+            raise UnknownName(f"the prices are in {its}, so nothing is allowed in {currency}", hint=f"write {its}")
 
 
 def _refuse_unknown_objects(subjects: Iterable[str], known: Collection[str]) -> None:

@@ -1,10 +1,10 @@
 """PriceList of argosy.dev/v1alpha1: its schema, and the rules for it."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from render.model import ARGOSY_API_VERSION
+from render.notations import is_currency
 from render.syntax import fault_of_label_key, quoted_text
 from render.words import most_similar_word
 
@@ -17,7 +17,6 @@ from .stages import AdmittedKind, Object
 from .walking import Reading, walk_for_node
 
 PRICE_KIND = "PriceList"
-_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _COMPUTED = ("cpu", "memory", "ephemeral-storage")
 _HUGE_PAGES = "hugepages-"
 _RATES = ("perHour", "carbon")
@@ -54,7 +53,7 @@ def price_list_kind() -> AdmittedKind:
 def check_price_list(prices: Object, findings: Findings) -> None:
     """Report a currency that is none, entries that say nothing, and names that no workload requests."""
     spec = prices["spec"]
-    if not _CURRENCY.fullmatch(spec["currency"]):
+    if not is_currency(spec["currency"]):
         hint = "write its three letters, such as EUR or USD"
         findings.problem("spec.currency", f"{quoted_text(spec['currency'])} is no currency", hint=hint)
     for index, entry in enumerate(spec["prices"]):
