@@ -158,6 +158,18 @@ def test_a_freeze_in_force_is_said(
     assert risk(fleet, capsys)["freezes"] == freezes, why
 
 
+def test_a_freeze_of_what_changes_elsewhere_is_not_said(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is about Deployments in lima; there, a ConfigMap changes alone."""
+    frozen = {**FREEZE, "kinds": ["Deployment.apps"], "clusters": ["lima"]}
+    fleet.commit({"argosy.yaml": settings(rollouts={"freezes": [frozen]})})
+    assert argosy(fleet, capsys, "reconcile", *NOW).code == 0
+    fleet.commit(
+        {"deployment.yaml": a_deployment("web", replicas=6, image="nginx:2"), "map.yaml": a_config_map("conf")}
+    )
+    assert risk_line(fleet, capsys) == "risk: touches 3 of 3 clusters"
+    assert risk(fleet, capsys)["freezes"] == []
+
+
 def test_a_freeze_of_a_rollout_policy_is_said(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     policy = {
         "apiVersion": "argosy.dev/v1alpha1",

@@ -4,7 +4,7 @@ A workload all of whose replicas are in one cluster is gone with that cluster un
 stands so before and after a change is the part of its risk that needs no forecast.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 
@@ -33,7 +33,6 @@ def risk_of_difference(
 ) -> Risk:
     """Return the risk of what differs, given the source after it, the bindings on both sides, and the time."""
     one_way = {each for ref, before, after in changes for each in one_way_changes(ref, before, after)}
-    refs = {change.ref for change in found.objects} | {movement.ref for movement in found.movements}
     alone = [len(objects_in_one_cluster(side.values())) for side in bindings]
     touched = frozenset(total.name for total in found.clusters)
     return Risk(
@@ -46,7 +45,7 @@ def risk_of_difference(
         lost=_count_of_objects(found, ResilienceEffect.LOST),
         gained=_count_of_objects(found, ResilienceEffect.GAINED),
         one_way=tuple(sorted(one_way, key=lambda each: (each.ref, each.reason))),
-        freezes=tuple(sorted(set(_freezes_in_force(desired, refs, touched, now)))),
+        freezes=tuple(sorted(set(_freezes_in_force(desired, _clusters_by_changed_object(found), now)))),
     )
 
 
@@ -69,19 +68,30 @@ def _is_in_one_cluster(binding: Binding) -> bool:
     return len(list(islice(filter(None, counts), 2))) == 1
 
 
+def _clusters_by_changed_object(found: Difference) -> Mapping[ObjectRef, frozenset[str]]:
+    """Return the objects that change, each with the clusters in which it does."""
+    clusters: dict[ObjectRef, set[str]] = {}
+    for change in found.objects:
+        clusters.setdefault(change.ref, set()).update(change.clusters)
+    for movement in found.movements:
+        clusters.setdefault(movement.ref, set()).update(each.cluster for each in movement.changes)
+    return {ref: frozenset(names) for ref, names in clusters.items()}
+
+
 def _freezes_in_force(
-    desired: Desired, refs: Collection[ObjectRef], clusters: frozenset[str], now: datetime
+    desired: Desired, clusters_by_object: Mapping[ObjectRef, frozenset[str]], now: datetime
 ) -> Iterator[FreezeInForce]:
     """Yield the freezes of argosy.yaml and of rollout policies that hold now, and are about some of these objects."""
-    index = ClusterIndex(desired.clusters)
-    touched = index.clusters_named(clusters)
-    for each in FleetCalendar.of(desired.fleet.rollouts, index).freezes:
-        if each.clusters & touched and any(is_object_covered(each.covered, ref) for ref in refs):
-            yield from _freezes_that_hold([each.freeze], now)
+    if desired.fleet.rollouts.freezes:
+        index = ClusterIndex(desired.clusters)
+        touched = {ref: index.clusters_named(names) for ref, names in clusters_by_object.items()}
+        for each in FleetCalendar.of(desired.fleet.rollouts, index).freezes:
+            if any(mask & each.clusters and is_object_covered(each.covered, ref) for ref, mask in touched.items()):
+                yield from _freezes_that_hold([each.freeze], now)
     if any(policy.freezes for policy in desired.rollout_policies):
         policies = RolloutIndex(desired.rollout_policies)
         for template in desired.templates:
-            policy = policies.policy_for_template(template) if template.ref in refs else None
+            policy = policies.policy_for_template(template) if template.ref in clusters_by_object else None
             yield from _freezes_that_hold(policy.freezes if policy else (), now)
 
 
