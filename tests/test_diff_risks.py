@@ -170,6 +170,16 @@ def test_a_freeze_of_what_changes_elsewhere_is_not_said(fleet: Repository, capsy
     assert risk(fleet, capsys)["freezes"] == []
 
 
+def test_the_risk_is_one_line_whatever_the_reason_of_a_freeze_is(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.commit({"argosy.yaml": settings(rollouts={"freezes": [{**FREEZE, "reason": "audit\nrisk: none"}]})})
+    assert argosy(fleet, capsys, "reconcile", *NOW).code == 0
+    fleet.commit({"deployment.yaml": a_deployment("web", replicas=6, image="nginx:2")})
+    said = "the freeze until 2026-04-01T00:00:00Z (audit risk: none) is in force"
+    assert risk_line(fleet, capsys) == f"risk: touches 2 of 3 clusters, {said}"
+
+
 def test_a_freeze_of_a_rollout_policy_is_said(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     policy = {
         "apiVersion": "argosy.dev/v1alpha1",

@@ -78,7 +78,7 @@ def difference_markdown(difference: Difference, *, max_bytes: int, is_full: bool
     title = escape_markdown(summary_of_difference(difference)[:1].upper() + summary_of_difference(difference)[1:])
     head = f"### {title}\n\n{inline_code(sides_of_difference(difference))}\n"
     if words := words_of_risk(difference.risk):
-        head += f"**Risk**: {escape_markdown(on_one_line(words.removeprefix('risk: ')))}\n"
+        head += f"**Risk**: {escape_markdown(words.removeprefix('risk: '))}\n"
     text, left_out = head, list[str]()
     groups = LineGroups(is_full=is_full)
     sections = [section for section in _sections_of_difference(difference, groups) if section.lines]

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from reconciler.console.text import on_one_line
 from render.rollouts.state import OneWayChange
 from render.words import counted_noun, first_few
 
@@ -57,4 +58,4 @@ def words_of_risk(risk: Risk | None) -> str:
         refs = first_few(sorted({str(each.ref) for each in risk.one_way}))
         parts.append(f"{counted_noun(len(risk.one_way), 'part')} of it cannot go back ({refs})")
     parts += (f"{each} is in force" for each in risk.freezes)
-    return f"risk: {', '.join(parts)}"
+    return on_one_line(f"risk: {', '.join(parts)}")
