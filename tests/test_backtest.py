@@ -257,6 +257,16 @@ def test_nothing_is_recorded_of_the_time_after_the_newest_commit(
     )
 
 
+@pytest.mark.parametrize("since", ["999999w", "2100w", "999999d"])
+def test_longer_ago_than_there_are_times_is_the_whole_past(
+    lived: Repository, capsys: pytest.CaptureFixture[str], since: str
+) -> None:
+    assert (
+        told(lived, capsys, "--since", since)["since"]
+        == told(lived, capsys, "--since", "2000-01-01T00:00:00Z")["since"]
+    )
+
+
 def test_a_commit_by_another_engine_is_named(
     lived: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,11 +107,12 @@ def backtest_and_show(log: Log, options: BacktestOptions) -> int:
 def _begin(options: BacktestOptions) -> datetime | str:
     """Return the time or the commit that ``--since`` names."""
     from reconciler.console.clock import given_or_current_time
-    from render.timing import parse_instant
+    from render.timing import FIRST, parse_instant
 
     ago = _duration(options.since)
     if ago is not None:
-        return given_or_current_time(options.until) - ago
+        end = given_or_current_time(options.until)
+        return end - min(ago, end - FIRST)
     return parse_instant(options.since) or options.since
 
 
