@@ -257,6 +257,24 @@ def test_nothing_is_recorded_of_the_time_after_the_newest_commit(
     )
 
 
+def test_a_time_in_which_nothing_was_rendered_is_not_called_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only the status branch has a commit of it."""
+    repository = eventful_past(tmp_path / "fleet", 1, 6).repository
+    since = repository.git("log", "-1", "--format=%cI", "argosy/status").replace("+00:00", "Z")
+    plain = argosy(repository, capsys, "backtest", "--since", since)
+    proposed = argosy(repository, capsys, "backtest", "--since", since, "--fleet", str(repository.path / "argosy.yaml"))
+
+    assert (plain.code, proposed.code) == (0, 0)
+    words = " ".join(plain.out.split())
+    assert "nothing is proposed, and nothing was rendered in that time that could come out otherwise" in words
+    assert "No commit was rendered from" in words
+    assert "Where an object stands elsewhere" in proposed.out
+    for each in (plain, proposed):
+        assert "0 rendered commits" not in each.out
+
+
 @pytest.mark.parametrize("since", ["999999w", "2100w", "999999d"])
 def test_longer_ago_than_there_are_times_is_the_whole_past(
     lived: Repository, capsys: pytest.CaptureFixture[str], since: str

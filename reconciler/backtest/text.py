@@ -69,8 +69,11 @@ def _words_of_proposal(backtest: Backtest) -> str:
     if backtest.proposed:
         return f"proposed: {first_few(backtest.proposed)}"
     total = len(backtest.past.rendered)
+    if not total:
+        return "nothing is proposed, and nothing was rendered in that time that could come out otherwise"
     if backtest.is_as_it_was:
-        return f"nothing is proposed; {counted_noun(total, 'rendered commit')} came out as they really were"
+        words = "it really was" if total == 1 else "they really were"
+        return f"nothing is proposed; {counted_noun(total, 'rendered commit')} came out as {words}"
     return (
         f"nothing is proposed; {backtest.replayed.identical} of {counted_noun(total, 'rendered commit')} came out as"
         f" they really were, the first that did not is {backtest.replayed.first_difference[:_SHORT] or 'not replayed'}"
@@ -126,7 +129,11 @@ def _sentences_on_record(backtest: Backtest) -> Iterator[str]:
     """Yield how far back the record goes, at which grain, who made it, and what was assumed."""
     past, replayed = backtest.past, backtest.replayed
     start = f"from {past.base.commit.id[:_SHORT]} on" if past.base else "from the first one on"
-    yield f"{counted_noun(len(past.rendered), 'rendered commit')} {start}; each of them is a pass that was done again."
+    if past.rendered:
+        count = counted_noun(len(past.rendered), "rendered commit")
+        yield f"{count} {start}; each of them is a pass that was done again."
+    else:
+        yield f"No commit was rendered {start}."
     if backtest.proposed:
         yield from _sentences_on_grain(backtest)
     for version, commits in past.other_engines.items():
@@ -155,10 +162,11 @@ def _sentences_on_grain(backtest: Backtest) -> Iterator[str]:
             f" but for answers that flip by themselves ({counted_noun(replayed.flips, 'pass', 'passes')})."
         )
     commits = counted_noun(len(past.rendered), "rendered commit")
+    places = f"After {replayed.same_places} of {commits} every object stood where it really did. Where one"
     yield (
-        f"After {replayed.same_places} of {commits} every object stood where it really did. Where one stands elsewhere,"
-        " it is taken for healthy a second after it came, while its cluster was ready; facts are those that were really"
-        " observed, without what moved replicas would use."
+        f"{places if past.rendered else 'Where an object'} stands elsewhere, it is taken for healthy a second after it"
+        " came, while its cluster was ready; facts are those that were really observed, without what moved replicas"
+        " would use."
     )
     if replayed.refused:
         times = first_few([instant_text(each.at) for each in replayed.refused], _MOST_REFUSALS)
