@@ -89,6 +89,17 @@ def test_a_request_is_answered_once(fleet: Repository, capsys: pytest.CaptureFix
     assert argosy(fleet, capsys, "verify", "argosy/rendered").code == 0
 
 
+def test_a_request_for_what_stands_takes_back_an_earlier_one_that_no_pass_has_answered(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rollback that is itself rolled back before a pass ran leaves everything where it is."""
+    first, newest = rendered(fleet, "argosy/rendered~1"), rendered(fleet)
+    fleet.commit({"back.yaml": a_request(first), "forth.yaml": a_request(newest, "forth")})
+    assert argosy(fleet, capsys, "render", "--commit").code == 0
+    assert _placed(fleet) == ["{name: lyon, replicas: 3}", "{name: paris, replicas: 1}"]
+    assert argosy(fleet, capsys, "verify", "argosy/rendered").code == 0
+
+
 def test_an_object_that_is_deleted_and_comes_again_is_not_restored_again(
     fleet: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:

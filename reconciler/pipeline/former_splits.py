@@ -72,7 +72,8 @@ def restorations_of_requests(
 ) -> Restorations:
     """Return the splits that requests ask for, each with the bindings of the commit it names; the last one counts.
 
-    ``templates`` are the objects of the source. What is decided as it was then asks for nothing.
+    ``templates`` are the objects of the source. What is decided as it was then asks for nothing, and takes back what
+    a request before it asks for.
     """
     splits: dict[ObjectRef, FormerSplit] = {}
     refs = frozenset(templates)
@@ -83,6 +84,8 @@ def restorations_of_requests(
                 continue
             if current is None or not is_decided_as_before(current, before):
                 splits[ref] = former_split_of(before, request)
+            else:
+                splits.pop(ref, None)
     return Restorations(splits=splits)
 
 
