@@ -32,10 +32,10 @@ def completions_by_cluster(
     division of its replicas.
     """
     total = (manifest.get("spec") or {}).get("completions") if manifest["kind"] == "Job" else None
-    if type(total) is not int or binding.replicas <= 0 or not any(replicas_by_cluster.values()):
+    if type(total) is not int:
         return {}
     fixed = _recorded_completions(binding.completions, total)
-    if not fixed and not binding.is_divided:
+    if not fixed and not (binding.is_divided and any(replicas_by_cluster.values())):
         return {}
     others = {name: count for name, count in replicas_by_cluster.items() if name not in fixed}
     rest = total - sum(fixed.values()) if binding.is_divided else 0
@@ -54,11 +54,12 @@ def _recorded_completions(recorded: Completions | None, total: int) -> dict[str,
 
 
 def rescaled_targets(targets: Sequence[TargetCluster], replicas: int, identity: str) -> tuple[TargetCluster, ...]:
-    """Return targets with other replicas in all, in the proportions that they have."""
+    """Return targets with other replicas in all, in the proportions that they have; evenly where they have none."""
     held = {each.name: each.replicas for each in targets}
-    if sum(held.values()) == replicas or not any(held.values()):
+    if not held or sum(held.values()) == replicas:
         return tuple(targets)
     from .scheduling.webster import divide_replicas
 
-    shares = divide_replicas(replicas, held, uid=identity)
+    votes = held if any(held.values()) else dict.fromkeys(held, 1)
+    shares = divide_replicas(replicas, votes, uid=identity)
     return tuple(TargetCluster(name, shares.get(name, 0)) for name in held)

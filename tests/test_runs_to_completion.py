@@ -205,6 +205,15 @@ def test_more_pods_at_once_change_no_completions(tmp_path: Path) -> None:
     assert rendered(fleet) == {"oslo": (2, 4), "rome": (1, 3)}
 
 
+def test_no_pods_at_once_change_no_completions(tmp_path: Path) -> None:
+    fleet = a_fleet(tmp_path, a_job(parallelism=2), divided("oslo", "rome"))
+    report(fleet, oslo=RUNNING, rome=RUNNING)
+    for parallelism, each in ((0, 0), (4, 2)):
+        fleet.repository.commit({"sums.yaml": a_job(parallelism=parallelism)})
+        fleet.run(60)
+        assert rendered(fleet) == {"oslo": (each, 4), "rome": (each, 3)}
+
+
 def test_a_job_in_one_of_many_clusters_runs_once(tmp_path: Path) -> None:
     """Nothing is divided here, but the Job would leave the cluster that it ran in for another one."""
     one = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
