@@ -477,3 +477,27 @@ def test_what_follows_says_where_it_goes(repository: Repository, capsys: pytest.
     ]
     along = "  It is propagated to member1 with what requires it."
     assert outcomes == [along, along, "  It does not go to member2."]
+
+
+def test_a_workload_of_no_replicas_says_that_it_asks_for_none(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def outcome() -> str:
+        return argosy(repository, capsys, "explain", "deploy/nginx").out.splitlines()[2]
+
+    def of_replicas(count: int) -> dict[str, Any]:
+        deployment = a_deployment(replicas=count)
+        deployment["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "fast"}
+        return {"nginx.yaml": deployment}
+
+    halves = on_clusters("member1", "member2", replicaScheduling=weighted(member1=1, member2=1))
+    repository.commit({"policy.yaml": a_policy(placement=halves), **of_replicas(0)})
+    assert outcome() == "  It asks for 0 replicas and goes nowhere."
+    repository.commit(of_replicas(2))
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
+    repository.commit(of_replicas(0))
+    assert outcome() == "  It asks for 0 replicas and goes to member1, member2."
+    assert argosy(repository, capsys, "render", "--commit").code == 0
+    held = [path for path in repository.files("argosy/rendered") if path.endswith("Deployment.apps/nginx.yaml")]
+    assert sorted(path.split("/")[1] for path in held if path.startswith("clusters/")) == ["member1", "member2"]
+    assert argosy(repository, capsys, "verify").code == 0

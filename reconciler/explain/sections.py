@@ -92,7 +92,8 @@ def _outcome_lines(explanation: ObjectExplanation, cluster: str) -> Iterator[str
     if required:
         yield f"It is propagated to {shortened_cluster_list(required, ', ')} with what requires it."
     elif not targets:
-        yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
+        asked = "asks for 0 replicas and " if explanation.replicas == 0 else ""
+        yield f"It {asked}does not go to {cluster}." if cluster else f"It {asked}goes nowhere."
     if targets:
         names = shortened_cluster_list([_target_in_words(each, explanation.overridden, " ") for each in targets], ", ")
         asked = "" if explanation.replicas is None else f"asks for {counted_noun(explanation.replicas, 'replica')} and "

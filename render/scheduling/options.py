@@ -15,7 +15,8 @@ class SchedulingOptions(Struct, frozen=True, kw_only=True):
     ``lists_by_name``: targets in name order; Karmada lists those of Duplicated workloads and non-workloads by their
     capacity. ``evicts_over_time``: a NoExecute taint is left to the rules of failover, which know of time.
     ``propagates_empty_workloads``: Karmada's ``--enable-empty-workload-propagation``. ``counts_current_sets``: the
-    cluster that runs a set of components has room for it; Karmada asks for room for a second one. The last two are
+    cluster that runs a set of components has room for it; Karmada asks for room for a second one.
+    ``keeps_idle_workloads``: what is scaled to nothing stays where it was; in Karmada it leaves. The last two are
     Karmada's gates WorkloadAffinity and CustomizedClusterResourceModeling.
     """
 
@@ -27,6 +28,7 @@ class SchedulingOptions(Struct, frozen=True, kw_only=True):
     evicts_over_time: bool = False
     propagates_empty_workloads: bool = False
     counts_current_sets: bool = True
+    keeps_idle_workloads: bool = True
     honours_workload_affinity: bool = True
     uses_resource_models: bool = True
 
@@ -40,6 +42,7 @@ class SchedulingOptions(Struct, frozen=True, kw_only=True):
             requires_recorded_apis=True,
             lists_by_name=False,
             counts_current_sets=False,
+            keeps_idle_workloads=False,
             honours_workload_affinity=False,
         )
 
@@ -54,6 +57,7 @@ class SchedulingOptions(Struct, frozen=True, kw_only=True):
             requires_recorded_apis=fleet.require_recorded_apis,
             lists_by_name=not fleet.is_karmada_compatible,
             counts_current_sets=not fleet.is_karmada_compatible,
+            keeps_idle_workloads=not fleet.is_karmada_compatible,
             evicts_over_time=gates.failover,
             honours_workload_affinity=gates.workload_affinity,
             uses_resource_models=gates.customized_cluster_resource_modeling,

@@ -88,6 +88,14 @@ def assign_replicas(division: Division) -> Shares | Refusal:
     return [share for shares in counted for share in shares if share[1]]
 
 
+def shares_of_idle_workload(division: Division, *, is_job: bool) -> Shares:
+    """Return where a workload of no replicas is: its copies in all clusters chosen, a divided one where it was."""
+    if division.is_copied:
+        return [(each, 0) for each in division.selected]
+    # A Job's completions cannot change, and nothing says how many each cluster has when none runs any.
+    return [] if is_job else [(each, 0) for each in division.selected if each in division.current]
+
+
 def apportionments_of_division(division: Division) -> tuple[Apportionment, ...] | Refusal:
     """Return the apportionments of a division: one, or one for every tier."""
     if division.is_whole:

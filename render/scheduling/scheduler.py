@@ -28,7 +28,7 @@ from .decisions import (
 )
 from .filtering import filter_clusters
 from .options import SchedulingOptions
-from .replicas import Shares
+from .replicas import Shares, shares_of_idle_workload
 from .rules import AffinityGroup
 from .state import PassState, Task
 from .targets import TargetList, shares_with_empty_clusters
@@ -116,15 +116,15 @@ class Scheduler:
 
     def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> TargetList:
         targets_now = task.binding.targets
-        targets = self._target_list_of_attempt(success, shares)
+        targets = self._target_list_of_attempt(task, success, shares)
         return targets_now if self.state.targets.are_equal(targets, targets_now) else targets
 
-    def _target_list_of_attempt(self, success: Attempt, shares: Shares) -> TargetList:
+    def _target_list_of_attempt(self, task: Task, success: Attempt, shares: Shares) -> TargetList:
         options, division = self.state.options, success.division
-        # Karmada takes copies of a workload that is scaled to nothing out of its clusters. Here they stay, with none.
-        is_idle = division is not None and division.is_copied and not shares and options.lists_by_name
-        if options.propagates_empty_workloads or is_idle:
+        if options.propagates_empty_workloads:
             shares = shares_with_empty_clusters(shares, success.selected)
+        elif division is not None and not shares and options.keeps_idle_workloads:
+            shares = shares_of_idle_workload(division, is_job=task.binding.ref.kind == "Job")
         elif (
             division
             and division.is_copied
