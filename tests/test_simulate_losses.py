@@ -1,6 +1,7 @@
 """``argosy simulate --n-minus``: every loss of a fleet, as a table, JSON, JUnit and Markdown."""
 
 import json
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -9,6 +10,7 @@ import pytest
 from reconciler.simulation import shared_work
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, weighted
+from .test_failover import a_fleet
 from .test_simulate import NINE, fleet_of
 
 NO_MATCH = "0/{0} clusters are available: {0} cluster(s) did not match the placement cluster affinity constraint."
@@ -71,6 +73,36 @@ def test_every_two_are_lost_together(losing: Repository, capsys: pytest.CaptureF
     assert pairs["oslo + rome"]["survived"]
     assert (pairs["oslo + rome"]["domains"], pairs["oslo + rome"]["moved"]) == (["oslo", "rome"], 4)
     assert losses(losing, capsys, "--n-minus", "2", "--by", "provider")[1].keys() == {"ice"}
+
+
+def test_clusters_that_no_loss_takes_are_named(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("simulate", "--n-minus", "1", "--by", "zone", *NINE)
+    said = "NEVER LOST\n  no zone is known of oslo, so no loss of a zone takes what is there\n"
+    assert said in argosy(losing, capsys, *asked).out
+    assert json.loads(argosy(losing, capsys, *asked, "-o", "json").out)["neverLost"] == ["oslo"]
+    by_cluster = argosy(losing, capsys, "simulate", "--n-minus", "1", *NINE, "-o", "json")
+    assert json.loads(by_cluster.out)["neverLost"] == []
+
+
+def test_two_are_not_said_to_be_lost_where_there_is_one(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("simulate", "--n-minus", "2", "--by", "provider", *NINE)
+    ended = argosy(losing, capsys, *asked)
+    assert ended.out.partition("\n")[0] == (
+        "no loss of one provider breaks anything (1 loss); the source has 1 provider in all"
+    )
+    assert json.loads(argosy(losing, capsys, *asked, "-o", "json").out)["count"] == 1
+
+
+def test_nothing_that_could_be_lost_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody has compared anything, so the answer is not that everything is survived."""
+    repository = Repository.create(tmp_path)
+    repository.commit({"argosy.yaml": a_fleet()})
+    ended = argosy(repository, capsys, "simulate", "--n-minus", "1", *NINE, "-o", "junit")
+    assert (ended.code, ended.out, "the source has no clusters" in ended.err) == (2, "", True)
+    repository.commit({"oslo.yaml": a_cluster("oslo")})
+    ended = argosy(repository, capsys, "simulate", "--n-minus", "1", "--by", "region", *NINE, "-o", "junit")
+    assert (ended.code, ended.out) == (2, "")
+    assert "no region is known of any cluster of the source, so none can be lost\n  hint: write the region" in ended.err
 
 
 def test_each_loss_is_a_case_of_junit(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:

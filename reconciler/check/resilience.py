@@ -19,7 +19,7 @@ from render.binding import Binding
 from render.errors import GitError, Problem
 from render.failover.taint_eviction import NO_EXECUTE
 from render.model import ObjectRef
-from render.resilience.losses import clusters_lost_together
+from render.resilience.losses import clusters_lost_together, words_of_clusters_never_lost
 from render.resilience.policy import CountingTime, ResiliencePolicy
 from render.settings.failover import NoExecuteEviction
 from render.words import first_few
@@ -121,7 +121,7 @@ def _warnings_of_places(
         without = sorted(used.difference(*together.values()))
         if without:
             what = survived.field.value
-            message = f"no {what} is known of {first_few(without)}, so no loss of a {what} takes what is there"
+            message = words_of_clusters_never_lost(without, survived.field)
             yield warn(f"spec.survive[{number}].loss", message, f"write the {what} into the Cluster", _UNJUDGED)
 
 

@@ -7,9 +7,12 @@ from reconciler.commands.options.suppositions import Suppositions
 from reconciler.console.idle_options import refuse_given_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_data, print_output, print_text
+from reconciler.names.subjects import error_of_unknown_cluster
+from render.errors import UnknownName
 
 if TYPE_CHECKING:
     from reconciler.simulation.loss_text import LossReport
+    from render.placement import SpreadField
 
 
 def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) -> int:
@@ -20,12 +23,17 @@ def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) 
     from reconciler.simulation.shared_work import outcomes_of_every_loss
     from reconciler.simulation.text import supposed_words
     from render.placement import SpreadField
+    from render.resilience.losses import clusters_lost_together
 
     by, count = SpreadField(options.by), options.n_minus or 1
     if not supposed.scaled:
         refuse_given_options(["namespace"], "goes with --scale")
     with open_supposition(log, supposed, options) as supposition:
         fleet = supposition.fleet
+        clusters = fleet.source_in_force.desired.clusters
+        together = clusters_lost_together(clusters, by)
+        if not together:
+            raise _error_of_no_loss(by, is_empty=not clusters)
         with log.timed("place everything"):
             losses = fleet.losses(supposition.alterations)
         with log.timed("lose clusters"):
@@ -34,6 +42,7 @@ def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) 
             by=by,
             count=count,
             outcomes=outcomes,
+            never_lost=tuple(sorted({each.name for each in clusters}.difference(*together.values()))),
             supposed=supposed_words(supposition.alterations, supposition.added),
             facts=tuple(ages_of_facts(losses.inputs, fleet.now)),
             now=fleet.now,
@@ -41,6 +50,16 @@ def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) 
         )
         _print_report(options.output, report, fleet.source_in_force.commit)
     return 1 if report.breaking else 0
+
+
+def _error_of_no_loss(by: "SpreadField", *, is_empty: bool) -> UnknownName:
+    """Return the error for a source in which nothing can be lost, of which nobody could say what it survives."""
+    if is_empty:
+        return error_of_unknown_cluster("", ())
+    return UnknownName(
+        f"no {by} is known of any cluster of the source, so none can be lost",
+        hint=f"write the {by} into the Clusters, or ask for the loss of another place with --by",
+    )
 
 
 def _print_report(output: str, report: "LossReport", source: str) -> None:

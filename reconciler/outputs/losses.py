@@ -68,7 +68,14 @@ class LossesDocument(OutputDocument, frozen=True, kw_only=True):
     now: Annotated[str, meaning_of_field("The time at which everything is decided.")]
     supposed: Annotated[tuple[str, ...], meaning_of_field("What is supposed beside, in words.")]
     by: Annotated[str, meaning_of_field("What is lost: cluster, region, zone or provider.")]
-    count: Annotated[int, meaning_of_field("How many of them are lost at once.")]
+    count: Annotated[
+        int,
+        meaning_of_field("How many of them are lost at once: all there are, where these are fewer than was asked for."),
+    ]
+    never_lost: Annotated[
+        tuple[str, ...],
+        meaning_of_field("The clusters of which no such place is known, so that no loss takes what is there."),
+    ]
     survived: Annotated[bool, meaning_of_field("Whether every loss is survived.")]
     losses: Annotated[tuple[LossPart, ...], meaning_of_field("The losses.")]
     facts: Annotated[tuple[FactAgePart, ...], meaning_of_field("The age of what is known of each cluster.")]
@@ -81,7 +88,8 @@ def losses_document(report: LossReport, *, source: str) -> LossesDocument:
         now=instant_text(report.now),
         supposed=report.supposed,
         by=str(report.by),
-        count=report.count,
+        count=report.lost_at_once,
+        never_lost=report.never_lost,
         survived=not report.breaking,
         losses=tuple(map(_loss_part, report.outcomes)),
         facts=tuple(map(fact_age_part, report.facts)),

@@ -17,7 +17,7 @@ from reconciler.console.text import Section, section_with_table
 from render.model import ObjectRef
 from render.placement import SpreadField
 from render.quantity import QuantityFormat, format_quantity
-from render.resilience.losses import Loss
+from render.resilience.losses import Loss, words_of_clusters_never_lost
 from render.scheduling.requests import CPU
 from render.words import counted_noun
 
@@ -33,15 +33,24 @@ _HEADER = ("LOSS", "CLUSTERS", "OBJECTS", "REPLICAS", "MOVED", "BROKEN", "MISSIN
 
 
 class LossReport(Struct, frozen=True, kw_only=True):
-    """Every loss of so many domains of a kind, at a time; ``is_full``: each loss and each object for itself."""
+    """Every loss of so many domains of a kind, at a time; ``is_full``: each loss and each object for itself.
+
+    ``never_lost`` are the clusters that are in no domain of the kind.
+    """
 
     by: SpreadField
     count: int
     outcomes: tuple[LossOutcome, ...]
+    never_lost: tuple[str, ...] = ()
     supposed: tuple[str, ...]
     facts: tuple[FactAge, ...]
     now: datetime
     is_full: bool = False
+
+    @property
+    def lost_at_once(self) -> int:
+        """The number of domains that each loss takes: all there are, where these are fewer than was asked for."""
+        return min((len(each.loss.names) for each in self.outcomes), default=self.count)
 
     @property
     def breaking(self) -> tuple[LossOutcome, ...]:
@@ -51,18 +60,17 @@ class LossReport(Struct, frozen=True, kw_only=True):
 
 def summary_of_losses(report: LossReport) -> str:
     """Return the answer in a line."""
-    what = _words_of_loss(report)
-    total = len(report.outcomes)
-    if not total:
-        return f"there is no loss of {what}: the source has too few"
+    what, total = _words_of_loss(report), counted_noun(len(report.outcomes), "loss", "losses")
+    known = report.lost_at_once
+    few = f"; the source has {counted_noun(known, str(report.by))} in all" if known < report.count else ""
     if not report.breaking:
-        return f"no loss of {what} breaks anything ({counted_noun(total, 'loss', 'losses')})"
+        return f"no loss of {what} breaks anything ({total}){few}"
     verb = "breaks" if len(report.breaking) == 1 else "break"
-    return f"{len(report.breaking)} of {counted_noun(total, 'loss', 'losses')} of {what} {verb} something"
+    return f"{len(report.breaking)} of {total} of {what} {verb} something{few}"
 
 
 def _words_of_loss(report: LossReport) -> str:
-    return f"one {report.by}" if report.count == 1 else f"{report.count} {report.by}s"
+    return f"one {report.by}" if report.lost_at_once == 1 else f"{report.lost_at_once} {report.by}s"
 
 
 def sections_of_losses(report: LossReport) -> Iterator[Section]:
@@ -70,6 +78,8 @@ def sections_of_losses(report: LossReport) -> Iterator[Section]:
     if report.supposed:
         yield Section(title="SUPPOSED", before=report.supposed)
     yield _table_of_losses(report)
+    if report.never_lost:
+        yield Section(title="NEVER LOST", before=(words_of_clusters_never_lost(report.never_lost, report.by),))
     for title, lines in (
         ("WHAT BREAKS", _lines_of_broken(report)),
         ("OVERDRAWN", _lines_of_overdrawn(report)),

@@ -1,13 +1,13 @@
 """Losses: the clusters that go together when a cluster, a region, a zone or a provider is lost, or two of them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from msgspec import Struct
 
 from render.cluster import Cluster
 from render.placement import SpreadField
-from render.words import words_in_sentence
+from render.words import first_few, words_in_sentence
 
 
 class Loss(Struct, frozen=True, kw_only=True):
@@ -39,6 +39,15 @@ def losses_of_fleet(together: Mapping[str, frozenset[str]], field: SpreadField, 
     """Yield the loss of any ``count`` of the places that are lost together; of all, where there are no more."""
     for names in combinations(together, min(count, len(together))) if together else ():
         yield Loss(field=field, names=names, clusters=frozenset().union(*(together[name] for name in names)))
+
+
+def words_of_clusters_never_lost(names: Sequence[str], field: SpreadField) -> str:
+    """Return what is to be said of clusters of which no region or the like is known, so that they are never lost.
+
+    >>> words_of_clusters_never_lost(["oslo"], SpreadField.REGION)
+    'no region is known of oslo, so no loss of a region takes what is there'
+    """
+    return f"no {field} is known of {first_few(names)}, so no loss of a {field} takes what is there"
 
 
 def _places_of_cluster(cluster: Cluster, field: SpreadField) -> tuple[str, ...]:
