@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from reconciler.diff import comparison
+
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from .stories import settings
 
@@ -72,6 +74,23 @@ def test_every_form_tells_the_reach_of_a_change(fleet: Repository, capsys: pytes
         "oneWay": [],
         "freezes": [],
     }
+
+
+def test_what_both_sides_have_is_read_once(
+    fleet: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The objects that differ and the parts that cannot go back are found in the same files."""
+    read = []
+
+    def contents(*arguments: Any) -> Any:
+        read.append(arguments)
+        return contents_of_changed_files(*arguments)
+
+    contents_of_changed_files = comparison._contents_of_changed_files
+    monkeypatch.setattr(comparison, "_contents_of_changed_files", contents)
+    fleet.commit({"claim.yaml": a_claim("2Gi"), "map.yaml": a_config_map("conf", mode="fast")})
+    assert "cannot go back (PersistentVolumeClaim default/data)" in risk_line(fleet, capsys)
+    assert len(read) == 1
 
 
 def test_what_touches_no_cluster_has_no_risk(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,7 +65,7 @@ from .objects import FileChange, Texts, changed_files, changed_manifests, object
 from .origins import difference_with_origins
 from .past import Past, last_render_before
 from .pending import pending_difference
-from .reach import risk_of_difference
+from .reach import Bindings, Change, risk_of_difference
 from .resilience import resilience_changes
 from .rollouts import first_passes, held_changes, planned_rollouts
 from .staying import new_stays, newly_unplaced
@@ -221,7 +221,8 @@ def difference_of(comparison: Comparison) -> Difference:
     names = [_renamed_members(side, renamed) for side in (base, head)]
     folders = [_folders_of_members(side, names[1], renamed) for side in (base, head)]
     files = changed_files(folders[0], folders[1], tree_reader(comparison))
-    objects = object_changes(files, _ref_by_path(comparison), Texts(_contents_of_changed_files(comparison, files)))
+    refs, texts = _ref_by_path(comparison), Texts(_contents_of_changed_files(comparison, files))
+    objects = object_changes(files, refs, texts)
     objects = tuple(replace(it, is_preserved=True) if _is_preserved_removal(it, before) else it for it in objects)
     movements = movements_between(before, after, names[1])
     replicas = replicas_by_cluster(before.values())
@@ -248,7 +249,9 @@ def difference_of(comparison: Comparison) -> Difference:
         members=tuple(sorted(names[1])),
     )
     found = _difference_with_what_stays(_difference_with_pending(found, comparison), before, after, base, head)
-    found = _difference_with_costs_and_risk(found, comparison, before, after, files)
+    both = (each for each in files if each.before and each.after)
+    changes = changed_manifests(both, refs, texts, GROUP_KINDS_WITH_ONE_WAY_CHANGES)
+    found = _difference_with_costs_and_risk(found, comparison, (before, after), changes)
     return difference_with_causes(difference_with_origins(found, base.source.desired, head.source.desired), base, head)
 
 
@@ -295,20 +298,14 @@ def _difference_with_what_stays(
 def _difference_with_costs_and_risk(
     found: Difference,
     comparison: Comparison,
-    before: Mapping[ObjectRef, Binding],
-    after: Mapping[ObjectRef, Binding],
-    files: Iterable[FileChange],
+    bindings: tuple[Bindings, Bindings],
+    changes: Iterable[Change],
 ) -> Difference:
     """Return a difference with what both sides cost, and the risk of it."""
     base, head = comparison.base, comparison.head
-    costs = cost_difference(base, head, before, after, new_names_by_head(base.source, head.source))
-    both = (each for each in files if each.before and each.after)
-    texts, refs = Texts(_contents_of_changed_files(comparison, files)), _ref_by_path(comparison)
-    changes = changed_manifests(both, refs, texts, GROUP_KINDS_WITH_ONE_WAY_CHANGES)
-    now = given_or_current_time(head.clock)
-    return replace(
-        found, costs=costs, risk=risk_of_difference(found, head.source.desired, (before, after), changes, now)
-    )
+    costs = cost_difference(base, head, *bindings, new_names_by_head(base.source, head.source))
+    risk = risk_of_difference(found, head.source.desired, bindings, changes, given_or_current_time(head.clock))
+    return replace(found, costs=costs, risk=risk)
 
 
 def _new_division_warnings(base: Outcome, head: Outcome) -> tuple[DivisionWarning, ...]:
