@@ -122,7 +122,7 @@ def lines_of_outcomes(ended: "Mapping[str, Ran]") -> str:
 
 
 def _has_no_titles(words: Sequence[str]) -> bool:
-    names = (each for each in zip(words, (*words[1:], ""), strict=True) if each[0] in _DATA)
+    names = (each for each in zip(words, (*words, "")[1:], strict=True) if each[0] in _DATA)
     is_by_name = any(value == "name" for _, value in names) or any(f"{each}=name" in words for each in _DATA)
     return is_by_name or "-oname" in words or bool({"--no-headers", "--no-headers=true"} & set(words))
 
