@@ -11,7 +11,7 @@ from reconciler.edit.rollback import RollbackPlan, RollbackSubject, plan_of_roll
 from reconciler.history.subjects import ref_of_rendered_object
 from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
 from reconciler.names.subjects import error_of_unknown_cluster
-from reconciler.pipeline.previous import RenderedTree
+from reconciler.pipeline.previous import RenderedTree, StoredBindings
 from reconciler.pipeline.renames import previous_by_new_names
 from render.binding import Binding
 from render.errors import UnknownName
@@ -84,7 +84,10 @@ def _part_of_commit(
 ) -> Mapping[str, object]:
     """Return what was decided of a subject at a rendered commit, and what clusters had of it, to be compared."""
     clusters = source.loaded.desired.clusters
-    previous = previous_by_new_names(read_previous(source.repository, commit, parsed), clusters)
+    stored = read_previous(source.repository, commit, parsed)
+    if subject.refs and isinstance(stored.bindings, StoredBindings):
+        stored.bindings.load(subject.refs)
+    previous = previous_by_new_names(stored, clusters)
     tree = previous.tree
     if subject.cluster:
         shares = {str(ref): each.target_replicas.get(subject.cluster) for ref, each in previous.bindings.items()}
@@ -92,7 +95,8 @@ def _part_of_commit(
     decided: Mapping[str, object] = {}
     folders = tree.clusters
     if any(each.former_names for each in clusters):  # the files of bindings name clusters as they were called then
-        decided = {str(ref): each for ref, each in previous.bindings.items() if subject.is_about_object(ref)}
+        asked = subject.refs or filter(subject.is_about_object, previous.bindings)
+        decided = {str(ref): previous.bindings.get(ref) for ref in asked}
     else:
         folders = {**folders, **_folder_of_bindings(tree)}
     if subject.namespace:
