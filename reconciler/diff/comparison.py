@@ -241,16 +241,13 @@ def difference_of(comparison: Comparison) -> Difference:
         movements=movements,
         problems=tuple(sorted(problems[1] - problems[0])),
         solved=tuple(sorted(problems[0] - problems[1])),
-        released=tuple(_objects_newly_released(base, head)),
-        undivided=_new_division_warnings(base, head),
         replicas=sum(replicas.values()),
         settings=comparison.settings,
         allowances=_allowances_of_change(base, head),
         members=tuple(sorted(names[1])),
     )
     found = _difference_with_what_stays(_difference_with_pending(found, comparison), before, after, base, head)
-    both = (each for each in files if each.before and each.after)
-    changes = changed_manifests(both, refs, texts, GROUP_KINDS_WITH_ONE_WAY_CHANGES)
+    changes = changed_manifests(files, refs, texts, GROUP_KINDS_WITH_ONE_WAY_CHANGES)
     found = _difference_with_costs_and_risk(found, comparison, (before, after), changes)
     return difference_with_causes(difference_with_origins(found, base.source.desired, head.source.desired), base, head)
 
@@ -263,7 +260,7 @@ def _replicas_after(
 
 
 def _difference_with_pending(found: Difference, comparison: Comparison) -> Difference:
-    """Return a difference with what is pending, rolled out, in no cluster, of unknown capacity, or not resilient."""
+    """Return a difference with what is pending, rolled out, nowhere, undivided, of unknown capacity, or fragile."""
     base, head = comparison.base, comparison.head
     pending = pending_difference(base, head)
     return replace(
@@ -272,6 +269,7 @@ def _difference_with_pending(found: Difference, comparison: Comparison) -> Diffe
         ended=pending.ended,
         unselected=_new_unselected_templates(base, head),
         unknown_capacities=_new_unknown_capacities(base, head),
+        undivided=_new_division_warnings(base, head),
         rollouts=planned_rollouts(base, head, comparison.first_passes),
         held_changes=held_changes(base, head, comparison.first_passes),
         resilience=resilience_changes(base, head),
@@ -285,11 +283,12 @@ def _difference_with_what_stays(
     base: Outcome,
     head: Outcome,
 ) -> Difference:
-    """Return a difference with what stays where it would leave, ends in no cluster, or is delivered by other rules."""
+    """Return a difference with what stays where it would leave, is nowhere, or is released or delivered otherwise."""
     templates = {template.ref for template in head.source.desired.templates}
     return replace(
         found,
         unplaced=newly_unplaced(before, after, templates),
+        released=tuple(_objects_newly_released(base, head)),
         staying=new_stays(before.values(), after.values()),
         delivered=delivery_changes(before, after, base, head),
     )

@@ -260,9 +260,10 @@ def changed_manifests(
     files: Iterable[FileChange], ref_by_path: Mapping[str, ObjectRef], texts: Texts, group_kinds: Container[str]
 ) -> Iterator[tuple[ObjectRef, Manifest, Manifest]]:
     """Yield the manifests before and after of objects of some kinds that are others in some cluster."""
-    for path, before, after in sorted({(each.path, each.before, each.after) for each in files}):
+    both = {(each.path, each.before, each.after) for each in files if each.before and each.after}
+    for path, before, after in sorted(both):
         ref = ref_by_path.get(path) or ref_of_object_path(path)
-        if before and after and ref.group_kind in group_kinds:
+        if ref.group_kind in group_kinds:
             yield ref, *texts.manifests(before, after)
 
 
