@@ -178,3 +178,16 @@ def test_a_look_comes_first_while_the_newest_source_is_refused(rare: RarePasses)
     rare.now += timedelta(minutes=30)
     assert rare.fleet.run("--now", instant_text(rare.now)).code == 3
     assert rare.fleet.rendered() == "211"
+
+
+def test_a_look_that_comes_first_takes_no_other_look_away(rare: RarePasses) -> None:
+    """The look changes what is recorded, and so does what the same pass applies afterwards."""
+    rare.release(2)
+    others = json.loads(rare.looks.read_text())["branches"]["argosy/status"]["times"]
+    sicken(rare.fleet.members["oslo"])
+    rare.fleet.repository.commit({"web.yaml": web(3)})
+    rare.run(30, "--cluster", "oslo")
+    assert "looking at oslo first" in rare.said
+    known = json.loads(rare.looks.read_text())["branches"]["argosy/status"]["times"]
+    assert known.pop("oslo") == instant_text(rare.now)
+    assert known == {name: at for name, at in others.items() if name != "oslo"} != {}

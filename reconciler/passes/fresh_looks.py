@@ -112,8 +112,9 @@ def _members_by_new_record(members: "ReachedMembers") -> "ReachedMembers":
     status, observation = members.context.status, members.observation
     tip = status.tip()
     recorded = read_recorded(status, tip).with_files(observation.agents.files)
-    looks = known_looks(status.repository, id_of_recorded_health(status.repository, tip))
-    return replace(members, observation=replace(observation, recorded=recorded, looks=looks))
+    health_id = id_of_recorded_health(status.repository, tip)
+    looks = known_looks(status.repository, health_id)
+    return replace(members, observation=replace(observation, recorded=recorded, looks=looks, health_id=health_id))
 
 
 def _names_with_news(observation: "Observation", now: datetime) -> Iterator[str]:

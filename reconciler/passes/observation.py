@@ -8,7 +8,6 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -46,9 +45,6 @@ from render.words import first_few
 
 from .hearing import files_with_corrected_times, words_of_agents, words_of_reached, words_with_clock_differences
 from .silent_agents import states_of_silent
-
-if TYPE_CHECKING:  # only a pass that records something needs it
-    pass
 
 _OF_CLUSTERS = ("clusters", "facts", "inventory", AgentsFile.PATH)
 """The entries of the status branch that concern no objects."""
