@@ -419,6 +419,19 @@ def test_a_simulation_without_prices_tells_of_no_cost(rendered: Repository, caps
     assert "cost" not in document
 
 
+def test_a_fleet_that_was_never_rendered_is_said_to_be_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = fleet_of(tmp_path / "fleet")
+    source = repository.git("rev-parse", "HEAD").strip()
+    _, found = simulated(repository, capsys, "--cordon", "paris")
+    first = f"the first pass over source {source[:12]}, which is not rendered yet, comes before all of it"
+    assert found["assumptions"][0] == first
+    assert argosy(repository, capsys, "reconcile", "--bootstrap", "--now", "2026-03-01T08:00:00Z").code == 0
+    _, found = simulated(repository, capsys, "--cordon", "paris")
+    assert not [each for each in found["assumptions"] if "comes before" in each]
+    _, found = simulated(repository, capsys, "--cordon", "paris", "--worktree")
+    assert found["assumptions"][0] == "the pass over the work tree comes before all of it"
+
+
 def test_what_is_not_rendered_or_not_looked_at_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = fleet_of(tmp_path / "fleet")
     assert argosy(repository, capsys, "reconcile", "--bootstrap", "--now", "2026-03-01T08:00:00Z").code == 0

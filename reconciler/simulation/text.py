@@ -278,8 +278,9 @@ def assumptions_of_simulation(outcome: SimulationOutcome) -> tuple[str, ...]:
     """Return what the answer takes for granted, because no pass can know it."""
     lost, said = lost_clusters(outcome.simulation.alterations), []
     inputs = outcome.simulation.base.inputs
-    if inputs.previous is not None and inputs.source and inputs.previous.source != inputs.source:
-        said.append(f"the pass over source {inputs.source[:_SHORT]}, which is not rendered yet, comes before all of it")
+    if inputs.previous is None or not inputs.source or inputs.previous.source != inputs.source:
+        what = f"source {inputs.source[:_SHORT]}, which is not rendered yet," if inputs.source else "the work tree"
+        said.append(f"the {'' if inputs.previous else 'first '}pass over {what} comes before all of it")
     unseen = [each.cluster for each in outcome.facts if each.cluster not in inputs.facts and each.cluster not in lost]
     if unseen and lost:
         names = shortened_cluster_list(unseen, ", ", _FEW_NAMES)
