@@ -220,6 +220,16 @@ def test_files_that_are_added_are_checked_and_placed(
     assert "argosy-simulate/shop/policy.yaml:" in ended.err
 
 
+def test_what_is_known_of_an_added_cluster_is_said(
+    rendered: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lima.yaml").write_bytes(emit(a_cluster("lima")))
+    _, found = simulated(rendered, capsys, "--add", str(tmp_path / "lima.yaml"), "--without-cluster", "paris")
+    assert [each["cluster"] for each in found["facts"]] == ["lima", "oslo", "paris", "rome"]
+    assert found["facts"][0] == {"cluster": "lima", "observedAt": "", "ageSeconds": None, "hasCapacity": False}
+    assert found["assumptions"][0] == "nobody has looked at lima, and it is taken to be ready"
+
+
 def test_a_file_of_the_work_tree_stands_for_itself(rendered: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     path = rendered.path / "web.yaml"
     before = path.read_bytes()

@@ -70,7 +70,7 @@ def outcome_of_simulation(simulation: Simulation) -> SimulationOutcome:
         objects=tuple(_concerned_objects(simulation, lost)),
         ideal=movements_between(base, simulation.ideal.bindings, {*members, *lost}),
         steps=tuple(_steps(simulation)),
-        facts=tuple(ages_of_facts(simulation.base.inputs, simulation.base.at)),
+        facts=tuple(_ages_of_all_facts(simulation)),
         notes=tuple(
             dict.fromkeys(note for each in simulation.configured for note in each.rendered.built.failover.notes)
         ),
@@ -86,6 +86,14 @@ def _steps(simulation: Simulation) -> Iterator[SimulatedStep]:
         if found := movements_between(before.bindings, each.bindings, members):
             yield SimulatedStep(at=each.at, movements=found)
         before = each
+
+
+def _ages_of_all_facts(simulation: Simulation) -> Iterator[FactAge]:
+    """Yield how old what is known of each cluster is, also of those that are in added files alone."""
+    base = simulation.base
+    known = {each.cluster: each for each in ages_of_facts(base.inputs, base.at)}
+    added = {each.cluster: each for each in ages_of_facts(simulation.ideal.inputs, base.at)}
+    yield from (each for _, each in sorted({**added, **known}.items()))
 
 
 def ages_of_facts(inputs: Inputs, now: datetime) -> Iterator[FactAge]:
