@@ -92,7 +92,7 @@ PROBLEMS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
 )  # fmt: skip
 
 
-@each_row("why, manifest, problems", PROBLEMS, ids=lambda row: row[0])
+@each_row("why, manifest, problems", PROBLEMS, ids=[row[0] for row in PROBLEMS])
 def test_what_is_refused_of_a_price_list(why: str, manifest: dict[str, Any], problems: list[str]) -> None:
     found = admit(manifest).problems
     assert [f"{each.field}: {each.message}" for each in found] == problems, why
@@ -102,6 +102,17 @@ def test_a_problem_has_its_place_and_a_hint() -> None:
     found = loaded(a_price_list({"perHour": {"cpus": 1}})).problems
     message = "all.yaml:9: spec.prices[0].perHour.cpus: 'cpus' is nothing that containers request"
     assert list(map(str, found)) == [f"{message}\n  hint: did you mean 'cpu'?"]
+
+
+@each_row(
+    "price, has_hint",
+    [("cheap", False), ("-1", False), ("9" * 19, True), ("0." + "1" * 19, True), (10**18, True), (1e20, True)],
+)
+def test_a_price_of_too_many_digits_is_told_how_many_it_may_have(price: Any, has_hint: bool) -> None:
+    """Quotes alone do not help a number that is too long in quotes, too."""
+    (found,) = admit(a_price_list({"perHour": {"cpu": price}})).problems
+    said = "write at most 18 digits before the point, and 18 after it; more than 15 of them in quotes"
+    assert found.hint == (said if has_hint else "")
 
 
 def test_prices_of_two_currencies_cannot_be_added() -> None:

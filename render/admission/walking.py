@@ -24,6 +24,8 @@ Walk = Callable[[Any, str, Findings], Any]
 
 _FITS_64 = -(1 << 63)
 _QUOTE = "put it in quotes"
+_HINT_OF_DIGITS = "write at most 18 digits before the point, and 18 after it; more than 15 of them in quotes"
+_FEW_DIGITS = 15
 _OFF = "Off"
 _PERCENTAGE = re.compile(r"[0-9]{1,9}%", re.ASCII)
 _LARGEST_PORTION = (1 << 31) - 1
@@ -181,7 +183,8 @@ def _walk_for_decimal_number(_node: DecimalNumber, _reading: Reading) -> Walk:
         elif decimal_number(value) is None:
             is_negative = str(value).startswith("-") and decimal_number(str(value)[1:]) is not None
             message = "must not be negative" if is_negative else "must be a decimal number such as 0.031"
-            hint = "" if is_negative or type(value) is not float else "put a number of many digits in quotes"
+            has_many_digits = type(value) is not str or sum(map(str.isdigit, value)) > _FEW_DIGITS
+            hint = _HINT_OF_DIGITS if has_many_digits and not is_negative else ""
             shown = quoted_text(value) if type(value) is str else value
             findings.unusable(path, f"{message}, not {shown}", hint=hint)
         return value
