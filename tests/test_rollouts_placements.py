@@ -283,3 +283,15 @@ def test_a_cluster_that_is_left_keeps_an_object_while_others_change_there() -> N
     assert (conf["data"], fleet.images()) == ({"v": "2"}, {"berlin": "1", "rome": "2"})
     stuck(fleet).run()
     assert (where(fleet), fleet.state().phase) == (["rome"], "Completed")
+
+
+def test_what_is_scaled_to_nothing_stays_while_its_placement_goes_out() -> None:
+    def idle(replicas: int) -> dict[str, Any]:
+        found = web(1, replicas=replicas)
+        found["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "fast"}
+        return found
+
+    fleet = RollingFleet.of(CLUSTERS, {"policy": placed(oslo=2, rome=1), "web": idle(6)}, waves=WAVES, **ALSO)
+    fleet.unwell = {"oslo"}
+    fleet.commit(policy=placed(oslo=1, paris=1, rome=1), web=idle(0)).run()
+    assert {name: fleet.manifest(name)["spec"]["replicas"] for name in fleet.images()} == {"oslo": 0, "rome": 0}

@@ -281,7 +281,7 @@ def _scaled_targets(
         return tuple(TargetCluster(each.name, replicas) for each in targets)
     total = sum(each.replicas for each in targets) + change
     found = replicas_in_proportion(_replicas(targets), max(0, total))
-    return tuple(TargetCluster(each.name, found[each.name]) for each in targets if found[each.name])
+    return tuple(TargetCluster(each.name, found[each.name]) for each in targets if found[each.name] or not replicas)
 
 
 def replicas_in_proportion(replicas: Replicas, total: int) -> dict[str, int]:
