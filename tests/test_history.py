@@ -357,8 +357,15 @@ def test_a_shallow_clone_says_that_more_was_before(repository: Repository, tmp_p
     ended = argosy(clone, capsys, "history", "deploy/web")
 
     assert ended.code == 0
-    assert "first rendered" not in ended.out.replace("first rendered, claimed by", "")
-    assert ended.out.endswith("this clone has no earlier commits: git fetch --unshallow brings them\n")
+    assert ended.out.partition("Scale\n")[2] == (
+        "  the history that is here begins with it\n"
+        "  replicas: oslo, paris 3\n"
+        "\n"
+        "this clone has no earlier commits: git fetch --unshallow brings them\n"
+    )
+    told = json.loads(argosy(clone, capsys, "blame", "deploy/web", "-o", "json").out)
+    assert [each["origin"] for each in told["clusters"]] == [None, None]
+    assert {str(each["origin"]) for each in told["fields"]} == {"None"}
 
 
 class Question(Struct, frozen=True):

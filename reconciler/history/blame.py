@@ -43,7 +43,10 @@ _Marks = tuple[tuple[_Mark, tuple[str, ...]], ...]
 
 
 class ChangeOrigin(Struct, frozen=True, kw_only=True):
-    """The rendered commit that something comes from, and its reasons; None: that is not among those that are here."""
+    """The rendered commit that something comes from, and its reasons.
+
+    ``step`` None: it is older than the commits that are here, or as old as the first of a shallow clone.
+    """
 
     step: RenderedStep | None = None
     reasons: tuple[ChangeReason, ...] = ()
@@ -181,6 +184,8 @@ def _places_and_fields(
     """
     search = _OriginSearch(fields=fields, name_now={name: name for name in fields})
     for event in events_of_files(repository, tip, Subject(ref=ref).patterns):
+        if event.step.is_cut_off:  # what this clone begins with may have been so before
+            break
         search.take(event)
         if search.is_over:
             break

@@ -67,8 +67,10 @@ def reasons_of_change(
     """Return the reasons for a change of an object between two rendered commits; at least one.
 
     ``before`` or ``after`` None: the commit has no binding of the object. ``waves`` are those of clusters in rollouts
-    that the commit went on with.
+    that the commit went on with. What a shallow clone begins with may have been so before.
     """
+    if step.is_cut_off:
+        return (_reason_in_commits(step),)
     if after is None:
         return (ChangeReason(cause=ChangeCause.REMOVED, message=_words_of_removal(before)),)
     if before is None:
@@ -241,13 +243,13 @@ def _reasons_of_rollout(before: Binding, after: Binding, waves: WavesByRollout) 
 
 def _reason_in_commits(step: RenderedStep) -> ChangeReason:
     """Return the reason that two rendered commits tell: another source, another engine, or what was observed."""
+    if step.is_cut_off or (step.before is None and not step.is_of_new_source):
+        return ChangeReason(cause=ChangeCause.UNKNOWN, message="the history that is here begins with it")
     if step.is_of_new_source:
         also = ", and another engine made it" if step.is_of_other_engine else ""
         return ChangeReason(cause=ChangeCause.SOURCE_EDITED, message=f"the source was edited{also}")
     if step.is_of_other_engine:
         return ChangeReason(cause=ChangeCause.ENGINE_CHANGED, message="another version of the engine made it")
-    if step.before is None:
-        return ChangeReason(cause=ChangeCause.UNKNOWN, message="the history that is here begins with it")
     return ChangeReason(
         cause=ChangeCause.OBSERVED, message="the source is the same: what was observed of clusters decided"
     )

@@ -65,7 +65,7 @@ def words_of_event(event: ObjectEvent, *, is_full: bool) -> Iterator[str]:
     gained = [name for name in event.gained if name not in numbered]
     lost = [name for name in event.lost if name not in numbered]
     if gained:
-        yield f"comes to {_names(gained, is_full=is_full)}"
+        yield f"{'is in' if event.step.is_cut_off else 'comes to'} {_names(gained, is_full=is_full)}"
     if lost:
         yield f"leaves {_names(lost, is_full=is_full)}"
     for change in event.changes:
@@ -86,7 +86,8 @@ def _words_of_replicas(event: ObjectEvent, *, is_full: bool) -> str:
     for each in event.replicas:
         clusters.setdefault((each.before, each.after), []).append(each.cluster)
     return ", ".join(
-        f"{_names(names, is_full=is_full)} {before} -> {after}" for (before, after), names in clusters.items()
+        f"{_names(names, is_full=is_full)} {after if event.step.is_cut_off else f'{before} -> {after}'}"
+        for (before, after), names in clusters.items()
     )
 
 
@@ -132,7 +133,7 @@ def turn_text(turn: Turn, condition: str, *, is_full: bool) -> Iterator[str]:
 def _words_of_origin(origin: ChangeOrigin) -> tuple[str, str, str, str]:
     step = origin.step
     if step is None:
-        return ("-", "older than what is here", "-", "-")
+        return ("-", "the oldest here, or older", "-", "-")
     return time_of_step(step) or "later", step.id[:_SHORT], step.source[:_SHORT], step.author.partition(" <")[0]
 
 

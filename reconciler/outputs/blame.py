@@ -23,7 +23,7 @@ class OriginPart(DocumentPart, frozen=True, kw_only=True):
 
 
 FromOrigin = Annotated[
-    OriginPart | None, meaning_of_field("The commit that it comes from; null if that is not in this clone.")
+    OriginPart | None, meaning_of_field("The commit that it comes from; null if a shallow clone does not tell.")
 ]
 
 
