@@ -230,6 +230,18 @@ def test_what_is_known_of_an_added_cluster_is_said(
     assert found["assumptions"][0] == "nobody has looked at lima, and it is taken to be ready"
 
 
+def test_files_that_change_nothing_are_said_to_be_such(
+    rendered: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes.txt").write_text("nobody reads this")
+    path = tmp_path / "other.yaml"
+    path.write_bytes(emit({**a_deployment("other"), "metadata": {"name": "other", "namespace": "default"}}))
+    for file in (tmp_path / "notes.txt", rendered.path / "web.yaml"):
+        ended = argosy(rendered, capsys, "simulate", "--add", str(file), *NINE)
+        assert (ended.code, "the files of --add change nothing: " in ended.err) == (0, True), file
+    assert "change nothing" not in argosy(rendered, capsys, "simulate", "--add", str(path), *NINE).err
+
+
 def test_a_file_of_the_work_tree_stands_for_itself(rendered: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     path = rendered.path / "web.yaml"
     before = path.read_bytes()

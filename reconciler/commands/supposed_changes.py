@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.branches.in_force import fleet_source_at
 from reconciler.commands.options.simulate_options import SimulateOptions
@@ -58,8 +59,20 @@ def open_supposition(log: Log, supposed: Suppositions, options: SimulateOptions)
         with log.timed("read source"):
             wanted = SupposedSource(commit=commit, added=added)
             fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
+        if fleet.after is not None and _says_the_same(fleet.source.desired, fleet.after.desired):
+            log.warning(
+                "the files of --add change nothing: the source says the same already, or they are none that it reads"
+                "\n  hint: it reads .yaml, .yml and .json below spec.source.paths"
+            )
         alterations = _alterations_of_words(supposed, options.namespace, fleet.source_in_force.desired)
         yield Supposition(fleet=fleet, alterations=alterations, added=tuple(sorted(added)))
+
+
+def _says_the_same(before: Desired, after: Desired) -> bool:
+    """Say whether a source says the same, whatever else stands beside what it reads."""
+    if (after.charts, after.builds) != (before.charts, before.builds):
+        return False
+    return replace(after, skipped=before.skipped, warnings=before.warnings) == before
 
 
 def _alterations_of_words(supposed: Suppositions, namespace: str, desired: Desired) -> tuple[Alteration, ...]:
