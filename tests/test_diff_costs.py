@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from reconciler.check import source_warnings
+from reconciler.diff import costs
 from reconciler.reference.schemas import json_schema_of_kind
+from reconciler.rendering import guarded_outcome
+from render.prices import cluster_prices
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 
@@ -117,6 +121,19 @@ def test_a_fleet_without_prices_is_told_of_no_cost(tmp_path: Path, capsys: pytes
     said = [difference(fleet, capsys, *options) for options in ((), ("--stat",), ("-o", "markdown"))]
     assert not any("cost" in each.lower() for each in said)
     assert cost_of(fleet, capsys) is None
+
+
+def test_a_fleet_without_prices_pays_nothing_for_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No command looks for the prices of its clusters, nor for the requests of what it places."""
+    for module in (cluster_prices, costs, guarded_outcome, source_warnings):
+        for name in ("prices_of_clusters", "costs_of_bindings"):
+            monkeypatch.setattr(module, name, lambda *_: pytest.fail("no PriceList is there"), raising=False)
+    fleet = a_fleet(tmp_path, capsys)
+    fleet.commit({"policies.yaml": divided(eu=3, us=1)})
+    for command, code in (("validate", 0), ("diff HEAD~1 HEAD", 1), ("reconcile", 0)):
+        assert argosy(fleet, capsys, *command.split()).code == code, command
 
 
 def test_what_is_unknown_is_counted_and_is_not_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,6 +164,8 @@ def _is_any_observed(desired: Desired) -> bool:
 
 def price_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
     """Yield a warning for the clusters that no PriceList has prices for, while others have some."""
+    if not desired.price_lists:
+        return
     index = ClusterIndex(desired.clusters)
     known = prices_of_clusters(desired.price_lists, index).by_cluster
     if unknown := [name for name in index.names if known and name not in known]:
