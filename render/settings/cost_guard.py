@@ -30,6 +30,6 @@ class CostGuard(Struct, frozen=True, kw_only=True):
 COST_GUARD = FleetSetting(
     "maxCostIncrease",
     "The limits on how much more the workloads of the fleet may cost after one commit, by the PriceLists of its source."
-    " What differs where no price is known is not judged, and a warning names it.",
+    " An object whose replicas differ where no price is known is not judged, and a warning names it.",
     in_karmada="Karmada knows no prices",
 )
