@@ -42,6 +42,14 @@ def test_a_workload_that_is_scaled_to_nothing_stays_where_it_was(scheduling: dic
 def test_a_workload_of_no_replicas_stays_only_where_it_may_be() -> None:
     idle = a_binding(0, a_placement(EQUAL, clusterAffinity={"clusterNames": ["b", "c"]}), targets(a=2, b=2))
     assert scheduled(idle, with_room(a=9, b=9, c=9), ARGOSY).targets == targets(b=0)
+    assert scheduled(idle, with_room(c=9), ARGOSY).targets == targets(c=0)
+
+
+@pytest.mark.parametrize("scheduling", [DYNAMIC, AGGREGATED, static(c=1, d=3)], ids=str)
+def test_a_workload_of_no_replicas_that_may_stay_nowhere_goes_to_one_cluster(scheduling: dict[str, Any]) -> None:
+    moved = a_placement(scheduling, clusterAffinity={"clusterNames": ["b", "c", "d"]})
+    found = scheduled(a_binding(0, moved, targets(a=2)), with_room(a=9, b=9, c=9, d=9), ARGOSY)
+    assert found.targets == (targets(d=0) if scheduling == static(c=1, d=3) else targets(b=0))
 
 
 @pytest.mark.parametrize("scheduling", [EQUAL, DYNAMIC, AGGREGATED], ids=str)

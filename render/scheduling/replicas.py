@@ -88,12 +88,18 @@ def assign_replicas(division: Division) -> Shares | Refusal:
     return [share for shares in counted for share in shares if share[1]]
 
 
-def shares_of_idle_workload(division: Division, *, is_job: bool) -> Shares:
-    """Return where a workload of no replicas is: its copies in all clusters chosen, a divided one where it was."""
+def shares_of_idle_workload(division: Division, *, is_kept: bool) -> Shares:
+    """Return where a workload of no replicas is: its copies in all clusters chosen, a divided one where it was.
+
+    One that ``is_kept`` and may stay in none of its clusters goes to the first chosen one of most weight.
+    """
+    selected, weights = division.selected, division.weights
     if division.is_copied:
-        return [(each, 0) for each in division.selected]
-    # A Job's completions cannot change, and nothing says how many each cluster has when none runs any.
-    return [] if is_job else [(each, 0) for each in division.selected if each in division.current]
+        return [(each, 0) for each in selected]
+    if not is_kept:
+        return []
+    there = [(each, 0) for each in selected if each in division.current]
+    return there or [(max(selected, key=lambda each: weights[each] if weights else 0), 0)]
 
 
 def apportionments_of_division(division: Division) -> tuple[Apportionment, ...] | Refusal:

@@ -124,7 +124,9 @@ class Scheduler:
         if options.propagates_empty_workloads:
             shares = shares_with_empty_clusters(shares, success.selected)
         elif division is not None and not shares and options.keeps_idle_workloads:
-            shares = shares_of_idle_workload(division, is_job=task.binding.ref.kind == "Job")
+            # A Job's completions cannot change, and nothing says how many each cluster has when none runs any.
+            is_kept = bool(task.binding.targets) and task.binding.ref.kind != "Job"
+            shares = shares_of_idle_workload(division, is_kept=is_kept)
         elif (
             division
             and division.is_copied
