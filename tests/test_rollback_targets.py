@@ -98,3 +98,10 @@ def test_copies_are_counted_each_once(released: Repository, capsys: pytest.Captu
     assert _verdict(released, capsys, "--to", to, "--cluster", "paris") == (
         "of 2 copies of cluster paris none is then as it was"
     )
+
+
+def test_a_namespace_without_a_binding_is_compared(released: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each cluster gets the namespace of what it has; no policy claims it."""
+    assert _verdict(released, capsys, "ns/shop", "--to", "argosy/rendered~1") == (
+        "2 copies of Namespace shop are then as they were, byte for byte"
+    )

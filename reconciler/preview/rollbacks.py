@@ -101,7 +101,7 @@ def _compared_copies(source: MemberSource, plan: RollbackPlan, head: Outcome) ->
     clusters = head.source.desired.clusters
     then = previous_by_new_names(read_previous(source.repository, plan.target.commit), clusters).tree
     after = StoredTrees(lambda ids: {id_: tuple(head.entries(id_)) for id_ in ids})
-    refs = {each.ref for each in head.rendered.built.bindings}.union(_refs_of_bindings(then))
+    refs = {each.ref for each in head.rendered.built.bindings}.union(_refs_of_bindings(then), plan.subject.refs)
     names = {plan.subject.cluster} if plan.subject.cluster else {each.name for each in clusters}
     asked = sorted(filter(plan.subject.is_about_object, refs))
     folders = head.rendered.tree.clusters
