@@ -75,7 +75,7 @@ def test_everything_goes_back_replicas_and_all(fleet: Repository, capsys: pytest
     shown = argosy(fleet, capsys, "rollback")
     assert shown.code == 0
     assert shown.out.endswith(
-        "\n4 copies of everything are then as they were, byte for byte\n"
+        "\n6 copies of everything are then as they were, byte for byte\n"
         "nothing is written yet: --commit commits it, --write only writes the files\n"
     )
     assert fleet.git("status", "--porcelain") == ""

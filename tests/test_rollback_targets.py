@@ -91,12 +91,12 @@ def test_copies_are_counted_each_once(released: Repository, capsys: pytest.Captu
     released.commit({"c/paris.yaml": None}, "Paris left")
     rendered(released, capsys)
     assert _verdict(released, capsys, "--to", to) == (
-        "of 4 copies of everything all but 2 are then as they were, byte for byte"
+        "of 5 copies of everything all but 2 are then as they were, byte for byte"
     )
     released.commit({"policies.yaml": {**policy, "spec": {**policy["spec"], "placement": on_clusters("lyon")}}}, "Lyon")
     rendered(released, capsys)
     assert _verdict(released, capsys, "--to", to, "--cluster", "paris") == (
-        "of 2 copies of cluster paris none is then as it was"
+        "of 3 copies of cluster paris none is then as it was"
     )
 
 

@@ -103,7 +103,8 @@ def _compared_copies(source: MemberSource, plan: RollbackPlan, head: Outcome) ->
     after = StoredTrees(lambda ids: {id_: tuple(head.entries(id_)) for id_ in ids})
     refs = {each.ref for each in head.rendered.built.bindings}.union(_refs_of_bindings(then), plan.subject.refs)
     names = {plan.subject.cluster} if plan.subject.cluster else {each.name for each in clusters}
-    asked = sorted(filter(plan.subject.is_about_object, refs))
+    spaces = {ObjectRef("", "Namespace", "", ref.namespace) for ref in refs if ref.namespace}  # most have no binding
+    asked = sorted(filter(plan.subject.is_about_object, refs | spaces))
     folders = head.rendered.tree.clusters
     blobs_then = partial(_blobs_once, {}, then.trees, asked)
     blobs_now = partial(_blobs_once, {}, after, asked)
