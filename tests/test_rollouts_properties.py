@@ -307,7 +307,9 @@ class Life:
         self.fleet.unwell.clear()
         self.fleet.down.clear()
         self.fleet.look_again(*NAMES)
-        for _ in range(3 * len(NAMES) * (1 + len(self.judge.changes.queue))):
+        # Steps are no measure: where looks grow old, an answer flips every 21 seconds that a freeze or a gate takes.
+        end = self.fleet.now + timedelta(hours=1) * (1 + len(self.judge.changes.queue))
+        while self.fleet.now <= end:
             self.judge.run()
             state = self.fleet.state()
             if state is None or state.is_completed:
@@ -318,9 +320,10 @@ class Life:
                 name = f"retry-{self.controls}"
                 self.fleet.commit(**{name: a_control(name, self.fleet.change, "Retry")})
                 self.judge.give_time_again()
+                self.fleet.now += timedelta(seconds=1)
             else:
                 assert self.fleet.flip is not None, f"nothing comes next: {state.next_step}"
-                self.fleet.now = max(self.fleet.now, self.fleet.flip)
+                self.fleet.now = max(self.fleet.now + timedelta(seconds=1), self.fleet.flip)
         raise AssertionError(f"it never ends: {self.fleet.state()}")
 
     def wait(self, seconds: int) -> None:
