@@ -76,6 +76,7 @@ NONSENSE = {
     "--allow-movement": "Deployment.apps default/nowhere=1",
     "--allow-removal": "nowhere=1",
     "--allowed-signers": "nowhere",
+    "--at": "nowhere",
     "--base": "nowhere",
     "--capacity": "gpu",
     "--cluster": "nowhere",
@@ -254,7 +255,7 @@ def test_nonsense_is_refused_and_changes_nothing(
     before = fleet.git("for-each-ref"), fleet.git("status", "--porcelain")
     arguments = WITHOUT.get((words, name), ARGUMENTS.get(words, ()))
     ended = argosy(fleet, capsys, *words.split(), *arguments, name, value)
-    expected = {4} if name in {"--rev", "--base", "--since", "--to"} else {2, 3}
+    expected = {4} if name in {"--at", "--base", "--rev", "--since", "--to"} else {2, 3}
     assert ended.code in expected, ended
     assert ended.out == ""
     said = value.partition("=")[0] if name != "--label" else "a b"

@@ -86,9 +86,9 @@ class AskedTime(Struct, frozen=True, kw_only=True):
 
 def past_of_time(repository: Repository, rendered: str, status: str | None, asked: AskedTime) -> RecordedPast:
     """Return what is recorded of a time; ``rendered`` and ``status`` are the tips of the two branches."""
-    looks = tuple(_looks(repository, status))
-    chain = _chain_of_rendered_commits(repository, rendered)
-    passes = tuple(_passes_with_times(chain.commits, looks, InputsReader(repository)))
+    looks = tuple(looks_recorded(repository, status))
+    chain = chain_of_rendered_commits(repository, rendered)
+    passes = tuple(passes_with_times(chain.commits, looks, InputsReader(repository)))
     first = _position_of_first_pass(passes, asked.since)
     is_cut_off = chain.is_cut_off and first == 0
     if is_cut_off:  # without the state before it the oldest one cannot be made again
@@ -113,7 +113,7 @@ def past_of_time(repository: Repository, rendered: str, status: str | None, aske
     )
 
 
-class _Chain(NamedTuple):
+class RenderedChain(NamedTuple):
     """Rendered commits, the oldest first; what is missing before them."""
 
     commits: list[CommitInfo]
@@ -121,23 +121,23 @@ class _Chain(NamedTuple):
     missing_source: str = ""
 
 
-def _chain_of_rendered_commits(repository: Repository, tip: str) -> _Chain:
-    """Return the rendered commits whose sources are here; the oldest may be without, to begin with."""
-    known = {info.id: info for info in repository.history(tip, _FARTHEST)}
+def chain_of_rendered_commits(repository: Repository, tip: str, limit: int = _FARTHEST) -> RenderedChain:
+    """Return the rendered commits whose sources are here, so many at most; the oldest may be without, to begin with."""
+    known = {info.id: info for info in repository.history(tip, limit)}
     chain: list[CommitInfo] = []
     at: str | None = tip
     while at is not None and at in known:
         written = commit_written_by_argosy(repository, at) if len(known[at].parents) > 1 else known[at]
         if not written.trailer(SOURCE):
-            return _Chain(chain[::-1], is_cut_off=True)
+            return RenderedChain(chain[::-1], is_cut_off=True)
         chain.append(written)
         at = known[at].parents[0] if known[at].parents else None
     present = _commits_that_are_here(repository, {info.trailer(SOURCE)[0] for info in chain})
     # A commit without its source can be what the others begin with, and nothing more.
     missing = next((number for number, info in enumerate(chain) if info.trailer(SOURCE)[0] not in present), None)
     if missing is not None:
-        return _Chain(chain[missing::-1], is_cut_off=True, missing_source=chain[missing].trailer(SOURCE)[0])
-    return _Chain(chain[::-1], is_cut_off=bool(chain) and bool(chain[-1].trailer(PREVIOUS)))
+        return RenderedChain(chain[missing::-1], is_cut_off=True, missing_source=chain[missing].trailer(SOURCE)[0])
+    return RenderedChain(chain[::-1], is_cut_off=bool(chain) and bool(chain[-1].trailer(PREVIOUS)))
 
 
 def _commits_that_are_here(repository: Repository, commits: Iterable[str]) -> frozenset[str]:
@@ -150,16 +150,16 @@ def _commits_that_are_here(repository: Repository, commits: Iterable[str]) -> fr
     return frozenset(found)
 
 
-def _looks(repository: Repository, tip: str | None) -> Iterator[RecordedInstant]:
+def looks_recorded(repository: Repository, tip: str | None, limit: int = _FARTHEST) -> Iterator[RecordedInstant]:
     """Yield the commits of the status branch, the oldest first, with times that never go back."""
     latest = None
-    for info in reversed(repository.history(tip, _FARTHEST) if tip else ()):
+    for info in reversed(repository.history(tip, limit) if tip else ()):
         at = datetime.fromtimestamp(info.time, UTC)
         latest = at if latest is None else max(at, latest)
         yield RecordedInstant(commit=info, at=latest)
 
 
-def _passes_with_times(
+def passes_with_times(
     chain: Sequence[CommitInfo], looks: Sequence[RecordedInstant], reader: InputsReader
 ) -> Iterator[RecordedInstant]:
     """Yield the rendered commits with the times that they tell, or else the earliest that they can be of."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.options.at_option import with_at_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import parse_subject_words, with_namespace_options
 from reconciler.console.log import VERBOSE, Log
@@ -25,6 +26,7 @@ class StatusOptions(Struct, frozen=True, kw_only=True):
     namespace: str = ""
     output: str = "table"
     watch: bool = False
+    at: str = ""
     tells_each: bool = False
 
 
@@ -42,6 +44,7 @@ class StatusOptions(Struct, frozen=True, kw_only=True):
     default="table",
     help="Output format; wide lists every binding, or every object of a cluster.",
 )
+@with_at_option
 @click.option("-w", "--watch", is_flag=True, help="Fetch again and again, and show what is new, until ^C.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
@@ -62,14 +65,17 @@ def command(log: Log, /, **options: Any) -> int:
 
 def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None) -> int:
     """Print the status of the subject, and with ``watch`` again whenever a branch moved; return the exit code."""
+    from reconciler.overview.instants import recorded_fleet_at
     from reconciler.repository import open_repository
-    from reconciler.status.branches import Pacing, follow_branches, read_recorded_fleet
+    from reconciler.status.branches import Pacing, follow_branches
 
     pacing = pacing or Pacing()
+    if options.watch and options.at:
+        raise click.UsageError("--at goes without --watch: what was does not change")
     if options.watch:
         follow_branches(log, lambda branches, is_first: _print_status(branches, options, is_first=is_first), pacing)
     with open_repository(log.repository, refresh=False) as repository:
-        return _print_status(read_recorded_fleet(repository, log, pacing.clock), options)
+        return _print_status(recorded_fleet_at(repository, log, options.at, pacing.clock), options)
 
 
 def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool = True) -> int:

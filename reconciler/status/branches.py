@@ -23,6 +23,7 @@ from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.record.recorded_status import RecordedStatus, path_in_cluster, read_recorded
 from reconciler.repository import Repository, open_repository
+from reconciler.repository.trailers import source_of_rendered_commit
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.cluster import Cluster, is_applied_by_own_agent
@@ -32,7 +33,7 @@ from render.model import Manifest, ObjectRef, TargetCluster, Template, mapping_o
 from render.settings.fleet import Fleet
 from render.timing import Flip, earliest_flip, epoch_text
 
-from .fleet import FleetStatus, current_refusal, fleet_status, last_good_before
+from .fleet import FleetStatus, current_refusal, fleet_status, fleet_status_of_commit, last_good_before
 from .staleness import AskedCommits, MemberProgress, progress_of_members
 
 RECONCILE = "argosy reconcile"
@@ -45,7 +46,8 @@ POLL_SECONDS = 5.0
 class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     """The fleet as its rendered branch describes it, and what its status branch records of it.
 
-    ``status_time`` is the time of the newest commit of the status branch, ``now`` the time of reading, both in seconds.
+    ``status_time`` is the time of ``status_commit``, the newest commit of the status branch ("": it has none), ``now``
+    the time of reading, both in seconds.
     ``asked`` are the commits that clusters have which pull or a tool applies to, where these ask the same of them as
     the newest rendered one: their agents are asked for nothing new. ``fetching`` is the command that may bring a status
     branch which is not known here ("": it is, or there is none). ``held_at_newest`` are the clusters that are held at
@@ -54,6 +56,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
 
     fleet: FleetStatus
     recorded: RecordedStatus
+    status_commit: str = ""
     status_time: float = 0.0
     now: float = 0.0
     asked: Mapping[str, str] = field(default_factory=dict)
@@ -125,13 +128,31 @@ def read_recorded_fleet(
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     tip = fetched[2] if fetched else repository.tip(publication.ref(status.branch))
     recorded, now = read_recorded(status, tip), clock()
+    fetching = "" if tip or fetched else publication.fetch_command
+    return replace(_recorded_fleet(repository, fleet, recorded, tip, now), fetching=fetching)
+
+
+def recorded_fleet_of_commits(repository: Repository, rendered: str, status: str, now: float) -> RecordedFleet:
+    """Read a commit of either branch ("": there was no record of members), as they told of the fleet at a time."""
+    fleet = _fleet_settings_at(repository, source_of_rendered_commit(repository, rendered))
+    publication = publication_of(repository, fleet)
+    recorded = read_recorded(StatusBranch(publication=publication, branch=fleet.status_branch), status or None)
+    refusal = recorded.refusal()
+    found = fleet_status_of_commit(repository, rendered, refusal.source if refusal is not None else "")
+    return _recorded_fleet(repository, found, recorded, status or None, now)
+
+
+def _recorded_fleet(
+    repository: Repository, fleet: FleetStatus, recorded: RecordedStatus, tip: str | None, now: float
+) -> RecordedFleet:
+    clusters = fleet.source.desired.clusters
     asked = AskedCommits(newest=fleet.previous.commit, holds=recorded.holds(fleet.previous.source, epoch_text(now)))
     return RecordedFleet(
         fleet=fleet,
         recorded=recorded,
-        asked=_commits_asking_the_same(repository, desired.clusters, recorded, asked),
-        held_at_newest=_clusters_held_at_newest(repository, desired.clusters, asked),
-        fetching="" if tip or fetched else publication.fetch_command,
+        status_commit=tip or "",
+        asked=_commits_asking_the_same(repository, clusters, recorded, asked),
+        held_at_newest=_clusters_held_at_newest(repository, clusters, asked),
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=now,
     )

@@ -268,6 +268,31 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
     )
 
 
+def fleet_status_of_commit(repository: Repository, commit: str, refused: str = "") -> FleetStatus:
+    """Read the fleet as a rendered commit describes it, with the source that it was made from.
+
+    ``refused`` is a newer source that passes refused then ("": none). Of others that were there nobody knows now.
+    """
+    previous = read_previous(repository, commit)
+    observed = read_observed_inputs(repository, commit)
+    source = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
+    newest = refused or previous.source
+    previous = previous_by_new_names(previous, source.desired.clusters)
+    return FleetStatus(
+        branch=source.desired.fleet.rendered_branch,
+        source=source,
+        lag=SourceLag(
+            rendered=previous.source,
+            newest=newest,
+            head=newest,
+            lag=Lag.NONE if newest == previous.source else Lag.BEHIND,
+        ),
+        previous=previous,
+        objects=_object_count_by_cluster(previous),
+        unknown_capacities=_clusters_of_unknown_capacity(repository, source, previous),
+    )
+
+
 def _clusters_of_unknown_capacity(
     repository: Repository, source: Source, previous: Previous
 ) -> tuple[UnknownCapacity, ...]:
