@@ -1,11 +1,12 @@
 """Values as JSON that only Argosy itself reads back: written of a struct, and read into one with every type checked."""
 
+import hashlib
 import json
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct, convert, to_builtins
-from msgspec.json import decode
+from msgspec.json import decode, encode
 
 _Value = TypeVar("_Value")
 
@@ -34,3 +35,16 @@ def value_of_json_text(text: str | bytes, of_type: type[_Value]) -> _Value | Non
     with suppress(ValueError, RecursionError):
         return convert(json.loads(text), of_type)
     return None
+
+
+def content_digest(value: Any) -> str:
+    """Return a digest of plain data, which other data has only if it is written alike: keys in the same order, too.
+
+    >>> content_digest({"a": 1}) == content_digest({"a": 1.0})
+    False
+    """
+    try:
+        content = encode(value)
+    except UnicodeEncodeError:  # halves of characters can only be written escaped
+        content = json.dumps(value).encode()
+    return hashlib.sha256(content).hexdigest()

@@ -26,6 +26,7 @@ from .build import (
     a_deployment,
     a_policy,
     argosy,
+    as_bytes,
     copied,
     on_clusters,
     weighted,
@@ -321,7 +322,27 @@ def plain(image: str = "nginx:1.29") -> dict[str, Any]:
     return made
 
 
+def beside(image: str = "nginx:1.29") -> dict[str, Any]:
+    made = plain(image)
+    made["metadata"]["name"] = "beside"
+    return made
+
+
+TOGETHER: list[dict[str, Any]] = [
+    beside(),
+    a_policy("beside", namespace="web", selectors=[{**DEPLOYMENT, "name": "beside"}], placement=on_clusters("m1")),
+    a_config_map("beside", namespace="web"),
+]
+"""One file of a policy, the workload that it selects, and something else."""
+
 WEB = ObjectRef("", "Namespace", "", "web")
+BESIDE = ObjectRef("apps", "Deployment", "web", "beside")
+
+
+def commented(documents: list[dict[str, Any]]) -> str:
+    return "# first\n" + as_bytes(documents).decode().replace("---\n", "---\n# next\n")
+
+
 LOOKS = [
     Looked("nothing new is nothing to look at", {}, frozenset()),
     Looked("a comment changes the file, so its object is looked at", {"z.yaml": plain() | {}}, frozenset()),
@@ -337,6 +358,15 @@ LOOKS = [
         None,
     ),
     Looked(
+        "a template that changed beside a policy is looked at alone",
+        {"together.yaml": [beside("nginx:2"), *TOGETHER[1:]]},
+        frozenset({BESIDE, WEB}),
+    ),
+    Looked("the order of documents decides nothing", {"together.yaml": TOGETHER[::-1]}, frozenset()),
+    Looked("a document written twice is the same", {"together.yaml": [*TOGETHER, *TOGETHER]}, frozenset()),
+    Looked("comments between documents decide nothing", {"together.yaml": commented(TOGETHER)}, frozenset()),
+    Looked("a policy that moved concerns everything", {"together.yaml": TOGETHER[::2], "p.yaml": TOGETHER[1]}, None),
+    Looked(
         "settings concern everything", {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {}\n"}, None
     ),
 ]
@@ -347,7 +377,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """A fleet with one workload after a pass, to be copied."""
     repository = Repository.create(tmp_path_factory.mktemp("small") / "fleet")
     many = [a_config_map(f"map{number}", namespace="web") for number in range(9)]
-    repository.commit({**surroundings(), "z.yaml": plain(), "many.yaml": many})
+    repository.commit({**surroundings(), "z.yaml": plain(), "together.yaml": TOGETHER, "many.yaml": many})
     assert run(["-C", str(repository.path), "reconcile", "--bootstrap"]) == 0
     return repository
 

@@ -1,6 +1,8 @@
 """From the files of a snapshot to values, or to every problem at once."""
 
 import copy
+import hashlib
+import json
 import random
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -166,7 +168,8 @@ def test_a_source_becomes_values() -> None:
             },
         },
     }
-    blob = next(file.id.hex() for file in source.files if file.path == "apps/all.yml")
+    written = {**settings, "metadata": {"name": "settings"}}
+    digests = [hashlib.sha256(json.dumps(each, separators=(",", ":")).encode()).hexdigest() for each in (web, written)]
     assert load_source(source.files, SourceReading(source.read)).desired == Desired(
         fleet=Fleet(),
         clusters=(
@@ -187,14 +190,14 @@ def test_a_source_becomes_values() -> None:
                 manifest=settings,
                 path="apps/all.yml",
                 document=1,
-                digest=f"{blob}:1",
+                digest=digests[1],
             ),
             Template(
                 ref=ObjectRef("apps", "Deployment", "shop", "web"),
                 manifest=web,
                 path="apps/all.yml",
                 document=0,
-                digest=f"{blob}:0",
+                digest=digests[0],
             ),
         ),
         skipped=(Skipped("notes.json", Reason.NO_MANIFEST),),

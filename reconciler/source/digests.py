@@ -24,13 +24,21 @@ def source_digest_of(
     templates: Iterable[tuple[Template, LocatedManifest]],
     fleet_path: str,
 ) -> str:
-    """Return a digest of the files that hold anything but ordinary templates, and of where they stand."""
-    plain = {(place.file.path, place.number) for template, place in templates if is_ordinary_template(template)}
-    mixed = {place.file.path for place in contents.all_manifests if (place.file.path, place.number) not in plain}
-    paths = {path for path, _ in plain} - mixed
-    left = paths.union({each.path for each in contents.skipped} - mixed) - {fleet_path}
-    lines = sorted(f"{file.path}\0{file.id.hex()}\n" for file in files if file.path not in left)
-    return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+    """Return a digest of everything but ordinary templates, and of the files that it stands in.
+
+    A file counts by its manifests, so that one of a policy and a template stays the same while the policy does. A file
+    that has none counts as a whole, unless it is skipped. An equal copy of an ordinary template is none more.
+    """
+    ordinary = [each for each in templates if is_ordinary_template(each[0])]
+    plain = {(place.file.path, place.number) for _, place in ordinary}
+    others = [each for each in contents.all_manifests if (each.file.path, each.number) not in plain]
+    known = {template.digest for template, _ in ordinary} if others else set()
+    deciding = [each for each in others if each.digest not in known]
+    read = {path for path, _ in plain}.union(each.file.path for each in others)
+    left = read.union(each.path for each in contents.skipped) - {fleet_path}
+    lines = {f"{each.file.path}\0{each.digest}\n" for each in deciding}
+    lines.update(f"{file.path}\0{file.id.hex()}\n" for file in files if file.path not in left)
+    return hashlib.sha256("".join(sorted(lines)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def is_ordinary_template(template: Template) -> bool:

@@ -16,6 +16,7 @@ from render.admission.findings import NAME_BY_TYPE
 from render.boundary import result_or_substitute, unexpected_problem
 from render.documents import DocumentError, read_documents
 from render.errors import Problem
+from render.json_values import content_digest
 from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, Manifest, group_of, is_encrypted_by_sops, mapping_or_empty
 from render.words import counted_noun
@@ -80,7 +81,7 @@ class LocatedManifest(NamedTuple):
     """A manifest and its place in a file.
 
     ``number`` counts a file's manifests from 0; ``position`` is the document's place among those of the file, and
-    ``prefix`` the manifest's path in it: "" or, in a list, ``items[2].``.
+    ``prefix`` the manifest's path in it: "" or, in a list, ``items[2].``. ``is_alone``: its file has nothing else.
     """
 
     manifest: Any
@@ -88,6 +89,17 @@ class LocatedManifest(NamedTuple):
     number: int
     position: int
     prefix: str = ""
+    is_alone: bool = True
+
+    @property
+    def digest(self) -> str:
+        """A text that another manifest has only if it is equal: that of the content, where a file has several.
+
+        What SOPS encrypted is delivered as its bytes are, which only the file tells.
+        """
+        if self.is_alone or is_encrypted_by_sops(self.manifest):
+            return f"{self.file.id.hex()}:{self.number}"
+        return content_digest(self.manifest)
 
     def problems_found_by_call(self, call: "Callable[[], list[FieldProblem]]") -> "list[FieldProblem]":
         """Return the problems that a call about this manifest finds; an error nobody thought of is one, too."""
@@ -328,8 +340,10 @@ def _manifests_in_documents(file: SourceFile, documents: ParsedBlob) -> Iterator
         yield Skipped(file.path, Reason.ENCRYPTED if is_encrypted else reason)
         return
     numbers = count(file.first if isinstance(file, BuiltFile) else 0)
+    is_alone = len(documents) == 1
     for position, (_, value) in enumerate(documents):
-        yield from _manifest_or_list_items(LocatedManifest(value, file, 0, position), numbers)
+        place = LocatedManifest(value, file, 0, position, is_alone=is_alone)
+        yield from _manifest_or_list_items(place, numbers)
 
 
 def _has_identity(value: Any) -> bool:
@@ -357,9 +371,8 @@ def _manifest_or_list_items(
         yield place.problem("items", f"must be a list, not {NAME_BY_TYPE[type(place.manifest['items'])]}")
     else:
         for number, item in enumerate(place.manifest["items"] or ()):
-            inner = place._replace(
-                manifest=_with_type_of_list(item, place.manifest), prefix=f"{place.prefix}items[{number}]."
-            )
+            typed, prefix = _with_type_of_list(item, place.manifest), f"{place.prefix}items[{number}]."
+            inner = place._replace(manifest=typed, prefix=prefix, is_alone=False)
             yield from _manifest_or_list_items(inner, numbers)
 
 

@@ -339,7 +339,7 @@ def template_of(place: LocatedManifest, manifest: Manifest) -> Template:
         manifest=manifest_with_api_defaults(manifest),
         path=place.file.path,
         document=place.number,
-        digest=f"{place.file.id.hex()}:{place.number}",
+        digest=place.digest,
         origin=_origin_in_words(place),
     )
 

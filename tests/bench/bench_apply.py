@@ -140,20 +140,21 @@ def _kubectl(member: Member, path: Path) -> Cost:
     return cost_of([*kubectl_command(member), "apply", "--server-side", "-f", str(path)])
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """Return the environment of a process that keeps compiled modules, as an installed program does."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def compile_modules() -> None:
     """Compile our modules, as those of an installed program are."""
     command = [sys.executable, "-m", "compileall", "-q", "render", "overrides", "reconciler", "tests/bench"]
-    subprocess.run(command, cwd=ROOT, check=True, env=_environment())
+    subprocess.run(command, cwd=ROOT, check=True, env=environment())
 
 
 def cost_of(command: list[str], codes: tuple[int, ...] = (0,)) -> Cost:
     """Return what a process costs that runs to its end, with one of these exit codes."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    run = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, env=_environment())
+    run = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, env=environment())
     assert run.returncode in codes, f"{' '.join(command)}: exit {run.returncode}"
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     words = run.stdout.split()
