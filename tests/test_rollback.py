@@ -1,11 +1,13 @@
 """``argosy rollback``: the former source and the former split, of everything or of what is named, shown first."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.backtesting import commit_at
 from tests.build import Repository, a_deployment, a_policy, argosy, on_clusters
 from tests.test_rebalance import DYNAMIC, _sized
 
@@ -76,7 +78,7 @@ def test_everything_goes_back_replicas_and_all(fleet: Repository, capsys: pytest
     assert shown.code == 0
     assert shown.out.endswith(
         "\n6 copies of everything are then as they were, byte for byte\n"
-        "nothing is written yet: --commit commits it, --write only writes the files\n"
+        "nothing is written yet: --commit commits it, --branch on a new branch, --write only writes the files\n"
     )
     assert fleet.git("status", "--porcelain") == ""
     assert argosy(fleet, capsys, "rollback", "--commit").code == 0
@@ -377,3 +379,148 @@ def test_what_a_tool_builds_goes_back_with_its_files_alone(
     whole = argosy(fleet, capsys, "rollback", "--to", to)
     assert "are then as they were, byte for byte" in whole.out
     assert "it has no document" not in whole.out
+
+
+def test_a_rollback_is_committed_on_a_new_branch_and_nothing_else_changes(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The branch has what --commit would have committed, and a pass over it once it is merged restores the split."""
+    _move_web_to_rome(fleet, capsys)
+    head, status = fleet.git("rev-parse", "HEAD"), fleet.git("ls-files", "-s")
+    ended = argosy(fleet, capsys, "rollback", "--branch", "undo/move")
+    assert ended.code == 0, ended.err
+    assert ended.out.endswith(
+        "\nnext:\n  argosy diff HEAD undo/move  # what this changes in the clusters\n"
+        "  git merge undo/move\n  argosy reconcile\n"
+    )
+    assert (fleet.git("rev-parse", "HEAD"), fleet.git("ls-files", "-s")) == (head, status)
+    assert fleet.git("status", "--porcelain") == ""
+    assert fleet.git("rev-parse", "undo/move~1") == head
+    assert argosy(fleet, capsys, "rollback", "--commit").code == 0
+    for each in ("%s%n%an <%ae>%n%cn <%ce>", "%T"):
+        assert fleet.git("log", "-1", f"--format={each}", "undo/move") == fleet.git("log", "-1", f"--format={each}")
+    fleet.git("reset", "-q", "--hard", head)
+    fleet.git("merge", "-q", "undo/move")
+    rendered(fleet, capsys, "--allow-removal", "*=9")
+    assert shares(fleet) == {"lyon": 3, "paris": 3}
+
+
+def test_a_rollback_on_a_branch_takes_files_and_empty_folders_away(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.commit({"new/deep/app.yaml": an_app("blog", 1)}, "Begin the blog")
+    rendered(fleet, capsys)
+    found = json.loads(argosy(fleet, capsys, "rollback", "--branch", "undo", "-o", "json").out)
+    assert (found["isWritten"], found["branch"]) == (True, "undo")
+    assert found["commit"] == fleet.git("rev-parse", "undo")
+    assert fleet.git("diff", "--name-status", "HEAD", "undo").splitlines() == [
+        "D\tnew/deep/app.yaml",
+        "A\trollbacks/rollback-1.yaml",
+    ]
+    assert "new" not in fleet.git("ls-tree", "--name-only", "undo").splitlines()
+
+
+BRANCHES = [
+    ("-x", "'-x' is no name of a branch\n  hint: write it as put-web-back"),
+    ("a..b", "'a..b' is no name of a branch\n  hint: write it as put-web-back"),
+    ("refs/heads/x", "'refs/heads/x' is no name of a branch\n  hint: write it as put-web-back"),
+    ("HEAD", "'HEAD' is no name of a branch\n  hint: write it as put-web-back"),
+    ("main", "there is a branch 'main' already\n  hint: name another one"),
+    ("main/x", "git keeps no branch 'main/x' beside the branch 'main'\n  hint: name another one"),
+    ("argosy/rendered", "'argosy/rendered' is a branch that passes write\n  hint: name one that is not below argosy/"),
+    ("argosy", "'argosy' is a branch that passes write\n  hint: name one that is not below argosy/"),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), BRANCHES)
+def test_a_branch_that_cannot_be_new_is_refused_before_anything_is_asked(
+    fleet: Repository, capsys: pytest.CaptureFixture[str], name: str, message: str
+) -> None:
+    _move_web_to_rome(fleet, capsys)
+    ended = argosy(fleet, capsys, "rollback", f"--branch={name}")
+    assert (ended.code, ended.err) == (3, f"argosy: {message}\n")
+
+
+def test_a_branch_takes_only_what_is_committed(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else the preview would have seen what the branch does not have."""
+    _move_web_to_rome(fleet, capsys)
+    fleet.write({"shop/api.yaml": an_app("api", 9)})
+    ended = argosy(fleet, capsys, "rollback", "--branch", "undo")
+    assert ended.code == 3
+    assert ended.err == (
+        "argosy: shop/api.yaml has changes that are not committed, and that the branch would be without\n"
+        "  hint: commit them first, or git stash -u them\n"
+    )
+    both = argosy(fleet, capsys, "rollback", "--branch", "undo", "--commit")
+    assert both.code == 2
+    assert fleet.git("branch", "--list", "undo") == ""
+
+
+@pytest.fixture
+def dated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """An app that was released on three days, each of which has its rendered commit."""
+    repository = Repository.create(tmp_path / "dated")
+    files = {"policies.yaml": divided("web", "lyon", "paris"), "c/lyon.yaml": _sized("lyon", "20")}
+    for day in (1, 2, 3):
+        commit_at(
+            repository, {**files, "web.yaml": an_app("web", 2, f"app:{day}")}, datetime(2020, 3, day, 9, tzinfo=UTC)
+        )
+        rendered(repository, capsys, *(["--bootstrap"] if day == 1 else []))
+    return repository
+
+
+TIMES = [
+    ("2020-03-01T09:00:00Z", 2, "2020-03-01T09:00:00Z"),
+    ("2020-03-02T08:59:59Z", 2, "2020-03-01T09:00:00Z"),
+    ("2020-03-02T10:00:00+01:00", 1, "2020-03-02T09:00:00Z"),
+    ("2020-03-03T08:00:00Z", 1, "2020-03-02T09:00:00Z"),
+]
+
+
+@pytest.mark.parametrize(("to", "before", "made"), TIMES)
+def test_to_takes_a_time(
+    dated: Repository, capsys: pytest.CaptureFixture[str], to: str, before: int, made: str
+) -> None:
+    found = json.loads(argosy(dated, capsys, "rollback", "--to", to, "-o", "json").out)
+    assert (found["to"], found["made"]) == (dated.git("rev-parse", f"argosy/rendered~{before}"), made)
+    text = argosy(dated, capsys, "rollback", "--to", to).out
+    asked = to if to.endswith("Z") else "2020-03-02T09:00:00Z"
+    assert found["at"] == asked
+    assert text.startswith(f"at {asked} stood what was rendered at {made} or later\neverything goes back to rendered ")
+
+
+def test_to_takes_how_long_ago_it_was(dated: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """All of it is longer ago than a minute, so that the newest commit stood then, and nothing is to be done."""
+    ended = argosy(dated, capsys, "rollback", "--to", "1m ago")
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, "nothing changes by it, so that nothing is written")
+
+
+def test_before_anything_was_rendered_nothing_is_to_be_had(
+    dated: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = argosy(dated, capsys, "rollback", "--to", "2020-02-28T00:00:00Z")
+    assert ended.code == 2
+    assert ended.err == (
+        "argosy: nothing that is here was rendered by 2020-02-28T00:00:00Z\n"
+        "  hint: the oldest that is here is of 2020-03-01T09:00:00Z\n"
+    )
+    ended = argosy(dated, capsys, "rollback", "--to", "999999w ago")
+    assert ended.err.startswith("argosy: nothing that is here was rendered by 0001-01-01T")
+
+
+NO_TIMES = [
+    ("2h", "'2h' is no commit; as a time it is '2h ago'"),
+    ("90d", "'90d' is no commit; as a time it is '90d ago'"),
+    ("2 hours ago", "'2 hours ago' is no time; write it as '30m ago' or '2d ago'"),
+    ("9999999h ago", "'9999999h ago' is no time; write it as '30m ago' or '2d ago'"),
+    ("9999-01-01T00:00:00Z", "'9999-01-01T00:00:00Z' is still to come"),
+]
+
+
+@pytest.mark.parametrize(("to", "message"), NO_TIMES)
+def test_what_is_no_time_is_told_how_to_write_one(
+    dated: Repository, capsys: pytest.CaptureFixture[str], to: str, message: str
+) -> None:
+    ended = argosy(dated, capsys, "rollback", "--to", to)
+    assert ended.code == 2
+    assert message in ended.err

@@ -1,6 +1,5 @@
 """``argosy backtest``: what proposed policies and settings would have done in the past that is recorded."""
 
-import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,6 @@ from reconciler.console.printing import print_output, print_text
 if TYPE_CHECKING:
     from reconciler.backtest.backtesting import Backtest
 
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_MOST_DIGITS = 6
-
 
 class BacktestOptions(Struct, frozen=True, kw_only=True):
     """The options of ``argosy backtest``."""
@@ -31,20 +27,10 @@ class BacktestOptions(Struct, frozen=True, kw_only=True):
     output: str = "text"
 
 
-def _duration(text: str) -> timedelta | None:
-    """Return a number with a unit as a duration; None where it is none.
-
-    >>> _duration("90d"), _duration("main")
-    (datetime.timedelta(days=90), None)
-    """
-    found = re.fullmatch(r"([0-9]+)([smhdw])", text)
-    if found is None or len(found[1]) > _MOST_DIGITS:
-        return None
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
-
-
 def _parse_duration(_context: click.Context, _option: click.Parameter, value: str) -> timedelta:
-    found = _duration(value)
+    from reconciler.console.instants import parse_duration
+
+    found = parse_duration(value)
     if found is None:
         raise click.BadParameter(f"{value!r} is no duration; write it as 30m, 1h or 2d")
     return found
@@ -105,15 +91,13 @@ def backtest_and_show(log: Log, options: BacktestOptions) -> int:
 
 
 def _begin(options: BacktestOptions) -> datetime | str:
-    """Return the time or the commit that ``--since`` names."""
+    """Return the time or the commit that ``--since`` names; a duration alone counts back from the end."""
     from reconciler.console.clock import given_or_current_time
-    from render.timing import FIRST, parse_instant
+    from reconciler.console.instants import instant_of_text, parse_duration, time_before
 
-    ago = _duration(options.since)
-    if ago is not None:
-        end = given_or_current_time(options.until)
-        return end - min(ago, end - FIRST)
-    return parse_instant(options.since) or options.since
+    now = given_or_current_time(options.until)
+    ago = parse_duration(options.since)
+    return time_before(now, ago) if ago is not None else instant_of_text(options.since, now) or options.since
 
 
 def _show(backtest: "Backtest", output: str, *, is_full: bool) -> None:

@@ -12,11 +12,16 @@ from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output, print_text
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from reconciler.branches.rendered_history import RenderedSource
     from reconciler.edit.cluster_files import MemberSource
     from reconciler.edit.rollback import RollbackPlan, RollbackSubject
+    from reconciler.preview.rollback_targets import CommitOfTime
     from reconciler.preview.rollbacks import RollbackOutcome, WrittenRollback
 
+_SHORTEST_ID = 4
+"""The fewest digits by which git finds a commit; ``1234d`` may be the beginning of one."""
 _HINT = "let their policies select a cluster that takes them, or pass --allow-unplaced"
 
 
@@ -32,11 +37,13 @@ _HINT = "let their policies select a cluster that takes them, or pass --allow-un
     "--to",
     "revision",
     default="",
-    metavar="COMMIT",
-    help="A rendered or a source commit  [default: before the newest change of the source that is about it]",
+    metavar="COMMIT|TIME",
+    help="A rendered or a source commit, or what stood at a time, such as '2h ago' or 2026-03-01T14:05:00Z"
+    "  [default: before the newest change of the source that is about it]",
 )
 @click.option("--write", is_flag=True, help="Write the files; without it they are only shown.")
 @click.option("--commit", is_flag=True, help="Write and commit the files, and nothing else.")
+@click.option("--branch", default="", metavar="NAME", help="Commit on a new branch instead, for a pull request.")
 @with_outcome_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
@@ -44,8 +51,9 @@ def command(log: Log, /, **options: Any) -> int:
 
     A revert restores files alone: what is divided by free room is divided anew. This restores the documents, and adds a
     RollbackRequest by which the next pass restores the split, of everything or of what is named. It shows what changes
-    and changes nothing itself, until --write or --commit. What does not come back is named: shares of clusters that
-    left, policies that others share, what a server lets nobody undo. Clusters, requests and controls stay as they are.
+    and changes nothing itself, until --write, --commit or --branch. What does not come back is named: shares of
+    clusters that left, policies that others share, what a server lets nobody undo. Clusters, requests and controls stay
+    as they are.
     """
     return show_and_roll_back(log, _RollbackOptions(**options))
 
@@ -59,6 +67,7 @@ class _RollbackOptions(Struct, frozen=True, kw_only=True):
     revision: str
     write: bool
     commit: bool
+    branch: str
     output: str
     is_unplaced_allowed: bool
 
@@ -69,23 +78,35 @@ def show_and_roll_back(log: Log, chosen: _RollbackOptions) -> int:
     from reconciler.outputs.document import document_text
     from reconciler.outputs.rollback import rollback_document
 
-    if chosen.cluster and (chosen.subject or chosen.namespace):
-        raise click.UsageError("--cluster is about all that one cluster had: leave objects and -n out")
+    _refuse_options_that_contradict(chosen)
     with opened_source(log) as source:
-        plan = _plan_meant(source, chosen)
+        plan, of_time = _plan_meant(source, chosen)
         outcome, written = _write_rollback(log, source, plan, chosen)
         subject = source.repository.commit_info(plan.target.source).subject
     if chosen.output == "json":
-        print_output(document_text(rollback_document(plan, outcome, written)), "json")
+        print_output(document_text(rollback_document(plan, outcome, written, of_time)), "json")
         return 0
+    if of_time is not None:
+        print_text(of_time.words)
     _print_rollback(log, plan, outcome, subject)
     if written is not None:
         print_next_steps(written.steps, is_refused=bool(outcome and outcome.edit.difference.refused))
     elif outcome is not None and outcome.is_idle:
         print_text("nothing changes by it, so that nothing is written")
     else:
-        print_text("nothing is written yet: --commit commits it, --write only writes the files")
+        print_text(
+            "nothing is written yet: --commit commits it, --branch on a new branch, --write only writes the files"
+        )
     return 0
+
+
+def _refuse_options_that_contradict(chosen: _RollbackOptions) -> None:
+    if chosen.cluster and (chosen.subject or chosen.namespace):
+        raise click.UsageError("--cluster is about all that one cluster had: leave objects and -n out")
+    if chosen.branch and (chosen.write or chosen.commit):
+        raise click.UsageError(
+            "--branch commits, and leaves the files here as they are: leave --write and --commit out"
+        )
 
 
 def _write_rollback(
@@ -94,14 +115,21 @@ def _write_rollback(
     """Return what comes of a rollback, and what was written of it; None where nothing was."""
     from reconciler.edit.cluster_files import write_change
     from reconciler.edit.next_steps import steps_to_deliver
-    from reconciler.preview.rollbacks import WrittenRollback, outcome_of_rollback, refuse_uncommitted_files
+    from reconciler.preview.rollbacks import (
+        WrittenRollback,
+        outcome_of_rollback,
+        refuse_uncommitted_files,
+        rollback_on_new_branch,
+    )
     from reconciler.preview.source_edits import refuse_unplaced
 
     outcome = outcome_of_rollback(source, plan, log)
     if not chosen.is_unplaced_allowed:
         refuse_unplaced(outcome.edit if outcome else None, _HINT)
-    if not (chosen.write or chosen.commit) or (outcome is not None and outcome.is_idle):
+    if not (chosen.write or chosen.commit or chosen.branch) or (outcome is not None and outcome.is_idle):
         return outcome, None
+    if chosen.branch:
+        return outcome, rollback_on_new_branch(source, plan, chosen.branch, log)
     refuse_uncommitted_files(source, plan)
     commit = write_change(source, plan.change, log, commit=chosen.commit)
     return outcome, WrittenRollback(commit=commit, steps=tuple(steps_to_deliver(source, plan.change)))
@@ -119,15 +147,43 @@ def _print_rollback(log: Log, plan: "RollbackPlan", outcome: "RollbackOutcome | 
         print_text(f"\n{verdict_on_rollback(plan, outcome)}")
 
 
-def _plan_meant(source: "MemberSource", chosen: _RollbackOptions) -> "RollbackPlan":
-    """Return the plan of the rollback that options ask for."""
+def _plan_meant(source: "MemberSource", chosen: _RollbackOptions) -> "tuple[RollbackPlan, CommitOfTime | None]":
+    """Return the plan of the rollback that options ask for, and what stood at the time that they name."""
     from reconciler.branches.rendered_history import rendered_commit_meant
     from reconciler.edit.rollback import plan_of_rollback
-    from reconciler.preview.rollback_targets import newest_rendered_commit, plan_without_commit, subject_meant
+    from reconciler.preview.rollback_targets import (
+        commit_of_time,
+        newest_rendered_commit,
+        plan_without_commit,
+        refuse_branch,
+        subject_meant,
+    )
 
+    if chosen.branch:
+        refuse_branch(source, chosen.branch)
     tip = newest_rendered_commit(source)
     subject: RollbackSubject = subject_meant(source, tip, chosen.subject, chosen.namespace, chosen.cluster)
     if not chosen.revision:
-        return plan_without_commit(source, tip, subject)
-    target: RenderedSource = rendered_commit_meant(source.repository, tip, chosen.revision)
-    return plan_of_rollback(source, target, subject)
+        return plan_without_commit(source, tip, subject), None
+    instant = _instant_of_revision(chosen.revision)
+    if instant is None:
+        target: RenderedSource = rendered_commit_meant(source.repository, tip, chosen.revision)
+        return plan_of_rollback(source, target, subject), None
+    of_time = commit_of_time(source, tip, instant)
+    return plan_of_rollback(source, of_time.target, subject), of_time
+
+
+def _instant_of_revision(revision: str) -> "datetime | None":
+    """Return the time that ``--to`` names; None where it names a commit."""
+    from reconciler.console.clock import given_or_current_time
+    from reconciler.console.instants import instant_of_text, parse_duration
+
+    now = given_or_current_time()
+    found = instant_of_text(revision, now)
+    if found is not None and found > now:
+        raise click.BadParameter(f"{revision!r} is still to come", param_hint="--to")
+    if found is None and revision.endswith(" ago"):
+        raise click.BadParameter(f"{revision!r} is no time; write it as '30m ago' or '2d ago'", param_hint="--to")
+    if found is None and parse_duration(revision) and (len(revision) < _SHORTEST_ID or not revision.endswith("d")):
+        raise click.BadParameter(f"{revision!r} is no commit; as a time it is '{revision} ago'", param_hint="--to")
+    return found

@@ -31,6 +31,17 @@ def steps_to_deliver(source: MemberSource, change: SourceChange, paths: Iterable
     yield command_of_next_pass(source, change)
 
 
+def steps_to_merge(source: MemberSource, change: SourceChange, branch: str) -> Iterator[str]:
+    """Yield the commands that show a change that was committed on a branch of its own, and bring it to the others."""
+    yield f"argosy diff HEAD {shlex.quote(branch)}  # {_SHOWN}"
+    remote = remote_of_source(source.repository)
+    if remote:
+        yield f"git push -u {remote} {shlex.quote(branch)}  # and open a pull request"
+        return
+    yield f"git merge {shlex.quote(branch)}"
+    yield command_of_next_pass(source, change)
+
+
 def command_of_next_pass(source: MemberSource, change: SourceChange) -> str:
     """Return the command of the pass that delivers a change; of settings that wait for a person it accepts them."""
     if source.home.path not in change.contents:

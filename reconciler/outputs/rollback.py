@@ -2,11 +2,14 @@
 
 from typing import TYPE_CHECKING, Annotated
 
+from render.timing import instant_text
+
 from .difference import DifferenceDocument, difference_document
 from .document import DocumentPart, OutputDocument, meaning_of_field
 
 if TYPE_CHECKING:
     from reconciler.edit.rollback import RollbackPlan
+    from reconciler.preview.rollback_targets import CommitOfTime
     from reconciler.preview.rollbacks import RollbackOutcome, WrittenRollback
 
 
@@ -45,7 +48,13 @@ class RollbackDocument(OutputDocument, frozen=True, kw_only=True):
     source: Annotated[str, meaning_of_field("The source commit that it was made from.")]
     files: Annotated[tuple[str, ...], meaning_of_field("The files that change; none where nothing is to be done.")]
     is_written: Annotated[bool, meaning_of_field("Whether the files were written.")]
-    commit: Annotated[str | None, meaning_of_field("The commit that was made; null without `--commit`.")]
+    commit: Annotated[str | None, meaning_of_field("The commit that was made; null without `--commit` and `--branch`.")]
+    branch: Annotated[str | None, meaning_of_field("The new branch that it is on; null without `--branch`.")]
+    at: Annotated[str | None, meaning_of_field("The time that `--to` asks for; null where it names a commit.")]
+    made: Annotated[
+        str | None,
+        meaning_of_field("When the commit of `to` was rendered, at the earliest; null where `--to` names no time."),
+    ]
     restored: Annotated[tuple[str, ...], meaning_of_field("The objects whose documents are again what they were.")]
     copies: Annotated[int, meaning_of_field("How many copies of what is asked for were compared with those of then.")]
     unrestored: Annotated[tuple[UnrestoredPart, ...], meaning_of_field("The copies that are not as they were.")]
@@ -59,9 +68,12 @@ class RollbackDocument(OutputDocument, frozen=True, kw_only=True):
 
 
 def rollback_document(
-    plan: "RollbackPlan", outcome: "RollbackOutcome | None", written: "WrittenRollback | None"
+    plan: "RollbackPlan",
+    outcome: "RollbackOutcome | None",
+    written: "WrittenRollback | None",
+    of_time: "CommitOfTime | None" = None,
 ) -> RollbackDocument:
-    """Return a rollback as a document; ``written`` None: it is only shown."""
+    """Return a rollback as a document; ``written`` None: it is only shown; ``of_time`` None: no time was asked for."""
     shares = outcome.shares if outcome else ()
     unequal = outcome.unequal if outcome else ()
     is_idle = outcome is not None and outcome.is_idle
@@ -72,6 +84,9 @@ def rollback_document(
         files=() if is_idle else tuple(sorted(plan.change.contents)),
         is_written=written is not None,
         commit=(written.commit or None) if written else None,
+        branch=(written.branch or None) if written else None,
+        at=instant_text(of_time.asked) if of_time else None,
+        made=instant_text(of_time.made) if of_time else None,
         restored=tuple(map(str, plan.restored.refs)),
         copies=outcome.copies if outcome else 0,
         unrestored=(

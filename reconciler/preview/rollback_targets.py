@@ -1,26 +1,59 @@
 """The subject of a rollback, from words, and the rendered commit that it goes back to."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import partial
 
-from reconciler.branches.publication import publication_of
+from msgspec import Struct
+
+from reconciler.branches.publication import publication_of, remote_of_source
 from reconciler.branches.reading import read_previous
-from reconciler.branches.rendered_history import rendered_commit_before_change, rendered_commits
+from reconciler.branches.rendered_history import RenderedSource, rendered_commit_before_change, rendered_commits
 from reconciler.edit.cluster_files import MemberSource
 from reconciler.edit.rollback import RollbackPlan, RollbackSubject, plan_of_rollback
 from reconciler.history.subjects import ref_of_rendered_object
 from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
 from reconciler.names.subjects import error_of_unknown_cluster
+from reconciler.overview.instants import known_branches
 from reconciler.pipeline.previous import RenderedTree, StoredBindings
 from reconciler.pipeline.renames import previous_by_new_names
+from reconciler.repository.branch_commits import refuse_unusable_branch
 from render.binding import Binding
-from render.errors import UnknownName
+from render.errors import ConfigError, UnknownName
 from render.layout import file_name_of_object
 from render.model import ObjectRef
+from render.timing import instant_text
 
 from .rollbacks import blobs_of_objects
 
 _BINDINGS, _COPIES = "bindings", "copies"
+_MOST_COMMITS = 1_000_000
+
+
+class CommitOfTime(Struct, frozen=True, kw_only=True):
+    """The rendered commit that stood at a time that is asked for, and when it was made; ``is_exact``: its pass says so.
+
+    Of any other it is known when it was made at the earliest.
+    """
+
+    asked: datetime
+    target: RenderedSource
+    made: datetime
+    is_exact: bool
+
+    @property
+    def words(self) -> str:
+        """The commit and its time in words."""
+        later = "" if self.is_exact else " or later"
+        return f"at {instant_text(self.asked)} stood what was rendered at {instant_text(self.made)}{later}"
+
+
+def refuse_branch(source: MemberSource, branch: str) -> None:
+    """Raise ConfigError for a new branch that is the fleet's own, that git does not take, or that is there already."""
+    prefix = source.published_fleet.branch_prefix
+    if branch == prefix or branch.startswith(f"{prefix}/"):
+        raise ConfigError(f"{branch!r} is a branch that passes write", hint=f"name one that is not below {prefix}/")
+    refuse_unusable_branch(source.repository, branch, remote_of_source(source.repository))
 
 
 def newest_rendered_commit(source: MemberSource) -> str:
@@ -54,6 +87,20 @@ def _ref_meant(source: MemberSource, tip: str, word: str, namespace: str) -> Obj
         return ref_of_named_object(noun, name, namespace, source.loaded.desired.templates)
     except UnknownName:
         return ref_of_rendered_object(source.repository, tip, [word], namespace)
+
+
+def commit_of_time(source: MemberSource, tip: str, asked: datetime) -> CommitOfTime:
+    """Return the newest rendered commit that a time may have seen; UnknownName where none that is here is so old."""
+    repository, fleet = source.repository, source.published_fleet
+    status = repository.tip(publication_of(repository, fleet).ref(fleet.status_branch))
+    instants = known_branches(repository, tip, status, _MOST_COMMITS, _MOST_COMMITS).passes
+    found = next((each for each in reversed(instants) if each.at <= asked), None)
+    if found is not None:
+        target = RenderedSource(commit=found.commit.id, source=found.source)
+        return CommitOfTime(asked=asked, target=target, made=found.at, is_exact=found.now is not None)
+    oldest = f"the oldest that is here is of {instant_text(instants[0].at)}" if instants else "no source of it is here"
+    shallow = "; this clone is shallow: git fetch --unshallow" if repository.is_shallow else ""
+    raise UnknownName(f"nothing that is here was rendered by {instant_text(asked)}", hint=f"{oldest}{shallow}")
 
 
 def plan_without_commit(source: MemberSource, tip: str, subject: RollbackSubject) -> RollbackPlan:

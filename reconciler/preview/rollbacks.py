@@ -8,11 +8,13 @@ from msgspec import Struct
 from reconciler.branches.reading import read_previous
 from reconciler.console.log import Log
 from reconciler.edit.cluster_files import MemberSource
+from reconciler.edit.next_steps import steps_to_merge
 from reconciler.edit.rollback import RollbackPlan, RollbackSubject
 from reconciler.pipeline.former_splits import Unrestored, unrestored_shares
 from reconciler.pipeline.previous import RenderedTree, StoredTrees
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.rendering.outcome import Outcome
+from reconciler.repository.branch_commits import commit_on_new_branch
 from render.errors import ConfigError
 from render.gitobjects import TreeEntry
 from render.layout import object_path, ref_of_object_path
@@ -59,10 +61,14 @@ class RollbackOutcome(Struct, frozen=True, kw_only=True):
 
 
 class WrittenRollback(Struct, frozen=True, kw_only=True):
-    """A rollback that was written: its commit ("": none was made), and the commands to run next."""
+    """A rollback that was written: its commit ("": none was made), and the commands to run next.
+
+    ``branch`` is the new one that the commit is on ("": it is on the current one).
+    """
 
     commit: str
     steps: tuple[str, ...]
+    branch: str = ""
 
 
 def outcome_of_rollback(source: MemberSource, plan: RollbackPlan, log: Log) -> RollbackOutcome | None:
@@ -141,6 +147,21 @@ def blobs_of_objects(trees: StoredTrees, folder: bytes | None, refs: Sequence[Ob
     trees.load_below([folder], paths.values())
     entries: dict[ObjectRef, TreeEntry | None] = {ref: trees.entry(folder, path) for ref, path in paths.items()}
     return {ref: entry.id for ref, entry in entries.items() if entry is not None}
+
+
+def rollback_on_new_branch(source: MemberSource, plan: RollbackPlan, branch: str, log: Log) -> WrittenRollback:
+    """Commit a rollback on a new branch; ConfigError where the files here have more that would not be on it."""
+    repository = source.repository
+    if dirty := repository.dirty_paths():
+        raise ConfigError(
+            f"{dirty[0]} has changes that are not committed, and that the branch would be without",
+            hint="commit them first, or git stash -u them",
+        )
+    change = plan.change
+    commit = commit_on_new_branch(repository, branch, repository.resolve("HEAD"), change.contents, change.message)
+    log.info("committed", commit=commit[:12], branch=branch, subject=change.subject)
+    steps = tuple(steps_to_merge(source, change, branch))
+    return WrittenRollback(commit=commit, steps=steps, branch=branch)
 
 
 def refuse_uncommitted_files(source: MemberSource, plan: RollbackPlan) -> None:

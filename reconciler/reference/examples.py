@@ -251,6 +251,7 @@ EXAMPLES: Mapping[str, Examples] = {
     "rollback": (
         ("argosy rollback", "Show what taking back the newest change would do, replicas and all"),
         ("argosy rollback deploy/web -n shop --to HEAD~3 --commit", "Put one workload back as it was, and commit that"),
+        ("argosy rollback -n shop --to '2h ago' --branch undo", "Offer what a namespace had as a pull request"),
     ),
     "status": (
         ("argosy status", "The fleet: clusters, workloads, and what is not well"),

@@ -87,6 +87,11 @@ class Settings(DiscreetStruct, frozen=True, kw_only=True):
         return "extensions.partialclone" in self.values or any(self.last(key).lower() in _TRUE for key in promised)
 
     @property
+    def is_signing(self) -> bool:
+        """Say whether git signs the commits of people."""
+        return self.last("commit.gpgsign", "false").lower() in _TRUE
+
+    @property
     def without_own_programs(self) -> tuple[str, ...]:
         """The options by which git runs no program that the repository's own configuration names."""
         options: list[str] = []
