@@ -13,6 +13,7 @@ from render.binding import Binding
 from render.former_split import FormerSplit
 from render.model import Manifest, ObjectRef
 from render.rebalancers.rebalancing import parse_named_workload
+from render.scheduling.decisions import SCHEDULED
 
 ROLLBACK = "RollbackRequest/"
 """The beginning of the names by which requests to roll back are recorded; a WorkloadRebalancer has no such name."""
@@ -72,9 +73,14 @@ def former_split_of(before: Binding, request: RollbackRequest) -> FormerSplit:
 
 
 def is_decided_as_before(now: Binding, former: Binding) -> bool:
-    """Say whether nothing of the decision about an object is another one than in an earlier rendered commit."""
+    """Say whether nothing of the decision about an object is another one than in an earlier rendered commit.
+
+    One that waits for a place will be decided anew as soon as there is room, whatever it holds meanwhile.
+    """
+    is_waiting = any(each.type == SCHEDULED and each.status == "False" for each in now.conditions)
     return (
-        now.final_targets == former.final_targets
+        not is_waiting
+        and now.final_targets == former.final_targets
         and now.asked_replicas == former.asked_replicas
         and now.policy == former.policy
         and now.placement == former.placement
