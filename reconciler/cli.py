@@ -47,6 +47,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "See what is there": {
         "status": "Show what runs where, and what is not well.",
+        "ui": "Look at the fleet in a browser.",
         "explain": "Say why an object is where it is.",
         "history": "Show what changed, when, by whom and why.",
         "blame": "Show which commit each replica count and field comes from.",

@@ -329,6 +329,7 @@ def test_every_command_is_listened_to() -> None:
         "import",
         "init",
         "run",
+        "ui",  # its pages are asked for in test_pages_attacks
         "schema",
         "vendor",
         "wait",

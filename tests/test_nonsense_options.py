@@ -48,6 +48,7 @@ ARGUMENTS = {
     "simulate": ("--cordon", "m1"),
     "status": ("deploy/nginx",),
     "test": (),
+    "ui": ("--listen", "0.0.0.0:0"),
     "wait": ("deploy/nginx",),
 }
 """The words by which a command gets as far as the option."""
@@ -101,6 +102,11 @@ NONSENSE = {
     "--label": "a b=c",
     "--label-columns": "a b",
     "--lease": "a/b/c/d",
+    "--listen": "nowhere",
+    "--token-file": "nowhere",
+    "--trust-header": "a b",
+    "--trusted-proxy": "nowhere",
+    "--allowed-host": "a b",
     "--memory": "much",
     "--namespace": "Not_A_Name",
     "--new-cluster": "Not_A_Name",

@@ -52,7 +52,7 @@ GUESSED = {
     "log": "'argosy history'",
     "adopt": "'argosy apply --take-from TOOL'",
     "members": "'argosy status'",
-    "dashboard": "'argosy status --watch'",
+    "dashboard": "'argosy ui'",
     "whatif": "'argosy simulate'",
     "set": "Edit the file in the source and commit it; 'argosy diff'",
     "promote": "add these to the rule of the override policy",

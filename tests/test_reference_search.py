@@ -100,7 +100,7 @@ GUESSED = {
     "metrics": "argosy run --inside",
     "prometheus": "examples/deploy/monitoring",
     "dashboard": "argosy status --watch",
-    "ui": "argosy status --watch",
+    "ui": "argosy ui",
     "pause": "argosy cluster cordon",
     "pause a cluster": "argosy cluster cordon",
     "freeze": "suspension: {dispatching: true}",

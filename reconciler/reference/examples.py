@@ -29,6 +29,10 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy explain policy/web", "What a policy selects; cop/NAME is a ClusterOverridePolicy"),
         ("argosy explain pp.spec.placement", "What a field of a policy means"),
     ),
+    "ui": (
+        ("argosy ui --open", "Look at the fleet of this repository in a browser"),
+        ("argosy ui --listen 0.0.0.0:8400 --token-file token", "Let others look at it who know a token"),
+    ),
     "history": (
         ("argosy history deploy/web -n shop", "What moved, scaled or edited an object, and why"),
         ("argosy history cluster/paris --limit 0", "Everything that changed in a cluster"),

@@ -65,8 +65,9 @@ OTHERWISE: Mapping[str, str] = {
     "promote": "'argosy import --cluster CONTEXT' takes the objects of a member into the source. To have more clusters"
     " get a version, add these to the rule of the override policy that sets it; 'argosy diff' shows what that does.",
     **dict.fromkeys(
-        ("dashboard", "ui", "gui"),
-        "'argosy status --watch' shows the fleet as it changes, and 'argosy run' serves metrics, for which"
+        ("dashboard", "gui"),
+        "'argosy ui' shows the fleet in a browser, and 'argosy status --watch' on a terminal as it changes. 'argosy"
+        " run' serves metrics, for which"
         " examples/deploy/monitoring has a dashboard of Grafana.",
     ),
     "report": "'argosy status' is that of the fleet, and 'argosy diff -o markdown' that of a change; '-o json' is for"

@@ -45,7 +45,7 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
     Without any argosy.yaml the repository is the fleet, wherever in it somebody stands.
     """
     file_by_path = {file.path: file for file in files}
-    paths = _fleet_paths(file_by_path, folder)
+    paths = fleet_paths(file_by_path, folder)
     if len(paths) > 1:
         names = ", ".join(path.removesuffix(f"/{FLEET_FILE}") for path in paths[:10])
         problem = Problem(folder or ".", 0, "", f"holds {len(paths)} fleets: {names}", "name one with -C FOLDER")
@@ -62,7 +62,7 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
     return FleetSource(fleet=fleet, folder=home, path=path, ignore=ignore, problems=problems)
 
 
-def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
+def fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
     """Return the nearest argosy.yaml at or above a folder, or else all below it."""
     at: str = folder
     fleet_files = {path for path in paths if path == FLEET_FILE or path.endswith(f"/{FLEET_FILE}")}

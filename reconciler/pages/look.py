@@ -1,0 +1,68 @@
+"""A look: what one request asks of a fleet, and the documents that answer it."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+from reconciler.outputs.fleet_status import fleet_status_document
+
+from .command_answers import error_of_answer
+from .links import Links
+from .reader import FleetReader, MakeDocument, PlainDocument
+from .shown_commits import ShownCommits
+
+
+class ViewAnswer(Struct, frozen=True, kw_only=True):
+    """The answer of a view: a document, and the command that prints it with ``-o json``.
+
+    ``shown`` are further values for the template, such as the filters that were asked for. ``title`` takes the place of
+    the question where that depends on what is shown. ``is_ready`` is False while the document is still being computed:
+    then the page says so, and asks again.
+    """
+
+    document: PlainDocument = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    is_ready: bool = True
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """A request: the fleet and the commits that it is about, the parts of its address, and what is asked behind it."""
+
+    reader: FleetReader
+    commits: ShownCommits
+    links: Links
+    parts: Mapping[str, str]
+    query: Mapping[str, str]
+    at: str = ""
+
+    def asked(self, name: str, default: str = "") -> str:
+        """Return a value that is asked for behind the address."""
+        return self.query.get(name, "").strip() or default
+
+    def page_number(self) -> int:
+        """Return the page of a list that is asked for, the first one by default."""
+        asked = self.asked("page", "1")
+        return max(1, int(asked)) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+
+    def document(self, key: Hashable, make: MakeDocument) -> PlainDocument:
+        """Return a document of these commits, made once: ``make`` gets a ``FleetReading`` of the branches.
+
+        ``key`` says which one it is, with all that it depends on besides them.
+        """
+        return self.reader.document(self.commits, key, make)
+
+    def fleet_status(self) -> PlainDocument:
+        """Return the document of ``argosy status``."""
+        return self.document("status", lambda reading: fleet_status_document(reading.recorded_fleet()))
+
+    def answer_of_command(self, words: tuple[str, ...], **shown: object) -> ViewAnswer:
+        """Return the answer that a command gives, which may take long and so runs in a process of its own."""
+        answer = self.reader.answer_of_command(self.commits, words)
+        if not answer.is_ready:
+            return ViewAnswer(command=words, shown=shown, is_ready=False)
+        if answer.document is None:
+            raise error_of_answer(answer)
+        return ViewAnswer(document=answer.document, command=words, shown=shown)

@@ -1,0 +1,123 @@
+"""A fleet read for pages: its branches at some commits, and the documents made of them, each made once."""
+
+import io
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from math import inf
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reconciler.console.log import ERRORS_ONLY, Log
+from reconciler.outputs.document import OutputDocument, plain_document
+from reconciler.repository import Repository, open_repository
+from reconciler.repository.pinned import PinnedRepository
+from reconciler.status.branches import RecordedFleet, read_recorded_fleet
+from render.errors import ReconcileError
+
+from .command_answers import CommandAnswer, CommandAnswers
+from .remembered import Remembered
+from .shown_commits import Branches, ShownCommits, branches_of_fleet, commits_at, pinned_tips
+
+PlainDocument = Mapping[str, Any]
+"""A document as plain data, as ``-o json`` prints it."""
+
+_MOST_DOCUMENTS, _MOST_READINGS, _MOST_REVISIONS = 256, 3, 64
+_SECONDS = 60.0
+"""The age after which a document that tells ages is made again, where it is of now."""
+
+
+class FleetReading(Struct, kw_only=True, dict=True):
+    """The branches of a fleet at some commits; what is read of them is kept, and one thread at a time reads."""
+
+    repository: Repository
+    commits: ShownCommits
+    log: Log
+    lock: threading.RLock
+
+    def recorded_fleet(self) -> RecordedFleet:
+        """Return the fleet as its branches describe it, at the time of day where they are the newest."""
+        now = self.commits.now or time.time()
+        found: RecordedFleet | None = self.__dict__.get("_recorded")
+        if found is None:
+            found = read_recorded_fleet(self.repository, self.log, lambda: now)
+            self.__dict__["_recorded"] = found
+        return found if found.now == now else replace(found, now=now)
+
+
+MakeDocument = Callable[[FleetReading], OutputDocument]
+
+
+class FleetReader:
+    """A fleet at a location, read at any commits; what was read is kept by its commits, bounded in number."""
+
+    def __init__(self, location: str, name: str = "") -> None:
+        self.location = location
+        self._name = name
+        self._log = Log(stream=io.StringIO(), level=ERRORS_ONLY, repository=location)
+        self._documents: Remembered[PlainDocument | ReconcileError] = Remembered(_MOST_DOCUMENTS)
+        self._readings: Remembered[FleetReading] = Remembered(_MOST_READINGS)
+        self._revisions: Remembered[ShownCommits] = Remembered(_MOST_REVISIONS)
+        self._branches: tuple[tuple[str | None, ...], Branches] | None = None
+        self._answers = CommandAnswers(location)
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The name of the fleet: the one it was given, or that of its argosy.yaml."""
+        if self._name:
+            return self._name
+        with open_repository(self.location, refresh=False) as repository:
+            return self._branches_now(repository).name
+
+    def commits_shown(self, at: str) -> ShownCommits:
+        """Return the commits that ``at`` means ("": the newest)."""
+        with self._lock, open_repository(self.location, refresh=False) as repository:
+            branches = self._branches_now(repository)
+            newest = commits_at(repository, branches, "")
+            if not at:
+                return newest
+            return self._revisions.value_for((at, newest.key), lambda: commits_at(repository, branches, at), _SECONDS)
+
+    def document(self, commits: ShownCommits, key: Hashable, make: MakeDocument) -> PlainDocument:
+        """Return a document of some commits as plain data; an error that it ends in is kept as well."""
+        seconds = inf if commits.now else _SECONDS
+        found = self._documents.value_for((commits.key, key), lambda: self._made(commits, make), seconds)
+        if isinstance(found, ReconcileError):
+            raise found
+        return found
+
+    def answer_of_command(self, commits: ShownCommits, words: tuple[str, ...]) -> CommandAnswer:
+        """Return what a command prints of some commits with ``-o json``, as far as it has ended by now."""
+        return self._answers.answer(commits.key, words)
+
+    def close(self) -> None:
+        """End what still computes."""
+        self._documents.close()
+        self._answers.close()
+
+    def _made(self, commits: ShownCommits, make: MakeDocument) -> PlainDocument | ReconcileError:
+        reading = self._readings.value_for(commits.key, lambda: self._reading(commits))
+        try:
+            with reading.lock:
+                return plain_document(make(reading))
+        except ReconcileError as error:
+            return error
+
+    def _reading(self, commits: ShownCommits) -> FleetReading:
+        repository = open_repository(self.location, refresh=False)
+        pinned = PinnedRepository(repository, pinned_tips(self._branches_now(repository), commits))
+        return FleetReading(repository=pinned, commits=commits, log=self._log, lock=threading.RLock())
+
+    def _branches_now(self, repository: Repository) -> Branches:
+        """Return where the branches are, read again when the source or what is rendered has moved."""
+        known = self._branches
+        if known is not None:
+            tips = (repository.tip("HEAD"), repository.tip(known[1].rendered))
+            if tips == known[0]:
+                return known[1]
+        found = branches_of_fleet(repository)
+        self._branches = ((repository.tip("HEAD"), repository.tip(found.rendered)), found)
+        return found

@@ -1,0 +1,118 @@
+"""Templates of pages: every text that is put in is escaped, and shows its control characters and marks of direction.
+
+Only our own macros make markup. A name that a template does not know is an error, not an empty place.
+"""
+
+import hashlib
+import shlex
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from reconciler.console.cleaning import with_visible_control_characters, without_passwords
+from render.timing import epoch_text, parse_instant
+
+_LONG = 400
+_UNITS = ((86400 * 2, 86400, "d"), (3600 * 2, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+
+class StaticFile:
+    """A file of ours that pages load: its type, its content, and a version that is another one when its content is."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name = name
+        self.type = _TYPES[name[name.rindex(".") :]]
+        self.content = content
+        self.version = hashlib.sha256(content).hexdigest()[:12]
+
+
+@cache
+def static_files() -> Mapping[str, StaticFile]:
+    """Return every file that pages load, by name."""
+    folder = files("reconciler.pages") / "static"
+    found = ((each.name, each.read_bytes()) for each in folder.iterdir() if each.is_file())
+    return {name: StaticFile(name, content) for name, content in sorted(found)}
+
+
+def rendered_page(template: str, values: Mapping[str, Any]) -> str:
+    """Return a page as HTML."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("reconciler.pages"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        finalize=_shown_value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {"short": short_commit, "duration": duration_text, "seconds": seconds_of_time}
+    environment.filters |= {"long": is_long, "cut": cut_text, "visible": _shown_value, "iso": epoch_text}
+    environment.filters |= {"object_parts": object_parts, "shell_word": shlex.quote}
+    environment.globals |= {"static": static_files()}
+    return environment
+
+
+def _shown_value(value: Any) -> Any:
+    """Return a value as a page shows it; markup of our own macros stays as it is."""
+    if isinstance(value, Markup):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return without_passwords(with_visible_control_characters(value)) if isinstance(value, str) else value
+
+
+def short_commit(commit: str | None) -> str:
+    """Return as much of a commit as people read."""
+    return (commit or "")[:12]
+
+
+def seconds_of_time(text: str) -> float | None:
+    """Return a time of a document in seconds; None for what is none."""
+    found = parse_instant(text)
+    return None if found is None else found.timestamp()
+
+
+def duration_text(seconds: float) -> str:
+    """Return how long something is, in its largest unit of which there are two or more.
+
+    >>> duration_text(45), duration_text(240), duration_text(9000), duration_text(300000)
+    ('45 s', '4 min', '2 h', '3 d')
+    """
+    whole = max(0, int(seconds))
+    unit, name = next((size, name) for least, size, name in _UNITS if whole >= least)
+    return f"{whole // unit} {name}"
+
+
+def is_long(text: str, most: int = _LONG) -> bool:
+    """Say whether a text is cut where it is shown."""
+    return len(text) > most
+
+
+def cut_text(text: str, most: int = _LONG) -> str:
+    """Return a text, and of a long one its beginning."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def object_parts(text: str) -> Mapping[str, str] | None:
+    """Return kind, namespace and name of an object as documents name it; None where it is none.
+
+    >>> object_parts("Deployment.apps shop/web")
+    {'kind': 'Deployment.apps', 'namespace': 'shop', 'name': 'web'}
+    """
+    kind, _, rest = text.partition(" ")
+    namespace, slash, name = rest.partition("/")
+    if not kind or not rest:
+        return None
+    return {"kind": kind, "namespace": namespace if slash else "", "name": name if slash else rest}

@@ -1,0 +1,16 @@
+"""The views of the page, one module each, and the table of them in the order of the navigation."""
+
+from collections.abc import Mapping
+
+from reconciler.pages.view import PageView
+
+from . import overview, problems
+
+VIEWS: Mapping[str, PageView] = {
+    each.name: each
+    for each in (
+        overview.VIEW,
+        problems.VIEW,
+    )
+}
+"""Every view by its name."""

@@ -1,0 +1,64 @@
+"""The page: every view of a fleet answers, its document is the command's own, and each link leads to a page."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconciler.pages.views import VIEWS
+
+from .build import Repository, argosy
+from .paged import Browser, a_shown_fleet, browser_of, links_of
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return a_shown_fleet(tmp_path_factory.mktemp("pages") / "shop").repository
+
+
+@pytest.fixture(scope="module")
+def browser(repository: Repository) -> Browser:
+    return browser_of(repository)
+
+
+def _walk(browser: Browser, first: str) -> Iterator[tuple[str, str]]:
+    """Yield every page that one comes to from the first, by links of this site, with its address."""
+    ahead, seen = [first], {first}
+    while ahead:
+        address = ahead.pop(0)
+        shown = browser.get(address)
+        assert shown.code == 200, (address, shown.text)
+        if not shown.headers["content-type"].startswith("text/html"):
+            continue
+        yield address, shown.text
+        new = [each for each in links_of(shown.text) if each.startswith("/") and each not in seen]
+        seen |= {*new}
+        ahead += new
+
+
+def test_every_page_that_a_link_leads_to_answers(browser: Browser) -> None:
+    pages = dict(_walk(browser, "/"))
+    assert {each.path for each in VIEWS.values() if "{" not in each.path} <= {*pages}
+    for text in pages.values():
+        assert "style=" not in text
+        assert "<h1>" in text
+
+
+def test_a_page_has_the_document_of_its_command(
+    browser: Browser, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = repository.git("rev-parse", "HEAD")
+    for address, words in {"/problems": ("validate", "--rev", head)}.items():
+        printed = argosy(repository, capsys, *words, "-o", "json")
+        assert browser.get(f"{address}.json").text == printed.out
+        assert json.loads(printed.out)
+
+
+def test_two_fleets_are_listed_first(tmp_path: Path) -> None:
+    fleets = [a_shown_fleet(tmp_path / name).repository for name in ("one", "two")]
+    browser = browser_of(*fleets)
+    assert [each for each in links_of(browser.get("/").text) if each.startswith("/f/")] == ["/f/one/", "/f/two/"]
+    assert browser.get("/f/two/problems").code == 200
+    assert browser.get("/problems").code == 404
+    assert browser.get("/f/three/problems").code == 404
