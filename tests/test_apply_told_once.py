@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.deliver.grouped_problems import hint_lines, problem_groups, problem_lines
-from reconciler.deliver.reports import change_lines, hold_lines, report_table
+from reconciler.deliver.reports import change_lines, hold_lines, report_text
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.holds import ClusterHold, EndedHold
 from reconciler.ledger.inventory import ApplyOutcome
@@ -71,14 +71,14 @@ def test_clusters_that_are_held_at_one_commit_have_one_line() -> None:
 
 def test_many_clusters_in_which_all_went_well_have_one_row() -> None:
     well = [a_report(f"m{number}", a_result("a"), a_result("b", Action.UNCHANGED)) for number in range(6)]
-    firsts = [line.split()[0] for line in report_table(well[:5]).splitlines()]
+    firsts = [line.split()[0] for line in "".join(report_text(well[:5])).splitlines()]
     assert firsts == ["CLUSTER", "m0", "m1", "m2", "m3", "m4"]
     unseen = a_report("out", a_result("a"), unseen="DeadlineExceeded")
     hold = ClusterHold(commit="a" * 40, source="b" * 40, by="Ada", since="2026-01-15T09:00:00Z")
     held = a_report("old", a_result("a"), hold=hold)
     released = a_report("new", a_result("a"), ended_hold=EndedHold(hold=hold, ended_by="its time"))
     failed = a_report("za", a_result("a", Action.FAILED, reason="Forbidden", message="no right", hint="ask for it"))
-    assert report_table([*well[:3], failed, *well[3:], unseen, held, released]) == (
+    assert "".join(report_text([*well[:3], failed, *well[3:], unseen, held, released])) == (
         "CLUSTER                 UNCHANGED   WRITTEN   DELETED   KEPT   FAILED   STATE\n"
         "za                      0           0         0         0      1        Incomplete\n"
         "out                     0           1         0         0      0        Converged\n"
@@ -133,7 +133,7 @@ def test_failures_are_grouped_by_reason_with_each_hint_once_the_worst_first() ->
         "hint for NeedsConfirmation: --confirm u",
         "hint for NeedsConfirmation: 2 more like it, which -v lists",
     ]
-    assert report_table(reports).rpartition("\n\n")[2].splitlines() == hints
+    assert "".join(report_text(reports)).rpartition("\n\n")[2].splitlines() == hints
     assert list(hint_lines(problem_groups(reports), is_of_objects=True)) == hints[1:]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.console.cluster_lists import clusters_with_replicas_within_width, summarized_cluster_names
-from reconciler.console.text import text_table
+from reconciler.console.tables import text_table
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, weighted
 from tests.prepared import prepared
 from tests.tables import each_row
@@ -112,7 +112,7 @@ def in_terminal(repository: Repository, width: int, *arguments: str) -> list[str
     """The lines that a command prints on a terminal of so many columns."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"} | {"NO_COLOR": "1"}
     with os.fdopen(follower, "w") as terminal:
         command = ["-C", str(repository.path), *arguments]
         ended = prepared().ended(command, environment=environment, stdout=terminal)

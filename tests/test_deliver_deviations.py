@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reconciler.console.json_values import as_json
 from reconciler.deliver.deviations import cluster_deviations, recorded_deviations, unconfirmed_removals, unused_managers
 from reconciler.deliver.recreation import hint_for_immutable_field, is_recreation_allowed
-from reconciler.deliver.reports import exit_code_of_reports, report_lines, report_table
+from reconciler.deliver.reports import exit_code_of_reports, report_lines, report_text
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.cluster import ClusterRecord, ClusterState, Deviation
 from reconciler.ledger.inventory import ApplyOutcome
@@ -60,7 +60,7 @@ def a_report(*results: ObjectResult, **fields: Any) -> ClusterReport:
 
 
 def test_the_table_has_a_line_for_everything_that_is_not_as_committed() -> None:
-    assert report_table([a_report(*RESULTS)]) == (
+    assert "".join(report_text([a_report(*RESULTS)])) == (
         "CLUSTER   UNCHANGED   WRITTEN   DELETED   KEPT   FAILED   STATE\n"
         "eu        1           0         0         2      0        Incomplete\n"
         "\n"
@@ -84,7 +84,7 @@ def test_fields_that_one_manager_added_to_an_object_are_one_row() -> None:
     fields = tuple(FieldChange(path=f".spec.{name}", change="Foreign", manager="kubectl-edit") for name in names)
     others = (FieldChange(path=".spec.f", change="Foreign", manager="helm"),)
     web = ObjectResult(ref=WEB, action=Action.UNCHANGED, foreign=(*fields, *others))
-    rows = [" ".join(line.split()) for line in report_table([a_report(web)]).splitlines()[4:]]
+    rows = [" ".join(line.split()) for line in "".join(report_text([a_report(web)])).splitlines()[4:]]
     shown = "Deployment.apps shop/web eu kept Foreign field manager"
     assert rows == [
         f"{shown} 'kubectl-edit' added .spec.a, .spec.b, .spec.c and 2 more",
@@ -107,7 +107,7 @@ def test_what_failed_for_one_reason_is_one_row_and_stands_first() -> None:
         )
         return replace(a_report(*RESULTS[1:], *blocked, failed), cluster=cluster)
 
-    _, table, hints = report_table([failing(name) for name in ("eu", "rome", "us", "za")]).split("\n\n")
+    _, table, hints = "".join(report_text([failing(name) for name in ("eu", "rome", "us", "za")])).split("\n\n")
     assert [re.split(r" {3,}", line) for line in table.splitlines()] == [
         ["OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE"],
         ["Namespace shop", "eu, rome, us and 1 more", "failed", "Forbidden", "may not create it"],
@@ -129,7 +129,7 @@ def test_what_failed_for_one_reason_is_one_row_and_stands_first() -> None:
 def test_a_deletion_that_a_guard_holds_has_its_reason_in_the_table() -> None:
     guarded = "30 of 40 objects would go (more than 10)"
     held = ObjectResult(ref=OLD, action=Action.KEPT, reason="Held", message=guarded)
-    assert report_table([a_report(held, prune_hold=guarded)]).splitlines()[3:] == [
+    assert "".join(report_text([a_report(held, prune_hold=guarded)])).splitlines()[3:] == [
         "OBJECT               CLUSTER   ACTION   REASON   MESSAGE",
         "ConfigMap shop/old   eu        kept     Held     30 of 40 objects would go (more than 10)",
     ]
@@ -178,7 +178,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
     content = record.content()
     assert ClusterRecord.read("", content) == record
     recorded = RecordedStatus(files={"clusters/eu.yaml": content})
-    assert cluster_text("eu", recorded, MemberProgress(), now=0.0).splitlines()[3:] == [
+    assert "".join(cluster_text("eu", recorded, MemberProgress(), now=0.0)).splitlines()[3:] == [
         "",
         "NOT AS COMMITTED           ACTION       REASON              MESSAGE",
         (

@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.check.prerequisites import OLDEST_GIT
 from reconciler.cli import COMMANDS, argosy
-from reconciler.console.text import ANSWERS
+from reconciler.console.table_layout import ANSWERS
 from reconciler.members.exchange import FailureKind
 from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds

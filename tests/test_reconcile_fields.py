@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.commands.wait import WaitOptions, wait_and_show
 from reconciler.console.log import Log
-from reconciler.deliver.reports import exit_code_of_reports, report_table
+from reconciler.deliver.reports import exit_code_of_reports, report_text
 from reconciler.diff.live import live_text
 from reconciler.status.branches import Pacing
 
@@ -92,7 +92,7 @@ def test_an_image_that_another_manager_changed_is_a_conflict_everywhere(
     shop.commit_web("nginx:2")
     reports = shop.run(60)
     conflict = f"{web} {MEMBER} conflict FieldManagerConflict {OWNED}"
-    table = report_table(reports)
+    table = "".join(report_text(reports))
     assert [" ".join(line.split()) for line in table.splitlines()] == [
         "CLUSTER UNCHANGED WRITTEN DELETED KEPT FAILED STATE",
         f"{MEMBER} 1 0 0 0 1 Incomplete",
@@ -129,7 +129,7 @@ def test_an_image_that_a_rule_yields_is_shown_with_its_manager(shop: Shop, capsy
     reports = shop.run(60)
     kept = f"field manager 'foo-controller' decides .{IMAGE}"
     assert (exit_code_of_reports(reports), shop.image) == (0, "nginx:theirs")
-    for said in (report_table(reports), shop.status(capsys).out):
+    for said in ("".join(report_text(reports)), shop.status(capsys).out):
         assert f"{web} {MEMBER} kept Yielded {kept}" in " ".join(said.split())
     equal = [f"{MEMBER}: equal", f"    {web} unchanged (UpToDate)"]
     equal.append(f"      {IMAGE}: nginx:theirs, not nginx:2: left to foo-controller")

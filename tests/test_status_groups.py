@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def test_what_is_not_applied_stands_before_what_is_unhealthy_and_many_before_few
         ["argosy status -v names each"],
     ]
     assert len(cells(table_of_unwell_objects(rows, tells_each=True))) == 1 + len(rows)
-    assert table_of_unwell_objects((), tells_each=False) == ""
+    assert list(table_of_unwell_objects((), tells_each=False)) == []
 
 
 def deviation(name: str, action: str, message: str = "") -> Deviation:
@@ -112,5 +113,5 @@ def test_bindings_without_a_cluster_for_one_reason_are_one_row() -> None:
     ]
 
 
-def cells(table: str) -> list[list[str]]:
-    return [re.split(r" {2,}", line) for line in table.splitlines() if line]
+def cells(parts: Iterable[str]) -> list[list[str]]:
+    return [re.split(r" {2,}", line) for line in "".join(parts).splitlines() if line]

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from reconciler.console.text import Section, section_with_table, sections_as_markdown, sections_as_terminal_text
+from reconciler.console.text import Section, section_with_table, sections_as_markdown, sections_for_terminal
 from reconciler.repository.trailers import engine_version
 from render.quantity import Amount, QuantityFormat, format_quantity
 from render.timing import instant_text
@@ -22,9 +22,9 @@ _COMMAND = "git "
 _BINARY = ("memory", "storage", "hugepages")
 
 
-def backtest_text(backtest: Backtest, *, is_full: bool) -> str:
-    """Return a backtest as a terminal shows it; ``is_full``: every object and cluster."""
-    return sections_as_terminal_text(_sections(backtest, is_full=is_full, width=_WIDTH))
+def backtest_text(backtest: Backtest, *, is_full: bool) -> Iterator[str]:
+    """Yield a backtest as a terminal shows it; ``is_full``: every object and cluster."""
+    return sections_for_terminal(_sections(backtest, is_full=is_full, width=_WIDTH))
 
 
 def backtest_markdown(backtest: Backtest, *, is_full: bool) -> str:

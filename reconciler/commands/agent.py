@@ -140,12 +140,12 @@ def _run_agent_until_stopped(
 
 def _run_one_agent_pass(agent: "Agent", log: Log) -> int:
     from reconciler.console.printing import print_output
-    from reconciler.deliver.reports import report_table
+    from reconciler.deliver.reports import report_text
     from reconciler.passes.agent_pass import run_agent_pass
 
     ended = run_agent_pass(agent, log)
     if ended.report is not None:
-        print_output(report_table((ended.report,)), "table")
+        print_output(report_text((ended.report,)), "table")
     for line in ended.lines:
         log.error(line)
     return ended.exit_code

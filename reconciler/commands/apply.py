@@ -1,5 +1,6 @@
 """``argosy apply``: make clusters hold what a rendered commit says."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -175,16 +176,18 @@ def _applied_reports(
     return commit, reports
 
 
-def _apply_summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
+def _apply_summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> Iterable[str]:
     """Return a line per cluster, or everything as JSON."""
-    from reconciler.deliver.reports import report_table
+    from reconciler.deliver.reports import report_text
     from reconciler.outputs.application import application_document
     from reconciler.outputs.document import document_text
 
-    return document_text(application_document(commit, reports)) if options.output == "json" else report_table(reports)
+    if options.output == "json":
+        return (document_text(application_document(commit, reports)),)
+    return report_text(reports)
 
 
-def _dry_run_text(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
+def _dry_run_text(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> Iterable[str]:
     """Return what the servers would make of every object, field by field."""
     from reconciler.deliver.grouped_problems import hint_lines, problem_groups
     from reconciler.diff.live import live_text
@@ -192,6 +195,6 @@ def _dry_run_text(commit: str, reports: "tuple[ClusterReport, ...]", options: Ap
     from reconciler.outputs.live_difference import live_difference_document
 
     if options.output == "json":
-        return document_text(live_difference_document(commit, reports))
-    hints = "".join(f"{line}\n" for line in hint_lines(problem_groups(reports), is_of_objects=True))
-    return "".join(live_text(reports)) + hints
+        return (document_text(live_difference_document(commit, reports)),)
+    hints = (f"{line}\n" for line in hint_lines(problem_groups(reports), is_of_objects=True))
+    return (*live_text(reports), *hints)

@@ -109,5 +109,5 @@ def _show(backtest: "Backtest", output: str, *, is_full: bool) -> None:
         return
     from reconciler.backtest.text import backtest_markdown, backtest_text
 
-    text = (backtest_markdown if output == "markdown" else backtest_text)(backtest, is_full=is_full)
-    print_text(text, end="")
+    write = backtest_markdown if output == "markdown" else backtest_text
+    print_text(write(backtest, is_full=is_full), end="")

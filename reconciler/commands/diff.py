@@ -214,8 +214,7 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
         reports = apply_and_log(run, quieter)
     texts = live_text(reports, is_full=log.level >= VERBOSE)
     is_json = options.output == "json"
-    text = document_text(live_difference_document(commit, reports)) if is_json else "".join(texts)
-    print_output(text, options.output)
+    print_output(document_text(live_difference_document(commit, reports)) if is_json else texts, options.output)
     code = exit_code_of_reports(reports)
     return 1 if any(is_unwanted(change) for report in reports for change in live_changes(report)) else code
 

@@ -63,16 +63,16 @@ def diagnose_and_show(log: Log, *, access: AccessOptions, offline: bool, output:
 
         print_data(document_text(diagnosis_document(checks)))
     else:
-        _print_checks(checks, log)
+        _print_checks(checks)
     return 0 if all(check.is_well for check in checks) else 1
 
 
-def _print_checks(checks: "Sequence[Check]", log: Log) -> None:
+def _print_checks(checks: "Sequence[Check]") -> None:
     from reconciler.check.prerequisites import printed_checks
+    from reconciler.console.marks import answer_in_style
 
     for check in printed_checks(checks):
-        mark = click.style("ok  ", fg="green") if check.is_well else click.style("FAIL", fg="red")
-        mark = click.style("warn", fg="yellow") if check.is_warning else mark
-        print_text(f" {check.name}: {check.state}", mark=mark, color=log.color)
+        word = "warn" if check.is_warning else "ok" if check.is_well else "FAIL"
+        print_text(f" {check.name}: {check.state}", mark=answer_in_style(word, width=4))
         if check.hint and (check.is_warning or not check.is_well):
             print_text(f"       hint: {check.hint}")

@@ -64,7 +64,7 @@ def _error_of_no_loss(by: "SpreadField", *, is_empty: bool) -> UnknownName:
 
 def _print_report(output: str, report: "LossReport", source: str) -> None:
     from reconciler.console.junit import junit_xml
-    from reconciler.console.text import escape_markdown, sections_as_markdown, sections_as_terminal_text
+    from reconciler.console.text import escape_markdown, sections_as_markdown, sections_for_terminal
     from reconciler.outputs.document import document_text
     from reconciler.outputs.losses import losses_document
     from reconciler.simulation.loss_text import sections_of_losses, suite_of_losses, summary_of_losses
@@ -77,4 +77,5 @@ def _print_report(output: str, report: "LossReport", source: str) -> None:
         text = f"{escape_markdown(summary_of_losses(report))}\n\n{sections_as_markdown(sections_of_losses(report))}"
         print_output(text, "markdown")
     else:
-        print_text(f"{summary_of_losses(report)}\n\n{sections_as_terminal_text(sections_of_losses(report))}", end="")
+        sections = sections_for_terminal(sections_of_losses(report))
+        print_text((f"{summary_of_losses(report)}\n\n", *sections), end="")

@@ -79,7 +79,7 @@ def _refuse_field_of_unknown_kind(words: tuple[str, ...]) -> None:
 
 def _explain_object(log: Log, options: ExplainOptions) -> int:
     from reconciler.branches.left_out import AS_THEY_STAND, warn_of_uncommitted
-    from reconciler.console.text import sections_as_markdown, sections_as_terminal_text
+    from reconciler.console.text import sections_as_markdown, sections_for_terminal
     from reconciler.explain.answers import ExplainRequest, explain_request
     from reconciler.explain.replay import replay_of_revision
     from reconciler.names.kinds import parse_kind_and_name
@@ -98,7 +98,7 @@ def _explain_object(log: Log, options: ExplainOptions) -> int:
     if options.output == "json":
         print_data(_explanation_as_json(answer))
     else:
-        write = sections_as_markdown if options.output == "markdown" else sections_as_terminal_text
+        write = sections_as_markdown if options.output == "markdown" else sections_for_terminal
         print_output(write(answer.sections), options.output)
     return 0
 

@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.printing import print_error, print_text
-from reconciler.console.text import is_terminal
+from reconciler.console.terminal import is_terminal
 
 if TYPE_CHECKING:
     from reconciler.reference.search import ReferenceEntry

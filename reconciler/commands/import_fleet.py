@@ -247,7 +247,7 @@ def _has_content(path: Path, content: bytes) -> bool:
 def _print_report(result: "Import", proof: "Proof | None", options: ImportOptions) -> None:
     from collections import Counter
 
-    from reconciler.console.text import text_table
+    from reconciler.console.tables import text_table
     from render.federations.units import Grade
 
     shown = [

@@ -110,7 +110,7 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
 
 def _table_of_operations() -> str:
     """Return a table of the operations: the rule's key, the Lua function, its arguments and what it returns."""
-    from reconciler.console.text import text_table
+    from reconciler.console.tables import text_table
     from render.interpreter.customization_keys import RULES
 
     rows = []
@@ -122,7 +122,7 @@ def _table_of_operations() -> str:
 
 def _table_of_customizations(customizations: "Iterable[Manifest]") -> str:
     """Return a table of the customizations with the operations they have scripts for."""
-    from reconciler.console.text import text_table
+    from reconciler.console.tables import text_table
     from render.interpreter.customization_keys import RULES
 
     rows = []

@@ -9,7 +9,7 @@ import click
 from reconciler.commands.options.kubectl_commands import checked_words_for_kubectl, impersonation_words
 from reconciler.console.log import Log
 from reconciler.console.printing import print_error, print_text
-from reconciler.console.text import is_terminal
+from reconciler.console.styled_text import StyledText
 from reconciler.members.options import AccessOptions
 
 if TYPE_CHECKING:
@@ -53,11 +53,10 @@ def stream_lines(log: Log, words: Sequence[str], access: AccessOptions) -> int:
         _warn_of_failures(log, failures)
         width = max(map(len, names), default=0)
         colors = dict(zip(names, cycle(_COLORS), strict=False))
-        marks = {name: click.style(f"{name.ljust(width)} | ", fg=color) for name, color in colors.items()}
-        is_colored = log.color and is_terminal()
+        marks = {name: StyledText.of_pieces([(f"{name.ljust(width)} | ", color)]) for name, color in colors.items()}
 
         def tell(name: str, line: str) -> None:
-            print_text(line, mark=marks[name], color=is_colored)
+            print_text(line, mark=marks[name])
 
         ended = stream_of_members(kubectl, names, arguments, tell)
     return _code_with_words(log, ended, failures, is_warned=True)

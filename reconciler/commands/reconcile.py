@@ -73,7 +73,7 @@ def print_last_report_again(log: Log, repository: "Repository", options: Reconci
     report = None if options.output == "json" else read_repeated_report(repository, options, log)
     if report is None:
         return None
-    print_text(report.text, end="")
+    print_text((f"{report.line}\n", *(report.rows.text() if report.rows is not None else ())), end="")
     return report.code
 
 
@@ -112,14 +112,14 @@ def _print_pass_result(result: "PassResult", options: ReconcileOptions) -> None:
 
         print_data(document_text(pass_document(result)))
     elif result.reports:
-        from reconciler.deliver.reports import report_table
+        from reconciler.deliver.reports import report_text
 
-        print_text(report_table(result.reports), end="")
+        print_text(report_text(result.reports), end="")
 
 
 def _print_refused_pass(result: "RefusedPass", options: ReconcileOptions) -> None:
     """Print what the members hold while a source is refused; the error that refuses it is printed last."""
-    from reconciler.deliver.reports import report_table
+    from reconciler.deliver.reports import report_text
 
     if options.output == "json":
         from reconciler.outputs.document import document_text
@@ -130,4 +130,4 @@ def _print_refused_pass(result: "RefusedPass", options: ReconcileOptions) -> Non
     branch, previous = result.good.fleet.rendered_branch, result.good.previous
     if result.rendered == previous.commit:
         print_text(f"unchanged: {branch} {previous.commit[:12]} holds source {previous.source[:12]}")
-    print_text(report_table(result.reports), end="")
+    print_text(report_text(result.reports), end="")

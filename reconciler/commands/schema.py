@@ -23,7 +23,7 @@ def command(kind: str) -> int:
     Karmada's kinds, and of each document that -o json prints.
     """
     from reconciler.console.json_values import as_json
-    from reconciler.console.text import text_table
+    from reconciler.console.tables import text_table
     from reconciler.names.subjects import error_of_unknown_name
     from reconciler.reference.field_pages import kind_of_noun
     from reconciler.reference.schemas import KINDS, json_schema_of_kind

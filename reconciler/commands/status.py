@@ -1,5 +1,6 @@
 """``argosy status``: what the branches say about the fleet, a cluster or an object."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -87,13 +88,14 @@ def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first
     view = view_of_subject(
         branches, options.subject, namespace=options.namespace, is_wide=is_wide, tells_each=options.tells_each
     )
-    texts = {
+    texts: dict[str, Callable[[], str]] = {
         "json": lambda: document_text(_status_document(branches, options)),
         "yaml": lambda: emit(plain_document(_status_document(branches, options))).decode(),
         "name": lambda: f"{view.name}\n",
     }
-    text = texts.get(options.output, lambda: view.text)()
-    print_output(text if is_first else f"\n{text}", options.output)
+    text = texts[options.output]() if options.output in texts else view.text
+    parts = (text,) if isinstance(text, str) else text
+    print_output(parts if is_first else ("\n", *parts), options.output)
     return 0 if view.is_fine else 1
 
 

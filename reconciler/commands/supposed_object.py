@@ -5,7 +5,7 @@ from reconciler.commands.options.suppositions import Suppositions
 from reconciler.commands.supposed_changes import open_supposition
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_data, print_output, print_text
-from reconciler.console.text import sections_as_terminal_text
+from reconciler.console.text import sections_for_terminal
 from reconciler.explain.answers import ExplainRequest, explain_request
 from reconciler.explain.replay import Replay
 from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
@@ -33,8 +33,8 @@ def show_headroom(log: Log, supposed: Suppositions, options: SimulateOptions) ->
     if options.output == "json":
         print_output(document_text(headroom_document(report, source=source.commit)), "json")
     else:
-        text = sections_as_terminal_text(sections_of_headroom(report))
-        print_text(f"{summary_of_headroom(report)}\n\n{text}", end="")
+        sections = sections_for_terminal(sections_of_headroom(report))
+        print_text((f"{summary_of_headroom(report)}\n\n", *sections), end="")
     return 1 if report.headroom.fits == 0 else 0
 
 
@@ -51,7 +51,7 @@ def show_simulated_explanation(
         print_data(document_text(explanation_document(ObjectExplanationDocument, answer.value)))
         return
     print_text(f"{words}\n")
-    print_output(sections_as_terminal_text(answer.sections), options.output)
+    print_output(sections_for_terminal(answer.sections), options.output)
 
 
 def _deciding_pass(simulation: Simulation, ref: ObjectRef) -> tuple[SimulatedPass, str]:

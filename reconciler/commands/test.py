@@ -1,5 +1,6 @@
 """``argosy test``: run the PolicyTests of the source."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,7 +91,7 @@ def _update_failed_tests_and_show(log: Log, repository: "Repository", run: "Poli
     return 1 if is_left else 0
 
 
-def _text_of_test_results(results: "Results", options: TrialOptions) -> str:
+def _text_of_test_results(results: "Results", options: TrialOptions) -> str | Iterable[str]:
     if options.output == "json":
         from reconciler.outputs.document import document_text
         from reconciler.outputs.policy_test_results import results_document

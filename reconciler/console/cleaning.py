@@ -8,6 +8,7 @@ made for. Nothing of that reaches a reader: every writer sends its text through 
 
 import re
 
+_BREAKS = {ord(character): " " for character in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
 _HIDDEN = "***"
 _PASSWORD = re.compile(r"(?<=https://)[^/@\s]+(?=@)|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
 _QUERY = re.compile(
@@ -64,6 +65,11 @@ def safe_for_terminal(text: str) -> str:
 
 def _escaped_runner_command(match: re.Match[str]) -> str:
     return f"{match[1]}\\x3a" if match[1] is not None else "\\x23"
+
+
+def on_one_line(text: str) -> str:
+    """Return text with every kind of line break as a space."""
+    return text.translate(_BREAKS)
 
 
 def json_safe_for_terminal(text: str) -> str:

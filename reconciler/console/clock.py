@@ -1,9 +1,11 @@
-"""The clock: the one time that a command takes, at its beginning."""
+"""The clock: the one time that a command takes, at its beginning, and how long ago something was."""
 
 import time
 from datetime import UTC, datetime
 
 from render.timing import whole_second
+
+_UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 
 
 def given_or_current_time(given: datetime | None = None, *, behind: float = 0.0) -> datetime:
@@ -12,3 +14,12 @@ def given_or_current_time(given: datetime | None = None, *, behind: float = 0.0)
     ``behind`` are the seconds by which the clock here is known to be behind.
     """
     return whole_second(given or datetime.fromtimestamp(time.time() + behind, UTC))
+
+
+def age_in_words(seconds: int) -> str:
+    """Return a time that has passed in its largest whole unit.
+
+    >>> age_in_words(250), age_in_words(7300), age_in_words(-3)
+    ('4m', '2h', '0s')
+    """
+    return next((f"{seconds // size}{unit}" for size, unit in _UNITS if seconds >= size), f"{max(seconds, 0)}s")

@@ -1,7 +1,6 @@
 """Log lines on stderr, and progress on a terminal only; stdout is left to data."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -10,13 +9,13 @@ from typing import Any, Self, TextIO
 
 from msgspec import Struct
 
-from .cleaning import json_safe_for_terminal, safe_for_terminal, without_passwords
+from .cleaning import json_safe_for_terminal, on_one_line, safe_for_terminal, without_passwords
 from .printing import LogFormat
-from .text import on_one_line
+from .terminal import screen_of
 
 ERRORS_ONLY, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
-_COLORS = {"warning": 33, "error": 31}
-"""The kinds of lines that name themselves, with the number of their color."""
+_STYLES = {"warning": "yellow", "error": "red"}
+"""The kinds of lines that name themselves, each with its style."""
 
 
 class Log(Struct, frozen=True, kw_only=True):
@@ -36,17 +35,15 @@ class Log(Struct, frozen=True, kw_only=True):
     on_step: Callable[[str, float, bool], None] | None = None
 
     @classmethod
-    def to_stderr(cls, *, level: int, log_format: LogFormat, color: bool | None, repository: str) -> Self:
-        """Return a log on stderr; ``color`` None asks the terminal and ``NO_COLOR``."""
-        is_terminal = sys.stderr.isatty()
-        if color is None:
-            color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    def to_stderr(cls, *, level: int, log_format: LogFormat, repository: str) -> Self:
+        """Return a log on stderr; the terminal and the environment say whether it has colours."""
+        screen = screen_of(sys.stderr)
         return cls(
             stream=sys.stderr,
             level=level,
             format=log_format,
-            color=color,
-            is_terminal=is_terminal and log_format is LogFormat.TEXT and level >= NORMAL,
+            color=screen.is_colored,
+            is_terminal=screen.can_redraw and log_format is LogFormat.TEXT and level >= NORMAL,
             repository=repository,
         )
 
@@ -127,11 +124,18 @@ class Log(Struct, frozen=True, kw_only=True):
             safe_for_terminal(event),
             *(f"{key}={safe_for_terminal(_quoted_where_ambiguous(value))}" for key, value in values.items()),
         ]
-        if severity in _COLORS:
-            words.insert(0, f"\x1b[{_COLORS[severity]}m{severity}:\x1b[0m" if self.color else f"{severity}:")
+        if severity in _STYLES:
+            words.insert(0, self._styled(f"{severity}:", _STYLES[severity]))
         if self.fleet:
             words.insert(0, f"{safe_for_terminal(self.fleet)}:")
         return " ".join(words)
+
+    def _styled(self, word: str, style: str) -> str:
+        if not self.color:
+            return word
+        from .painting import in_style
+
+        return in_style(word, style)
 
 
 def _quoted_where_ambiguous(value: Any) -> str:

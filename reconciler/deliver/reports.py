@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from reconciler.console.text import text_table
 from reconciler.ledger.holds import ClusterHold, release_hint
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import UNREACHABLE
@@ -13,12 +12,11 @@ from render.words import counted_noun, first_few
 
 from .deviations import HANGING, cluster_deviations
 from .grouped_problems import hint_lines, problem_groups
+from .report_rows import ReportRows
 from .results import FINALIZING, UNWRITTEN, ClusterReport
 
-_HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "KEPT", "FAILED", "STATE")
 _KEPT = 3
 """The place of the first number of a row that says something is not as committed."""
-_PROBLEMS = ("OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE")
 _CHANGES = {
     Action.CREATED: "created",
     Action.CONFIGURED: "configured",
@@ -86,21 +84,20 @@ def hold_lines(reports: Iterable[ClusterReport]) -> Iterator[str]:
         yield f"{first_few(clusters)} {verb} {hold}\n  hint: {release_hint(hold, *clusters)}"
 
 
-def report_table(reports: Iterable[ClusterReport]) -> str:
-    """Return a line for each cluster: how many objects were written, deleted, kept or failed, and how it ended.
-
-    Many clusters in which all went well have one line. A second table has what is not as the commit says, with the
-    reason, what failed first: for three objects or more that have it in common, one line that counts them. The hints
-    follow, each once.
-    """
+def report_rows(reports: Iterable[ClusterReport]) -> ReportRows:
+    """Return the rows of the tables of an apply."""
     listed = tuple(reports)
     groups = problem_groups(listed)
-    counts = text_table(_HEADER, _rows_of_clusters(listed))
-    if not groups:
-        return counts
-    rows = [(each.objects or "-", each.clusters, *each.first[2:5]) for each in groups]
-    hints = "".join(f"{line}\n" for line in hint_lines(groups))
-    return f"{counts}\n{text_table(_PROBLEMS, rows)}" + (f"\n{hints}" if hints else "")
+    return ReportRows(
+        clusters=tuple(_rows_of_clusters(listed)),
+        problems=tuple((each.objects or "-", each.clusters, *each.first[2:5]) for each in groups),
+        hints=tuple(hint_lines(groups)) if groups else (),
+    )
+
+
+def report_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
+    """Yield the tables of an apply and the hints."""
+    return report_rows(reports).text()
 
 
 def _rows_of_clusters(reports: Iterable[ClusterReport]) -> list[tuple[str, ...]]:

@@ -11,8 +11,9 @@ from operator import itemgetter
 from msgspec.structs import replace
 
 from overrides.changes import ChangedField
+from reconciler.console.cleaning import on_one_line
 from reconciler.console.cluster_lists import shortened_cluster_list, summarized_cluster_names
-from reconciler.console.text import escape_markdown, on_one_line
+from reconciler.console.text import escape_markdown
 from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.pipeline.unselected import Unselected
 from reconciler.rendering.problems import ObjectProblem

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from reconciler.console.text import on_one_line
+from reconciler.console.cleaning import on_one_line
 from render.rollouts.state import OneWayChange
 from render.words import counted_noun, first_few
 

@@ -6,9 +6,11 @@ What is to be said of many objects alike is said once for all of them.
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
+from reconciler.console.cleaning import on_one_line
 from reconciler.console.cluster_lists import MOST_NAMED, shortened_cluster_list, summarized_cluster_names
 from reconciler.console.groups import counts_of_objects_by_kind, group_items
-from reconciler.console.text import on_one_line, text_table
+from reconciler.console.styled_text import StyledText
+from reconciler.console.tables import text_table
 from reconciler.pipeline.movements import Movement, moved_words, movement_words
 from reconciler.pipeline.released import released_lines
 from reconciler.pipeline.unselected import unselected_lines
@@ -63,7 +65,9 @@ def difference_sections(difference: Difference, *, is_full: bool = False) -> Ite
     for title, lines in _sections_with_lines(difference, is_full=is_full):
         body = "".join(lines)
         if body:
-            yield f"\n{title}\n{body}"
+            yield "\n"
+            yield StyledText.of_title(f"{title}\n")
+            yield body
 
 
 def difference_table(difference: Difference) -> Iterator[str]:

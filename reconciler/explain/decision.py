@@ -7,7 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.cluster_lists import shortened_cluster_list
-from reconciler.console.text import DITTO, Section, section_with_table
+from reconciler.console.table_layout import DITTO
+from reconciler.console.text import Section, section_with_table
 from render.quantity import QuantityFormat, format_quantity
 from render.scheduling.decisions import SUCCESS_MESSAGE, Trigger
 from render.scheduling.explanation import (

@@ -4,7 +4,8 @@ from collections.abc import Container, Iterable, Iterator
 
 from overrides.explanation import RuleEffect
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE, shortened_cluster_list
-from reconciler.console.text import DITTO, Section, section_with_table
+from reconciler.console.table_layout import DITTO
+from reconciler.console.text import Section, section_with_table
 from render.model import TargetCluster
 from render.scheduling.filters.unmet import Unmet
 from render.words import counted_noun

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from reconciler.console.text import text_table
+from reconciler.console.tables import text_table
 from reconciler.diff.words import field_words
 from render.timing import epoch_text
 from render.words import first_few
@@ -110,7 +110,8 @@ def blame_text(blame: Blame, *, is_full: bool) -> Iterator[str]:
         for each in blame.fields
         for path in each.paths
     ]
-    yield "\n" + text_table(("FIELD", "CLUSTERS", "SINCE", "COMMIT", "SOURCE", "RULE"), sorted(fields))
+    yield "\n"
+    yield text_table(("FIELD", "CLUSTERS", "SINCE", "COMMIT", "SOURCE", "RULE"), sorted(fields))
     if blame.rule_error:
         yield f"\nwhich rule sets a field is not known: {blame.rule_error}\n"
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
-from reconciler.console.text import on_one_line
+from reconciler.console.cleaning import on_one_line
 from reconciler.ledger.cluster import ClusterState
 from reconciler.ledger.conditions import condition_of_type, conditions_with_times, new_condition
 from reconciler.ledger.member_schemas import KindVersion

@@ -7,7 +7,7 @@ conditions ``Reconciling`` and ``Stalled`` - then the rules of the kind, then it
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reconciler.console.text import on_one_line
+from reconciler.console.cleaning import on_one_line
 from render.interpretation.progress import (
     NOT_OBSERVED,
     LiveState,

@@ -16,9 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.branches.publication import Publication, remote_names
-from reconciler.console.cleaning import safe_for_terminal
+from reconciler.console.cleaning import on_one_line, safe_for_terminal
 from reconciler.console.log import Log
-from reconciler.console.text import on_one_line
 from reconciler.diff.comparison import Comparison, difference_of
 from reconciler.diff.markdown import difference_markdown
 from reconciler.explain.replay import replay_pass

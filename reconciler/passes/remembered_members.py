@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct, ValidationError, convert, field, to_builtins
 
+from reconciler.deliver.report_rows import ReportRows
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.observe.idle_members import IdleMember
@@ -107,7 +108,7 @@ class RememberedFleet(Struct, frozen=True, kw_only=True):
     models: Mapping[str, tuple[ResourceModel, ...]] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    table: str = ""
+    rows: ReportRows = ReportRows()
     is_idle: bool = False
     failed: Mapping[str, str] = field(default_factory=dict)
     code: int = 0

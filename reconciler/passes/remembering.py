@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from reconciler.branches.checkpoint import BranchTips, read_checkpoint
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.deliver.grouped_problems import problem_lines
-from reconciler.deliver.reports import exit_code_of_reports, report_lines, report_table
+from reconciler.deliver.report_rows import ReportRows
+from reconciler.deliver.reports import exit_code_of_reports, report_lines, report_rows
 from reconciler.deliver.results import ClusterReport, live_objects
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.boundary import result_or_failure
@@ -88,7 +89,7 @@ class EndedPass(Struct, frozen=True, kw_only=True):
             models={each.name: each.resource_models for each in self.desired.clusters},
             lines=lines,
             problems=problem_lines(self.reports) if is_idle else (),
-            table=report_table(self.reports) if is_idle else "",
+            rows=report_rows(self.reports) if is_idle else ReportRows(),
             is_idle=is_idle,
             failed=failed,
             code=exit_code_of_reports(self.reports) if is_idle else 0,

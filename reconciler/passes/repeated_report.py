@@ -12,6 +12,7 @@ from reconciler.branches.left_out import PUSH_FIRST, warn_of_uncommitted, warn_o
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.idle_options import is_option_given
 from reconciler.console.log import Log
+from reconciler.deliver.report_rows import ReportRows
 from reconciler.guards.allowances import Allowed
 from reconciler.repository import Repository
 from render.timing import instant_text, parse_instant
@@ -20,9 +21,9 @@ from .options import ReconcileOptions
 
 
 class RepeatedReport(Struct, frozen=True, kw_only=True):
-    """The report of a pass that would do nothing: its commits and branches, its exit code and its text.
+    """The report of a pass that would do nothing: its commits and branches, its exit code, its first line and its rows.
 
-    ``problems`` are the lines of what is not as committed, which the text has in its table. ``next_flip`` is until when
+    ``problems`` are the lines of what is not as committed, which the rows have as well. ``next_flip`` is until when
     it would ("": for good). ``waits_for_clusters``: a rollout or a move goes on by what is seen of members.
     """
 
@@ -30,7 +31,8 @@ class RepeatedReport(Struct, frozen=True, kw_only=True):
     rendered: str
     names: BranchNames
     code: int
-    text: str
+    line: str
+    rows: ReportRows | None = None
     problems: tuple[str, ...] = ()
     next_flip: str = ""
     waits_for_clusters: bool = False
@@ -50,7 +52,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
     proposal = _line_of_waiting_proposal(repository, checkpoint)
     if proposal is None:
         return None
-    table, problems, code = "", tuple[str, ...](), 0
+    rows, problems, code = None, tuple[str, ...](), 0
     if checkpoint.members is not None:
         from .idle_pass import fleet_still_idle
 
@@ -58,17 +60,17 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         remembered = fleet_still_idle(repository, checkpoint, options.delivery, log, at)
         if remembered is None:
             return None
-        table, problems, code = remembered.table, remembered.problems, remembered.code
+        rows, problems, code = remembered.rows, remembered.problems, remembered.code
     _warn_of_what_is_left_out(repository, checkpoint, log)
     log.warn_of((*checkpoint.warnings, *checkpoint.problems))
     rendered, source = str(checkpoint.tips.rendered), checkpoint.tips.source
-    text = f"{proposal or f'unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}'}\n{table}"
     return RepeatedReport(
         source=source,
         rendered=rendered,
         names=checkpoint.names,
         code=code or (1 if checkpoint.problems else 0),
-        text=text,
+        line=proposal or f"unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}",
+        rows=rows,
         problems=problems,
         next_flip=checkpoint.next_flip,
         waits_for_clusters=checkpoint.waits_for_clusters,

@@ -11,7 +11,9 @@ from reconciler.console.cluster_lists import (
     clusters_with_replicas_within_width,
 )
 from reconciler.console.log import Log
-from reconciler.console.text import narrowed_table_width, screen_width, text_table, unwrapped_table_width
+from reconciler.console.table_layout import narrowed_table_width, unwrapped_table_width
+from reconciler.console.tables import text_table
+from reconciler.console.terminal import screen_width
 from reconciler.names.subjects import refuse_unknown_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.readme import ATTACHED, binding_state

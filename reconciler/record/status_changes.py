@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reconciler.branches.schemas import FOLDER as SCHEMAS
 from reconciler.branches.schemas import schema_path
 from reconciler.branches.status_branch import Files
-from reconciler.console.text import on_one_line
+from reconciler.console.cleaning import on_one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.results import ClusterReport

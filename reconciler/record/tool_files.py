@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.status_branch import Files
-from reconciler.console.text import on_one_line
+from reconciler.console.cleaning import on_one_line
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.emission.tool_reports import CONVERGED, INCOMPLETE, PartReport, ReportedObject, ToolReport
 from reconciler.ledger.cluster import ClusterRecord, ClusterState

@@ -200,7 +200,14 @@ ENVIRONMENT = (
             Entry("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY", "The proxy to members, unless their kubeconfig names one."),
             Entry("NO_PROXY", "The members that are reached without a proxy of the environment."),
             Entry("XDG_CACHE_HOME", "The folder of the mirrors of repositories named by address; else `~/.cache`."),
-            Entry("NO_COLOR", "Any value switches colours off."),
+            Entry("NO_COLOR", "Any value switches colours off; states keep their shapes on a terminal."),
+            Entry(
+                "CLICOLOR, CLICOLOR_FORCE",
+                "`CLICOLOR=0` switches colours off as well; `CLICOLOR_FORCE=1` asks for colours and marks in a pipe,"
+                " with lines as long as COLUMNS says.",
+            ),
+            Entry("TERM", "On `dumb`, output is as plain as in a pipe, and nothing is written over."),
+            Entry("COLUMNS, LINES", "The size of a terminal that does not tell its own."),
             Entry(
                 "GIT_*",
                 "git runs without these variables, except for those about ssh, certificates and configuration files.",

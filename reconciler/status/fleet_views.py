@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from reconciler.console.cluster_lists import MOST_NAMED, cluster_with_replica_count
 from reconciler.console.grouping import lines_grouped_by_wording
-from reconciler.console.text import screen_width, text_table
+from reconciler.console.tables import text_table
+from reconciler.console.terminal import screen_width
 from reconciler.ledger.holds import release_hint
 from reconciler.pipeline.eviction_notes import MAKE_BEFORE_BREAK, MOVE_STOPPED
 from reconciler.pipeline.need_notes import is_needed
@@ -75,10 +76,10 @@ def fleet_tables(branches: RecordedFleet, *, wide: bool, tells_each: bool = Fals
     yield from _binding_count_lines(fleet)
     yield from lines_of_rollouts(branches)
     shown = [binding for binding in fleet.bindings if wide or _is_binding_notable(binding)]
-    yield table_of_bindings(map(_row_of_binding, shown), tells_each=tells_each)
+    yield from table_of_bindings(map(_row_of_binding, shown), tells_each=tells_each)
     yield from rule_tables(branches)
-    yield table_of_unwell_objects(objects_not_healthy(branches), tells_each=tells_each)
-    yield table_of_deviations(deviations_of_members(recorded, fleet.members), tells_each=tells_each)
+    yield from table_of_unwell_objects(objects_not_healthy(branches), tells_each=tells_each)
+    yield from table_of_deviations(deviations_of_members(recorded, fleet.members), tells_each=tells_each)
     yield from _lines_of_shares_scaled_otherwise(shares_asking_for_other_replicas(branches, shares), is_wide=wide)
 
 
@@ -94,7 +95,8 @@ def _cluster_table(branches: RecordedFleet, shares: Sequence[LiveShare], *, wide
         yield from _ages_of_live(branches, seen)
     else:
         rows = [_row_of_rendered(name, branches) for name in fleet.clusters]
-        yield "\n" + text_table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
+        yield "\n"
+        yield text_table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
 
 
 def _lines_of_shares_scaled_otherwise(shares: Sequence[LiveShare], *, is_wide: bool) -> Iterator[str]:
@@ -111,7 +113,8 @@ def _lines_of_shares_scaled_otherwise(shares: Sequence[LiveShare], *, is_wide: b
         if each.live is not None
     ]
     if rows:
-        yield "\n" + text_table(("SCALED OTHERWISE", "CLUSTER", "REPLICAS", "LIVE", "OWNER"), rows)
+        yield "\n"
+        yield text_table(("SCALED OTHERWISE", "CLUSTER", "REPLICAS", "LIVE", "OWNER"), rows)
     if len(rows) < len(shares):
         yield f"and {len(shares) - len(rows)} more: argosy status -o wide\n"
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
-from reconciler.console.text import text_table
+from reconciler.console.tables import text_table
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.holds import release_hint
 from reconciler.ledger.work import LiveReplicas
@@ -132,8 +132,8 @@ def _object_as_known(each: ObjectIn, progress: MemberProgress) -> ObjectIn:
 
 def object_text(
     binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress], *, now: float
-) -> str:
-    """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
+) -> Iterator[str]:
+    """Yield all that is known of an object: policy, binding, clusters, and what ails it where."""
     objects = objects_of_binding(binding, recorded, members)
     lines = [str(binding.ref), *lines_about_policy_and_needs(binding)]
     for each in conditions_of(binding, recorded, members):
@@ -163,10 +163,13 @@ def object_text(
     ]
     left = [name for name in expected_clusters(binding) if name not in members]
     lines += [f"disconnected, left as it was in: {', '.join(left)}"] if left else []
-    shown = f"\n{text_table(header, rows)}" if rows else ""
-    note = f"\n{OVERRIDDEN_NOTE}\n" if any(each.is_overridden for each in objects) else ""
-    note += "".join(f"\n{line}" for line in _lines_about_live(objects))
-    return "\n".join(lines) + "\n" + shown + note + "".join(_lines_of_causes(objects))
+    yield "\n".join(lines) + "\n"
+    if rows:
+        yield "\n"
+        yield text_table(header, rows)
+    yield f"\n{OVERRIDDEN_NOTE}\n" if any(each.is_overridden for each in objects) else ""
+    yield from (f"\n{line}" for line in _lines_about_live(objects))
+    yield from _lines_of_causes(objects)
 
 
 def _lines_about_live(objects: Iterable[ObjectIn]) -> Iterator[str]:
@@ -242,24 +245,20 @@ def cluster_text(
     now: float,
     every: bool = False,
     tells_each: bool = False,
-) -> str:
-    """Return all that is known of a cluster: its conditions, room, and the objects that are not well (or all)."""
+) -> Iterator[str]:
+    """Yield all that is known of a cluster: its conditions, room, and the objects that are not well (or all)."""
     record = recorded.clusters()[cluster]
     status = record.state.status
     objects = objects_in_cluster(cluster, recorded, progress)
     lines = [*_lines_about_cluster(cluster, recorded, progress, now), f"objects: {len(objects)}"]
     unwell = [each for each in objects if each.applied != "True" or each.health != "Healthy"]
     listed = objects if every else unwell if progress.is_reached else ()
-    return (
-        "\n".join(lines)
-        + "\n"
-        + _capacity_table(
-            status.get("resourceSummary") or {}, time_since_in_words(time_of_recorded_capacity(cluster, recorded), now)
-        )
-        + _objects_table(listed, now)
-        + "".join(_lines_of_findings(listed))
-        + table_of_deviations((("", each) for each in record.deviations), tells_each=every or tells_each)
-    )
+    yield "\n".join(lines) + "\n"
+    ago = time_since_in_words(time_of_recorded_capacity(cluster, recorded), now)
+    yield from _capacity_table(status.get("resourceSummary") or {}, ago)
+    yield from _objects_table(listed, now)
+    yield from _lines_of_findings(listed)
+    yield from table_of_deviations((("", each) for each in record.deviations), tells_each=every or tells_each)
 
 
 def _lines_about_cluster(cluster: str, recorded: RecordedStatus, progress: MemberProgress, now: float) -> list[str]:
@@ -299,16 +298,16 @@ def time_of_recorded_capacity(cluster: str, recorded: RecordedStatus) -> str:
     return facts.observed_at if facts is not None else ""
 
 
-def _capacity_table(summary: Mapping[str, Mapping[str, str]], ago: str) -> str:
+def _capacity_table(summary: Mapping[str, Mapping[str, str]], ago: str) -> Iterator[str]:
     parts = [summary.get(part) or {} for part in ("allocatable", "allocated", "allocating")]
     rows = [(name, *(str(part.get(name, "0")) for part in parts)) for name in sorted(parts[0])]
-    if not rows:
-        return ""
-    seen = f"\nroom as it was {ago} ago; by now it may differ\n" if ago else ""
-    return f"{seen}\n{text_table(('RESOURCE', 'ALLOCATABLE', 'ALLOCATED', 'ALLOCATING'), rows)}"
+    if rows:
+        yield f"\nroom as it was {ago} ago; by now it may differ\n" if ago else ""
+        yield "\n"
+        yield text_table(("RESOURCE", "ALLOCATABLE", "ALLOCATED", "ALLOCATING"), rows)
 
 
-def _objects_table(objects: Sequence[ObjectIn], now: float) -> str:
+def _objects_table(objects: Sequence[ObjectIn], now: float) -> Iterator[str]:
     is_aged = any(each.unsettled for each in objects)
     rows = [
         (
@@ -320,7 +319,9 @@ def _objects_table(objects: Sequence[ObjectIn], now: float) -> str:
     ]
     seen = (SEEN,) if is_aged else ()
     header = ("OBJECT", "READY", "APPLIED", "HEALTH", "REASON", "SINCE", *seen, "MESSAGE")
-    return f"\n{text_table(header, rows)}" if rows else ""
+    if rows:
+        yield "\n"
+        yield text_table(header, rows)
 
 
 def _age_of_numbers(each: ObjectIn, now: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
-from reconciler.console.text import text_table
+from reconciler.console.tables import text_table
 from reconciler.pipeline.karmada_works import is_suspended
 from reconciler.pipeline.need_notes import needed_notes
 from reconciler.pipeline.pending import SUSPENDED, pending_of
@@ -34,8 +34,8 @@ class RenderedObject(NamedTuple):
     reason: str
 
 
-def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
-    """Return what a cluster must hold, and why nothing more is known of it."""
+def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> Iterator[str]:
+    """Yield what a cluster must hold, and why nothing more is known of it."""
     rendered = fleet.previous
     lines = [
         f"cluster {cluster}",
@@ -47,7 +47,10 @@ def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
         (str(each.ref), _replicas_cell(each, cluster), _reason_for_object_state(each, cluster))
         for each in _bindings_in_cluster(cluster, fleet)
     ]
-    return "\n".join(lines) + "\n" + (f"\n{text_table(('OBJECT', 'REPLICAS', 'STATE'), rows)}" if rows else "")
+    yield "\n".join(lines) + "\n"
+    if rows:
+        yield "\n"
+        yield text_table(("OBJECT", "REPLICAS", "STATE"), rows)
 
 
 def _reason_nothing_is_known(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
@@ -76,8 +79,8 @@ def is_everything_placed_and_built(cluster: str, fleet: FleetStatus) -> bool:
     return not any(_problem_of_object(binding, cluster) for binding in _bindings_in_cluster(cluster, fleet))
 
 
-def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberProgress]) -> str:
-    """Return where an object must be, with how many replicas, and what stands in the way.
+def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberProgress]) -> Iterator[str]:
+    """Yield where an object must be, with how many replicas, and what stands in the way.
 
     ``late`` are the members that no run has reached, where passes apply to members.
     """
@@ -91,8 +94,11 @@ def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberP
     needed = [f"{each.reason}: {each.message}" for each in needed_notes(binding)]
     lines = [str(binding.ref), *lines_about_policy_and_needs(binding), *binding_problems(binding), *pending, *needed]
     rows = [(name, _replicas_cell(binding, name), state_in_cluster(name)) for name in expected_clusters(binding)]
-    note = f"\n{OVERRIDDEN_NOTE}\n" if binding.overridden_replicas else ""
-    return "\n".join(lines) + "\n" + (f"\n{text_table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}{note}" if rows else "")
+    yield "\n".join(lines) + "\n"
+    if rows:
+        yield "\n"
+        yield text_table(("CLUSTER", "REPLICAS", "STATE"), rows)
+        yield f"\n{OVERRIDDEN_NOTE}\n" if binding.overridden_replicas else ""
 
 
 def _bindings_in_cluster(cluster: str, fleet: FleetStatus) -> list[Binding]:

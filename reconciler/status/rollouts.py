@@ -9,7 +9,7 @@ from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import Publication, publication_of
 from reconciler.branches.reading import read_previous
 from reconciler.branches.status_branch import StatusBranch
-from reconciler.console.text import text_table
+from reconciler.console.tables import text_table
 from reconciler.ledger.rollout_checks import ChecksFile, RecordedCheck
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
@@ -202,7 +202,9 @@ def text_of_rollout(
         for wave in planned_waves(state)
         for name in wave.clusters
     ]
-    yield "\n" + text_table(("WAVE", "CLUSTER", "STATE", "SINCE"), rows) if rows else ""
+    if rows:
+        yield "\n"
+        yield text_table(("WAVE", "CLUSTER", "STATE", "SINCE"), rows)
     yield from _text_of_checks(checks)
 
 
@@ -219,7 +221,9 @@ def _text_of_checks(checks: Iterable[RecordedCheck]) -> Iterator[str]:
         (each.check, each.cluster or f"wave {each.wave}", _words_of_answer(each), each.value, each.since)
         for each in checks
     ]
-    yield "\n" + text_table(("CHECK", "ABOUT", "ANSWER", "VALUE", "SINCE"), rows) if rows else ""
+    if rows:
+        yield "\n"
+        yield text_table(("CHECK", "ABOUT", "ANSWER", "VALUE", "SINCE"), rows)
 
 
 def _words_of_answer(check: RecordedCheck) -> str:

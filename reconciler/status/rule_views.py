@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from reconciler.console.text import DITTO, text_table
+from reconciler.console.table_layout import DITTO
+from reconciler.console.tables import text_table
 from reconciler.record.quota_usage import unsettled_quota_shares, usage_of_each_quota
 from reconciler.record.rebalancer_status import path_of_rebalancer_status, rebalancers_with_passes
 from render.binding import Binding
@@ -20,15 +21,18 @@ from .staleness import time_since_in_words
 def rule_tables(branches: RecordedFleet) -> Iterator[str]:
     """Yield a table of the rules of CronFederatedHPAs, one of quotas and one of rebalancers, where there are any."""
     if rules := [row for binding in branches.fleet.bindings for row in _rows_of_cron_rules(binding)]:
-        yield "\n" + text_table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
+        yield "\n"
+        yield text_table(("SCALED BY CRON", "RULE", "LAST", "NEXT"), rules)
     unsettled = unsettled_quota_shares(branches.fleet.source.desired, branches.recorded)
     if quotas := [row for usage in usage_of_quotas(branches) for row in _rows_of_quota(usage)]:
-        yield "\n" + text_table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
+        yield "\n"
+        yield text_table(("QUOTA", "RESOURCE", "USED", "LIMIT"), quotas)
     for (namespace, name, cluster), (_, seen) in sorted(unsettled.items()):
         ago = time_since_in_words(seen, branches.now)
         yield f"quota {namespace}/{name}: its share in {cluster} changes often; seen {ago} ago\n"
     if rebalancers := [_row_of_rebalancer(*each) for each in rebalancers_with_outcome(branches)]:
-        yield "\n" + text_table(("REBALANCER", "RESCHEDULED", "FINISHED", "NOTE"), rebalancers)
+        yield "\n"
+        yield text_table(("REBALANCER", "RESCHEDULED", "FINISHED", "NOTE"), rebalancers)
 
 
 def _rows_of_cron_rules(binding: Binding) -> Iterator[tuple[str, ...]]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.console.clock import age_in_words
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.conditions import condition_of_type
 from reconciler.ledger.holds import ClusterHold, ClusterHolds, release_hint
@@ -30,7 +31,6 @@ DOCTOR_HINT = "argosy doctor asks the same where passes run; what is well there 
 NOT_READ_YET = "no pass has yet read what the tool that applies its folder did"
 NO_RUN = "nothing is recorded of it yet: no run has reached it"
 _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
-_UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 
 
 HELD = "Held"
@@ -220,4 +220,4 @@ def time_since_in_words(since: str, now: float) -> str:
         seconds = int(now - datetime.fromisoformat(since).timestamp())
     except ValueError:
         return ""
-    return next((f"{seconds // size}{unit}" for size, unit in _UNITS if seconds >= size), f"{max(seconds, 0)}s")
+    return age_in_words(seconds)

@@ -3,10 +3,10 @@
 What is not applied stands before what is unhealthy, and what failed before what is kept. ``-v`` has a row for each.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from operator import attrgetter
 
-from reconciler.console.text import text_table
+from reconciler.console.tables import text_table
 from reconciler.deliver.deviations import deviations_of_fields_joined, hint_about_foreign_fields
 from reconciler.deliver.grouped_problems import (
     UNHEALTHY,
@@ -22,8 +22,8 @@ from reconciler.record.recorded_status import RecordedStatus
 NAMES_EACH = "argosy status -v names each\n"
 
 
-def table_of_unwell_objects(unwell: Iterable[ObjectReason], *, tells_each: bool) -> str:
-    """Return the table of objects that are not well; empty where there are none."""
+def table_of_unwell_objects(unwell: Iterable[ObjectReason], *, tells_each: bool) -> Iterator[str]:
+    """Yield the table of objects that are not well; nothing where there are none."""
     problems = [
         MemberProblem(
             cluster=each.cluster,
@@ -37,11 +37,11 @@ def table_of_unwell_objects(unwell: Iterable[ObjectReason], *, tells_each: bool)
     ]
     groups = _groups_or_each(problems, "message_without_numbers", tells_each=tells_each)
     rows = [(each.objects, each.clusters, each.first.reason, each.since, each.message) for each in groups]
-    return _table_with_note(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows, groups)
+    yield from _table_with_note(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows, groups)
 
 
-def table_of_deviations(deviations: Iterable[tuple[str, Deviation]], *, tells_each: bool) -> str:
-    """Return the table of what passes kept, left hanging or yielded; the cluster is left out where it is one ("")."""
+def table_of_deviations(deviations: Iterable[tuple[str, Deviation]], *, tells_each: bool) -> Iterator[str]:
+    """Yield the table of what passes kept, left hanging or yielded; the cluster is left out where it is one ("")."""
     by_cluster: dict[str, list[Deviation]] = {}
     for name, each in deviations:
         by_cluster.setdefault(name, []).append(each)
@@ -54,16 +54,16 @@ def table_of_deviations(deviations: Iterable[tuple[str, Deviation]], *, tells_ea
     has_clusters = any(each.cluster for each in problems)
     rows = [(each.objects, *([each.clusters] if has_clusters else []), *each.first[2:5]) for each in groups]
     header = ("NOT AS COMMITTED", *(["CLUSTER"] if has_clusters else []), "ACTION", "REASON", "MESSAGE")
-    hints = "".join(f"{line}\n" for line in hint_lines(groups))
-    return _table_with_note(header, rows, groups) + hints
+    yield from _table_with_note(header, rows, groups)
+    yield from (f"{line}\n" for line in hint_lines(groups))
 
 
-def table_of_bindings(rows: Iterable[tuple[str, str, str]], *, tells_each: bool) -> str:
-    """Return the table of bindings with their states and messages; empty where there are none."""
+def table_of_bindings(rows: Iterable[tuple[str, str, str]], *, tells_each: bool) -> Iterator[str]:
+    """Yield the table of bindings with their states and messages; nothing where there are none."""
     problems = [MemberProblem("", ref, "", state, message) for ref, state, message in rows]
     groups = _groups_or_each(problems, "message_without_names", tells_each=tells_each)
     lines = [(each.objects, each.first.reason, each.message) for each in groups]
-    return _table_with_note(("BINDING", "REASON", "MESSAGE"), lines, groups)
+    yield from _table_with_note(("BINDING", "REASON", "MESSAGE"), lines, groups)
 
 
 def deviations_of_members(recorded: RecordedStatus, members: Container[str]) -> list[tuple[str, Deviation]]:
@@ -86,8 +86,8 @@ def _groups_or_each(
 
 def _table_with_note(
     header: Iterable[str], rows: Sequence[tuple[str, ...]], groups: Iterable[MemberProblemGroup]
-) -> str:
-    if not rows:
-        return ""
-    table = f"\n{text_table(tuple(header), rows)}"
-    return table + (NAMES_EACH if any(len(each.problems) > 1 for each in groups) else "")
+) -> Iterator[str]:
+    if rows:
+        yield "\n"
+        yield text_table(tuple(header), rows)
+        yield NAMES_EACH if any(len(each.problems) > 1 for each in groups) else ""

@@ -1,10 +1,10 @@
 """The answer of ``argosy status``: the fleet, one cluster or one object, as text and as a name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from reconciler.console.text import text_table
+from reconciler.console.tables import text_table
 from reconciler.names.subjects import is_cluster_noun, refuse_unknown_clusters
 from reconciler.pipeline.pending import Pending, pending_of
 from reconciler.record.binding_status import expected_clusters
@@ -21,7 +21,7 @@ from .silent_clusters import stranded_copies
 class View(Struct, frozen=True, kw_only=True):
     """A subject to be shown: as text and as a name, and whether all is well with it."""
 
-    text: str
+    text: tuple[str, ...]
     name: str
     is_fine: bool
 
@@ -43,7 +43,7 @@ def view_of_subject(
 
 def _view_of_fleet(branches: RecordedFleet, *, is_wide: bool, tells_each: bool) -> View:
     return View(
-        text="".join(fleet_tables(branches, wide=is_wide, tells_each=tells_each)),
+        text=tuple(fleet_tables(branches, wide=is_wide, tells_each=tells_each)),
         name="\n".join(f"cluster/{name}" for name in branches.fleet.clusters),
         is_fine=is_fleet_well(branches),
     )
@@ -58,16 +58,17 @@ def _view_of_cluster(branches: RecordedFleet, name: str, *, is_wide: bool, tells
         is_awaited = has_status and name in fleet.members and branches.progress[name].is_awaited
         is_fine = rendered_views.is_everything_placed_and_built(name, fleet) and not is_awaited
         return View(
-            text=rendered_views.cluster_text(name, fleet, has_status=has_status)
-            + table_of_pending(name, fleet.bindings),
+            text=(
+                *rendered_views.cluster_text(name, fleet, has_status=has_status),
+                *table_of_pending(name, fleet.bindings),
+            ),
             name=f"cluster/{name}",
             is_fine=is_fine,
         )
     progress = branches.progress[name]
     is_fine = progress.is_applied and all(map(_is_object_fine, objects_in_cluster(name, recorded, progress)))
     text = cluster_text(name, recorded, progress, now=branches.now, every=is_wide, tells_each=tells_each)
-    text += table_of_pending(name, fleet.bindings)
-    return View(text=text, name=f"cluster/{name}", is_fine=is_fine)
+    return View(text=(*text, *table_of_pending(name, fleet.bindings)), name=f"cluster/{name}", is_fine=is_fine)
 
 
 def is_cluster_recorded(branches: RecordedFleet, name: str) -> bool:
@@ -84,20 +85,22 @@ def _view_of_object(branches: RecordedFleet, binding: Binding) -> View:
     name = f"{binding.ref.group_kind.lower()}/{binding.ref.name}"
     if not recorded.files:
         late = branches.progress if branches.is_applied_by_passes else {}
-        text = rendered_views.object_text(binding, fleet, late)
+        text = tuple(rendered_views.object_text(binding, fleet, late))
         is_late = any(late[name].is_awaited for name in expected_clusters(binding) if name in late)
         return View(text=text, name=name, is_fine=not (is_late or binding_problems(binding)))
     objects = objects_of_binding(binding, recorded, branches.progress)
     is_fine = bool(objects) and all(each.is_well for each in objects)
-    text = object_text(binding, recorded, branches.progress, now=branches.now)
-    text += "".join(f"\n{each}\n" for each in stranded_copies(branches, binding))
+    shown = object_text(binding, recorded, branches.progress, now=branches.now)
+    text = (*shown, *(f"\n{each}\n" for each in stranded_copies(branches, binding)))
     return View(text=text, name=name, is_fine=is_fine and not binding_problems(binding))
 
 
-def table_of_pending(cluster: str, bindings: Iterable[Binding]) -> str:
-    """Return a table of what suspension holds back from a cluster; empty where that is nothing."""
+def table_of_pending(cluster: str, bindings: Iterable[Binding]) -> Iterator[str]:
+    """Yield a table of what suspension holds back from a cluster; nothing where that is nothing."""
     rows = [(str(each.ref), each.reason, each.message) for each in pending_objects_in_cluster(cluster, bindings)]
-    return f"\n{text_table(('PENDING', 'REASON', 'MESSAGE'), rows)}" if rows else ""
+    if rows:
+        yield "\n"
+        yield text_table(("PENDING", "REASON", "MESSAGE"), rows)
 
 
 def pending_objects_in_cluster(cluster: str, bindings: Iterable[Binding]) -> list[Pending]:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from overrides.lint import LineOf
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
+from reconciler.console.marks import answer_in_style
 from render.words import counted_noun
 
 from .fields import Mismatch
@@ -30,13 +31,13 @@ class Results(Struct, frozen=True, kw_only=True):
         return f"{self.shown_place(trial, mismatch.field)}: {mismatch.field}: {mismatch.message}"
 
 
-def results_as_text(results: Results) -> str:
-    """Return a line per test, the mismatches of those that failed, a summary, and what no test exercised."""
-    lines = []
+def results_as_text(results: Results) -> Iterator[str]:
+    """Yield a line per test, the mismatches of those that failed, a summary, and what no test exercised."""
     for trial in results.trials:
-        lines.append(f"{'ok  ' if trial.passed else 'FAIL'}  {trial.test.name}  {trial.test.path}")
-        lines += [f"      {results.sentence(trial, each)}" for each in trial.mismatches]
-    return "".join(f"{line}\n" for line in (*lines, *_summary_lines(results)))
+        yield answer_in_style("ok" if trial.passed else "FAIL", width=4)
+        yield f"  {trial.test.name}  {trial.test.path}\n"
+        yield from (f"      {results.sentence(trial, each)}\n" for each in trial.mismatches)
+    yield from (f"{line}\n" for line in _summary_lines(results))
 
 
 def _summary_lines(results: Results) -> Iterator[str]:
@@ -85,7 +86,7 @@ def _junit_case_of_trial(results: Results, trial: Trial) -> JUnitCase:
     )
 
 
-WRITERS: Mapping[str, Callable[[Results], str]] = {
+WRITERS: Mapping[str, Callable[[Results], str | Iterator[str]]] = {
     "text": results_as_text,
     "tap": results_as_tap,
     "junit": results_as_junit,

@@ -23,10 +23,10 @@ def _remember_global_option(context: click.Context, option: click.Parameter, val
     if context.get_parameter_source(str(option.name)) is not ParameterSource.DEFAULT:
         given[option.name] = given["verbose"] + value if option.name == "verbose" else value
     context.meta[REPOSITORY] = given["repo"]
+    context.color = False if given.get("no_color") else None
     context.obj = Log.to_stderr(
         level=-1 if given.get("quiet") else given["verbose"],
         log_format=LogFormat(given.get("log_format", "text")),
-        color=False if given.get("no_color") else None,
         repository=given["repo"],
     )
 
