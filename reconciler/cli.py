@@ -46,6 +46,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "help": "Show the help of a command, or a topic of reference.",
     },
     "See what is there": {
+        "overview": "Show what is unwell, what moves, and what waits for a person.",
         "status": "Show what runs where, and what is not well.",
         "ui": "Look at the fleet in a browser.",
         "explain": "Say why an object is where it is.",

@@ -53,6 +53,7 @@ KINDS = {
     "cluster rename member1 member2": "SourceEdit",
     "rollout status": "Rollouts",
     "history cm/one": "History",
+    "overview": "Overview",
     "blame cm/one": "Blame",
     "bisect cm/one --unplaced": "Bisection",
     "simulate --cordon member1": "Simulation",

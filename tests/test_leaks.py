@@ -157,6 +157,7 @@ SAID = [
     *(("simulate", "--headroom", "deploy/web", "-n", SPACE, "-o", output) for output in ("text", "json")),
     *(("simulate", "--n-minus", "1", "-o", output) for output in ("text", "json", "junit", "markdown")),
     ("reconcile",),
+    *(("overview", "-o", output) for output in ("text", "json")),
     *(("status", "-o", output) for output in ("wide", "json", "yaml", "name")),
     ("verify",),
     ("doctor",),

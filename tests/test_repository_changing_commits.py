@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.repository import open_repository
-from reconciler.repository.changing_commits import ChangedPath, ChangingCommit, commits_changing_files
+from reconciler.repository.changing_commits import ChangedPath, ChangingCommit, ListingLimits, commits_changing_files
 
 from .build import Repository
 
@@ -23,13 +23,13 @@ def changed_by_git(repository: Repository, patterns: list[str]) -> list[Changing
     for line in filter(None, output.splitlines()):
         if line.startswith("commit "):
             _, id_, *parents = line.split()
-            found.append(ChangingCommit(id_, parents[0] if parents else "", ()))
+            found.append(ChangingCommit(id_, parents[0] if parents else "", (), 0))
             continue
         head, _, path = line.partition("\t")
         ids = [bytes.fromhex(each) if each.strip("0") else None for each in head.split()[2:4]]
         last = found[-1]
         found[-1] = last._replace(files=(*last.files, ChangedPath(path, ids[0], ids[1])))
-    return [each._replace(files=tuple(sorted(each.files))) for each in found if each.files]
+    return [each._replace(files=tuple(sorted(each.files)), total=len(each.files)) for each in found if each.files]
 
 
 @settings(max_examples=25)
@@ -69,3 +69,15 @@ def test_a_merge_counts_as_what_it_merged(tmp_path: Path) -> None:
 
     assert [each.parent for each in found] == [base, ""]
     assert found == changed_by_git(repository, ["a/**"])
+
+
+def test_of_a_commit_that_changed_more_than_is_listed_the_files_are_counted(tmp_path: Path) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({f"a/{name}.yaml": "1\n" for name in "abc"})
+    repository.commit({"a/a.yaml": "2\n"})
+    with open_repository(str(repository.path)) as opened:
+        tip = opened.resolve("HEAD")
+        listed = list(commits_changing_files(opened, tip, ["a/**"], ListingLimits(files=2)))
+        without_first = list(commits_changing_files(opened, tip, ["a/**"], ListingLimits(with_first=False)))
+    assert [(len(each.files), each.total) for each in listed] == [(1, 1), (0, 3)]
+    assert without_first == listed[:1]

@@ -17,6 +17,7 @@ from .live_difference import LiveDifferenceDocument
 from .losses import LossesDocument
 from .object_explanation import ObjectExplanationDocument
 from .object_status import ObjectStatusDocument
+from .overview import OverviewDocument
 from .policy_explanation import PolicyExplanationDocument
 from .policy_test_results import PolicyTestResultsDocument
 from .reconciliation import ReconciliationDocument
@@ -44,6 +45,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     ReconciliationDocument,
     RejoiningDocument,
     ApplicationDocument,
+    OverviewDocument,
     FleetStatusDocument,
     ClusterStatusDocument,
     ObjectStatusDocument,

@@ -22,6 +22,11 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy diff main HEAD --check -o markdown", "Ask whether a branch may be merged, for a pull request"),
         ("argosy diff --live --cluster paris", "See where a cluster differs from what was rendered for it"),
     ),
+    "overview": (
+        ("argosy overview", "What is unwell, what moves, and what waits for a person"),
+        ("argosy overview --at 2026-11-20T08:00:00Z", "The same as it was at a time"),
+        ("argosy overview --losses always", "Ask what any loss would break, whatever it costs"),
+    ),
     "explain": (
         ("argosy explain deploy/web -n shop", "Why an object is where it is"),
         ("argosy explain deploy/web -n shop --cluster oslo", "Why it is not in a cluster"),

@@ -40,6 +40,11 @@ ANNOTATIONS = (
             ),
             Entry("argosy.dev/yield-fields", "Fields that any other manager keeps once it owns them."),
             Entry("argosy.dev/own-fields", "Fields that are always as committed, whoever writes them."),
+            Entry(
+                "argosy.dev/owner",
+                "Whoever is to be asked about the object, or about all in a Namespace: `argosy overview` names them"
+                " beside what is unwell. A label of that name, or one `owner` or `team`, says the same.",
+            ),
             Entry("helm.sh/resource-policy", '`keep`: the same as `argosy.dev/prune: "false"`.'),
             Entry(
                 "work.karmada.io/conflict-resolution",

@@ -40,14 +40,30 @@ class ChangedPath(NamedTuple):
 
 
 class ChangingCommit(NamedTuple):
-    """A commit, the first of those before it ("": none, or the clone is cut off there), and the files it changed."""
+    """A commit, the first of those before it ("": none, or the clone is cut off there), and the files it changed.
+
+    Where these are more than were asked for, they are counted and none is listed.
+    """
 
     id: str
     parent: str
     files: tuple[ChangedPath, ...]
+    total: int
 
 
-def commits_changing_files(repository: Repository, commit: str, patterns: Collection[str]) -> Iterator[ChangingCommit]:
+class ListingLimits(NamedTuple):
+    """The limits of a search: whether the first commit counts, and how many files of one are listed (0: all)."""
+
+    with_first: bool = True
+    files: int = 0
+
+
+_NONE = ListingLimits()
+
+
+def commits_changing_files(
+    repository: Repository, commit: str, patterns: Collection[str], limits: ListingLimits = _NONE
+) -> Iterator[ChangingCommit]:
     """Yield the commits that changed files of some patterns, from a commit back, the newest first.
 
     Of a merge, what it merged counts as its own change. In a pattern such as ``clusters/*/shop/**`` a ``*`` stands for
@@ -56,14 +72,15 @@ def commits_changing_files(repository: Repository, commit: str, patterns: Collec
     wanted = frozenset(tuple(pattern.split("/")) for pattern in patterns)
     lines = repository.git.text("rev-list", "--first-parent", "--parents", "--end-of-options", commit).splitlines()
     pairs = [(words[0], words[1] if len(words) > 1 else "") for words in map(str.split, lines)]
+    pairs = pairs if limits.with_first else [pair for pair in pairs if pair[1]]
     start, size = 0, _FIRST
     while several := pairs[start : start + size]:
-        yield from _changing_commits(repository, several, wanted)
+        yield from _changing_commits(repository, several, wanted, limits.files)
         start, size = start + size, _AT_ONCE
 
 
 def _changing_commits(
-    repository: Repository, several: Sequence[tuple[str, str]], patterns: frozenset[Pattern]
+    repository: Repository, several: Sequence[tuple[str, str]], patterns: frozenset[Pattern], most: int
 ) -> Iterator[ChangingCommit]:
     ids = {id_ for pair in several for id_ in pair if id_}
     roots = {info.id: info.tree for info in repository.commit_infos(sorted(ids))}
@@ -71,8 +88,8 @@ def _changing_commits(
     comparison = _TreeComparison(read=repository.tree_contents, algorithm=repository.algorithm)
     comparison.compare(pairs)
     for (id_, parent), pair in zip(several, pairs, strict=True):
-        if files := comparison.files(pair):
-            yield ChangingCommit(id_, parent, files)
+        if count := comparison.count(pair):
+            yield ChangingCommit(id_, parent, comparison.files(pair) if count <= (most or count) else (), count)
 
 
 _Difference = tuple[list[ChangedPath], list[tuple[list[str], _Pair]]]
@@ -87,6 +104,7 @@ class _TreeComparison(Struct):
     contents: dict[bytes, bytes] = field(default_factory=dict)
     differences: dict[_Pair, _Difference] = field(default_factory=dict)
     found: dict[_Pair, tuple[ChangedPath, ...]] = field(default_factory=dict)
+    counts: dict[_Pair, int] = field(default_factory=dict)
     entries: dict[bytes, frozenset[_Entry]] = field(default_factory=dict)
 
     def compare(self, pairs: Iterable[_Pair]) -> None:
@@ -99,6 +117,13 @@ class _TreeComparison(Struct):
                 self.differences[pair] = self._difference(pair)
             below = {inner for pair in waiting for _, inner in self.differences[pair][1]}
             waiting = below - self.differences.keys()
+
+    def count(self, pair: _Pair) -> int:
+        """Return how many files differ below a pair of trees that was compared."""
+        if pair not in self.counts:
+            files, below = self.differences[pair]
+            self.counts[pair] = len(files) + sum(len(names) * self.count(other) for names, other in below)
+        return self.counts[pair]
 
     def files(self, pair: _Pair) -> tuple[ChangedPath, ...]:
         """Return the files that differ below a pair of trees that was compared, by their paths from there."""

@@ -1,0 +1,70 @@
+"""The overview of a fleet: every answer of the first look, joined."""
+
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from reconciler.console.log import Log
+from reconciler.status.branches import RecordedFleet
+from reconciler.status.fleet_views import is_fleet_well
+from render.rollouts.state import RolloutState
+
+from .changes import ChangeReader, RecentChange, recent_changes
+from .deliveries import DeliveredFleet, Deliveries, deliveries_of_fleet
+from .instants import known_branches
+from .owners import Owners
+from .silence import MembersNow, members_of_fleet
+from .survival import AskLosses, Survival, survival_of_fleet
+from .unwell import Unwell, unwell_objects
+from .waiting import AskedFleet, Waiting, what_waits
+
+MOST_PASSES, MOST_LOOKS = 300, 3_000
+"""So many rendered commits and records of members are gone through, the newest."""
+RECENT = timedelta(hours=24)
+
+
+class FleetOverview(Struct, frozen=True, kw_only=True):
+    """The first look at a fleet. ``is_past``: it is of an earlier time. ``is_cut_off``: earlier passes are not here."""
+
+    branches: RecordedFleet
+    now: datetime
+    is_past: bool
+    is_well: bool
+    unwell: Unwell
+    changes: tuple[RecentChange, ...]
+    going_out: tuple[RolloutState, ...]
+    waiting: tuple[Waiting, ...]
+    survival: tuple[Survival, ...]
+    members: MembersNow
+    deliveries: Deliveries
+    is_cut_off: bool = False
+
+
+def overview_of_fleet(asked: AskedFleet, log: Log, losses: AskLosses) -> FleetOverview:
+    """Return the first look at a fleet, read from its branches."""
+    branches, repository = asked.branches, asked.repository
+    fleet, status = branches.fleet, branches.status_commit
+    with log.timed("read history"):
+        known = known_branches(repository, fleet.previous.commit, status or None, MOST_PASSES, MOST_LOOKS)
+        reader = ChangeReader(repository=repository, passes=known.passes)
+        changes = tuple(recent_changes(reader, asked.instant - RECENT))
+    delivered = DeliveredFleet(
+        repository=repository, branches=known, status=status, members=frozenset(fleet.members), now=asked.instant
+    )
+    with log.timed("measure deliveries"):
+        deliveries = deliveries_of_fleet(delivered, reader)
+    owners = Owners(repository=repository, source=fleet.source.commit, templates=fleet.source.desired.templates)
+    return FleetOverview(
+        branches=branches,
+        now=asked.instant,
+        is_past=asked.is_past,
+        is_well=is_fleet_well(branches),
+        unwell=unwell_objects(branches, owners),
+        changes=changes,
+        going_out=fleet.rollouts_under_way,
+        waiting=what_waits(asked),
+        survival=survival_of_fleet(asked, log, losses),
+        members=members_of_fleet(branches),
+        deliveries=deliveries,
+        is_cut_off=known.is_cut_off,
+    )

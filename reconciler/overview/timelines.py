@@ -1,0 +1,146 @@
+"""Timelines of what the status branch recorded: which commit a cluster had converged to when, and how an object was.
+
+The branch is gone through once, from its tip back to a time. Files are read only where somebody asks for them.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TypeVar
+
+from msgspec import Struct, field
+
+from reconciler.backtest.past import RecordedInstant
+from reconciler.ledger.branch_file import FileFault, object_of_content
+from reconciler.ledger.cluster import ClusterRecord
+from reconciler.ledger.inventory import ApplyOutcome, Inventory
+from reconciler.record.recorded_status import is_applied_and_healthy
+from reconciler.repository import Repository
+from reconciler.repository.changing_commits import ListingLimits, commits_changing_files
+from render.errors import GitError
+from render.gitobjects import TREE_MODE
+from render.model import mapping_or_empty
+
+_PATTERNS = ("clusters/*", "inventory/*", "works/**")
+MOST_FILES = 50_000
+"""The most files of one commit that are looked at one by one."""
+
+_File = TypeVar("_File", ClusterRecord, Inventory)
+State = tuple[datetime, bytes | None]
+"""The time from which a file had a content, and that content's id (None: there was no such file)."""
+
+
+class RecordedTimelines(Struct, frozen=True, kw_only=True, dict=True):
+    """The records of members between a time and a commit of the status branch.
+
+    ``is_whole`` is false where one record changed too much to be looked at file by file.
+    """
+
+    repository: Repository
+    begin: datetime
+    changes: dict[str, list[State]]
+    before: dict[str, bytes | None]
+    tip: bytes
+    is_whole: bool = True
+    _converged: dict[tuple[bytes | None, bytes | None], str] = field(default_factory=dict)
+    _is_well: dict[bytes, bool] = field(default_factory=dict)
+
+    def states(self, path: str) -> list[State]:
+        """Return the states of a file, the oldest first; the first one is that at the beginning."""
+        known = self.changes.get(path)
+        if known is None:
+            return [(self.begin, self._id_at_tip(path))]
+        return [(self.begin, self.before[path]), *known]
+
+    def converged(self, cluster: str) -> Iterator[tuple[datetime, str]]:
+        """Yield since when a cluster had converged to which rendered commit ("": to none)."""
+        paths = ClusterRecord.at(cluster), Inventory.at(cluster)
+        merged = _merged_states(*(self.states(path) for path in paths))
+        return ((at, self._converged_in(*ids)) for at, *ids in merged)
+
+    def health(self, cluster: str, below: str) -> list[tuple[datetime, bool]]:
+        """Return since when an object was applied and healthy in a cluster, and was not."""
+        return [(at, id_ is not None and self._is_well_in(id_)) for at, id_ in self.states(f"works/{cluster}/{below}")]
+
+    def _converged_in(self, record: bytes | None, inventory: bytes | None) -> str:
+        if (record, inventory) not in self._converged:
+            self._converged[record, inventory] = self._read_converged(record, inventory)
+        return self._converged[record, inventory]
+
+    def _read_converged(self, record: bytes | None, inventory: bytes | None) -> str:
+        tool_record = self._file(ClusterRecord, record)
+        if tool_record is not None and tool_record.deployer:
+            return tool_record.applied if tool_record.outcome == ApplyOutcome.CONVERGED else ""
+        held = self._file(Inventory, inventory)
+        return held.converged if held is not None else ""
+
+    def _file(self, kind: type[_File], id_: bytes | None) -> _File | None:
+        if id_ is None:
+            return None
+        try:
+            return kind.read(kind.PATH, self.repository.read_blobs([id_])[id_])
+        except GitError:  # a damaged record tells nothing
+            return None
+
+    def _is_well_in(self, id_: bytes) -> bool:
+        if id_ not in self._is_well:
+            try:
+                work = object_of_content(self.repository.read_blobs([id_])[id_])
+            except FileFault:  # a damaged record tells nothing
+                work = {}
+            self._is_well[id_] = is_applied_and_healthy(mapping_or_empty(work))
+        return self._is_well[id_]
+
+    @cached_property
+    def _trees(self) -> dict[bytes, dict[str, tuple[bool, bytes]]]:
+        return {}
+
+    def _id_at_tip(self, path: str) -> bytes | None:
+        """Return the id of a file at the tip of the branch."""
+        at: bytes | None = self.tip
+        for name in path.split("/"):
+            if at is None:
+                return None
+            if at not in self._trees:
+                entries = self.repository.read_trees([at])[at]
+                self._trees[at] = {each.text: (each.mode == TREE_MODE, each.id) for each in entries}
+            found = self._trees[at].get(name)
+            at = found[1] if found is not None else None
+        return at
+
+
+def timelines_since(
+    repository: Repository, tip: str, looks: Sequence[RecordedInstant], begin: datetime
+) -> RecordedTimelines:
+    """Return what the status branch recorded from a time on."""
+    times = {each.commit.id: each.at for each in looks if each.at >= begin}
+    changes: dict[str, list[State]] = {}
+    before: dict[str, bytes | None] = {}
+    is_whole = True
+    for commit in commits_changing_files(repository, tip, _PATTERNS, ListingLimits(with_first=False, files=MOST_FILES)):
+        at = times.get(commit.id)
+        if at is None:
+            break
+        is_whole = is_whole and bool(commit.files)
+        for file in commit.files:
+            changes.setdefault(file.path, []).insert(0, (at, file.after))
+            before[file.path] = file.before
+    first = min(times.values(), default=begin)
+    return RecordedTimelines(
+        repository=repository,
+        begin=first,
+        changes=changes,
+        before=before,
+        tip=repository.commit_info(tip).tree,
+        is_whole=is_whole,
+    )
+
+
+def _merged_states(one: list[State], other: list[State]) -> Iterator[tuple[datetime, bytes | None, bytes | None]]:
+    """Yield the states of two files together, whenever one of them changed."""
+    for at in sorted({each[0] for each in (*one, *other)}):
+        yield at, _state_at(one, at), _state_at(other, at)
+
+
+def _state_at(states: list[State], at: datetime) -> bytes | None:
+    return next((id_ for since, id_ in reversed(states) if since <= at), None)
