@@ -41,7 +41,7 @@ def command(log: Log, /, at: str, losses: str, output: str) -> int:
 
 def show_overview(log: Log, at: str, losses: str, output: str) -> int:
     """Print the overview of the fleet; return 1 where something is not well, or not known to be."""
-    from reconciler.console.text import sections_as_terminal_text
+    from reconciler.console.text import sections_for_terminal
     from reconciler.outputs.document import document_text
     from reconciler.outputs.overview import overview_document
     from reconciler.overview.fleet_overview import overview_of_fleet
@@ -59,6 +59,6 @@ def show_overview(log: Log, at: str, losses: str, output: str) -> int:
     if output == "json":
         print_output(document_text(overview_document(overview)), "json")
     else:
-        sections = sections_as_terminal_text(sections_of_overview(overview))
-        print_text(f"{head_of_overview(overview)}\n{sections}", end="")
+        sections = sections_for_terminal(sections_of_overview(overview))
+        print_text((f"{head_of_overview(overview)}\n", *sections), end="")
     return 0 if overview.is_well else 1
