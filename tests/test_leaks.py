@@ -150,6 +150,10 @@ SAID = [
         for kind, name in (("Secret", "coded"), ("Deployment", "web"))
         for output in ("text", "json")
     ),
+    *(("list", what, "-o", output) for what in ("objects", "policies", "namespaces") for output in ("table", "json")),
+    *(("matrix", "--rows", "object", "--columns", "cluster", "-o", output) for output in ("table", "json")),
+    *(("search", word, "-o", output) for word in ("web", "Secret") for output in ("table", "json")),
+    *(("history", "--commits", "-o", output) for output in ("text", "json")),
     *(("backtest", "--since", "90d", "-o", output) for output in ("text", "json", "markdown")),
     ("bisect", "Deployment", "web", "-n", SPACE, "--on", "member1"),
     *(("simulate", "--without-cluster", "member1", "-o", output) for output in ("text", "json")),

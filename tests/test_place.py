@@ -40,6 +40,7 @@ ARGUMENTS: Mapping[str, str] = {
     "describe": "deployments",
     "exec": "web",
     "get": "deployments",
+    "list": "objects",
     "logs": "web",
     "port-forward": "web 80",
     "top": "nodes",

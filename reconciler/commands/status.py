@@ -15,12 +15,14 @@ from reconciler.console.printing import print_output
 if TYPE_CHECKING:
     from reconciler.outputs.document import OutputDocument
     from reconciler.status.branches import Pacing, RecordedFleet
+    from reconciler.status.views import View
 
 
 class StatusOptions(Struct, frozen=True, kw_only=True):
-    """The options of ``argosy status``; ``subject`` is ``cluster/NAME``, ``KIND/NAME`` or nothing for the fleet.
+    """The options of ``argosy status``.
 
-    ``tells_each``: what many have in common has a row for each.
+    ``subject`` is ``cluster/NAME``, ``policy/NAME``, ``KIND/NAME`` or nothing for the fleet. ``tells_each``: what many
+    have in common has a row for each.
     """
 
     subject: str = ""
@@ -36,7 +38,7 @@ class StatusOptions(Struct, frozen=True, kw_only=True):
     epilog="Exit codes: 0 all is well; 1 something is not placed, applied or healthy, or not known to be;"
     " passes refuse the newest source.",
 )
-@click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
+@click.argument("subject", nargs=-1, metavar="[cluster/NAME | policy/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")
 @click.option(
     "-o",
@@ -49,7 +51,7 @@ class StatusOptions(Struct, frozen=True, kw_only=True):
 @click.option("-w", "--watch", is_flag=True, help="Fetch again and again, and show what is new, until ^C.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    """Show what the branches say: of the fleet, of one cluster (cluster/NAME) or of one object (KIND/NAME).
+    """Show what the branches say: of the fleet, of a cluster (cluster/NAME), a policy or an object (KIND/NAME).
 
     It tells which source is rendered, what every cluster holds since when, and why something is not as it should be,
     down to the container or the warning that says so. Nothing is fetched without --watch, and no cluster is asked.
@@ -58,7 +60,8 @@ def command(log: Log, /, **options: Any) -> int:
     one has; where argosy.yaml says of no cluster how it is reached, and no run is recorded, others apply the folders.
     REPLICAS are what the trees say, LIVE what the objects ask for in the cluster, of which an autoscaler or a person
     may be the owner; - is a number that nobody knows. What is not well for one reason, in three clusters or objects or
-    more, has one row, the most important first; -v has a row for each.
+    more, has one row, the most important first; -v has a row for each. Of a policy (pp, cpp, op, cop, or policy for any
+    of them) it tells what it claims, what it loses to which other one, and what it would take.
     """
     subject = parse_subject_words(options.pop("subject"))
     return show_status(log, StatusOptions(subject=subject, tells_each=log.level >= VERBOSE, **options))
@@ -81,13 +84,9 @@ def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None
 
 def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool = True) -> int:
     from reconciler.outputs.document import document_text, plain_document
-    from reconciler.status.views import view_of_subject
     from render.documents import emit
 
-    is_wide = options.output == "wide"
-    view = view_of_subject(
-        branches, options.subject, namespace=options.namespace, is_wide=is_wide, tells_each=options.tells_each
-    )
+    view = _view_of_subject(branches, options)
     texts: dict[str, Callable[[], str]] = {
         "json": lambda: document_text(_status_document(branches, options)),
         "yaml": lambda: emit(plain_document(_status_document(branches, options))).decode(),
@@ -99,8 +98,33 @@ def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first
     return 0 if view.is_fine else 1
 
 
+def _view_of_subject(branches: "RecordedFleet", options: StatusOptions) -> "View":
+    from reconciler.names.subjects import is_policy_noun
+    from reconciler.status.views import View, view_of_subject
+
+    if not is_policy_noun(options.subject.partition("/")[0]):
+        is_wide = options.output == "wide"
+        return view_of_subject(
+            branches, options.subject, namespace=options.namespace, is_wide=is_wide, tells_each=options.tells_each
+        )
+    from reconciler.survey.policies import SurveyedOverridePolicy, SurveyedPolicy, policies_named
+    from reconciler.survey.states import SurveyedState
+    from reconciler.survey.surveying import Survey
+    from reconciler.survey.text import policies_text
+
+    noun, _, name = options.subject.partition("/")
+    named = policies_named(Survey(branches), noun, name, options.namespace)
+    policies: tuple[SurveyedPolicy | SurveyedOverridePolicy, ...] = (*named[0], *named[1])
+    kinds = [str(each.policy).partition(" ")[0] for each in policies]
+    return View(
+        text=tuple(policies_text(*named, branches.now)),
+        name="\n".join(f"{kind.lower()}/{name}" for kind in kinds),
+        is_fine=all(held.worst.state is SurveyedState.WELL for each in named[0] for held in each.holds),
+    )
+
+
 def _status_document(branches: "RecordedFleet", options: StatusOptions) -> "OutputDocument":
-    from reconciler.names.subjects import is_cluster_noun
+    from reconciler.names.subjects import is_cluster_noun, is_policy_noun
     from reconciler.outputs.cluster_status import cluster_status_document
     from reconciler.outputs.fleet_status import fleet_status_document
     from reconciler.outputs.object_status import object_status_document
@@ -111,4 +135,15 @@ def _status_document(branches: "RecordedFleet", options: StatusOptions) -> "Outp
         return fleet_status_document(branches)
     if is_cluster_noun(noun):
         return cluster_status_document(branches, name)
+    if is_policy_noun(noun):
+        return _policy_document(branches, noun, name, options.namespace)
     return object_status_document(branches, binding_meant_by(branches, noun, name, options.namespace))
+
+
+def _policy_document(branches: "RecordedFleet", noun: str, name: str, namespace: str) -> "OutputDocument":
+    from reconciler.outputs.claims import policy_status_document
+    from reconciler.survey.policies import policies_named
+    from reconciler.survey.surveying import Survey
+
+    survey = Survey(branches)
+    return policy_status_document(survey, *policies_named(survey, noun, name, namespace))

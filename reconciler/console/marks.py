@@ -42,7 +42,7 @@ MARKS: Mapping[HealthState, StateMark] = {
 _WORDS: Mapping[HealthState, str] = {
     HealthState.WELL: """
         Healthy Converged Success Successful Completed Scheduled Current EveryClusterThrough through met exact
-        FullyApplied Attached ok
+        FullyApplied Attached ok Well
     """,
     HealthState.PROGRESSING: """
         Progressing InProgress ClustersUnderWay Behind NotAppliedYet NotRendered PlacementGoesOut MakeBeforeBreak
@@ -55,7 +55,7 @@ _WORDS: Mapping[HealthState, str] = {
         approximate warn
     """,
     HealthState.UNWELL: """
-        Unhealthy Degraded Failed Incomplete Interrupted NoClusterFit Unschedulable SchedulerError QuotaExceeded
+        Unwell Unhealthy Degraded Failed Incomplete Interrupted NoClusterFit Unschedulable SchedulerError QuotaExceeded
         NoPolicy OverrideFailed BuildFailed InterpreterFailed InNoCluster ClustersUnwell ClustersFailed
         TooManyUnreachable TooManyFailures CheckNotMet RolledBack AbortedByControl Refused MoveStopped NotReady failed
         conflict blocked unhealthy refused not FAIL went BadRequest Unauthorized Forbidden NamespaceMissing

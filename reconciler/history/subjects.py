@@ -110,13 +110,14 @@ def subject_of_words(repository: Repository, tip: str, words: Sequence[str], nam
 
 def history_of_subject(repository: Repository, tip: str, subject: Subject, limit: int) -> History:
     """Return the newest events of a subject; ``limit`` 0 is no limit."""
-    found = _events_of_subject(repository, tip, subject)
+    found = events_of_subject(repository, tip, subject)
     events = tuple(islice(found, limit + 1) if limit else found)
     has_more = bool(limit) and len(events) > limit
     return History(commit=tip, subject=subject, events=events[:limit] if has_more else events, has_more=has_more)
 
 
-def _events_of_subject(repository: Repository, tip: str, subject: Subject) -> Iterator[ObjectEvent]:
+def events_of_subject(repository: Repository, tip: str, subject: Subject) -> Iterator[ObjectEvent]:
+    """Yield the events of a subject, the newest first."""
     return filter(subject.concerns, events_of_files(repository, tip, subject.patterns))
 
 

@@ -6,13 +6,14 @@ from itertools import groupby
 from reconciler.console.tables import text_table
 from reconciler.diff.words import field_words
 from render.timing import epoch_text
-from render.words import first_few
+from render.words import counted_noun, first_few
 
 from .bisecting import Turn
 from .blame import Blame, ChangeOrigin
 from .events import ObjectEvent
 from .steps import RenderedStep
 from .subjects import History
+from .timeline import Timeline, TimelineEntry
 
 _SHORT = 12
 _MOST_FIELDS = 5
@@ -94,6 +95,35 @@ def _words_of_replicas(event: ObjectEvent, *, is_full: bool) -> str:
 def _names(names: Iterable[str], *, is_full: bool) -> str:
     listed = list(names)
     return ", ".join(listed) if is_full else first_few(listed)
+
+
+def timeline_text(timeline: Timeline, *, is_full: bool) -> Iterator[str]:
+    """Yield a timeline: a line for each commit, and below it what it moved, with its reasons."""
+    if not timeline.entries:
+        yield "no rendered commit that is here changed anything of it\n"
+        return
+    for entry in timeline.entries:
+        yield _line_of_step(entry.step)
+        yield f"  {_words_of_entry(entry)}\n"
+        names = [str(event.ref) for event in entry.events]
+        yield f"  {_names(names, is_full=is_full)} in {_names(entry.clusters, is_full=is_full) or 'no cluster'}\n"
+        yield f"  {', '.join(f'{cause} {number}' for cause, number in entry.causes.items())}\n"
+    if timeline.following:
+        yield f"\nthere is more: --rev {timeline.following[:_SHORT]} goes on, and --limit 0 shows all of it\n"
+    elif timeline.is_cut_off:
+        yield "\nthis clone has no earlier commits: git fetch --unshallow brings them\n"
+
+
+def _words_of_entry(entry: TimelineEntry) -> str:
+    """Return what a commit changed, in numbers."""
+    before, after = entry.replicas_before_and_after
+    parts = [counted_noun(len(entry.events), "object"), counted_noun(len(entry.clusters), "cluster")]
+    parts += [f"{counted_noun(entry.arrivals, 'arrival')}"] if entry.arrivals else []
+    parts += [f"{counted_noun(entry.departures, 'departure')}"] if entry.departures else []
+    parts += [f"replicas {before} -> {after}"] if before != after else []
+    parts += [f"{counted_noun(entry.moved_replicas, 'replica')} moved"] if entry.moved_replicas else []
+    parts += [f"{counted_noun(entry.other_bytes, 'object')} edited"] if entry.other_bytes else []
+    return ", ".join(parts)
 
 
 def blame_text(blame: Blame, *, is_full: bool) -> Iterator[str]:

@@ -4,6 +4,7 @@ from .application import ApplicationDocument
 from .backtest import BacktestDocument
 from .bisection import BisectionDocument
 from .blame import BlameDocument
+from .claims import PolicyStatusDocument
 from .cluster_explanation import ClusterExplanationDocument
 from .cluster_status import ClusterStatusDocument
 from .diagnosis import DiagnosisDocument
@@ -13,8 +14,10 @@ from .fleet_status import FleetStatusDocument
 from .headroom import HeadroomDocument
 from .history import HistoryDocument
 from .import_report import ImportReportDocument
+from .lists import ClusterListDocument, NamespaceListDocument, ObjectListDocument, PolicyListDocument
 from .live_difference import LiveDifferenceDocument
 from .losses import LossesDocument
+from .matrix import MatrixDocument
 from .object_explanation import ObjectExplanationDocument
 from .object_status import ObjectStatusDocument
 from .overview import OverviewDocument
@@ -25,8 +28,10 @@ from .rejoining import RejoiningDocument
 from .rendering import RenderingDocument
 from .rollback import RollbackDocument
 from .rollouts import RolloutsDocument
+from .search import SearchDocument
 from .simulation import SimulationDocument
 from .source_edit import SourceEditDocument
+from .timeline import TimelineDocument
 from .validation import ValidationDocument
 from .verification import VerificationDocument
 from .waiting import WaitingDocument
@@ -49,8 +54,16 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     FleetStatusDocument,
     ClusterStatusDocument,
     ObjectStatusDocument,
+    PolicyStatusDocument,
+    ObjectListDocument,
+    ClusterListDocument,
+    PolicyListDocument,
+    NamespaceListDocument,
+    MatrixDocument,
+    SearchDocument,
     RolloutsDocument,
     HistoryDocument,
+    TimelineDocument,
     BlameDocument,
     BisectionDocument,
     SimulationDocument,

@@ -41,6 +41,22 @@ EXAMPLES: Mapping[str, Examples] = {
     "history": (
         ("argosy history deploy/web -n shop", "What moved, scaled or edited an object, and why"),
         ("argosy history cluster/paris --limit 0", "Everything that changed in a cluster"),
+        ("argosy history --commits", "A timeline: how much each commit changed, and what moved"),
+    ),
+    "list": (
+        ("argosy list objects --state Unwell --sort since", "What is unwell, the longest first"),
+        ("argosy list objects -n shop --cluster paris", "What of a namespace goes to a cluster"),
+        ("argosy list clusters --region eu --sort state", "The clusters of a region, the worst first"),
+        ("argosy list policies", "What each policy selects, claims and loses"),
+    ),
+    "matrix": (
+        ("argosy matrix", "How many objects of each namespace are in each region, and in which state"),
+        ("argosy matrix -n shop --rows object --columns cluster", "Each object of a namespace in each cluster"),
+        ("argosy matrix --rows kind --columns provider --state Unwell", "What is unwell, by kind and provider"),
+    ),
+    "search": (
+        ("argosy search web", "Everything that is called so, or has it in its name, file, labels or message"),
+        ("argosy search deployment paris OOMKilled", "What all of these words are in"),
     ),
     "blame": (
         ("argosy blame deploy/web -n shop", "Which commits its replicas and fields come from"),

@@ -12,7 +12,8 @@ ELSEWHERE: Mapping[str, str] = {
         for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon", "drain", "rename")
     },
     "new": "init",
-    "list": "status",
+    "ls": "list",
+    "find": "search",
     "list-targets": "status",
     "tree": "explain KIND/NAME",
     "trace": "explain KIND/NAME",

@@ -1,0 +1,102 @@
+"""The part of a fleet that is asked for: by names, patterns, states and places, in an order, and page by page."""
+
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+
+from .clusters import SurveyedCluster
+from .objects import SurveyedObject
+from .states import SurveyedState, rank_of_state
+
+Item = TypeVar("Item")
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """The objects that are asked for. Each field that is empty asks for nothing; names may be patterns (``web-*``)."""
+
+    namespace: str = ""
+    kind: str = ""
+    policy: str = ""
+    cluster: str = ""
+    app: str = ""
+    state: str = ""
+    text: str = ""
+
+    def has_object(self, each: SurveyedObject) -> bool:
+        """Say whether an object is asked for; where one cluster is named, by its state there."""
+        state = each.worst.state
+        if self.cluster:
+            found = [name for name in each.replicas if fnmatchcase(name, self.cluster)]
+            if not found:
+                return False
+            state = min((each.in_cluster(name).state for name in found), key=rank_of_state)
+        return (
+            self.state in {"", state}
+            and _is_meant(self.namespace, each.ref.namespace)
+            and _is_meant(self.policy, each.policy, each.policy.partition(" ")[2])
+            and _is_meant(self.app, each.app)
+            and _is_meant(self.kind.lower(), each.ref.kind.lower(), each.ref.group_kind.lower())
+            and self.text.lower() in str(each.ref).lower()
+        )
+
+
+class ClusterChoice(Struct, frozen=True, kw_only=True):
+    """The clusters that are asked for; a field that is empty asks for nothing."""
+
+    cluster: str = ""
+    region: str = ""
+    provider: str = ""
+    state: str = ""
+    text: str = ""
+
+    def has_cluster(self, each: SurveyedCluster) -> bool:
+        """Say whether a cluster is asked for."""
+        return (
+            self.state in {"", each.state.state} and self.is_in_place(each) and self.text.lower() in each.name.lower()
+        )
+
+    def is_in_place(self, each: SurveyedCluster) -> bool:
+        """Say whether a cluster has the name and is in the place that is asked for."""
+        member = each.member
+        return (
+            _is_meant(self.cluster, each.name)
+            and _is_meant(self.region, member.region if member is not None else "")
+            and _is_meant(self.provider, member.provider if member is not None else "")
+        )
+
+
+class ListPage(Struct, Generic[Item], frozen=True, kw_only=True):
+    """A part of a list: its items, how many there are in all, and the number of the first of them."""
+
+    items: tuple[Item, ...]
+    total: int
+    offset: int = 0
+
+
+def page_of(items: Sequence[Item], offset: int, limit: int) -> ListPage[Item]:
+    """Return a page of a list; a limit of 0 is none.
+
+    >>> page_of("abcde", 3, 2).items, page_of("abcde", 9, 2).items, page_of("abc", 0, 0).total
+    (('d', 'e'), (), 3)
+    """
+    end = offset + limit if limit else len(items)
+    return ListPage(items=tuple(items[offset:end]), total=len(items), offset=offset)
+
+
+def objects_in_order(objects: Iterable[SurveyedObject], order: str) -> list[SurveyedObject]:
+    """Return objects in an order: what is worst, most or longest so comes first, and names decide among equals."""
+    keys: dict[str, Callable[[SurveyedObject], Any]] = {
+        "name": lambda _: 0,
+        "state": lambda each: rank_of_state(each.worst.state),
+        "replicas": lambda each: -each.total_replicas,
+        "clusters": lambda each: -len(each.replicas),
+        "since": lambda each: (each.worst.state is SurveyedState.WELL, each.worst.since or "~"),
+    }
+    key = keys[order]
+    return sorted(objects, key=lambda each: (key(each), each.ref))
+
+
+def _is_meant(pattern: str, *values: str) -> bool:
+    return not pattern or any(fnmatchcase(value, pattern) for value in values)

@@ -1,0 +1,155 @@
+"""Lists of what a fleet has: objects, clusters, policies and namespaces, a page of those that are asked for."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from msgspec import Struct
+
+from .choosing import Choice, ClusterChoice, ListPage, objects_in_order, page_of
+from .clusters import SurveyedCluster
+from .objects import SurveyedObject
+from .policies import SurveyedOverridePolicy, SurveyedPolicy, surveyed_override_policies, surveyed_policies
+from .states import SurveyedState, rank_of_state
+from .surveying import Survey, counts_of_objects
+
+AnyPolicy = SurveyedPolicy | SurveyedOverridePolicy
+
+
+class ObjectList(Struct, frozen=True, kw_only=True):
+    """A page of objects; numbers are those of all that are asked for."""
+
+    survey: Survey
+    page: ListPage[SurveyedObject]
+    counts: Mapping[SurveyedState, int]
+    replicas: int
+    clusters: int
+
+
+class ClusterList(Struct, frozen=True, kw_only=True):
+    """A page of clusters; numbers are those of all that are asked for."""
+
+    survey: Survey
+    page: ListPage[SurveyedCluster]
+    counts: Mapping[SurveyedState, int]
+    regions: Mapping[str, int]
+    providers: Mapping[str, int]
+
+
+class PolicyList(Struct, frozen=True, kw_only=True):
+    """A page of policies: those that propagate, and then those that override."""
+
+    survey: Survey
+    page: ListPage[AnyPolicy]
+
+
+class SurveyedNamespace(Struct, frozen=True, kw_only=True):
+    """A namespace ("": none), and the objects in it."""
+
+    name: str
+    objects: tuple[SurveyedObject, ...]
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """The number of objects of each kind."""
+        return _counted(each.ref.group_kind for each in self.objects)
+
+    @property
+    def policies(self) -> Mapping[str, int]:
+        """The number of objects that each policy claims."""
+        return _counted(each.policy for each in self.objects if each.policy)
+
+    @property
+    def clusters(self) -> frozenset[str]:
+        """The clusters in which any of the objects is."""
+        return _clusters_of_objects(self.objects)
+
+    @property
+    def replicas(self) -> int:
+        """The replicas that all objects have."""
+        return sum(each.total_replicas for each in self.objects)
+
+    @property
+    def counts(self) -> Mapping[SurveyedState, int]:
+        """The number of objects in each state."""
+        return counts_of_objects(self.objects)
+
+
+class NamespaceList(Struct, frozen=True, kw_only=True):
+    """A page of namespaces."""
+
+    survey: Survey
+    page: ListPage[SurveyedNamespace]
+
+
+class ListPart(Struct, frozen=True, kw_only=True):
+    """The part of a list that is asked for: its order, how many to leave out, and how many to list (0: all)."""
+
+    order: str = "name"
+    offset: int = 0
+    limit: int = 0
+
+
+def list_objects(survey: Survey, choice: Choice, part: ListPart) -> ObjectList:
+    """Return a page of the objects that are asked for."""
+    found = tuple(objects_in_order(filter(choice.has_object, survey.objects), part.order))
+    return ObjectList(
+        survey=survey,
+        page=page_of(found, part.offset, part.limit),
+        counts=counts_of_objects(found),
+        replicas=sum(each.total_replicas for each in found),
+        clusters=len(_clusters_of_objects(found)),
+    )
+
+
+def list_clusters(survey: Survey, choice: ClusterChoice, part: ListPart) -> ClusterList:
+    """Return a page of the clusters that are asked for."""
+    found = [each for each in survey.clusters if choice.has_cluster(each)]
+    members = [each.member for each in found if each.member is not None]
+    counts = Counter(each.state.state for each in found)
+    orders: dict[str, Callable[[SurveyedCluster], Any]] = {
+        "state": lambda each: rank_of_state(each.state.state),
+        "replicas": lambda each: -each.replicas,
+        "objects": lambda each: -each.objects,
+        "since": lambda each: each.state.since or "~",
+    }
+    if part.order in orders:
+        found.sort(key=lambda each: (orders[part.order](each), each.name))
+    return ClusterList(
+        survey=survey,
+        page=page_of(found, part.offset, part.limit),
+        counts={state: counts[state] for state in sorted(counts, key=rank_of_state)},
+        regions=_counted(each.region for each in members if each.region),
+        providers=_counted(each.provider for each in members if each.provider),
+    )
+
+
+def list_policies(survey: Survey, choice: Choice, part: ListPart) -> PolicyList:
+    """Return a page of the policies of a namespace, or whose name has a text."""
+    every: tuple[AnyPolicy, ...] = (*surveyed_policies(survey), *surveyed_override_policies(survey))
+    found = [
+        each
+        for each in every
+        if (not choice.namespace or fnmatchcase(each.policy.namespace, choice.namespace))
+        and choice.text.lower() in str(each.policy).lower()
+    ]
+    return PolicyList(survey=survey, page=page_of(found, part.offset, part.limit))
+
+
+def list_namespaces(survey: Survey, choice: Choice, part: ListPart) -> NamespaceList:
+    """Return a page of the namespaces whose name has a text."""
+    found = [
+        SurveyedNamespace(name=name, objects=objects)
+        for name, objects in survey.objects_by_namespace.items()
+        if choice.text.lower() in name.lower() and (not choice.namespace or fnmatchcase(name, choice.namespace))
+    ]
+    return NamespaceList(survey=survey, page=page_of(found, part.offset, part.limit))
+
+
+def _clusters_of_objects(objects: Iterable[SurveyedObject]) -> frozenset[str]:
+    return frozenset().union(*(each.replicas for each in objects))
+
+
+def _counted(names: Iterable[str]) -> Mapping[str, int]:
+    return dict(sorted(Counter(names).items()))
