@@ -19,6 +19,7 @@ from render.scheduling.losses import SchedulerAfterPass
 from tests.build import Repository, argosy, on_clusters, weighted
 from tests.random_placements import PassesInMemory, a_random_fleet
 from tests.test_check_resilience import AGGREGATED, DUPLICATED, NOWHERE_KNOWN, STATIC, THREE, a_member, web, web_of
+from tests.test_simulate import NINE, fleet_of
 
 MOST = 40
 """No random fleet has room for so many more replicas of an object in any way."""
@@ -132,3 +133,16 @@ def test_an_object_without_replicas_is_refused(tmp_path: Path, capsys: pytest.Ca
     repository.commit({"all.yaml": [*THREE, web(6)[0]]})
     unplaced = argosy(repository, capsys, "simulate", "--headroom", "deploy/web", "-n", "shop")
     assert (unplaced.code, "no policy places Deployment.apps shop/web" in unplaced.err) == (2, True)
+
+
+def test_what_is_lost_is_not_counted_among_the_clusters_that_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The StatefulSet may go to paris alone; without it, neither of the two others is for it."""
+    fleet = fleet_of(tmp_path)
+    asked = ("simulate", "--headroom", "sts/db", "--without-cluster", "paris", *NINE)
+    found = json.loads(argosy(fleet, capsys, *asked, "-o", "json").out)
+    none = "0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint."
+    assert (found["fits"], found["reason"]) == (0, none)
+    assert found["assumptions"][-1] == "each further replica requests what one requests now"
+    assert f"ONE MORE\n  {none}\n" in argosy(fleet, capsys, *asked).out

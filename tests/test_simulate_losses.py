@@ -54,7 +54,37 @@ def test_every_loss_is_told_in_a_table(losing: Repository, capsys: pytest.Captur
         "FACTS\n"
         "  oslo, paris, rome: nobody says when they were seen, and their capacity is unknown\n"
         "  as of 2026-03-01T09:00:00Z\n"
+        "\n"
+        "ASSUMED\n"
+        f"  {pass_before(losing)}\n"
+        "  what may go to oslo, paris, rome has room there, for no capacity is known\n"
+        f"  {AT_ONCE}\n"
     )
+
+
+AT_ONCE = "what a loss takes is placed anew at once; --without-cluster NAME says when that happens by itself, if ever"
+
+
+def pass_before(fleet: Repository) -> str:
+    """Return the assumption about a fleet that was never rendered."""
+    source = fleet.git("rev-parse", "--short=12", "HEAD")
+    return f"the first pass over source {source}, which is not rendered yet, comes before all of it"
+
+
+def test_what_is_taken_for_granted_is_said_wherever_the_answer_is(
+    losing: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the document, in JUnit and in Markdown; with files added, another source is meant than the newest commit."""
+    asked = ("simulate", "--n-minus", "1", *NINE)
+    (tmp_path / "new.yaml").write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}")
+    found = json.loads(argosy(losing, capsys, *asked, "-o", "json").out)["assumptions"]
+    assert (found[0], found[-1], len(found)) == (pass_before(losing), AT_ONCE, 3)
+    added = json.loads(argosy(losing, capsys, *asked, "--add", str(tmp_path / "new.yaml"), "-o", "json").out)
+    assert added["assumptions"][0] == "the first pass over the source with the added file comes before all of it"
+    suite = ET.fromstring(argosy(losing, capsys, *asked, "-o", "junit").out).find("testsuite")
+    assert suite is not None
+    assert AT_ONCE in (suite.findtext("system-out") or "")
+    assert AT_ONCE in argosy(losing, capsys, *asked, "-o", "markdown").out
 
 
 def test_regions_zones_and_providers_are_lost_whole(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,6 +142,54 @@ def test_each_loss_is_a_case_of_junit(losing: Repository, capsys: pytest.Capture
     failures = [failure for each in cases if (failure := each.find("failure")) is not None]
     assert [each.get("message") for each in failures] == ["1 object without a place, missing: pods 3"]
     assert (failures[0].text or "").startswith("StatefulSet.apps default/db: no place for 3 of 3 replicas")
+    assert (cases[1].findtext("system-out") or "").splitlines() == [
+        "3 objects there, 2 replicas placed elsewhere",
+        "Deployment.apps default/proxy: loses a copy, and others go on",
+        "StatefulSet.apps default/db: the volumes of its claims left behind",
+    ]
+
+
+def test_a_cluster_that_no_loss_takes_is_a_case_that_was_skipped(
+    losing: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = argosy(losing, capsys, "simulate", "--n-minus", "1", "--by", "zone", *NINE, "-o", "junit")
+    suite = ET.fromstring(ended.out).find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("skipped")) == ("3", "1")
+    skipped = [each for each in suite.findall("testcase") if each.find("skipped") is not None]
+    assert [each.get("name") for each in skipped] == ["oslo"]
+    reason = skipped[0].find("skipped")
+    assert reason is not None
+    assert reason.get("message") == "no zone is known of it, so no loss of a zone takes what is there"
+
+
+def test_each_loss_has_its_price_where_there_is_a_price_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The replicas of paris go to clusters that charge more; others request nothing, and are in no sum."""
+    web = a_deployment("web", replicas=6)
+    web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    rates = {"paris": "1", "rome": "2", "oslo": "3"}
+    entries = [{"clusterAffinity": {"clusterNames": [name]}, "perHour": {"cpu": each}} for name, each in rates.items()]
+    prices = {"kind": "PriceList", "metadata": {"name": "prices"}, "spec": {"currency": "EUR", "prices": entries}}
+    fleet = fleet_of(tmp_path, **{"web.yaml": web, "prices.yaml": {"apiVersion": "argosy.dev/v1alpha1", **prices}})
+    found = losses(fleet, capsys, "--n-minus", "1")[1]
+    assert {name: each["cost"]["difference"] for name, each in found.items()} == {
+        "paris": "2190",
+        "rome": "0",
+        "oslo": "-2190",
+    }
+    assert found["paris"]["cost"] == {"currency": "EUR", "difference": "2190", "isPartlyUnknown": False}
+    table = argosy(fleet, capsys, "simulate", "--n-minus", "1", *NINE).out.partition("LOSSES\n")[2].splitlines()
+    assert table[0].endswith("STATEFUL   EUR A MONTH")
+    assert [each.split()[-1] for each in table[1:4]] == ["-2190.00", "+2190.00", "0.00"]
+    prices["spec"] = {"currency": "EUR", "prices": [entries[0], entries[2]]}
+    fleet.commit({"prices.yaml": {"apiVersion": "argosy.dev/v1alpha1", **prices}})
+    assert losses(fleet, capsys, "--n-minus", "1")[1]["paris"]["cost"]["isPartlyUnknown"] is True
+
+
+def test_without_a_price_list_no_loss_has_a_price(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "cost" not in losses(losing, capsys, "--n-minus", "1")[1]["paris"]
 
 
 def test_markdown_has_the_same_table(losing: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterable, Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.pipeline.following_passes import PassMemory, inputs_of_next_pass
 from reconciler.pipeline.movements import movements_between
@@ -16,8 +17,11 @@ from reconciler.simulation.objects import ObjectCourse, PlacedReplicas
 from reconciler.simulation.passes import ideal_inputs
 from reconciler.simulation.simulated_pass import SimulatedPass
 from render.binding import Binding
+from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
 from render.placement import SpreadField
+from render.prices.cluster_prices import prices_of_clusters
+from render.prices.costs import costs_of_bindings
 from render.resilience.losses import Loss, clusters_lost_together, losses_of_fleet
 
 from .random_fleets import random_files
@@ -62,6 +66,38 @@ def test_each_loss_is_what_an_ideal_pass_over_everything_says(seed: int) -> None
         found = {**placed, **losses.placed_after(loss.clusters).bindings}
         assert decided(found.values()) == decided(ideal.bindings.values()), str(loss)
         assert counted(LossJudge(losses=losses).outcome_of(loss)) == expected(placed, ideal, loss), str(loss)
+
+
+PRICES = {
+    "apiVersion": "argosy.dev/v1alpha1",
+    "kind": "PriceList",
+    "metadata": {"name": "prices"},
+    "spec": {"currency": "EUR", "prices": [{"perHour": {"cpu": "0.031", "memory": "0.004"}}]},
+}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_cost_of_a_loss_is_the_difference_between_all_that_is_placed(seed: int) -> None:
+    """The cost equals that of whole fleets wherever nothing is unknown on either side."""
+    rng = random.Random(seed)
+    files = {**random_files(rng), "prices": PRICES}
+    inputs, _ = inputs_after_first_pass(inputs_of_files(files, facts={} if seed % 3 else None))
+    base = render_pass(inputs)
+    losses = Losses.of(inputs_of_next_pass(inputs, base, PassMemory(), NINE), NINE)
+    desired = losses.inputs.desired
+    prices = prices_of_clusters(desired.price_lists, ClusterIndex(desired.clusters))
+    for loss in every_loss(losses.inputs, rng):
+        left = [
+            replace(each, targets=tuple(target for target in each.targets if target.name not in loss.clusters))
+            for each in {**losses.placed, **losses.placed_after(loss.clusters).bindings}.values()
+        ]
+        before, after = (costs_of_bindings(each, prices) for each in (losses.placed.values(), left))
+        found = LossJudge(losses=losses).outcome_of(loss).cost
+        assert found is not None
+        if found.is_unknown:
+            assert before.money.unknown or after.money.unknown, str(loss)
+        else:
+            assert found.amount == after.total - before.total, str(loss)
 
 
 def counted(outcome: LossOutcome) -> tuple[object, ...]:

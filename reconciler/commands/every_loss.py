@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) -> int:
     """Print what becomes of the fleet at each loss; return 1 where one breaks something."""
     from reconciler.commands.supposed_changes import open_supposition
+    from reconciler.simulation.assumptions import assumptions_of_losses, words_of_pass_before
     from reconciler.simulation.loss_text import LossReport
     from reconciler.simulation.outcome import ages_of_facts
     from reconciler.simulation.shared_work import outcomes_of_every_loss
     from reconciler.simulation.text import supposed_words
     from render.placement import SpreadField
+    from render.prices.cluster_prices import currency_of_price_lists
     from render.resilience.losses import clusters_lost_together
 
     by, count = SpreadField(options.by), options.n_minus or 1
@@ -38,14 +40,20 @@ def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) 
             losses = fleet.losses(supposition.alterations)
         with log.timed("lose clusters"):
             outcomes = outcomes_of_every_loss(losses, by, count)
+        facts = tuple(ages_of_facts(losses.inputs, fleet.now))
         report = LossReport(
             by=by,
             count=count,
             outcomes=outcomes,
             never_lost=tuple(sorted({each.name for each in clusters}.difference(*together.values()))),
             supposed=supposed_words(supposition.alterations, supposition.added),
-            facts=tuple(ages_of_facts(losses.inputs, fleet.now)),
+            facts=facts,
             now=fleet.now,
+            assumptions=(
+                *words_of_pass_before(fleet.previous, fleet.source_in_force.commit, supposition.added),
+                *assumptions_of_losses(facts, fleet.given.observed.facts),
+            ),
+            currency=currency_of_price_lists(losses.inputs.desired.price_lists),
             is_full=log.level >= VERBOSE,
         )
         _print_report(options.output, report, fleet.source_in_force.commit)

@@ -12,7 +12,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class JUnitCase(Struct, frozen=True, kw_only=True):
-    """A case; it failed if there is a ``failure``, in one line, with its ``detail``."""
+    """A case; it failed if there is a ``failure``, in one line, with its ``detail``, and did not run if ``skipped``."""
 
     name: str
     file: str = ""
@@ -20,13 +20,15 @@ class JUnitCase(Struct, frozen=True, kw_only=True):
     failure: str = ""
     detail: str = ""
     output: str = ""
+    skipped: str = ""
 
 
 class JUnitSuite(Struct, frozen=True, kw_only=True):
-    """Cases under one name."""
+    """Cases under one name, and an ``output`` about all of them."""
 
     name: str
     cases: tuple[JUnitCase, ...]
+    output: str = ""
 
 
 def junit_xml(suites: Sequence[JUnitSuite]) -> str:
@@ -36,6 +38,8 @@ def junit_xml(suites: Sequence[JUnitSuite]) -> str:
         parent = SubElement(root, "testsuite", {"name": _text_safe_in_xml(suite.name), **_counts_of_cases(suite.cases)})
         for case in suite.cases:
             _add_test_case(parent, suite, case)
+        if suite.output:
+            SubElement(parent, "system-out").text = _text_safe_in_xml(suite.output)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
@@ -51,13 +55,18 @@ def _add_test_case(parent: Element, suite: JUnitSuite, case: JUnitCase) -> None:
         SubElement(element, "failure", {"message": _text_safe_in_xml(case.failure)}).text = _text_safe_in_xml(
             case.detail
         )
+    if case.skipped:
+        SubElement(element, "skipped", {"message": _text_safe_in_xml(case.skipped)})
     if case.output:
         SubElement(element, "system-out").text = _text_safe_in_xml(case.output)
 
 
 def _counts_of_cases(cases: Iterable[JUnitCase]) -> dict[str, str]:
     listed = list(cases)
-    return {"tests": str(len(listed)), "failures": str(sum(bool(case.failure) for case in listed))}
+    counts = {"tests": len(listed), "failures": sum(bool(case.failure) for case in listed)}
+    if skipped := sum(bool(case.skipped) for case in listed):
+        counts["skipped"] = skipped
+    return {name: str(count) for name, count in counts.items()}
 
 
 def _text_safe_in_xml(text: str) -> str:

@@ -60,6 +60,7 @@ class HeadroomDocument(OutputDocument, frozen=True, kw_only=True):
     reason: Annotated[str, meaning_of_field("Why no more are placed, as the scheduler says it, or empty.")]
     clusters: Annotated[tuple[ClusterHeadroomPart, ...], meaning_of_field("The clusters that it may go to.")]
     facts: Annotated[tuple[FactAgePart, ...], meaning_of_field("The age of what is known of each cluster.")]
+    assumptions: Annotated[tuple[str, ...], meaning_of_field("What the answer takes for granted.")]
 
 
 def headroom_document(report: HeadroomReport, *, source: str) -> HeadroomDocument:
@@ -78,6 +79,7 @@ def headroom_document(report: HeadroomReport, *, source: str) -> HeadroomDocumen
         reason=found.reason,
         clusters=tuple(map(_cluster_part, found.clusters)),
         facts=tuple(map(fact_age_part, report.facts)),
+        assumptions=report.assumptions,
     )
 
 

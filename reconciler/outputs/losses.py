@@ -2,8 +2,11 @@
 
 from typing import Annotated
 
+from msgspec import UNSET, UnsetType
+
 from reconciler.simulation.loss_outcomes import LossOutcome
 from reconciler.simulation.loss_text import LossReport, name_of_loss, quantities_of_amounts
+from render.prices.amounts import exact_decimal
 from render.timing import instant_text
 
 from .document import DocumentPart, OutputDocument, meaning_of_field
@@ -27,6 +30,21 @@ class LostStatePart(DocumentPart, frozen=True, kw_only=True):
 
     object: ObjectName
     state: Annotated[str, meaning_of_field("What it keeps there, such as the volumes of its claims.")]
+
+
+class LossCostPart(DocumentPart, frozen=True, kw_only=True):
+    """The difference that a loss makes to the costs of a month of 730 hours, once all is placed anew."""
+
+    currency: Annotated[str, meaning_of_field("The currency, such as EUR.")]
+    difference: Annotated[
+        str, meaning_of_field("By how much a month costs more, as a decimal text; what is lost costs nothing any more.")
+    ]
+    is_partly_unknown: Annotated[
+        bool, meaning_of_field("Whether something that moves is of unknown cost, and not in it.")
+    ]
+
+
+LossCost = Annotated[LossCostPart, meaning_of_field("The costs; absent: the fleet has no PriceList.")] | UnsetType
 
 
 class LossPart(DocumentPart, frozen=True, kw_only=True):
@@ -55,6 +73,7 @@ class LossPart(DocumentPart, frozen=True, kw_only=True):
         dict[str, dict[str, str]],
         meaning_of_field("By cluster, what would be placed there because of the loss beyond the room that it has."),
     ]
+    cost: LossCost = UNSET
 
 
 class LossesDocument(OutputDocument, frozen=True, kw_only=True):
@@ -79,6 +98,7 @@ class LossesDocument(OutputDocument, frozen=True, kw_only=True):
     survived: Annotated[bool, meaning_of_field("Whether every loss is survived.")]
     losses: Annotated[tuple[LossPart, ...], meaning_of_field("The losses.")]
     facts: Annotated[tuple[FactAgePart, ...], meaning_of_field("The age of what is known of each cluster.")]
+    assumptions: Annotated[tuple[str, ...], meaning_of_field("What the answer takes for granted.")]
 
 
 def losses_document(report: LossReport, *, source: str) -> LossesDocument:
@@ -91,12 +111,13 @@ def losses_document(report: LossReport, *, source: str) -> LossesDocument:
         count=report.lost_at_once,
         never_lost=report.never_lost,
         survived=not report.breaking,
-        losses=tuple(map(_loss_part, report.outcomes)),
+        losses=tuple(_loss_part(each, report.currency) for each in report.outcomes),
         facts=tuple(map(fact_age_part, report.facts)),
+        assumptions=report.assumptions,
     )
 
 
-def _loss_part(each: LossOutcome) -> LossPart:
+def _loss_part(each: LossOutcome, currency: str) -> LossPart:
     return LossPart(
         name=name_of_loss(each.loss),
         domains=each.loss.names,
@@ -113,4 +134,11 @@ def _loss_part(each: LossOutcome) -> LossPart:
         stateful=tuple(LostStatePart(object=str(ref), state=state) for ref, state in each.stateful.items()),
         missing_capacity=quantities_of_amounts(each.missing_capacity),
         overdrawn={name: quantities_of_amounts(amounts) for name, amounts in each.overdrawn.items()},
+        cost=UNSET
+        if each.cost is None
+        else LossCostPart(
+            currency=currency,
+            difference=exact_decimal(each.cost.amount),
+            is_partly_unknown=each.cost.is_unknown,
+        ),
     )

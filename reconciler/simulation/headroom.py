@@ -14,6 +14,7 @@ from render.scheduling.losses import SchedulerAfterPass
 from render.words import counted_noun, first_few
 
 from .alterations import Alteration, LostClusters, altered, lost_clusters
+from .assumptions import assumptions_of_headroom, words_of_pass_before
 from .outcome import FactAge, ages_of_facts
 from .supposed_fleet import SupposedFleet
 from .text import lines_of_facts, supposed_words
@@ -29,6 +30,7 @@ class HeadroomReport(Struct, frozen=True, kw_only=True):
     supposed: tuple[str, ...]
     facts: tuple[FactAge, ...]
     now: datetime
+    assumptions: tuple[str, ...] = ()
 
 
 def headroom_report(
@@ -47,12 +49,17 @@ def headroom_report(
     if not binding.is_workload or binding.components:
         raise UnknownName(f"{ref} has no number of replicas that could grow")
     after = SchedulerAfterPass(schedule.scheduler, schedule.bindings, schedule.context)
+    facts, files = tuple(ages_of_facts(inputs, fleet.now)), tuple(added)
     return HeadroomReport(
         ref=ref,
         headroom=headroom_of_binding(after, binding, lost),
-        supposed=supposed_words(alterations, added),
-        facts=tuple(ages_of_facts(inputs, fleet.now)),
+        supposed=supposed_words(alterations, files),
+        facts=facts,
         now=fleet.now,
+        assumptions=(
+            *words_of_pass_before(fleet.previous, fleet.source_in_force.commit, files),
+            *assumptions_of_headroom(facts, fleet.given.observed.facts, lost),
+        ),
     )
 
 
@@ -95,4 +102,5 @@ def sections_of_headroom(report: HeadroomReport) -> tuple[Section, ...]:
     if found.reason:
         sections.append(Section(title="ONE MORE", after=(found.reason,)))
     sections.append(Section(title="FACTS", after=tuple(lines_of_facts(report.facts, report.now))))
+    sections.append(Section(title="ASSUMED", after=report.assumptions))
     return tuple(sections)

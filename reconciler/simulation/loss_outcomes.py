@@ -11,7 +11,10 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from render.binding import Binding
+from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
+from render.prices.changes import CostOfChange, PricedChanges, ReplicaChanges
+from render.prices.cluster_prices import prices_of_clusters
 from render.resilience.losses import Loss
 from render.scheduling.capacity import PODS
 from render.scheduling.decisions import SCHEDULED
@@ -39,7 +42,8 @@ class LossOutcome(Struct, frozen=True, kw_only=True):
     ``objects`` are how many the lost clusters hold, ``replicas`` all that run there, ``moved`` those that are placed
     elsewhere. ``copies`` are the workloads that lose a copy and go on elsewhere, ``stateful`` what objects keep in the
     lost clusters, in words. ``missing`` is the capacity that there is not for what has no place, ``overdrawn`` by
-    cluster what would be placed there beyond its capacity.
+    cluster what would be placed there beyond its capacity. ``cost`` is by how much more a month costs with all of it
+    placed anew (None: the source has no prices); what is lost costs nothing.
     """
 
     loss: Loss
@@ -51,6 +55,7 @@ class LossOutcome(Struct, frozen=True, kw_only=True):
     stateful: Mapping[ObjectRef, str] = field(default_factory=dict)
     missing: Amounts = field(default_factory=dict)
     overdrawn: Mapping[str, Amounts] = field(default_factory=dict)
+    cost: CostOfChange | None = None
 
     @property
     def is_survived(self) -> bool:
@@ -87,6 +92,7 @@ class LossJudge(Struct, frozen=True, kw_only=True, dict=True):
             stateful=sums.stateful,
             missing=dict(sorted(sums.missing.items())),
             overdrawn=self._overdrawn(placed),
+            cost=sums.cost if self.priced is not None else None,
         )
 
     def read_ahead(self) -> None:
@@ -94,6 +100,15 @@ class LossJudge(Struct, frozen=True, kw_only=True, dict=True):
         self.losses.read_ahead()
         assert self.states is not None
         assert self.missing_before is not None
+        assert self.priced is None or self.priced.prices is not None
+
+    @cached_property
+    def priced(self) -> PricedChanges | None:
+        """The prices by which changes are judged; None where the source has none."""
+        lists = self.losses.inputs.desired.price_lists
+        if not lists:
+            return None
+        return PricedChanges(prices=prices_of_clusters(lists, ClusterIndex(self.losses.inputs.desired.clusters)))
 
     @cached_property
     def states(self) -> Mapping[ObjectRef, str]:
@@ -142,12 +157,15 @@ class _LossSums(Struct, kw_only=True):
     copies: list[ObjectRef] = field(default_factory=list)
     stateful: dict[ObjectRef, str] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
+    cost: CostOfChange = field(default_factory=CostOfChange)
     _changes: dict[tuple[int, int], _Change] = field(default_factory=dict)
+    _moves: dict[tuple[int, int], ReplicaChanges] = field(default_factory=dict)
 
     def add(self, after: Binding, before: Binding | None) -> None:
         """Take in what the loss does to an object."""
         ref, change = after.ref, self._change(before, after)
         self.moved += change.moved
+        self._add_cost(before, after)
         missing = missing_replicas(after, change.serving, is_anywhere=change.is_serving)
         more = missing - self.judge.missing_before.get(ref, 0)
         if more > 0 or (before is not None and before.targets and not change.is_serving):
@@ -164,6 +182,25 @@ class _LossSums(Struct, kw_only=True):
         if ref in self.judge.states:
             self.stateful[ref] = self.judge.states[ref]
 
+    def _add_cost(self, before: Binding | None, after: Binding) -> None:
+        priced = self.judge.priced
+        if priced is None:
+            return
+        more = priced.cost_of(before or after, self._replica_changes(before, after))
+        if more.parts or more.is_unknown:
+            is_unknown = self.cost.is_unknown or more.is_unknown
+            self.cost = CostOfChange(parts=self.cost.parts + more.parts, is_unknown=is_unknown)
+
+    def _replica_changes(self, before: Binding | None, after: Binding) -> ReplicaChanges:
+        """Return what an object gets and gives up; many objects have the same lists of targets, and equal changes."""
+        sides = [each for each in (before, after) if each is not None]
+        if len(sides) < 2 or any(each.components or each.kept or each.overridden for each in sides):
+            return _placed_differently(before, after, self.lost)
+        key = (id(sides[0].targets), id(after.targets))
+        if key not in self._moves:
+            self._moves[key] = _placed_differently(before, after, self.lost)
+        return self._moves[key]
+
     def _change(self, before: Binding | None, after: Binding) -> _Change:
         """Return the change of an object; of components, every list has other numbers."""
         if before is None or before.components or after.components:
@@ -177,6 +214,13 @@ class _LossSums(Struct, kw_only=True):
 
 def _replicas(binding: Binding | None) -> Mapping[str, int]:
     return binding.target_replicas if binding is not None else {}
+
+
+def _placed_differently(before: Binding | None, after: Binding, lost: frozenset[str]) -> ReplicaChanges:
+    had = before.placed_replicas if before is not None else {}
+    has = {name: count for name, count in after.placed_replicas.items() if name not in lost}
+    names = had.keys() | has.keys() if had != has else ()
+    return {name: has.get(name, 0) - had.get(name, 0) for name in names if had.get(name) != has.get(name)}
 
 
 def _change_between(before: Mapping[str, int], after: Mapping[str, int], lost: frozenset[str]) -> _Change:

@@ -16,6 +16,8 @@ from reconciler.console.junit import JUnitCase, JUnitSuite
 from reconciler.console.text import Section, section_with_table
 from render.model import ObjectRef
 from render.placement import SpreadField
+from render.prices.amounts import shown_amount
+from render.prices.changes import CostOfChange
 from render.quantity import QuantityFormat, format_quantity
 from render.resilience.losses import Loss, words_of_clusters_never_lost
 from render.scheduling.requests import CPU
@@ -35,7 +37,7 @@ _HEADER = ("LOSS", "CLUSTERS", "OBJECTS", "REPLICAS", "MOVED", "BROKEN", "MISSIN
 class LossReport(Struct, frozen=True, kw_only=True):
     """Every loss of so many domains of a kind, at a time; ``is_full``: each loss and each object for itself.
 
-    ``never_lost`` are the clusters that are in no domain of the kind.
+    ``never_lost`` are the clusters that are in no domain of the kind, ``currency`` is that of prices ("": none are).
     """
 
     by: SpreadField
@@ -45,6 +47,8 @@ class LossReport(Struct, frozen=True, kw_only=True):
     supposed: tuple[str, ...]
     facts: tuple[FactAge, ...]
     now: datetime
+    assumptions: tuple[str, ...] = ()
+    currency: str = ""
     is_full: bool = False
 
     @property
@@ -86,6 +90,7 @@ def sections_of_losses(report: LossReport) -> Iterator[Section]:
         ("LEFT BEHIND", _lines_of_state(report)),
         ("LOST COPIES", _lines_of_copies(report)),
         ("FACTS", lines_of_facts(report.facts, report.now)),
+        ("ASSUMED", report.assumptions),
     ):
         if found := tuple(lines):
             yield Section(title=title, before=found if report.is_full else _first_lines(found))
@@ -110,7 +115,8 @@ def _table_of_losses(report: LossReport) -> Section:
     harmless = [each for each in report.outcomes if each.is_survived]
     is_short = len(harmless) > _MANY and not report.is_full
     shown = report.breaking if is_short else report.outcomes
-    section = section_with_table("LOSSES", _HEADER, [_row(each, report) for each in shown])
+    header = (*_HEADER, f"{report.currency} A MONTH") if report.currency else _HEADER
+    section = section_with_table("LOSSES", header, [_row(each, report) for each in shown])
     if not is_short:
         return section
     most = max(each.moved for each in harmless)
@@ -130,7 +136,17 @@ def _row(each: LossOutcome, report: LossReport) -> tuple[str, ...]:
         *map(str, numbers),
         words_of_amounts(each.missing_capacity),
         *(str(len(found) or "") for found in (each.copies, each.stateful)),
+        *([words_of_cost(each.cost)] if report.currency and each.cost is not None else ()),
     )
+
+
+def words_of_cost(cost: CostOfChange) -> str:
+    """Return by how much a month costs more, and that something in it is unknown.
+
+    >>> words_of_cost(CostOfChange(is_unknown=True))
+    '0.00 and unknown'
+    """
+    return f"{shown_amount(cost.amount, is_signed=True)}{' and unknown' if cost.is_unknown else ''}"
 
 
 def words_of_amounts(amounts: Amounts) -> str:
@@ -217,13 +233,20 @@ def _named_losses(names: Sequence[str], report: LossReport) -> str:
 
 
 def suite_of_losses(report: LossReport) -> JUnitSuite:
-    """Return a case for each loss, which fails where it breaks something."""
+    """Return a case for each loss, which fails where it breaks something, and one for each cluster that none takes."""
+    why = f"no {report.by} is known of it, so no loss of a {report.by} takes what is there"
+    lines = [*report.supposed, *lines_of_facts(report.facts, report.now), *report.assumptions]
     return JUnitSuite(
-        name=f"loss of {_words_of_loss(report)}", cases=tuple(_case_of_loss(each) for each in report.outcomes)
+        name=f"loss of {_words_of_loss(report)}",
+        cases=(
+            *(_case_of_loss(each, report) for each in report.outcomes),
+            *(JUnitCase(name=name, skipped=why) for name in report.never_lost),
+        ),
+        output="\n".join(lines),
     )
 
 
-def _case_of_loss(each: LossOutcome) -> JUnitCase:
+def _case_of_loss(each: LossOutcome, report: LossReport) -> JUnitCase:
     broken = [f"{one.ref}: {words_of_broken(one)}" for one in each.broken]
     overdrawn = [f"{name}: {words_of_amounts(amounts)} more than it has" for name, amounts in each.overdrawn.items()]
     parts = (
@@ -235,5 +258,14 @@ def _case_of_loss(each: LossOutcome) -> JUnitCase:
         name=name_of_loss(each.loss),
         failure=", ".join(filter(None, parts)) if not each.is_survived else "",
         detail="\n".join((*broken, *overdrawn)),
-        output=f"{counted_noun(each.objects, 'object')} there, {counted_noun(each.moved, 'replica')} placed elsewhere",
+        output="\n".join(_lines_on_what_was_there(each, report)),
     )
+
+
+def _lines_on_what_was_there(each: LossOutcome, report: LossReport) -> Iterator[str]:
+    """Yield what becomes of all that a loss takes: how much moves, what goes on elsewhere, and what stays behind."""
+    yield f"{counted_noun(each.objects, 'object')} there, {counted_noun(each.moved, 'replica')} placed elsewhere"
+    yield from (f"{ref}: loses a copy, and others go on" for ref in each.copies)
+    yield from (f"{ref}: {state} left behind" for ref, state in each.stateful.items())
+    if report.currency and each.cost is not None:
+        yield f"{words_of_cost(each.cost)} {report.currency} a month"

@@ -23,11 +23,12 @@ from .alterations import (
     TaintedCluster,
     lost_clusters,
 )
+from .assumptions import words_of_pass_before, words_of_unseen_clusters
 from .costs import lines_of_simulated_costs
 from .objects import Downtime, LostCopies, SimulatedObject
 from .outcome import FactAge, SimulationOutcome
 
-_WIDTH, _SHORT, _FEW_NAMES = 80, 12, 5
+_WIDTH = 80
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
@@ -276,18 +277,11 @@ def _seconds_in_words(seconds: int) -> str:
 
 def assumptions_of_simulation(outcome: SimulationOutcome) -> tuple[str, ...]:
     """Return what the answer takes for granted, because no pass can know it."""
-    lost, said = lost_clusters(outcome.simulation.alterations), []
+    lost, said = lost_clusters(outcome.simulation.alterations), list[str]()
     inputs = outcome.simulation.base.inputs
-    if inputs.previous is None or not inputs.source or inputs.previous.source != inputs.source:
-        what = f"source {inputs.source[:_SHORT]}, which is not rendered yet," if inputs.source else "the work tree"
-        said.append(f"the {'' if inputs.previous else 'first '}pass over {what} comes before all of it")
-    unseen = [each.cluster for each in outcome.facts if each.cluster not in inputs.facts and each.cluster not in lost]
-    if unseen and lost:
-        names = shortened_cluster_list(unseen, ", ", _FEW_NAMES)
-        said.append(
-            f"nobody has looked at {names}, and {'it is' if len(unseen) == 1 else 'they are'} taken to be ready"
-        )
+    said += words_of_pass_before(inputs.previous, inputs.source)
     if lost:
+        said += words_of_unseen_clusters(outcome.facts, inputs.facts, lost)
         is_one = len(lost) == 1
         said.append(
             f"{'it is' if is_one else 'they are'} known not to be ready from the beginning on, as after 30 s of silence"

@@ -30,10 +30,15 @@ class ClusterPrices(Struct, frozen=True, kw_only=True):
         return not self.by_cluster and not self.carbon_by_cluster
 
 
+def currency_of_price_lists(price_lists: Iterable[PriceList]) -> str:
+    """Return the currency that counts: that of the first list by name; empty without any."""
+    return min(((each.name, each.currency) for each in price_lists), default=("", ""))[1]
+
+
 def prices_of_clusters(price_lists: Iterable[PriceList], index: ClusterIndex) -> ClusterPrices:
     """Return the prices of clusters; where the lists are of several currencies, those of the first one count."""
     lists = sorted(price_lists, key=lambda each: each.name)
-    currency = lists[0].currency if lists else ""
+    currency = currency_of_price_lists(lists)
     entries = [entry for each in lists if each.currency == currency for entry in each.entries]
     return ClusterPrices(
         currency=currency,

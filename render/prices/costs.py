@@ -40,7 +40,7 @@ _REASON_BY_KIND: Mapping[str, str] = {
 }
 _MEASURED_IN_GIB = frozenset({"memory", "ephemeral-storage"})
 _GIB = 1 << 30
-_SCALE = _GIB * 10**27
+SCALE = _GIB * 10**27
 """Costs are summed as whole numbers of this part: prices have at most 18 decimals, and quantities nine."""
 
 _ANYWHERE = frozenset({"resources", "overhead"})
@@ -111,7 +111,7 @@ def costs_of_bindings(bindings: Iterable[Binding], prices: ClusterPrices) -> Fle
             unrequested.add(binding.ref)
             clusters.update(name for name, count in binding.placed_replicas.items() if count or binding.undivided)
             continue
-        reasons = _reasons_not_to_know(binding)
+        reasons = reasons_not_to_know(binding)
         for ledger in ledgers:
             ledger.add(binding, requests, reasons)
     money, carbon = (ledger.sums() for ledger in ledgers)
@@ -122,6 +122,11 @@ def costs_of_bindings(bindings: Iterable[Binding], prices: ClusterPrices) -> Fle
         unrequested=frozenset(unrequested),
         clusters_with_unrequested=frozenset(clusters),
     )
+
+
+def is_of_uncountable_pods(ref: ObjectRef) -> bool:
+    """Say whether nobody can count the pods of an object, or the hours for which they run."""
+    return ref.group_kind in _REASON_BY_KIND
 
 
 def is_running_pods(binding: Binding) -> bool:
@@ -145,7 +150,7 @@ def requests_of_binding(binding: Binding) -> Requests:
     return tuple(sorted((name, amount) for name, amount in sums.items() if amount))
 
 
-def _reasons_not_to_know(binding: Binding) -> Mapping[str, str]:
+def reasons_not_to_know(binding: Binding) -> Mapping[str, str]:
     """Return the clusters in which the requests of an object are not those of its binding, each with the reason."""
     kind = _REASON_BY_KIND.get(binding.ref.group_kind)
     if kind is not None:
@@ -227,19 +232,20 @@ class _Ledger:
         """Return the amount of one replica in an hour; None where something that it requests has no rate."""
         key = requests, id(rates)
         if key not in self._amounts:
-            self._amounts[key] = _amount_of_requests(requests, rates)
+            self._amounts[key] = amount_of_requests(requests, rates)
         return self._amounts[key]
 
     def sums(self) -> Sums:
         """Return the amounts of a month."""
-        by_cluster = {name: Fraction(self._sums[name] * HOURS_OF_MONTH, _SCALE) for name in sorted(self._sums)}
+        by_cluster = {name: Fraction(self._sums[name] * HOURS_OF_MONTH, SCALE) for name in sorted(self._sums)}
         return Sums(by_cluster=by_cluster, unknown=self._unknown)
 
 
-def _amount_of_requests(requests: Requests, rates: Rates) -> int | None:
+def amount_of_requests(requests: Requests, rates: Rates) -> int | None:
+    """Return what one replica costs in an hour, in parts; None where something that it requests has no rate."""
     if any(name not in rates for name, _ in requests):
         return None
-    return sum(int(rates[name] * amount * _SCALE) // _units_of_rate(name) for name, amount in requests)
+    return sum(int(rates[name] * amount * SCALE) // _units_of_rate(name) for name, amount in requests)
 
 
 def _units_of_rate(resource: str) -> int:

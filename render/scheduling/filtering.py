@@ -22,7 +22,7 @@ _OF_LAST_COPIES = tuple(number for number, each in enumerate(FILTERS) if each.la
 
 
 class FilterResult(Struct, frozen=True, kw_only=True):
-    """The clusters that the filters let pass, for one binding and one affinity group.
+    """The clusters that the filters let pass, for one binding and one affinity group, of ``total`` that there are.
 
     ``candidates`` are the clusters that are not being deleted, ``passing`` those that each of ``FILTERS`` lets pass in
     their order, and ``feasible`` those that pass all. They are kept because an explanation must see the filters as the
@@ -30,6 +30,7 @@ class FilterResult(Struct, frozen=True, kw_only=True):
     """
 
     placement: Placement
+    total: int
     candidates: Mask
     passing: Sequence[Mask]
     feasible: Mask
@@ -53,7 +54,13 @@ def filter_clusters(state: PassState, task: Task, group: AffinityGroup) -> Filte
             passing[number] |= staying
     for mask in passing:
         feasible &= mask
-    return FilterResult(placement=task.rules.placement, candidates=state.candidates, passing=passing, feasible=feasible)
+    return FilterResult(
+        placement=task.rules.placement,
+        total=state.total,
+        candidates=state.candidates,
+        passing=passing,
+        feasible=feasible,
+    )
 
 
 def rejections_by_filter(result: FilterResult, index: ClusterIndex) -> Iterator[Rejection]:
@@ -67,7 +74,7 @@ def rejections_by_filter(result: FilterResult, index: ClusterIndex) -> Iterator[
 def refusal_of_no_fitting_cluster(result: FilterResult, index: ClusterIndex) -> Refusal:
     """Return Karmada's refusal when nothing is feasible: the number of clusters that fail by their first reason.
 
-    The total counts the clusters that are being deleted as well.
+    The total counts the clusters that are being deleted as well, and none that is lost.
     """
     count_by_reason: dict[str, int] = {}
     seen = 0
@@ -77,5 +84,5 @@ def refusal_of_no_fitting_cluster(result: FilterResult, index: ClusterIndex) -> 
         if fresh:
             count_by_reason[each.reason] = count_by_reason.get(each.reason, 0) + fresh.bit_count()
     reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in count_by_reason.items()))
-    message = f"0/{len(index.clusters)} clusters are available: {reasons or 'no cluster exists'}."
+    message = f"0/{result.total} clusters are available: {reasons or 'no cluster exists'}."
     return Refusal(ScheduledReason.NO_CLUSTER_FIT, message)

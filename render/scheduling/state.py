@@ -46,6 +46,7 @@ class PassState:
         self.delivered_apis: dict[tuple[str, str], Mask] = {}
         self.terminating = index.terminating_clusters()
         self.candidates = index.all & ~self.terminating
+        self.total = len(index.clusters)
         self.declared = mask_where(
             each.resource_summary is not None and each.resource_summary.is_declared for each in index.clusters
         )
@@ -63,6 +64,7 @@ class PassState:
         other.workload_groups = self.workload_groups.copy_without(lost)
         other.delivered_apis = dict(self.delivered_apis)
         other.candidates = self.candidates & ~lost
+        other.total = self.total - (lost & self.index.all).bit_count()
         return other
 
     def task(self, binding: Binding) -> Task:

@@ -1,0 +1,55 @@
+"""The assumptions of an answer: all that it takes for granted, because no pass and nobody else can know it."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from reconciler.console.cluster_lists import shortened_cluster_list
+from reconciler.pipeline.previous import Previous
+
+from .outcome import FactAge
+
+_SHORT = 12
+_FEW_NAMES = 5
+
+
+def assumptions_of_losses(facts: Sequence[FactAge], observed: Collection[str]) -> tuple[str, ...]:
+    """Return what the answer to every loss takes for granted; ``observed`` are the clusters that somebody looked at."""
+    blind = [each.cluster for each in facts if not each.has_capacity]
+    return (
+        *words_of_unseen_clusters(facts, observed, ()),
+        *([f"what may go to {_names(blind)} has room there, for no capacity is known"] if blind else ()),
+        "what a loss takes is placed anew at once; --without-cluster NAME says when that happens by itself, if ever",
+    )
+
+
+def assumptions_of_headroom(
+    facts: Sequence[FactAge], observed: Collection[str], lost: Collection[str]
+) -> tuple[str, ...]:
+    """Return what a headroom takes for granted."""
+    return (*words_of_unseen_clusters(facts, observed, lost), "each further replica requests what one requests now")
+
+
+def words_of_pass_before(previous: Previous | None, source: str, added: Collection[str] = ()) -> Iterator[str]:
+    """Yield that a pass over what is not rendered yet comes before all that is asked about.
+
+    ``source`` is a commit ("": the work tree), ``added`` are the files that are supposed to be in it.
+    """
+    if not added and previous is not None and source and previous.source == source:
+        return
+    what = f"source {source[:_SHORT]}, which is not rendered yet," if source else "the work tree"
+    if added:
+        what = f"the source with the added {'file' if len(added) == 1 else 'files'}"
+    yield f"the {'' if previous else 'first '}pass over {what} comes before all of it"
+
+
+def words_of_unseen_clusters(
+    facts: Sequence[FactAge], observed: Collection[str], lost: Collection[str]
+) -> Iterator[str]:
+    """Yield that clusters which nobody has looked at count as ready."""
+    unseen = [each.cluster for each in facts if each.cluster not in observed and each.cluster not in lost]
+    if unseen:
+        is_one = len(unseen) == 1
+        yield f"nobody has looked at {_names(unseen)}, and {'it is' if is_one else 'they are'} taken to be ready"
+
+
+def _names(clusters: Sequence[str]) -> str:
+    return shortened_cluster_list(clusters, ", ", _FEW_NAMES)
