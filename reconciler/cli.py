@@ -58,6 +58,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "bisect": "Find the commit since which something is so.",
         "simulate": "Show what would happen if, for example, a cluster was lost.",
         "backtest": "Show what policies would have done in the past.",
+        "mcp": "Serve tools about the fleet to an assistant (MCP).",
         "verify": "Replay rendered commits and compare them byte for byte.",
     },
     "Look into members": {

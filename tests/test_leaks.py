@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.cli import COMMANDS, run
+from tests.assistants import a_server
 from tests.build import (
     Repository,
     a_cluster,
@@ -189,6 +190,31 @@ def test_nothing_said_kept_or_committed_holds_it(repository: Repository, capsys:
     assert_kept_nowhere(repository)
 
 
+def test_no_tool_of_an_assistant_answers_with_it(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    subjects = [{"subject": subject, "namespace": SPACE} for subject in ("Secret/coded", "Deployment/web")]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("status", {"verbose": True}),
+        ("problems", {"verbose": True}),
+        ("diff", {"base": "HEAD~1", "head": "HEAD"}),
+        ("diff", {"base": "HEAD~1", "head": "HEAD", "stat": True}),
+        ("simulate", {"without_cluster": ["member1"], "add": f"apiVersion: v1\nkind: Secret\ndata: [{CANARY}]\n"}),
+        *((tool, each) for tool in ("status", "explain", "history", "blame") for each in subjects),
+    ]
+    secret = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: more}}\nstringData: {{a: {CANARY}}}\n"
+    files = [{"path": "more.yaml", "content": secret}]
+    broken = [{"path": "more.yaml", "content": secret.replace("{name", f"{{namespace: [{CANARY}], name")}]
+    with a_server(repository) as client:
+        for tool, arguments in calls:
+            for form in ("text", "json"):
+                assert_silent(json.dumps(client.call(tool, **arguments, format=form, max_characters=100_000)))
+        made = client.call("propose", branch="more", message="More", files=files)
+        refused = client.call("propose", branch="less", message="Less", files=broken)
+    assert (made["isError"], refused["isError"]) == (False, True)
+    assert_silent(json.dumps([made, refused]))
+    assert_kept_nowhere(repository)
+
+
 class Broken(NamedTuple):
     why: str
     content: Any
@@ -336,6 +362,7 @@ def test_every_command_is_listened_to() -> None:
         "run",
         "ui",  # its pages are asked for in test_pages_attacks
         "schema",
+        "mcp",  # its tools are called above
         "vendor",
         "wait",
     }

@@ -69,6 +69,16 @@ def forge_of(address: str, kind: ForgeKind | None, environment: Mapping[str, str
     return Forge(kind=known, api=_checked_api_address(api), project=project, token_file=Path(token_file))
 
 
+def kind_of_forge_at(address: str) -> ForgeKind | None:
+    """Return the kind of the forge that an address of a remote is on; None where it does not say so.
+
+    >>> kind_of_forge_at("git@github.com:team/fleet.git"), kind_of_forge_at("/srv/fleet.git")
+    (<ForgeKind.GITHUB: 'GitHub'>, None)
+    """
+    host, _ = _host_and_path(address)
+    return _known_forge_kind(host) if host else None
+
+
 def _host_and_path(address: str) -> tuple[str, str]:
     """Return the host and the project that an address names; "" for a folder of this machine.
 

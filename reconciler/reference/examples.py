@@ -62,6 +62,10 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy blame deploy/web -n shop", "Which commits its replicas and fields come from"),
         ("argosy blame deploy/web -n shop --cluster paris", "The same of one cluster alone"),
     ),
+    "mcp": (
+        ("argosy mcp", "The command that an assistant's configuration starts"),
+        ("argosy mcp --read-only", "Serve the tools that read, and none that proposes"),
+    ),
     "bisect": (
         ("argosy bisect deploy/web -n shop --unplaced", "Since when it is in no cluster, and why"),
         ("argosy bisect deploy/web -n shop --replicas paris=0", "Since when a cluster has none of it"),

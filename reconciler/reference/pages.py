@@ -191,6 +191,10 @@ ENVIRONMENT = (
             Entry("ARGOSY_SIGN_KEY", "The SSH key that signs commits of mirrors, of the status and of agents."),
             Entry("ARGOSY_GIT_TIMEOUT", "How many seconds one fetch or push may take."),
             Entry(
+                "ARGOSY_READ_ONLY",
+                "Any value: nothing is written to the repository, no cache is kept, and what would write is refused.",
+            ),
+            Entry(
                 "ARGOSY_CLONE_PROGRAMS",
                 "`off`: git runs no program that the clone's own configuration names (`core.sshCommand`,"
                 " `gpg.program` and its like, `credential.helper`), but what the user's and the machine's say.",

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from .read_only import error_of_read_only_file, is_read_only
+
 _LARGEST = 256 << 20
 _DIGEST = hashlib.sha256().digest_size
 _PRIVATE = 0o077
@@ -29,6 +31,8 @@ def write_privately(path: Path, content: bytes) -> None:
 
     A folder that is a link leads to where somebody else may want something written, so it counts as none.
     """
+    if is_read_only():
+        raise error_of_read_only_file(str(path))
     if path.parent.is_symlink():
         raise NotADirectoryError(errno.ENOTDIR, "is a symbolic link", str(path.parent))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from render.errors import GitError
 from .command import GitCommand, network_timeout
 from .location import GitFolder, address_and_secret_configuration, checked_address, content_of_plain_file
 from .porcelain import Progress
+from .read_only import refuse_where_read_only
 from .refs import MIRRORED_HEAD, head_branch, read_ref_fast
 from .remotes import Fetching, RemoteTips, fetch_refs, list_remote_refs, resolve_remote
 
@@ -40,6 +41,7 @@ def open_mirror(
     address: str, environment: Mapping[str, str], *, refresh: bool, progress: Progress | None
 ) -> tuple[GitFolder, GitCommand]:
     """Return the mirror of a remote, made if there is none, brought up to date if ``refresh``."""
+    refuse_where_read_only("mirror a remote")
     public, secrets = address_and_secret_configuration(checked_address(address))
     folder = _mirror_folder_of_address(public, environment)
     limit = network_timeout(environment)
@@ -60,6 +62,7 @@ def open_bare_repository_for_branches(
     Each ``purpose`` has one of its own, so that it holds nothing that others fetched. Nothing else may go on in it in
     this process meanwhile.
     """
+    refuse_where_read_only("mirror a remote")
     public, secrets = address_and_secret_configuration(checked_address(address))
     folder = _mirror_folder_of_address(public, environment, purpose)
     limit = network_timeout(environment)

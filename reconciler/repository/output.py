@@ -16,6 +16,7 @@ from msgspec import Struct
 from render.errors import ConfigError
 from render.gitobjects import Blob
 
+from .read_only import refuse_where_read_only
 from .safe_folder import SafeFolder
 
 LIST = ".argosy-files"
@@ -39,6 +40,7 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
     Each file appears whole or not at all. A folder that exists, is not empty and has no list of ours is refused, and
     so is a path that would leave the folder or pass through a symlink.
     """
+    refuse_where_read_only("write files")
     contents = dict(files)
     for path in contents:
         _refuse_unsafe_path(path)

@@ -27,6 +27,7 @@ from render.gitobjects import Blob, Spliced, hash_constructor
 
 from .deltas import LONG, SplicedDeltas, find_cheap_delta, find_delta_by_middle
 from .pack_index import encode_index, index_line_of_object
+from .read_only import refuse_where_read_only
 
 _COMMIT, _TREE, _BLOB, _DELTA = 1, 2, 3, 6
 _FLUSH = 1 << 20
@@ -64,6 +65,7 @@ def write_pack(
     count = len(blobs) + len(trees) + len(commits)
     if not count:
         return None
+    refuse_where_read_only("store objects")
     _remove_abandoned_files(directory)
     with _Temporary(directory) as temporary:
         pack = _Pack(temporary.file, algorithm)

@@ -18,6 +18,7 @@ from typing import Self
 from render.gitobjects import hash_constructor
 
 from .location import content_of_plain_file
+from .read_only import refuse_where_read_only
 
 MAGIC = b"\377tOc\0\0\0\2"
 """The first bytes of an index file of version 2."""
@@ -81,6 +82,7 @@ def ids_of_present_objects(objects: Path, ids: Iterable[bytes], algorithm: str =
 
     Files with such objects are touched: ``git gc`` removes what nothing refers to only once it is two weeks old.
     """
+    refuse_where_read_only("store objects")
     wanted = set(ids)
     present: set[bytes] = set()
     for folder in object_folders(objects):

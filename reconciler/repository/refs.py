@@ -17,6 +17,7 @@ from render.errors import GitError
 
 from .command import GitCommand
 from .location import GitFolder, content_of_plain_file
+from .read_only import refuse_where_read_only
 
 _BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$|^/")
 _HEX = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -135,6 +136,7 @@ def update_refs(git: GitCommand, folder: GitFolder, updates: Iterable[RefUpdate]
 
     A branch that is checked out somewhere is left alone: its files would silently fall behind it.
     """
+    refuse_where_read_only("move branches")
     updates = tuple(updates)
     for update in updates:
         worktree = (

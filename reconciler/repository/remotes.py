@@ -13,6 +13,7 @@ from render.errors import GitError
 from .command import GitCommand
 from .location import address_and_secret_configuration, checked_address, is_address
 from .porcelain import Progress, run_with_progress
+from .read_only import refuse_where_read_only
 from .refs import RefUpdate, checked_ref_name, git_ordering_ref_writes
 
 _LINE = re.compile(r"(?P<id>[0-9a-f]{40,64})\t(?P<ref>\S+)")
@@ -98,6 +99,7 @@ class Fetching(Struct, frozen=True, kw_only=True):
 
 def fetch_refs(remote: ReachedRemote, fetching: Fetching, progress: Progress | None) -> None:
     """Fetch into local refs; nothing else of the repository changes, not even FETCH_HEAD."""
+    refuse_where_read_only("fetch")
     for refspec in fetching.refspecs:
         source, _, target = refspec.removeprefix("+").partition(":")
         for ref in (source, target):
@@ -123,6 +125,7 @@ def push_refs(
 
     A dry run asks the remote for the right to push and sends nothing.
     """
+    refuse_where_read_only("push")
     updates = tuple(updates)
     leases = [f"--force-with-lease={checked_ref_name(update.ref)}:{update.expected or ''}" for update in updates]
     refspecs = [f"{update.new or ''}:{update.ref}" for update in updates]

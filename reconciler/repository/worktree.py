@@ -18,6 +18,7 @@ from render.values import DiscreetStruct
 from .command import GitCommand
 from .commits import Signature
 from .objects import ABSENT, File
+from .read_only import refuse_where_read_only
 from .safe_folder import SafeFolder
 
 Wanted = Callable[[str, int], bool]
@@ -34,6 +35,7 @@ _LINE = re.compile(rb"([^?]) ([0-7]+) ([0-9a-f]+) [0-3]\t(.+)", re.DOTALL)
 
 def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:
     """Make files below a folder hold these contents, or remove them (None); each appears whole or not at all."""
+    refuse_where_read_only("write files")
     with SafeFolder(root) as below:
         for path, content in sorted(contents.items()):
             try:
@@ -53,6 +55,7 @@ def _put_file(below: SafeFolder, path: str, content: bytes | None) -> None:
 
 def stage_paths(git: GitCommand, paths: Sequence[str]) -> None:
     """Make the index hold these paths as they stand in the work tree."""
+    refuse_where_read_only("stage files")
     git.run("add", "--all", "--", *paths)
 
 
