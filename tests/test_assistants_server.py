@@ -1,6 +1,7 @@
 """``argosy mcp`` over a real pipe: what is asked is answered as the protocol says, and nothing is written by it."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from itertools import cycle, islice
@@ -21,7 +22,7 @@ META = {
     "io.modelcontextprotocol/protocolVersion": NEWEST,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-TOOLS = ["status", "explain", "history", "blame", "problems", "diff", "simulate", "reference"]
+TOOLS = ["overview", "status", "search", "explain", "history", "blame", "problems", "diff", "simulate", "reference"]
 
 
 @pytest.fixture(scope="module")
@@ -191,6 +192,8 @@ class Call(NamedTuple):
 
 
 CALLS = [
+    Call("overview", {"losses": "known"}, "overview --losses=known"),
+    Call("search", {"words": ["web"], "limit": 5}, "search --limit=5 -- web"),
     Call("status", {}, "status"),
     Call("status", {"subject": "deploy/web", "namespace": "default"}, "status --namespace=default -- deploy/web"),
     Call("status", {"subject": "cluster/oslo", "verbose": True}, "status -v -- cluster/oslo"),
@@ -216,8 +219,9 @@ def rendered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
 
 
 def without_times(text: str) -> list[str]:
-    """Lines without those that say what time it is."""
-    return [line for line in text.splitlines() if " as of " not in line and "ago" not in line]
+    """Lines without those that say what time it is, and without ages."""
+    lines = (re.sub(r"\b\d+[smh](\d+s)?\b *", "", line) for line in text.splitlines())
+    return [line for line in lines if " as of " not in line]
 
 
 def test_an_answer_is_what_its_command_prints(rendered: Repository, capsys: pytest.CaptureFixture[str]) -> None:

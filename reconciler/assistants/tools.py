@@ -62,10 +62,24 @@ class ToolTerms(Struct, frozen=True, kw_only=True):
 
 READING_TOOLS = (
     ToolTerms(
+        name="overview",
+        command="overview",
+        title="The first things to know of a fleet",
+        takes=("at", "losses"),
+        answers=frozenset({0, 1}),
+    ),
+    ToolTerms(
         name="status",
         command="status",
         title="What runs where, and what is not well",
-        takes=("subject", "namespace"),
+        takes=("subject", "namespace", "at"),
+        answers=frozenset({0, 1}),
+    ),
+    ToolTerms(
+        name="search",
+        command="search",
+        title="Objects, clusters, policies, commits and problems by words",
+        takes=("words", "limit", "at"),
         answers=frozenset({0, 1}),
     ),
     ToolTerms(
@@ -283,7 +297,7 @@ def _argument_of_param(param: click.Parameter) -> Argument:
         about = str(param.metavar or param.name).strip("[]")
         is_list = param.name == "words"
         return (
-            Words(about=about, option="", is_required=False)
+            Words(about=about, option="", is_required=param.required)
             if is_list
             else Word(about=about, option="", is_required=param.required)
         )

@@ -29,8 +29,9 @@ from reconciler.console.log import Log
 def command(log: Log, /, **options: Any) -> int:
     """Serve tools about the fleet to an assistant, by the Model Context Protocol (stdio).
 
-    A client starts it and talks to it through its standard input and output. The tools are status, explain, history,
-    blame, problems (validate), diff, simulate and reference (help), each with the options of its command, and propose.
+    A client starts it and talks to it through its standard input and output. The tools are overview, status, search,
+    explain, history, blame, problems (validate), diff, simulate and reference (help), each with the options of its
+    command, and propose.
     Every answer is bounded, says where it was cut, and names the command that prints the same. Values of Secrets are
     in none.
 
