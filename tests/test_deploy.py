@@ -208,6 +208,55 @@ def family(name: str) -> str:
     return re.sub("_(?:bucket|sum|count)$", "", name)
 
 
+SELECTOR = re.compile(r"\b(argosy_[a-z_]+)(?:\{([^}]*)\})?")
+GROUPING = re.compile(r"\b(?:by|on|without|ignoring) *\(([^)]*)\)")
+WORD = re.compile(r"[a-z_]+")
+
+
+def labels_of_metrics() -> dict[str, set[str]]:
+    """The labels of every series that is served, by its name."""
+    metrics = RunMetrics()
+    found = {}
+    for collector in metrics.registry._names_to_collectors.values():
+        labels = {*collector._labelnames}
+        for family_of_metric in collector.describe():
+            for ending in ("", "_total", "_count", "_sum", "_bucket"):
+                found[f"{family_of_metric.name}{ending}"] = labels | ({"le"} if ending == "_bucket" else set())
+    return found
+
+
+def unknown_labels(expression: str, legend: str = "") -> list[str]:
+    """The labels that an expression or its legend asks for, and that none of its metrics has."""
+    known = labels_of_metrics()
+    wrong, all_of_them = [], set[str]()
+    for name, matchers in SELECTOR.findall(expression):
+        all_of_them |= known[name]
+        asked = {*re.findall(r"(\w+) *(?:=|!)", re.sub(r'"[^"]*"', "", matchers))}
+        wrong += [f"{name}{{{label}}}" for label in sorted(asked - known[name])]
+    groups = [{*WORD.findall(inner)} for inner in GROUPING.findall(expression)]
+    shown = set(re.findall(r"\{\{(\w+)\}\}", legend))
+    kept = all_of_them & set[str]().union(*groups) if groups else all_of_them
+    return wrong + sorted(set[str]().union(*groups) - all_of_them) + sorted(shown - kept)
+
+
+def test_every_label_that_is_asked_for_is_one_of_its_metric() -> None:
+    """A matcher or legend of another label would show nothing, and an alert by it would never fire."""
+    dashboard = json.loads((DEPLOY / "monitoring" / "dashboard.json").read_text(encoding="utf-8"))
+    legends = {each["expr"]: each["legendFormat"] for panel in dashboard["panels"] for each in panel["targets"]}
+    variables = [each for each in expressions() if not each.startswith("label_values") and each != "prometheus"]
+    assert {each: wrong for each in variables if (wrong := unknown_labels(each, legends.get(each, "")))} == {}
+    assert "label_values(argosy_source_up, fleet)" in expressions()
+    assert "fleet" in labels_of_metrics()["argosy_source_up"]
+
+
+def test_a_label_that_no_metric_has_is_found() -> None:
+    assert unknown_labels('sum by (cluster) (argosy_reconcile_total{kind="x"})', "{{result}}") == [
+        "argosy_reconcile_total{kind}",
+        "cluster",
+        "result",
+    ]
+
+
 def test_expressions_are_closed() -> None:
     for expression in expressions():
         assert [expression.count(pair[0]) - expression.count(pair[1]) for pair in ("()", "{}", "[]")] == [0, 0, 0]
