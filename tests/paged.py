@@ -13,7 +13,7 @@ from reconciler.pages.reader import FleetReader
 from reconciler.pages.serving import PageApplication
 from reconciler.pages.web_pages import WebPages
 
-from .build import Repository, a_deployment, a_policy, on_clusters, weighted
+from .build import Repository, a_cluster, a_deployment, a_policy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle
 
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
@@ -80,7 +80,12 @@ def a_shown_fleet(path: Path) -> MemoryFleet:
     batch = a_deployment("batch", replicas=3, namespace="jobs")
     everywhere = on_clusters("paris", "berlin", "oregon", replicaScheduling=weighted(paris=2, berlin=1, oregon=1))
     europe = on_clusters("paris", "berlin", replicaScheduling=weighted(paris=1, berlin=1))
+    places = {"paris": "eu", "berlin": "eu", "oregon": "us", "tokyo": "ap"}
+    clusters = {
+        f"clusters/{name}.yaml": a_cluster(name, region=region, syncMode="Push") for name, region in places.items()
+    }
     files = {
+        **clusters,
         "web.yaml": web,
         "api.yaml": api,
         "batch.yaml": batch,
@@ -89,7 +94,7 @@ def a_shown_fleet(path: Path) -> MemoryFleet:
         "batch-policy.yaml": a_policy("batch", namespace="jobs", selectors=_deployment("batch"), placement=everywhere),
         "unselected.yaml": a_deployment("forgotten", namespace="shop"),
     }
-    fleet = MemoryFleet.create(path, dict.fromkeys(("paris", "berlin", "oregon", "tokyo"), (2, ROOMY)), files)
+    fleet = MemoryFleet.create(path, dict.fromkeys(places, (2, ROOMY)), files)
     fleet.run()
     for member in fleet.members.values():
         settle(member)

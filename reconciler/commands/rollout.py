@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reconciler.commands.options.help_pages import DocumentedGroup
 from reconciler.commands.options.subject_options import with_namespace_options
@@ -142,13 +141,10 @@ def _rollouts_meant(
 
 
 def _print_document(recorded: "RecordedRollouts", states: "Sequence[RolloutState]") -> None:
-    from reconciler.outputs.document import document_text, value_unless_empty
-    from reconciler.outputs.rollouts import check_part, emergency_part, rollouts_document
+    from reconciler.outputs.document import document_text
+    from reconciler.outputs.rollouts import recorded_rollouts_document
 
-    emergencies = tuple(emergency_part(each, recorded.seconds) for each in recorded.emergencies)
-    document = rollouts_document(recorded.commit, states, recorded.unasked, emergencies)
-    checks = tuple(check_part(check, state) for state in states for check in recorded.checks_of(state))
-    print_output(document_text(replace(document, checks=value_unless_empty(checks))), "json")
+    print_output(document_text(recorded_rollouts_document(recorded, states)), "json")
 
 
 _AT_ONCE = click.option("--now", is_flag=True, help="At once, on the status branch: no file of the source changes.")

@@ -1,9 +1,10 @@
 """The document of ``argosy rollout status`` and ``argosy rollout plan``."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from reconciler.ledger.rollout_checks import RecordedCheck
 from render.rollouts.emergencies import Emergency
@@ -12,6 +13,9 @@ from render.timing import instant_text
 
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 from .planned_rollouts import GroupOfRollout, RolloutPart, rollout_part
+
+if TYPE_CHECKING:
+    from reconciler.status.rollouts import RecordedRollouts
 
 
 class ClusterInRolloutPart(DocumentPart, frozen=True, kw_only=True):
@@ -141,6 +145,14 @@ def rollouts_document(
         emergencies=value_unless_empty(emergencies),
         clusters=tuple(part for state in states for part in _parts_of_clusters(state, unasked.get(state.name, {}))),
     )
+
+
+def recorded_rollouts_document(recorded: "RecordedRollouts", states: Sequence[RolloutState]) -> RolloutsDocument:
+    """Return some of the recorded rollouts as a document, with what was answered to their checks."""
+    emergencies = tuple(emergency_part(each, recorded.seconds) for each in recorded.emergencies)
+    document = rollouts_document(recorded.commit, states, recorded.unasked, emergencies)
+    checks = tuple(check_part(check, state) for state in states for check in recorded.checks_of(state))
+    return replace(document, checks=value_unless_empty(checks))
 
 
 def _parts_of_clusters(state: RolloutState, unasked: Mapping[str, str]) -> Iterator[ClusterInRolloutPart]:

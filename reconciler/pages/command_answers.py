@@ -73,7 +73,7 @@ class CommandAnswers:
         return future
 
     def _ask(self, words: tuple[str, ...]) -> CommandAnswer:
-        command = [sys.executable, "-m", "reconciler", "-C", self._location, "--color", "never", *words, "-o", "json"]
+        command = [sys.executable, "-m", "reconciler", "-C", self._location, "--no-color", *words, "-o", "json"]
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

@@ -54,6 +54,10 @@ class Look(Struct, frozen=True, kw_only=True):
         """
         return self.reader.document(self.commits, key, make)
 
+    def words(self, *command: str) -> tuple[str, ...]:
+        """Return the words of a command that takes ``--at``, about what is shown."""
+        return (*command, "--at", self.at) if self.at else command
+
     def fleet_status(self) -> PlainDocument:
         """Return the document of ``argosy status``."""
         return self.document("status", lambda reading: fleet_status_document(reading.recorded_fleet()))

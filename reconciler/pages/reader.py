@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.outputs.document import OutputDocument, plain_document
 from reconciler.repository import Repository, open_repository
 from reconciler.repository.pinned import PinnedRepository
-from reconciler.status.branches import RecordedFleet, read_recorded_fleet
+from reconciler.status.branches import RecordedFleet, read_recorded_fleet, recorded_fleet_of_commits
 from render.errors import ReconcileError
 
 from .command_answers import CommandAnswer, CommandAnswers
@@ -24,6 +24,7 @@ from .shown_commits import Branches, ShownCommits, branches_of_fleet, commits_at
 PlainDocument = Mapping[str, Any]
 """A document as plain data, as ``-o json`` prints it."""
 
+Value = TypeVar("Value")
 _MOST_DOCUMENTS, _MOST_READINGS, _MOST_REVISIONS = 256, 3, 64
 _SECONDS = 60.0
 """The age after which a document that tells ages is made again, where it is of now."""
@@ -42,9 +43,15 @@ class FleetReading(Struct, kw_only=True, dict=True):
         now = self.commits.now or time.time()
         found: RecordedFleet | None = self.__dict__.get("_recorded")
         if found is None:
-            found = read_recorded_fleet(self.repository, self.log, lambda: now)
+            found = self._read(now)
             self.__dict__["_recorded"] = found
         return found if found.now == now else replace(found, now=now)
+
+    def _read(self, now: float) -> RecordedFleet:
+        commits = self.commits
+        if not commits.now:
+            return read_recorded_fleet(self.repository, self.log, lambda: now)
+        return recorded_fleet_of_commits(self.repository, commits.rendered or "", commits.status or "", now)
 
 
 MakeDocument = Callable[[FleetReading], OutputDocument]
@@ -92,6 +99,11 @@ class FleetReader:
     def answer_of_command(self, commits: ShownCommits, words: tuple[str, ...]) -> CommandAnswer:
         """Return what a command prints of some commits with ``-o json``, as far as it has ended by now."""
         return self._answers.answer(commits.key, words)
+
+    def in_repository(self, ask: Callable[[Repository], Value]) -> Value:
+        """Return what is asked of the repository as it stands, such as the commit that a revision names."""
+        with self._lock, open_repository(self.location, refresh=False) as repository:
+            return ask(repository)
 
     def close(self) -> None:
         """End what still computes."""

@@ -1,9 +1,7 @@
 """The commits that a page shows: those of the three branches of a fleet, now or at a time in the past.
 
-``at`` is a time, a rendered commit, or a commit or branch of the source. Of a time, the commits that stood then are
-shown. Of a rendered commit, what was seen until the next one stood. A commit of the source means the rendered commit
-that was made of it; where there is none, such as for a branch that is not merged, the fleet as it is beside that
-source.
+``at`` is a time, a rendered commit, or a commit or branch of the source. A source that is not rendered, such as a
+branch that is not merged, is shown beside the fleet as it is.
 """
 
 from collections.abc import Mapping
@@ -12,13 +10,12 @@ from msgspec import Struct
 
 from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import Publication, branch_of_head, publication_of, remote_of_branch
+from reconciler.overview.instants import instant_meant
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from reconciler.status.fleet import last_good_before
-from render.errors import ConfigError, GitError, InputError
+from render.errors import GitError, InputError, UnknownName
 from render.timing import parse_instant
-
-_MOST_COMMITS = 10_000
 
 
 class Branches(Struct, frozen=True, kw_only=True):
@@ -69,14 +66,20 @@ def branches_of_fleet(repository: Repository) -> Branches:
 
 
 def commits_at(repository: Repository, branches: Branches, at: str) -> ShownCommits:
-    """Return the commits that ``at`` means ("": the newest); ConfigError or GitError where it means none."""
+    """Return the commits that ``at`` means ("": the newest); an error where it means none."""
     rendered, status = repository.tip(branches.rendered), repository.tip(branches.status)
-    newest = ShownCommits(source=repository.resolve("HEAD"), rendered=rendered, status=status)
+    head = repository.resolve("HEAD")
     if not at or rendered is None:
-        return newest
-    if (time := parse_instant(at)) is not None:
-        return _commits_at_time(repository, newest, time.timestamp())
-    return _commits_meant_by_revision(repository, newest, at)
+        return ShownCommits(source=head, rendered=rendered, status=status)
+    preview = "" if parse_instant(at) else _source_not_rendered(repository, rendered, at)
+    if preview:
+        return ShownCommits(source=preview, rendered=rendered, status=status, preview=at)
+    instant = instant_meant(repository, at)
+    source = _source_of(repository, instant.rendered) or head
+    is_past = (instant.rendered, instant.status) != (rendered, status or "")
+    return ShownCommits(
+        source=source, rendered=instant.rendered, status=instant.status or None, now=instant.now, is_past=is_past
+    )
 
 
 def pinned_tips(branches: Branches, commits: ShownCommits) -> Mapping[str, str | None]:
@@ -85,49 +88,15 @@ def pinned_tips(branches: Branches, commits: ShownCommits) -> Mapping[str, str |
     return {**tips, branches.source: commits.source} if branches.source and commits.is_past else tips
 
 
-def _commits_at_time(repository: Repository, newest: ShownCommits, seconds: float) -> ShownCommits:
-    assert newest.rendered is not None
-    rendered = _newest_commit_until(repository, newest.rendered, seconds)
-    if rendered is None:
-        raise ConfigError("nothing was rendered yet at that time", hint="choose a later time")
-    status = _newest_commit_until(repository, newest.status, seconds) if newest.status else None
-    source = _source_of(repository, rendered) or newest.source
-    return ShownCommits(source=source, rendered=rendered, status=status, now=seconds, is_past=True)
-
-
-def _commits_meant_by_revision(repository: Repository, newest: ShownCommits, at: str) -> ShownCommits:
-    assert newest.rendered is not None
+def _source_not_rendered(repository: Repository, rendered: str, at: str) -> str:
+    """Return the commit of the source that ``at`` names, where what is rendered was not made with it; else nothing."""
     if at.startswith("-"):
-        raise GitError(f"{at!r} is not a revision", hint="name a branch, a tag, a commit or a time")
+        raise UnknownName(f"{at!r} is not a revision", hint="name a branch, a tag, a commit or a time")
     commit = repository.resolve(at)
-    following = ""
-    for info in repository.history(newest.rendered, _MOST_COMMITS):
-        source = next(iter(info.trailer(SOURCE)), "")
-        if commit in {info.id, source}:
-            return _commits_beside_rendered_one(repository, newest, info.id, source, following)
-        following = info.id
-    return ShownCommits(source=commit, rendered=newest.rendered, status=newest.status, preview=at)
-
-
-def _commits_beside_rendered_one(
-    repository: Repository, newest: ShownCommits, rendered: str, source: str, following: str
-) -> ShownCommits:
-    if not following:
-        return ShownCommits(
-            source=source or newest.source, rendered=rendered, status=newest.status, is_past=source != newest.source
-        )
-    until = float(repository.commit_info(following).time)
-    status = _newest_commit_until(repository, newest.status, until - 1) if newest.status else None
-    return ShownCommits(source=source or newest.source, rendered=rendered, status=status, now=until, is_past=True)
-
-
-def _newest_commit_until(repository: Repository, tip: str, seconds: float) -> str | None:
-    """Return the newest commit of a branch that is not younger than a time; None where all are."""
-    if repository.commit_info(tip).time <= seconds:
-        return tip
-    history = repository.git.text("rev-list", "--first-parent", f"--max-count={_MOST_COMMITS}", "--end-of-options", tip)
-    infos = repository.commit_infos(history.split())
-    return next((info.id for info in infos if info.time <= seconds), None)
+    if repository.commit_info(commit).trailer(SOURCE):
+        return ""
+    source = _source_of(repository, rendered)
+    return "" if source and repository.is_ancestor(commit, source) else commit
 
 
 def _source_of(repository: Repository, rendered: str) -> str:

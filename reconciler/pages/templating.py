@@ -4,6 +4,7 @@ Only our own macros make markup. A name that a template does not know is an erro
 """
 
 import hashlib
+import json
 import shlex
 from collections.abc import Mapping
 from functools import cache
@@ -14,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from reconciler.console.cleaning import with_visible_control_characters, without_passwords
+from render.model import ObjectRef
 from render.timing import epoch_text, parse_instant
 
 _LONG = 400
@@ -58,6 +60,8 @@ def _environment() -> Environment:
     environment.filters |= {"short": short_commit, "duration": duration_text, "seconds": seconds_of_time}
     environment.filters |= {"long": is_long, "cut": cut_text, "visible": _shown_value, "iso": epoch_text}
     environment.filters |= {"object_parts": object_parts, "shell_word": shlex.quote}
+    environment.filters |= {"object_words": object_words, "value_words": value_words}
+    environment.filters |= {"before_and_after": before_and_after}
     environment.globals |= {"static": static_files()}
     return environment
 
@@ -116,3 +120,20 @@ def object_parts(text: str) -> Mapping[str, str] | None:
     if not kind or not rest:
         return None
     return {"kind": kind, "namespace": namespace if slash else "", "name": name if slash else rest}
+
+
+def object_words(ref: Mapping[str, str]) -> str:
+    """Return an object whose parts a document gives one by one as others name it."""
+    return str(ObjectRef(ref["group"], ref["kind"], ref["namespace"], ref["name"]))
+
+
+def value_words(value: object) -> str:
+    """Return the value of a field as JSON has it, cut where it is long."""
+    return cut_text(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _LONG)
+
+
+def before_and_after(simulated: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the replicas of a simulated object in each cluster, and those it would have if all was placed anew."""
+    before, after = simulated["before"], simulated["ideal"]
+    names = sorted(before.keys() | after.keys())
+    return [{"name": name, "before": before.get(name, 0), "after": after.get(name, 0)} for name in names]

@@ -76,8 +76,9 @@ class WebPages(Struct, frozen=True, kw_only=True):
 
     def problem_page(self, status: HTTPStatus, message: str, hint: str = "", look: Look | None = None) -> WebPage:
         """Return a page that says what is wrong."""
+        title = _TITLES.get(status, "This cannot be answered")
         values = {**self._values_of_every_page(look), "message": message, "hint": hint, "status": status.value}
-        content = rendered_page("problem.html", {**values, "title": message, "view": None})
+        content = rendered_page("problem.html", {**values, "title": title, "view": None})
         return WebPage(status=status, content=content.encode())
 
     def _list_of_fleets(self, fleets: Mapping[str, FleetReader]) -> WebPage:
@@ -145,6 +146,7 @@ class WebPages(Struct, frozen=True, kw_only=True):
 
 
 NO_COMMITS = ShownCommits(source="", rendered=None, status=None)
+_TITLES = {HTTPStatus.NOT_FOUND: "There is nothing here", HTTPStatus.INTERNAL_SERVER_ERROR: "This is our fault"}
 _PATHS = {name: view.path for name, view in VIEWS.items()}
 _GROUPS = {
     group: [view for view in VIEWS.values() if view.group is group and view.label]

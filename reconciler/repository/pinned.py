@@ -1,6 +1,6 @@
 """A repository whose branches stand where they stood at some time, wherever they are moved meanwhile."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from .access import Repository
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 class PinnedRepository(Repository):
     """A repository read at some tips: of ``HEAD`` and of whole ref names (None: no such branch).
 
-    So whoever reads branches reads a fleet as it was, or as a branch of the source would have it; of other refs it says
-    where they stand now.
+    So whoever reads branches reads a fleet as it was, or beside a branch of the source; of other refs it says where
+    they stand now. No remote is asked.
     """
 
     def __init__(self, repository: Repository, tips: Mapping[str, str | None]) -> None:
@@ -28,3 +28,7 @@ class PinnedRepository(Repository):
     def resolve(self, revision: str) -> str:
         """Return the commit that a revision names; ``HEAD`` and whole names of refs are those that are read."""
         return self._tips.get(revision) or super().resolve(revision)
+
+    def known_tips(self, remote: str, refs: Iterable[str], *, again: bool = False) -> dict[str, str | None]:  # noqa: ARG002 - nothing is asked
+        """Return where refs of a remote are read, as far as that is known here."""
+        return {name: self.tip(f"refs/remotes/{remote}/{name.removeprefix('refs/heads/')}") for name in refs}

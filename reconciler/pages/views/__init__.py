@@ -4,13 +4,17 @@ from collections.abc import Mapping
 
 from reconciler.pages.view import PageView
 
-from . import overview, problems
+from . import commit, diff, overview, problems, rollouts, what_if
 
 VIEWS: Mapping[str, PageView] = {
     each.name: each
     for each in (
         overview.VIEW,
         problems.VIEW,
+        rollouts.VIEW,
+        diff.VIEW,
+        what_if.VIEW,
+        commit.VIEW,
     )
 }
 """Every view by its name."""

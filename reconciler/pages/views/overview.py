@@ -5,7 +5,7 @@ from reconciler.pages.view import PageView, ViewGroup
 
 
 def _answer(look: Look) -> ViewAnswer:
-    return ViewAnswer(document=look.fleet_status(), command=("status",))
+    return ViewAnswer(document=look.fleet_status(), command=look.words("status"))
 
 
 VIEW = PageView(
