@@ -15,6 +15,7 @@ from reconciler.pages.web_pages import WebPages
 
 from .build import Repository, a_cluster, a_deployment, a_policy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle
+from .waiting import eventually
 
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
 
@@ -47,6 +48,11 @@ class Browser:
         content = self.application(environ, lambda status, given: begun.append((status, given)))
         ((status, given),) = begun
         return Shown(int(status.split()[0]), {name.lower(): value for name, value in given}, b"".join(content))
+
+    def answered(self, address: str) -> Shown:
+        """The page of an address, asked for again as long as it says that it is being computed."""
+        eventually(lambda: "refresh" not in self.get(address).headers, f"{address} is computed")
+        return self.get(address)
 
 
 class _Links(HTMLParser):

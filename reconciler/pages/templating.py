@@ -5,6 +5,7 @@ Only our own macros make markup. A name that a template does not know is an erro
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from functools import cache
@@ -61,7 +62,11 @@ def _environment() -> Environment:
     environment.filters |= {"long": is_long, "cut": cut_text, "visible": _shown_value, "iso": epoch_text}
     environment.filters |= {"object_parts": object_parts, "shell_word": shlex.quote}
     environment.filters |= {"object_words": object_words, "value_words": value_words}
-    environment.filters |= {"before_and_after": before_and_after}
+    environment.filters |= {
+        "spaced_words": spaced_words,
+        "author_name": author_name,
+        "before_and_after": before_and_after,
+    }
     environment.globals |= {"static": static_files()}
     return environment
 
@@ -125,6 +130,24 @@ def object_parts(text: str) -> Mapping[str, str] | None:
 def object_words(ref: Mapping[str, str]) -> str:
     """Return an object whose parts a document gives one by one as others name it."""
     return str(ObjectRef(ref["group"], ref["kind"], ref["namespace"], ref["name"]))
+
+
+def author_name(author: str) -> str:
+    """Return the name of an author, whose address is left out.
+
+    >>> author_name("Ada <ada@example.com>")
+    'Ada'
+    """
+    return author.partition(" <")[0]
+
+
+def spaced_words(word: str) -> str:
+    """Return a word of the API as words.
+
+    >>> spaced_words("ExpiredFreeze")
+    'Expired freeze'
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", word).capitalize()
 
 
 def value_words(value: object) -> str:

@@ -22,7 +22,8 @@ class PageView(Struct, frozen=True, kw_only=True):
 
     ``path`` is its address below the fleet, in which a part in braces stands for anything. ``question`` is its heading,
     in which such a part may stand as well. ``key`` is pressed after ``g`` to go there. ``under`` is the view of the
-    navigation that it belongs to, where it has no place there of its own.
+    navigation that it belongs to, where it has no place there of its own. ``is_of_now``: it has no past, for it begins
+    with the fleet as it is, or names its commits itself.
     """
 
     name: str
@@ -35,6 +36,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     key: str = ""
     icon: str = ""
     under: str = ""
+    is_of_now: bool = False
 
     @property
     def segments(self) -> tuple[str, ...]:

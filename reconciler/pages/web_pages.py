@@ -96,8 +96,8 @@ class WebPages(Struct, frozen=True, kw_only=True):
         view, parts, is_json = view_at_address(segments)
         if view is None:
             return self.problem_page(HTTPStatus.NOT_FOUND, "There is no such page.")
-        at = request.query.get("at", "").strip()
-        links = Links(paths=_PATHS, base=self.base, fleet=fleet, at=at)
+        at = "" if view.is_of_now else request.query.get("at", "").strip()
+        links = Links(paths=_PATHS, base=self.base, fleet=fleet, at=at, of_now=_OF_NOW)
         look = Look(reader=reader, commits=NO_COMMITS, links=links, parts=parts, query=request.query, at=at)
         try:
             look = replace(look, commits=reader.commits_shown(at))
@@ -148,6 +148,7 @@ class WebPages(Struct, frozen=True, kw_only=True):
 NO_COMMITS = ShownCommits(source="", rendered=None, status=None)
 _TITLES = {HTTPStatus.NOT_FOUND: "There is nothing here", HTTPStatus.INTERNAL_SERVER_ERROR: "This is our fault"}
 _PATHS = {name: view.path for name, view in VIEWS.items()}
+_OF_NOW = frozenset(name for name, view in VIEWS.items() if view.is_of_now)
 _GROUPS = {
     group: [view for view in VIEWS.values() if view.group is group and view.label]
     for group in ViewGroup

@@ -11,6 +11,7 @@ VIEWS: Mapping[str, PageView] = {
     for each in (
         overview.VIEW,
         problems.VIEW,
+        overview.WAITING,
         rollouts.VIEW,
         diff.VIEW,
         what_if.VIEW,

@@ -80,4 +80,5 @@ VIEW = PageView(
     answer=_answer,
     group=ViewGroup.NONE,
     under="changes",
+    is_of_now=True,
 )

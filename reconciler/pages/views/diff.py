@@ -42,4 +42,5 @@ VIEW = PageView(
     label="Difference",
     key="d",
     icon="diff",
+    is_of_now=True,
 )

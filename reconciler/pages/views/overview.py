@@ -1,11 +1,27 @@
-"""The first page: what is unwell, and what each cluster holds."""
+"""The first page: what is unwell, what moves, what waits for a person, and what the fleet would survive."""
 
+from typing import TYPE_CHECKING
+
+from reconciler.outputs.overview import overview_document
+from reconciler.overview.fleet_overview import overview_of_fleet
+from reconciler.overview.survival import AskLosses
+from reconciler.overview.waiting import AskedFleet
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView, ViewGroup
 
+if TYPE_CHECKING:
+    from reconciler.outputs.document import OutputDocument
+    from reconciler.pages.reader import FleetReading
+
 
 def _answer(look: Look) -> ViewAnswer:
-    return ViewAnswer(document=look.fleet_status(), command=look.words("status"))
+    return ViewAnswer(document=look.document("overview", _document), command=look.words("overview"))
+
+
+def _document(reading: "FleetReading") -> "OutputDocument":
+    branches, is_past = reading.recorded_fleet(), bool(reading.commits.now)
+    asked = AskedFleet(repository=reading.repository, branches=branches, is_past=is_past)
+    return overview_document(overview_of_fleet(asked, reading.log, AskLosses.AUTO))
 
 
 VIEW = PageView(
@@ -18,4 +34,15 @@ VIEW = PageView(
     label="Overview",
     key="o",
     icon="overview",
+)
+WAITING = PageView(
+    name="waiting",
+    path="/waiting",
+    question="What waits for a person?",
+    template="waiting.html",
+    answer=_answer,
+    group=ViewGroup.NOW,
+    label="Waiting",
+    key="a",
+    icon="waiting",
 )

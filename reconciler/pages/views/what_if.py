@@ -40,4 +40,5 @@ VIEW = PageView(
     label="What if",
     key="w",
     icon="whatif",
+    is_of_now=True,
 )
