@@ -114,18 +114,33 @@ def test_the_pass_over_a_fleet_at_rest_loads_nothing_that_reads_a_source_or_rend
 def test_a_render_of_plain_files_loads_nothing_that_reads_or_builds_what_other_tools_deploy(tmp_path: Path) -> None:
     """A fleet without kustomizations, charts and objects of other tools need not wait for what knows them."""
     (tmp_path / "fleet.yaml").write_text(PLACED)
-    program = (
-        "import sys; from reconciler.cli import run\n"
-        f"assert run(['-C', {str(tmp_path)!r}, 'render']) == 0\nprint('\\0', *sorted(sys.modules))"
-    )
-    a_person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
-    for words in (["init", "--quiet"], ["add", "."], [*a_person, "commit", "--quiet", "--message", "A fleet"]):
-        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, timeout=60)
-    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
-    table, _, loaded = finished.stdout.partition("\0")
+    table, loaded = output_and_modules_of(["render"], tmp_path)
     assert "ConfigMap/settings" in table
     unused = ("reconciler.gitops.", "reconciler.building", "overrides.yamltext")
-    assert [name for name in loaded.split() if name.startswith(unused)] == ["reconciler.gitops.tools"]
+    assert [name for name in loaded if name.startswith(unused)] == ["reconciler.gitops.tools"]
+
+
+def test_a_pass_that_reaches_no_member_loads_nothing_that_speaks_to_one(tmp_path: Path) -> None:
+    """Fleets delivered by other tools, and agents that pull, need not wait for what applies and asks."""
+    (tmp_path / "fleet.yaml").write_text(PLACED)
+    told, loaded = output_and_modules_of(["reconcile", "--bootstrap"], tmp_path)
+    assert told.startswith("committed ")
+    speaking = ("reconciler.asking", "reconciler.deliver", "reconciler.forge", "reconciler.observe", "ssl", "tarfile")
+    assert [name for name in loaded if name.startswith(speaking)] == []
+
+
+def output_and_modules_of(words: list[str], folder: Path) -> tuple[str, list[str]]:
+    """Run a command over the files of a folder, committed first; return its output and the modules it loaded."""
+    program = (
+        "import sys; from reconciler.cli import run\n"
+        f"assert run(['-C', {str(folder)!r}, *{words!r}]) == 0\nprint('\\0', *sorted(sys.modules))"
+    )
+    a_person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+    for step in (["init", "--quiet"], ["add", "."], [*a_person, "commit", "--quiet", "--message", "A fleet"]):
+        subprocess.run(["git", "-C", str(folder), *step], check=True, timeout=60)
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    output, _, loaded = finished.stdout.partition("\0")
+    return output, loaded.split()
 
 
 def helps(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:

@@ -1,14 +1,17 @@
 """The end of a pass: its exit code and its error, decided once for the command and the controller."""
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
-from reconciler.deliver.reports import exit_code_of_reports
 from reconciler.rendering.guarded_outcome import check_removals_held_back
 from reconciler.rendering.problems import problems_by_object, reason_for_empty_outcome
 from render.errors import ReconcileError
 
-from .refused_pass import RefusedPass
 from .result import PassResult
+
+if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
+    from .refused_pass import RefusedPass
 
 
 class PassEnd(Struct, frozen=True, kw_only=True):
@@ -22,13 +25,13 @@ class PassEnd(Struct, frozen=True, kw_only=True):
     error: ReconcileError | None = None
 
 
-def end_of_pass(result: PassResult | RefusedPass) -> PassEnd:
+def end_of_pass(result: "PassResult | RefusedPass") -> PassEnd:
     """Return the end of a pass; of several errors the one counts that kept most from happening.
 
     A refused source is the first; then a proposal that could not be made, a fault of the pass, clusters that a guard
     holds back, and clusters that could not be asked.
     """
-    if isinstance(result, RefusedPass):
+    if not isinstance(result, PassResult):
         return PassEnd(code=result.error.exit_code, error=result.error)
     try:
         return PassEnd(code=_exit_code_of_result(result))
@@ -43,7 +46,10 @@ def _exit_code_of_result(result: PassResult) -> int:
     if result.fault is not None:
         raise result.fault
     check_removals_held_back(result.outcome)
-    failed = 0 if result.reports is None else exit_code_of_reports(result.reports)
     outcome = result.outcome
     is_no = problems_by_object(outcome) or outcome.source.objects_left_out or reason_for_empty_outcome(outcome)
-    return failed or (1 if is_no else 0)
+    if result.reports is None:
+        return 1 if is_no else 0
+    from reconciler.deliver.reports import exit_code_of_reports
+
+    return exit_code_of_reports(result.reports) or (1 if is_no else 0)

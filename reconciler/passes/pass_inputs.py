@@ -20,7 +20,6 @@ from reconciler.console.log import Log
 from reconciler.guards.continuity import continued_source
 from reconciler.guards.lost_branch import check_rollouts_are_not_lost
 from reconciler.guards.rewind import check_rewind
-from reconciler.locked.fetching import Fetcher, fetch_missing
 from reconciler.pipeline.previous import Previous
 from reconciler.rendering.guarded_outcome import check_guards
 from reconciler.rendering.inputs import RenderInputs
@@ -187,6 +186,8 @@ def _source_with_fetched_content(repository: Repository, commit: str, log: Log, 
         missing = [each for each in known.missing_sources() if each.name not in tried] if known and may_fetch else []
         if known is None or not missing:
             return checked_source(commit, loaded)
+        from reconciler.locked.fetching import Fetcher, fetch_missing
+
         tried.update(each.name for each in missing)
         with log.timed("fetch locked content"):
             for error in fetch_missing(Fetcher.of(repository, os.environ), missing, known.sources):
