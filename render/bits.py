@@ -6,6 +6,7 @@ from itertools import compress
 Mask = int
 
 _MANY = 64
+_SPARSE = 32
 _SET = bytes(digit == ord("1") for digit in range(256))
 _DIGIT = bytes(ord("1") if flag else ord("0") for flag in range(256))
 
@@ -45,8 +46,20 @@ def indexes_of_mask(mask: Mask) -> list[int]:
     """
     if not mask & (mask - 1):
         return [mask.bit_length() - 1] if mask else []
+    if mask.bit_count() * _SPARSE < mask.bit_length():
+        return _indexes_one_by_one(mask)
     flags = f"{mask:b}"[::-1].encode().translate(_SET)
     return list(compress(range(len(flags)), flags))
+
+
+def _indexes_one_by_one(mask: Mask) -> list[int]:
+    """Return the indexes of a few set bits; to look at every bit would take longer."""
+    found = []
+    while mask:
+        index = (mask & -mask).bit_length() - 1
+        found.append(index)
+        mask ^= 1 << index
+    return found
 
 
 def digit_masks(counts: Sequence[int]) -> list[Mask]:

@@ -125,7 +125,14 @@ def test_a_pass_that_reaches_no_member_loads_nothing_that_speaks_to_one(tmp_path
     (tmp_path / "fleet.yaml").write_text(PLACED)
     told, loaded = output_and_modules_of(["reconcile", "--bootstrap"], tmp_path)
     assert told.startswith("committed ")
-    speaking = ("reconciler.asking", "reconciler.deliver", "reconciler.forge", "reconciler.observe", "ssl", "tarfile")
+    speaking = (
+        "reconciler.asking",
+        "reconciler.deliver.reports",
+        "reconciler.forge",
+        "reconciler.observe",
+        "ssl",
+        "tarfile",
+    )
     assert [name for name in loaded if name.startswith(speaking)] == []
 
 

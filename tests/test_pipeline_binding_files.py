@@ -15,8 +15,17 @@ from render.binding import Binding, Condition
 from render.documents import emit, parse_documents
 from render.interpretation.requirements import node_claim_of_pod
 from render.model import ObjectRef, TargetCluster
-from render.parsing import binding_manifest
+from render.parsing import binding_manifest, parse_binding
+from render.placement import (
+    ClusterPreferences,
+    Placement,
+    ReplicaDivisionPreference,
+    ReplicaScheduling,
+    ReplicaSchedulingType,
+    StaticClusterWeight,
+)
 from render.resources import ReplicaRequirements
+from render.selectors import ClusterAffinity
 
 REF = ObjectRef("apps", "Deployment", "shop", "web")
 NAMES = st.one_of(
@@ -42,6 +51,75 @@ def test_the_file_means_to_any_yaml_parser_what_it_means_to_us(targets: tuple[Ta
 def test_a_file_in_another_style_is_read_too(targets: tuple[TargetCluster, ...]) -> None:
     made = Binding(ref=REF, api_version="apps/v1", targets=targets)
     assert BindingReader().parse(emit(binding_manifest(made))) == made
+
+
+NASTY = ("a", "y", 'say "so"', "a\\b", "a\tb", "a: b", "*a", "&a", "\u2028", "a\nb", "spec:\n  placement: x")
+WEIGHTS = st.builds(
+    ClusterPreferences,
+    static_weight_list=st.lists(
+        st.builds(
+            StaticClusterWeight,
+            target_cluster=st.builds(ClusterAffinity, cluster_names=st.tuples(st.sampled_from(NASTY))),
+            weight=st.integers(1, 9),
+        ),
+        max_size=3,
+    ).map(tuple),
+)
+PLACEMENTS = st.none() | st.builds(
+    Placement,
+    cluster_affinity=st.none() | st.builds(ClusterAffinity, cluster_names=st.lists(st.sampled_from(NASTY)).map(tuple)),
+    replica_scheduling=st.none()
+    | st.builds(
+        ReplicaScheduling,
+        type=st.just(ReplicaSchedulingType.DIVIDED),
+        division_preference=st.just(ReplicaDivisionPreference.WEIGHTED),
+        weight_preference=WEIGHTS,
+    ),
+)
+BINDINGS = st.builds(
+    Binding,
+    ref=st.just(REF),
+    api_version=st.just("apps/v1"),
+    policy=st.sampled_from(["", "PropagationPolicy shop/web", "ClusterPropagationPolicy all"]),
+    replicas=st.integers(0, 12),
+    placement=PLACEMENTS,
+    applied_placement=PLACEMENTS,
+    targets=TARGETS,
+    scheduler_name=st.sampled_from(("", *NASTY)),
+    observed_affinity=st.sampled_from(("", *NASTY)),
+)
+
+
+@given(st.lists(BINDINGS, min_size=1, max_size=4))
+def test_bindings_of_any_placement_are_written_as_any_data_and_come_back(bindings: list[Binding]) -> None:
+    """No binding may get what is another's, because texts that bindings share are written and read once."""
+    writer, reader = BindingWriter(), BindingReader()
+    for made in bindings:
+        content, plain = writer.file_of(made), binding_manifest(made)
+        assert parse_documents(content)[0].value == plain
+        assert reader.parse(content) == BindingReader().parse(emit(plain)) == parse_binding(plain)
+        if not made.targets:
+            assert content == emit(plain)
+
+
+BY_HAND = [
+    b"placement: {clusterAffinity: {clusterNames: [a]}}\n",
+    b"placement:\n    clusterAffinity:\n      clusterNames: [a]\n",
+    b"placement:\n    clusterAffinity:\n\n      clusterNames: [a]\n",
+    b"placement:\n    clusterAffinity:\n# a comment\n      clusterNames: [a]\n",
+    b"placement:\n    clusterAffinity: &all {clusterNames: [a]}\n  suspension: {dispatchingOnClusters: *all}\n",
+    b"placement:\n     clusterAffinity:\n       clusterNames:\n       - a\n",
+    b'placement:\n    clusterAffinity:\n      clusterNames: ["\n    a"]\n',
+]
+
+
+@pytest.mark.parametrize("spec", BY_HAND, ids=range(len(BY_HAND)))
+@pytest.mark.parametrize("name", ['"{\\"clusterAffinity\\":{}}"', "'{}'", '"{"', '"a\n      b"'])
+def test_a_placement_that_somebody_wrote_by_hand_is_read_as_yaml(spec: bytes, name: str) -> None:
+    head = f"metadata:\n  annotations:\n    policy.karmada.io/applied-placement: {name}\n".encode()
+    content = head + b"spec:\n  resource: {apiVersion: v1, kind: ConfigMap, name: web, namespace: shop}\n  " + spec
+    for written in (content, content + b"status: {}\n", content.replace(head, b"") + head):
+        assert BindingReader().parse(written) == parse_binding(parse_documents(written)[0].value)
 
 
 def test_a_word_that_yaml_reads_as_something_else_is_not_taken_for_a_name() -> None:

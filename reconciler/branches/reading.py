@@ -248,25 +248,30 @@ def reader_of_recorded_facts(repository: Repository) -> FactsOf:
 
 
 class _KeptBindings(NamedTuple):
-    """Bindings that earlier passes read, which share their lists of targets; those that are new are kept at once."""
+    """Bindings that earlier passes read, which share lists of targets and placements; new ones are kept at once."""
 
     cache: Cache
 
     def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, PlainBinding]:
         found = self.cache.get_many(ids)
-        lists = self.cache.get_many({list_id for _, list_id, _ in found.values()})
+        texts = self.cache.get_many({text_id for _, _, text_ids in found.values() for text_id in text_ids})
         return {
-            id_: (manifest, lists[list_id], changes)
-            for id_, (manifest, list_id, changes) in found.items()
-            if list_id in lists
+            id_: PlainBinding(manifest, changes, *map(texts.__getitem__, text_ids))
+            for id_, (manifest, changes, text_ids) in found.items()
+            if texts.keys() >= set(text_ids)
         }
 
     def put_many(self, values: Mapping[bytes, PlainBinding]) -> None:
-        id_by_list = {targets: git_object_id("blob", targets) for _, targets, _ in values.values()}
+        id_by_text = {
+            text: git_object_id("blob", text) for text in {text for each in values.values() for text in each[2:]}
+        }
         with self.cache:
-            self.cache.put_many({list_id: targets for targets, list_id in id_by_list.items()})
+            self.cache.put_many({text_id: text for text, text_id in id_by_text.items()})
             self.cache.put_many(
-                {id_: (manifest, id_by_list[targets], changes) for id_, (manifest, targets, changes) in values.items()}
+                {
+                    id_: (manifest, changes, tuple(map(id_by_text.__getitem__, texts)))
+                    for id_, (manifest, changes, *texts) in values.items()
+                }
             )
 
 
@@ -284,7 +289,7 @@ def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Bindi
             " (a pull request is merged by a merge commit, by rebasing or fast-forwarding, so that its trailers stay)",
         )
     tree = RenderedTree.of(info.tree, repository.read_trees, repository.read_blobs)
-    cache = _KeptBindings(Cache(repository.cache_dir, "bindings", version=engine_version()))
+    cache = _KeptBindings(Cache(repository.cache_dir, "rendered-bindings", version=engine_version()))
     bindings = StoredBindings(commit, tree, repository.read_blobs, parsed=parsed, cache=cache)
     return Previous(
         commit=commit,

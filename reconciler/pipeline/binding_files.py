@@ -8,30 +8,48 @@ The record of what overrides changed is for people: it is written, and read back
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct, ValidationError, field
 from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import FileFault, object_of_any_size, words_of_fault
 from render.binding import Binding
-from render.documents import SimilarDocuments
+from render.documents import SimilarDocuments, emit
 from render.model import Manifest, TargetCluster
-from render.parsing import SharedPlacements, binding_manifest, parse_binding
+from render.parsing import SharedPlacements, binding_manifest, json_text_of_placement, parse_binding, plain_placement
+from render.parsing.bindings import APPLIED_PLACEMENT
+from render.placement import Placement
 
-_MARK = "argosy-lines"
+_MARK, _KEY = "argosy-lines", "placement"
 _RECORD = re.compile(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
 _LINE = re.compile(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
 _LISTED = re.compile(rb"\n  clusters:\n((?:  - \{[^\n]*\n)+)(?!  -)")
 _LINES = re.compile(rb"(?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+")
+_PLACEMENT = re.compile(rb"\n  placement:(\n(?:    [^\n&*]*\n)+)(?!  [ \n]| ?[\n#-])")
+_ANNOTATION = re.compile(rb"\n    policy\.karmada\.io/applied-placement:( \"[^\n]+\"\n)(?!     |\n)")
+_TOP, _ABOVE_ANNOTATIONS = re.compile(rb"\n[^ \n]"), re.compile(rb"\n {0,3}[^ \n]")
 _PLAIN_NAME = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
+_APPLIED = f"\n    {APPLIED_PLACEMENT}:".encode()
 _NAMES = (("metadata", "name"), ("spec", "resource", "name"))
-"""The paths of the names by which most bindings of a policy differ alone."""
+_NAMES_AND_REPLICAS = (*_NAMES, ("spec", "replicas"))
+"""The paths of the names and the number by which most bindings of a policy differ alone."""
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
-PlainBinding = tuple[Manifest, bytes, str]
-"""A binding's file as plain data: an object, the lines of its target clusters, and those of what overrides changed."""
+
+class PlainBinding(NamedTuple):
+    """A binding's file as plain data: an object, the lines of what overrides changed, and texts that many share.
+
+    These are the lines of its target clusters, and what follows the keys of its placement and of the one that it was
+    last placed by (empty: the object has it).
+    """
+
+    manifest: Manifest
+    changes: str
+    targets: bytes = b""
+    placement: bytes = b""
+    applied: bytes = b""
 
 
 class BindingCache(Protocol):
@@ -45,25 +63,48 @@ class BindingCache(Protocol):
 
 
 class BindingWriter(Struct):
-    """Writes bindings of one pass; equal target lists are one tuple and so one text."""
+    """Writes bindings of one pass; equal target lists and placements are one value each, and so one text."""
 
     texts: dict[int, tuple[tuple[TargetCluster, ...], bytes]] = field(default_factory=dict)
+    placements: dict[int, tuple[Placement, tuple[bytes, bytes]]] = field(default_factory=dict)
     files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
     def file_of(self, bound: Binding) -> bytes:
         """Return the file of a binding."""
-        has_lines = bool(bound.targets) and not bound.recorded_components
-        manifest = binding_manifest(replace(bound, targets=() if has_lines else bound.targets, applied_overrides=""))
-        if has_lines:
+        manifest, lines = self._manifest_with_marks(bound)
+        names = _NAMES_AND_REPLICAS if "replicas" in manifest["spec"] else _NAMES
+        content = self.files.emit(manifest, names)
+        if bound.applied_placement is not None:
+            content = _content_with_text(content, _APPLIED, self._texts_of_placement(bound.applied_placement)[0])
+        if bound.placement is not None:
+            content = _content_with_text(content, b"\n  placement:", self._texts_of_placement(bound.placement)[1])
+        if lines:
+            content = _content_with_text(content, b"\n  clusters:", b"\n" + lines)
+        if bound.applied_overrides:
+            content = _content_with_text(content, b"\n  appliedOverrides:", b"\n" + bound.applied_overrides.encode())
+        return content
+
+    def _manifest_with_marks(self, bound: Binding) -> tuple[Manifest, bytes]:
+        """Return a binding with a mark in each place of a text that is written once, and the lines of its targets."""
+        lines = self._text(bound.targets) if bound.targets and not bound.recorded_components else b""
+        manifest = binding_manifest(
+            replace(
+                bound,
+                targets=() if lines else bound.targets,
+                placement=None,
+                applied_placement=None,
+                applied_overrides="",
+            )
+        )
+        if bound.applied_placement is not None:
+            manifest["metadata"].setdefault("annotations", {})[APPLIED_PLACEMENT] = _MARK
+        if bound.placement is not None:
+            manifest["spec"]["placement"] = _MARK
+        if lines:
             manifest["spec"]["clusters"] = _MARK
         if bound.applied_overrides:
             manifest.setdefault("status", {})["appliedOverrides"] = _MARK
-        content = self.files.emit(manifest, _NAMES)
-        if has_lines:
-            content = _content_with_list_lines(content, "clusters", self._text(bound.targets))
-        if bound.applied_overrides:
-            content = _content_with_list_lines(content, "appliedOverrides", bound.applied_overrides.encode())
-        return content
+        return manifest, lines
 
     def _text(self, targets: tuple[TargetCluster, ...]) -> bytes:
         known = self.texts.get(id(targets))
@@ -71,11 +112,40 @@ class BindingWriter(Struct):
             known = self.texts[id(targets)] = (targets, target_lines(targets))
         return known[1]
 
+    def _texts_of_placement(self, placement: Placement) -> tuple[bytes, bytes]:
+        """Return what follows the key of a placement: in the annotation, and in the spec."""
+        known = self.placements.get(id(placement))
+        if known is None or known[0] is not placement:
+            text, plain = json_text_of_placement(placement), plain_placement(placement)
+            emitted = emit({"metadata": {"annotations": {_KEY: text}}}), emit({"spec": {_KEY: plain}})
+            annotation, spec = (each.split(f"{_KEY}:".encode(), 1)[1] for each in emitted)
+            known = self.placements[id(placement)] = (placement, (annotation, spec))
+        return known[1]
 
-def _content_with_list_lines(content: bytes, key: str, lines: bytes) -> bytes:
-    """Put the lines of a list into a file where its key has the mark."""
-    head, tail = content.split(f"\n  {key}: {_MARK}\n".encode(), 1)
-    return b"".join((head, f"\n  {key}:\n".encode(), lines, tail))
+
+def _content_with_text(content: bytes, key: bytes, text: bytes) -> bytes:
+    """Put a text into a file where its key has the mark."""
+    head, tail = content.split(b"%s %s\n" % (key, _MARK.encode()), 1)
+    return b"".join((head, key, text, tail))
+
+
+def _content_without_placements(content: bytes) -> tuple[bytes, bytes, bytes]:
+    """Take the texts of both placements out of a file, or none: the one counts where the other cannot be read."""
+    rest, placement = _content_without_text(content, _PLACEMENT, b"\nspec:\n", _TOP)
+    rest, applied = _content_without_text(rest, _ANNOTATION, b"\n  annotations:\n", _ABOVE_ANNOTATIONS)
+    is_partial = not applied and APPLIED_PLACEMENT.encode() in rest
+    return (content, b"", b"") if is_partial else (rest, placement, applied)
+
+
+def _content_without_text(
+    content: bytes, text: re.Pattern[bytes], above: bytes, ending: re.Pattern[bytes]
+) -> tuple[bytes, bytes]:
+    """Take a text of ours out of a file, if it stands below the line ``above`` and no line ends what is below that."""
+    found = text.search(content)
+    place = content.rfind(above, 0, found.start() + 1) if found else -1
+    if found is None or place < 0 or ending.search(content, place + len(above) - 1, found.start()):
+        return content, b""
+    return content[: found.start()] + b"\n" + content[found.end() :], found.group(1)
 
 
 def target_lines(targets: Iterable[TargetCluster]) -> bytes:
@@ -107,6 +177,7 @@ class BindingReader(Struct):
 
     placements: SharedPlacements = field(default_factory=SharedPlacements)
     lists: dict[bytes, tuple[TargetCluster, ...]] = field(default_factory=dict)
+    texts: dict[bytes, Placement | None] = field(default_factory=dict)
 
     def parse(self, content: bytes) -> Binding:
         """Read a binding; FileFault where the file is none."""
@@ -118,27 +189,39 @@ class BindingReader(Struct):
         if (found := _LISTED.search(content)) and self._targets(found.group(1)):
             targets = found.group(1)
             content = content[: found.start()] + b"\n" + content[found.end() :]
+        content, placement, applied = _content_without_placements(content)
         if changed := _RECORD.search(content):
             record = changed.group(1)
             content = content[: changed.start(1)] + content[changed.end() :]
         try:
-            return object_of_any_size(content), targets, record.decode()
+            return PlainBinding(object_of_any_size(content), record.decode(), targets, placement, applied)
         except UnicodeDecodeError as error:
             raise FileFault("what overrides changed is no text") from error
 
     def binding(self, plain: PlainBinding) -> Binding:
         """Return a binding from plain data; FileFault where a value in it is of another type."""
-        manifest, targets, record = plain
         lines: dict[str, Any] = {}
-        if targets:
-            lines["targets"] = self._targets(targets)
-        if record:
-            lines["applied_overrides"] = record
+        if plain.targets:
+            lines["targets"] = self._targets(plain.targets)
+        if plain.changes:
+            lines["applied_overrides"] = plain.changes
         try:
-            parsed = parse_binding(manifest, placements=self.placements)
+            parsed = parse_binding(plain.manifest, placements=self.placements)
+            if plain.placement:
+                lines["placement"] = self._placement(plain.placement, self.placements.of_record)
         except ValidationError as error:
             raise FileFault(words_of_fault(str(error))) from error
+        if plain.applied:
+            # To Karmada's scheduler an annotation it cannot read is no change of placement.
+            applied = self._placement(plain.applied, self.placements.of_text)
+            lines["applied_placement"] = applied or lines.get("placement", parsed.placement)
         return replace(parsed, **lines) if lines else parsed
+
+    def _placement(self, text: bytes, read: Callable[[Any], Placement | None]) -> Placement | None:
+        """Return the placement that stands behind a key; it is read once, however many bindings have it."""
+        if text not in self.texts:
+            self.texts[text] = read(object_of_any_size(f"{_KEY}:".encode() + text)[_KEY])
+        return self.texts[text]
 
     def _targets(self, lines: bytes) -> tuple[TargetCluster, ...]:
         """Return the targets of the lines we write; none for lines that mean something else to a YAML parser."""

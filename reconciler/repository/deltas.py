@@ -1,10 +1,10 @@
 """Differences between objects of one pack, in Git's delta format, where they are cheap to find.
 
 A delta is the base's size, the result's size, and instructions: copy a range of the base, or insert literal bytes.
-Four kinds of similarity are looked for, none of which needs a long search: blobs that share all segments and differ in
-integers, long contents whose middles are the same (bindings that share a list of clusters), contents of equal length
-that differ in places (trees of two clusters), and contents with a common beginning and end. Every base is a whole
-object, so that no chain is ever longer than one.
+Five kinds of similarity are looked for, none of which needs a long search: blobs that share all segments and differ in
+integers, long contents whose middles are the same (bindings that share a list of clusters) or that share stretches in
+one order (bindings that share a placement), contents of equal length that differ in places (trees of two clusters), and
+contents with a common beginning and end. Every base is a whole object, so that no chain is ever longer than one.
 """
 
 import re
@@ -17,7 +17,7 @@ from render.gitobjects import Spliced
 _COPY_LIMIT = 0x10000
 _INSERT_LIMIT = 127
 _SMALLEST_SAVING = 2
-_PROBE, _MOST = 64, 4
+_PROBE, _MOST, _PLACES = 64, 4, 8
 LONG = 4096
 """From so many bytes on it is worth looking for a middle that contents share."""
 
@@ -118,6 +118,11 @@ def find_delta_by_middle(base: bytes, data: bytes) -> bytes | None:
     return _delta_if_small(base, data, _instructions_copying_middle(base, data)) if base != data else None
 
 
+def find_delta_by_stretches(base: bytes, data: bytes) -> bytes | None:
+    """Return a delta of long contents that share stretches of the base in its order, None where they do not."""
+    return _delta_if_small(base, data, _instructions_copying_stretches(base, data)) if base != data else None
+
+
 def _delta_if_small(base: bytes, data: bytes, instructions: Iterable[bytes] | None) -> bytes | None:
     if instructions is None:
         return None
@@ -143,6 +148,24 @@ def _instructions_copying_middle(base: bytes, data: bytes) -> Iterable[bytes] | 
         copied,
         encode_insert_instructions(data[position + tail :]),
     )
+
+
+def _instructions_copying_stretches(base: bytes, data: bytes) -> list[bytes]:
+    """Copy the stretch around each of a few places of the base that stands further on in the data; insert the rest."""
+    instructions: list[bytes] = []
+    copied = written = 0
+    for place in range(len(base) // _PLACES, len(base), len(base) // _PLACES):
+        position = data.find(base[place : place + _PROBE], written) if place >= copied else -1
+        if position < 0:
+            continue
+        before, after = min(place - copied, position - written), min(len(base) - place, len(data) - position)
+        head = _length_of_common_prefix(base[place - before : place][::-1], data[position - before : position][::-1])
+        tail = _length_of_common_prefix(base[place : place + after], data[position : position + after])
+        instructions.append(encode_insert_instructions(data[written : position - head]))
+        instructions.append(encode_copy_instructions(place - head, head + tail))
+        copied, written = place + tail, position + tail
+    instructions.append(encode_insert_instructions(data[written:]))
+    return instructions
 
 
 def _instructions_for_equal_length(base: bytes, data: bytes) -> Iterable[bytes] | None:

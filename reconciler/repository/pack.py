@@ -25,7 +25,7 @@ from msgspec import Struct, field
 from render.errors import GitError
 from render.gitobjects import Blob, Spliced, hash_constructor
 
-from .deltas import LONG, SplicedDeltas, find_cheap_delta, find_delta_by_middle
+from .deltas import LONG, SplicedDeltas, find_cheap_delta, find_delta_by_middle, find_delta_by_stretches
 from .pack_index import encode_index, index_line_of_object
 from .read_only import refuse_where_read_only
 
@@ -33,6 +33,7 @@ _COMMIT, _TREE, _BLOB, _DELTA = 1, 2, 3, 6
 _FLUSH = 1 << 20
 _STORED_UP_TO = 100
 _BEGINNING = 40
+_LONG_LINE = 256
 _BASES = 8
 _STORED = struct.Struct("<HBHH")
 _CHECK = struct.Struct(">I")
@@ -120,16 +121,16 @@ class _Pack:
         )
 
     def add_objects_as_deltas(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
-        """Append objects of which many are similar: those with equal beginnings are compared with each other.
+        """Append objects of which many are similar: those of a family are compared with each other.
 
         A long blob is compared with several others, because the middles they share differ.
         """
-        bases_by_beginning: dict[bytes, _Bases] = {}
+        bases_by_family: dict[bytes, _Bases] = {}
         for id_, data in contents:
-            beginning = data[:_BEGINNING].partition(b"\0")[0]
-            bases = bases_by_beginning.get(beginning)
+            family = _family_of_object(kind, data)
+            bases = bases_by_family.get(family)
             if bases is None:
-                bases = bases_by_beginning[beginning] = _Bases()
+                bases = bases_by_family[family] = _Bases()
             delta = next(_candidate_deltas(bases, data, is_long=kind == _BLOB and len(data) >= LONG), None)
             if delta:
                 self.add_delta(id_, *delta)
@@ -170,10 +171,25 @@ class _Bases(Struct):
         self.by_length[len(data)] = self.newest[0]
 
 
+def _family_of_object(kind: int, data: bytes) -> bytes:
+    """Return what an object has in common with those that it may be similar to: its beginning.
+
+    Of a long blob it is a long line near the beginning, if there is one: bindings of one placement have it as JSON.
+    """
+    if kind == _BLOB and len(data) >= LONG:
+        longest = max(data[:LONG].split(b"\n"), key=len)
+        if len(longest) >= _LONG_LINE:
+            return longest
+    return data[:_BEGINNING].partition(b"\0")[0]
+
+
 def _candidate_deltas(bases: _Bases, data: bytes, *, is_long: bool) -> Iterator[tuple[bytes, int]]:
     """Yield differences to what was written whole, with where that starts; the cheapest to find come first."""
     for base, start in bases.newest if is_long else ():
         if delta := find_delta_by_middle(base, data):
+            yield delta, start
+    for base, start in islice(bases.newest, int(is_long)):
+        if delta := find_delta_by_stretches(base, data):
             yield delta, start
     same = bases.by_length.get(len(data))
     for base, start in (same,) if same else islice(bases.newest, 1):

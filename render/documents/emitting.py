@@ -248,14 +248,14 @@ _WITHOUT_REFERENCES = 2
 
 
 class SimilarDocuments:
-    """Emits documents that differ in a few words alone: what is around the words is written once."""
+    """Emits documents that differ in a few words or numbers alone: what is around these is written once."""
 
     def __init__(self) -> None:
         self._texts: dict[bytes, list[str]] = {}
 
     def emit(self, document: Mapping[str, Any], paths: Sequence[_WordPath]) -> bytes:
         """Return what ``emit`` returns, given the paths of the words by which a document differs from others."""
-        written = [INLINE[_word_at(document, path)] for path in paths]
+        written = [_inline_text(_word_at(document, path)) for path in paths]
         if not all(written):
             return emit(document)  # a word of several lines is written by where it stands
         shape: Any = document
@@ -283,10 +283,14 @@ def _pieces_around_words(document: Mapping[str, Any], paths: Sequence[_WordPath]
     return _finish_text(_text_of_document(document)).split(_HOLE)
 
 
-def _word_at(value: Any, path: _WordPath) -> str:
+def _inline_text(word: str | int) -> str:
+    return INLINE[word] if isinstance(word, str) else text_of_one_line_value(word)
+
+
+def _word_at(value: Any, path: _WordPath) -> str | int:
     for step in path:
         value = value[step]
-    return str(value)
+    return value if type(value) is int else str(value)
 
 
 def _value_with_word(value: Any, path: _WordPath, word: Any) -> Any:

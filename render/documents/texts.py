@@ -16,6 +16,7 @@ _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null",
 
 _ESCAPED = "\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"
 _ESCAPES = re.compile(f'["\\\\\t\n{_ESCAPED}]')
+_RARE_ESCAPES = re.compile(f"[\t\n{_ESCAPED}]")
 _UNFIT_FOR_BLOCK = re.compile(f"[{_ESCAPED}]")
 _NAMED = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
@@ -34,7 +35,13 @@ def is_plain_without_quotes(text: str) -> bool:
 
 def string_on_one_line(text: str) -> str:
     """Return a string on one line: plain or in double quotes."""
-    return text if is_plain_without_quotes(text) else f'"{_ESCAPES.sub(_escape_sequence_of_match, text)}"'
+    if is_plain_without_quotes(text):
+        return text
+    if _RARE_ESCAPES.search(text):
+        return f'"{_ESCAPES.sub(_escape_sequence_of_match, text)}"'
+    # Long texts are mostly JSON, and full of quotes.
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _escape_sequence_of_match(match: re.Match[str]) -> str:
